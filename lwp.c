@@ -48,8 +48,8 @@ static void overview(const struct lwp_command *const *commands)
     puts("  help      explain a command: lwp help collect\n\nStart with:  lwp collect ./app args");
 }
 
-/* `name`'s text by `one`, or that of all commands by `all` when there is no name. */
-static int tell(const char *name, void (*one)(const struct lwp_command *),
+/* Prints the command `name` with `one`, or all commands with `all` when there is no name. */
+static int print_help(const char *name, void (*one)(const struct lwp_command *),
                 void (*all)(const struct lwp_command *const *))
 {
     const struct lwp_command *list[COMMANDS + 1] = {0};
@@ -67,10 +67,10 @@ static int tell(const char *name, void (*one)(const struct lwp_command *),
 static int help(int argc, char **argv)
 {
     if (argc > 0 && strcmp(argv[0], "--man") == 0)
-        return tell(argv[1], lwp_command_manual, lwp_overview_manual);
+        return print_help(argv[1], lwp_command_manual, lwp_overview_manual);
     if (argc > 0 && strcmp(argv[0], "--rows") == 0)
-        return tell(argv[1], lwp_command_rows, lwp_overview_rows);
-    return tell(argc > 0 ? argv[0] : NULL, lwp_command_help, overview);
+        return print_help(argv[1], lwp_command_rows, lwp_overview_rows);
+    return print_help(argc > 0 ? argv[0] : NULL, lwp_command_help, overview);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,7 @@
 #include "base/arena.h"
 
+#include "base/error.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,18 +20,9 @@ struct lwp_arena {
     struct arena_chunk *chunks;
 };
 
-static void arena_die(void)
-{
-    fputs("lwp: out of memory; analyse fewer samples at once or on a larger machine\n", stderr);
-    exit(125);
-}
-
 struct lwp_arena *lwp_arena_new(void)
 {
-    struct lwp_arena *arena = calloc(1, sizeof *arena);
-    if (!arena)
-        arena_die();
-    return arena;
+    return lwp_allocated(calloc(1, sizeof(struct lwp_arena)));
 }
 
 void lwp_arena_free(struct lwp_arena *arena)
@@ -47,14 +40,12 @@ void *lwp_arena_alloc(struct lwp_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
-        arena_die();
+        lwp_out_of_memory();
     bytes = (bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
     struct arena_chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < bytes) {
         size_t room = bytes > ARENA_CHUNK ? bytes : ARENA_CHUNK;
-        chunk = calloc(1, sizeof *chunk + room);
-        if (!chunk)
-            arena_die();
+        chunk = lwp_allocated(calloc(1, sizeof *chunk + room));
         chunk->size = room;
         chunk->next = arena->chunks;
         arena->chunks = chunk;
@@ -84,19 +75,34 @@ char *lwp_arena_printf(struct lwp_arena *arena, const char *format, ...)
     int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (length < 0)
-        arena_die();
+        lwp_out_of_memory();
     char *text = lwp_arena_alloc(arena, (size_t)length + 1, 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     return text;
 }
 
+void *lwp_allocated(void *memory)
+{
+    if (!memory)
+        lwp_out_of_memory();
+    return memory;
+}
+
+char *lwp_format(const char *format, ...)
+{
+    va_list args;
+    char *text;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        lwp_out_of_memory();
+    va_end(args);
+    return text;
+}
+
 void *lwp_zeroed(size_t count, size_t size)
 {
-    void *items = calloc(count + 1, size);
-    if (!items)
-        arena_die();
-    return items;
+    return lwp_allocated(calloc(count + 1, size));
 }
 
 void *lwp_grow(void *items, size_t count, size_t *capacity, size_t size)
@@ -105,10 +111,7 @@ void *lwp_grow(void *items, size_t count, size_t *capacity, size_t size)
         return items;
     size_t larger = *capacity ? *capacity * 2 : 16, bytes;
     if (__builtin_mul_overflow(larger, size, &bytes))
-        arena_die();
-    items = realloc(items, bytes);
-    if (!items)
-        arena_die();
+        lwp_out_of_memory();
     *capacity = larger;
-    return items;
+    return lwp_allocated(realloc(items, bytes));
 }

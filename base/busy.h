@@ -1,4 +1,4 @@
-/* A folder that is being written, told to other processes by a lock that ends with its holder, however that ends. */
+/* Marks a folder as being written, by a lock that other processes see and that ends with its holder, however that ends. */
 #ifndef LWP_BASE_BUSY_H
 #define LWP_BASE_BUSY_H
 
@@ -7,7 +7,7 @@
 /* Marks `dir`; several may. Closing the descriptor returned ends it; -1: this file system has no locks. */
 int lwp_busy_begin(const char *dir);
 
-/* Whether anyone has it marked. Takes no lock itself, so that askers never see each other. */
+/* Whether any process has marked it. Takes no lock itself: callers never see each other. */
 bool lwp_busy(const char *dir);
 
 #endif

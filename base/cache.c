@@ -40,7 +40,7 @@ size_t lwp_cache_tag_bytes(const struct lwp_cache_level *level)
     return (size_t)level->sets * level->ways * sizeof *level->tags;
 }
 
-/* The tag is the set's first afterwards, and those before it are a way further; false: it was not there, and the last is gone. */
+/* Moves the tag to the front of its set, in LRU order; false: a miss, which evicted the last. Four ways at a time. */
 static bool cache_to_front(uint32_t *set, uint32_t ways, uint32_t tag)
 {
     __m128i wanted = _mm_set1_epi32((int)tag), before = _mm_cvtsi32_si128((int)tag);
@@ -68,14 +68,14 @@ static bool cache_to_front(uint32_t *set, uint32_t ways, uint32_t tag)
     return false;
 }
 
-/* Whether the line is there; it is afterwards, as the most recent one. */
+/* Whether the line hits; it is the most recent one afterwards. */
 static bool cache_touch(struct lwp_cache_level *level, uint64_t line)
 {
     uint32_t *set = lwp_cache_set(level, line), tag = lwp_cache_tag(line);
     return set[0] == tag || cache_to_front(set, level->ways, tag);
 }
 
-/* Bit by stream: those that are up to STREAM_REACH lines away. */
+/* A mask of the streams that are at most STREAM_REACH lines away. */
 static uint32_t cache_near(const struct lwp_cache_streams *streams, uint32_t line)
 {
     uint32_t near = 0;
@@ -103,7 +103,8 @@ static bool cache_goes_on(struct lwp_cache_streams *streams, unsigned at, uint32
     return true;
 }
 
-/* Whether a stream leads to the line, which goes on from there; else one begins. */
+/* Whether the line was prefetched: it continues a stream that is long enough. A line of no stream begins one, in place of a
+ * stream that has not advanced lately (clock). */
 static bool cache_is_ahead(struct lwp_cache_streams *streams, uint32_t line)
 {
     unsigned recent = streams->recent;

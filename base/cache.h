@@ -1,7 +1,6 @@
-/* A model of the data caches, for what an access costs: up to three levels, set-associative, least recently used out
- * first, filled on loads and stores alike, each asked only for what the one before has not; lines that follow each
- * other are fetched ahead. One processor: what others take from it is not modelled, nor are address translation and
- * accesses that wait for each other or do not. Freestanding. */
+/* A model of the data caches that says what an access costs: up to three levels, set-associative with LRU replacement,
+ * write-allocate, with a stream prefetcher. One processor: not modelled are coherence, address translation and
+ * memory-level parallelism. Freestanding. */
 #ifndef LWP_BASE_CACHE_H
 #define LWP_BASE_CACHE_H
 
@@ -20,14 +19,14 @@ struct lwp_cache_level {
     uint32_t *tags; /* sets * ways, most recent first; line number + 1, 0: empty. Line numbers beyond 32 bits are folded */
 };
 
-/* Lines that were touched one after the other. */
+/* The stream prefetcher: sequences of adjacent lines. */
 struct lwp_cache_streams {
     uint32_t line[LWP_CACHE_STREAMS]; /* the last one's number, its low bits */
     uint32_t length[LWP_CACHE_STREAMS];
     int8_t step[LWP_CACHE_STREAMS];   /* +1, -1 or, before the second, 0 */
     uint32_t advanced;                /* bit by stream: since `hand` passed by */
     unsigned hand;                    /* the next new one may take its place */
-    unsigned recent;                  /* the next line is mostly of it or of the one behind */
+    unsigned recent;                  /* the stream that advanced last: the next line is mostly its own */
 };
 
 struct lwp_cache {
@@ -36,18 +35,18 @@ struct lwp_cache {
     struct lwp_cache_streams streams;
 };
 
-/* Cycles of an access that is answered there, above what its instruction takes anyway. */
+/* Cycles of an access that hits there, in addition to those of its instruction. */
 enum {
     LWP_CACHE_L1_CYCLES = 1,
     LWP_CACHE_L2_CYCLES = 14,
     LWP_CACHE_L3_CYCLES = 60,
     LWP_CACHE_MEMORY_CYCLES = 220,
-    LWP_CACHE_AHEAD_CYCLES = 16, /* fetched ahead: as fast as memory delivers lines */
+    LWP_CACHE_AHEAD_CYCLES = 16, /* prefetched: the bandwidth of memory */
 };
 
-/* Reads "BYTES:WAYS:LINE,..." from the first level on, as sysfs has it; false: not so. */
+/* Parses "BYTES:WAYS:LINE,..." from the first level on; false: it is malformed. */
 bool lwp_cache_parse(struct lwp_cache *cache, const char *text);
-/* Bytes of `tags` of a level, which the caller provides zeroed. */
+/* Bytes of the `tags` of a level; the caller provides them, zeroed. */
 size_t lwp_cache_tag_bytes(const struct lwp_cache_level *level);
 
 static inline uint32_t lwp_cache_tag(uint64_t line)
@@ -65,18 +64,18 @@ static inline uint32_t *lwp_cache_set(const struct lwp_cache_level *level, uint6
     return level->tags + set * level->ways;
 }
 
-/* Whether the access is of the line that its set of the first level had last: it hits there and changes nothing. */
+/* Whether the access hits the most recent line of its set in the first level, which changes nothing. */
 static inline bool lwp_cache_hits_last(const struct lwp_cache *cache, uint64_t address, unsigned bytes)
 {
     uint64_t line = address >> cache->line_shift;
     return (address + bytes - 1) >> cache->line_shift == line && *lwp_cache_set(&cache->level[0], line) == lwp_cache_tag(line);
 }
 
-/* Whether the line is in the first level; it is afterwards. */
+/* Whether the line hits in the first level; it is there afterwards. */
 bool lwp_cache_first(struct lwp_cache *cache, uint64_t line);
-/* If it was not: cycles of the others, as lwp_cache_access(). What they know may be asked for as late as one likes, in order. */
+/* After a miss: cycles in the other levels, as for lwp_cache_access(). May be called later, but in order. */
 unsigned lwp_cache_beyond(struct lwp_cache *cache, uint64_t line, uint8_t *where);
-/* The line will be looked for there soon: what the model knows of it is fetched, as it is larger than the machine's caches. */
+/* Prefetches the tags for a line that is looked up soon: the model is larger than the machine's caches. */
 static inline void lwp_cache_expect(const struct lwp_cache *cache, uint64_t line)
 {
     for (unsigned i = 1; i < cache->levels; i++)
@@ -86,7 +85,7 @@ static inline void lwp_cache_expect(const struct lwp_cache *cache, uint64_t line
 /* Cycles of one access; where its (slowest) line was found, as enum lwp_cache_where, goes to `where`. */
 unsigned lwp_cache_access(struct lwp_cache *cache, uint64_t address, unsigned bytes, uint8_t *where);
 
-/* The line is there no more. */
+/* Removes the line. */
 void lwp_cache_drop(struct lwp_cache_level *level, uint64_t line);
 
 #endif

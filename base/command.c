@@ -1,7 +1,9 @@
 #include "base/command.h"
 
+#include "base/arena.h"
 #include "base/log.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,9 +116,7 @@ int lwp_options_parse(struct lwp_options *options, const struct lwp_command *com
     for (const struct lwp_option *row = command->options; row && row->name; row++)
         options->value[row - command->options] = row->initial;
 
-    char **rest = malloc(((size_t)argc + 1) * sizeof *rest);
-    if (!rest)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+    char **rest = lwp_zeroed((size_t)argc, sizeof *rest);
     int kept = 0, used = 0, i = 1, status = LWP_OK; /* argv[1..used] becomes the options, then the operands follow */
     while (i < argc) {
         const char *word = argv[i];
@@ -173,10 +173,11 @@ out:
 
 static int option_index(const struct lwp_options *options, const char *name)
 {
-    for (int i = 0; options->rows[i].name; i++)
+    for (int i = 0;; i++) {
+        assert(options->rows[i].name); /* asked for by a name that is not in the table */
         if (strcmp(options->rows[i].name, name) == 0)
             return i;
-    abort(); /* our own bug: a name not in the table */
+    }
 }
 
 const char *lwp_options_text(const struct lwp_options *options, const char *name)

@@ -22,7 +22,7 @@ struct lwp_option {
     double min, max;      /* LWP_OPT_NUMBER */
     const char *choices;  /* LWP_OPT_CHOICE */
     const char *initial;  /* default as text, or NULL */
-    const char *alone;    /* value when it stands without "=ARGUMENT", or NULL: the argument must follow */
+    const char *alone;    /* value without "=ARGUMENT"; NULL: the argument must follow */
     const char *help;
 };
 
@@ -70,7 +70,7 @@ void lwp_overview_manual(const struct lwp_command *const *commands);
 void lwp_command_rows(const struct lwp_command *command);
 void lwp_overview_rows(const struct lwp_command *const *commands);
 
-/* The start of every run function: parses, answers --help, prints what is wrong.
+/* The start of every run function: parses, answers --help, prints errors.
  * Returns false when the command is to leave with *exit_status (0 after --help, `usage_status` after an error). */
 bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv,
                        int usage_status, int *exit_status);

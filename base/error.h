@@ -27,4 +27,8 @@ int lwp_error_set(struct lwp_error *err, int status, const char *format, ...) __
 /* The same with ": <strerror(errno)>" appended; status LWP_ERR_SYSTEM. */
 int lwp_error_errno(struct lwp_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Reports on stderr that there is no memory and ends the process: the only place in library code that does, because callers
+ * could only pass the error on. Not for the preload library and the exact engine, which run in the user's process. */
+_Noreturn void lwp_out_of_memory(void);
+
 #endif

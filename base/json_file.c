@@ -12,9 +12,7 @@
 /* In bytes of memory: an empty object is a hash table, an empty array has room for eight. */
 enum { COST_OBJECT = 320, COST_ARRAY = 160, COST_VALUE = 64, COST_KEY = 112, COST_BYTE = 2 };
 
-static json_t *json_no(json_error_t *problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static json_t *json_no(json_error_t *problem, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static json_t *json_no(json_error_t *problem, const char *format, ...)
 {
     va_list arguments;
     if (!problem)
@@ -31,7 +29,7 @@ static json_t *json_too_long(json_error_t *problem)
     return json_no(problem, "more than %d MiB", LWP_JSON_TEXT_MAX >> 20);
 }
 
-/* What lies inside of strings is counted, too: too much, never too little. */
+/* Characters inside of strings count too: an upper bound. */
 static uint64_t json_cost(const char *text, size_t size)
 {
     static const uint16_t costs[256] = {['{'] = COST_OBJECT, ['['] = COST_ARRAY, [','] = COST_VALUE, [':'] = COST_KEY};
@@ -75,7 +73,7 @@ json_t *lwp_json_stream(FILE *from, size_t flags, json_error_t *problem)
     return root;
 }
 
-/* A pipe without a writer is empty, other than to fopen, which would wait for one. */
+/* fopen would wait for the writer of a pipe; here a pipe without one is empty. */
 json_t *lwp_json_read(const char *path, size_t flags, json_error_t *problem)
 {
     struct stat info;

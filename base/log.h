@@ -1,5 +1,4 @@
-/* Messages for the person at the terminal, on stderr, one line each: "lwp: …".
- * Not for the preload library: it has its own, made for someone else's process. */
+/* Messages for the user on stderr, one line each: "lwp: …". Not for the preload library, which has its own. */
 #ifndef LWP_BASE_LOG_H
 #define LWP_BASE_LOG_H
 
@@ -16,7 +15,7 @@ void lwp_log(enum lwp_log_level level, const char *format, ...) __attribute__((f
 /* A progress line that overwrites itself, from any thread; silent unless stderr is a terminal and notes are shown.
  * `lwp_log_progress(NULL)` clears it. */
 void lwp_log_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Whether the line would be shown and is old enough to be written anew. Cheap. */
+/* Whether the line is shown and old enough to be updated. Cheap. */
 bool lwp_log_progress_due(void);
 
 #endif

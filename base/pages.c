@@ -1,7 +1,8 @@
 #include "base/pages.h"
 
+#include "base/error.h"
+
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,17 +11,11 @@
 
 enum { PAGES_LARGE = 2 << 20, PAGES_LINE = 128, PAGES_FIRST = 16 };
 
-static void pages_die(void)
-{
-    fputs("lwp: out of memory; analyse fewer samples at once or on a larger machine\n", stderr);
-    exit(125);
-}
-
 static size_t pages_round(size_t bytes)
 {
     size_t unit = bytes >= PAGES_LARGE ? PAGES_LARGE : PAGES_LINE;
     if (bytes > SIZE_MAX / 2)
-        pages_die();
+        lwp_out_of_memory();
     return (bytes + unit - 1) & ~(unit - 1);
 }
 
@@ -30,13 +25,13 @@ void *lwp_pages_alloc(size_t bytes)
     if (rounded < PAGES_LARGE) {
         void *memory = aligned_alloc(PAGES_LINE, rounded);
         if (!memory)
-            pages_die();
+            lwp_out_of_memory();
         return memset(memory, 0, rounded);
     }
-    /* One unit more, so that an aligned part is in it; the rest is given back. */
+    /* One unit more, to align it; the rest is unmapped. */
     char *memory = mmap(NULL, rounded + PAGES_LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-        pages_die();
+        lwp_out_of_memory();
     size_t before = (PAGES_LARGE - (uintptr_t)memory % PAGES_LARGE) % PAGES_LARGE;
     if (before)
         munmap(memory, before);
@@ -62,14 +57,14 @@ void *lwp_pages_grow(void *items, size_t count, size_t *capacity, size_t size)
         return items;
     size_t larger = *capacity ? *capacity * 2 : PAGES_FIRST, bytes;
     if (__builtin_mul_overflow(larger, size, &bytes))
-        pages_die();
+        lwp_out_of_memory();
     void *grown = lwp_pages_alloc(bytes);
     size_t before = pages_round(*capacity * size);
     if (items && before >= PAGES_LARGE) {
-        /* The pages themselves move: nothing is copied or cleared. Not by mremap(): an MPI's UCX stands in its place (1.13),
-         * forgets where they were to go, and says that all is well. */
+        /* Moves the pages instead of copying them. By system call: UCX 1.13, of an MPI, interposes mremap(), drops the new
+         * address, and reports success. */
         if (syscall(SYS_mremap, items, before, before, MREMAP_MAYMOVE | MREMAP_FIXED, grown) != (long)grown)
-            pages_die();
+            lwp_out_of_memory();
     } else if (items) {
         memcpy(grown, items, count * size);
         lwp_pages_free(items, *capacity * size);

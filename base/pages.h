@@ -1,5 +1,5 @@
-/* Large memory in large pages where the system has them: tables that are read at random spend most of their time on
- * address translation otherwise. Never returns NULL, like base/arena.h. */
+/* Large allocations in huge pages where the system has them: random access to large tables otherwise spends most of its time
+ * in TLB misses. Never returns NULL, like base/arena.h. */
 #ifndef LWP_BASE_PAGES_H
 #define LWP_BASE_PAGES_H
 

@@ -18,7 +18,7 @@ bench-bin/strides: $(srcdir)/bench/strides.c $(srcdir)/analysis/statistics/strid
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $(filter %.c,$^) $(LDFLAGS) -lm
 
-bench-bin/reuse: $(srcdir)/bench/reuse.c $(srcdir)/analysis/caches/reuse_distance.c $(srcdir)/base/pages.c
+bench-bin/reuse: $(srcdir)/bench/reuse.c $(srcdir)/analysis/caches/reuse_distance.c $(srcdir)/base/pages.c $(srcdir)/base/error.c
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $^ $(LDFLAGS)
 

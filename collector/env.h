@@ -1,4 +1,4 @@
-/* How `lwp collect` configures the preload library: LD_PRELOAD plus these variables, inherited by children. */
+/* How `lwp collect` configures the preload library: LD_PRELOAD and these variables, which children inherit. */
 #ifndef LWP_COLLECTOR_ENV_H
 #define LWP_COLLECTOR_ENV_H
 
@@ -14,7 +14,7 @@
 #define LWP_ENV_TIMER "LWP_TIMER"                   /* "auto", or force one for tests: sigtrap, async, posix */
 #define LWP_ENV_WATCH_KERNEL "LWP_WATCH_KERNEL"     /* "0": as if breakpoints did not see the kernel, for tests */
 #define LWP_ENV_IMPORTS "LWP_IMPORTS"               /* "0": lwp calls what the loader bound, for bench/within in between */
-#define LWP_ENV_DETECT "LWP_DETECT"                 /* what to look for, as --detect has it; unset: everything */
+#define LWP_ENV_DETECT "LWP_DETECT"                 /* enum lwp_detect, a mask as a number; unset: everything */
 #define LWP_ENV_DEBUG "LWP_DEBUG"                   /* "1": say on stderr what goes wrong */
 #define LWP_ENV_FIRST "LWP_FIRST"                   /* set by the library when children are not followed: the pid that is */
 

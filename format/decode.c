@@ -1,5 +1,4 @@
-/* Records out of bytes. Nothing is allocated, every length is checked against what is left, and each step consumes at
- * least a byte. */
+/* Decodes records. Nothing is allocated, every length is checked against the rest, and each step consumes at least a byte. */
 #include "format/decode.h"
 
 #include "base/error.h"
@@ -9,22 +8,22 @@
 
 /* ---- fields ---- */
 
-/* Numbers are taken without asking whether there are any left: none of the records' parts but strings reaches further
- * than SLACK bytes from its start, so many can be read behind its end, and then it shows that it went beyond. */
+/* Numbers are read without bounds checks: no part of a record but strings is longer than SLACK bytes, so many are readable
+ * behind its end, and a record that went beyond is detected afterwards. */
 enum { SLACK = 512 };
 _Static_assert(SLACK >= 1 + 4 * 10 + LWPS_ACCESSES_MAX * (5 * 10 + 3), "the longest sample");
 
-struct cursor {
+struct input {
     const uint8_t *at, *end;
     bool bad;
 };
 
-static inline uint8_t get_byte(struct cursor *from)
+static inline uint8_t get_byte(struct input *from)
 {
     return *from->at++;
 }
 
-__attribute__((noinline)) static uint64_t get_varint_longest(struct cursor *from)
+__attribute__((noinline)) static uint64_t get_varint_longest(struct input *from)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -39,8 +38,8 @@ __attribute__((noinline)) static uint64_t get_varint_longest(struct cursor *from
     return 0;
 }
 
-/* Up to eight bytes at once: seven bits of each, moved together pair by pair. */
-static inline uint64_t get_varint_long(struct cursor *from)
+/* Up to eight bytes at once: packs seven bits of each, pair by pair. */
+static inline uint64_t get_varint_long(struct input *from)
 {
     uint64_t word, ends;
     memcpy(&word, from->at, sizeof word);
@@ -55,7 +54,7 @@ static inline uint64_t get_varint_long(struct cursor *from)
     return (word & 0x0fffffff00000000) >> 4 | (word & 0x000000000fffffff);
 }
 
-static inline __attribute__((always_inline)) uint64_t get_varint(struct cursor *from)
+static inline __attribute__((always_inline)) uint64_t get_varint(struct input *from)
 {
     /* Most numbers are differences of one or two bytes. */
     uint8_t first = from->at[0], second = from->at[1];
@@ -70,17 +69,17 @@ static inline __attribute__((always_inline)) uint64_t get_varint(struct cursor *
     return get_varint_long(from);
 }
 
-static inline __attribute__((always_inline)) uint64_t get_signed(struct cursor *from, uint64_t before)
+static inline __attribute__((always_inline)) uint64_t get_signed(struct input *from, uint64_t before)
 {
     return before + (uint64_t)lwps_unzigzag(get_varint(from));
 }
 
-static inline uint64_t get_address(struct cursor *from, uint64_t *before)
+static inline uint64_t get_address(struct input *from, uint64_t *before)
 {
     return *before = get_signed(from, *before);
 }
 
-static const uint8_t *get_bytes(struct cursor *from, uint64_t most, uint64_t *size)
+static const uint8_t *get_bytes(struct input *from, uint64_t most, uint64_t *size)
 {
     *size = get_varint(from);
     if (*size > most || from->at > from->end || *size > (uint64_t)(from->end - from->at)) {
@@ -93,7 +92,7 @@ static const uint8_t *get_bytes(struct cursor *from, uint64_t most, uint64_t *si
 }
 
 /* Ends the text in `buffer` (LWPS_STRING_MAX + 1 bytes) with NUL; returns its length. */
-static uint64_t get_text(struct cursor *from, char *buffer)
+static uint64_t get_text(struct input *from, char *buffer)
 {
     uint64_t size;
     const uint8_t *bytes = get_bytes(from, LWPS_STRING_MAX, &size);
@@ -102,17 +101,17 @@ static uint64_t get_text(struct cursor *from, char *buffer)
     return size;
 }
 
-static uint64_t get_time(struct cursor *from, struct lwps_decoder *decoder)
+static uint64_t get_time(struct input *from, struct lwps_decoder *decoder)
 {
     return get_address(from, &decoder->delta.time) * decoder->time_scale;
 }
 
-static uint32_t get_id(struct cursor *from, uint32_t *before)
+static uint32_t get_id(struct input *from, uint32_t *before)
 {
     return *before = (uint32_t)get_signed(from, *before);
 }
 
-static inline void read_access(struct lwps_decoder *decoder, struct cursor *from, uint64_t ip, struct lwps_access *access)
+static inline void read_access(struct lwps_decoder *decoder, struct input *from, uint64_t ip, struct lwps_access *access)
 {
     access->ip = get_signed(from, ip);
     access->flags = get_byte(from);
@@ -179,7 +178,7 @@ static inline void read_access(struct lwps_decoder *decoder, struct cursor *from
 #define CHECK(condition) from->bad |= !(condition);
 
 #define RECORD(tag, name, room, fields)                                                  \
-    static int read_##name(struct lwps_decoder *decoder, struct cursor *from)            \
+    static int read_##name(struct lwps_decoder *decoder, struct input *from)            \
     {                                                                                    \
         struct lwps_##name decoded = {0}, *record = &decoded;                            \
         fields                                                                           \
@@ -189,11 +188,11 @@ static inline void read_access(struct lwps_decoder *decoder, struct cursor *from
 #undef RECORD
 
 #define RECORD(tag, name, room, fields) [LWPS_TAG_##tag] = read_##name,
-static int (*const readers[])(struct lwps_decoder *, struct cursor *) = {
+static int (*const readers[])(struct lwps_decoder *, struct input *) = {
 #include "format/fields.h"
 };
 
-static int read_sample(struct lwps_decoder *decoder, struct cursor *from, uint8_t tag)
+static int read_sample(struct lwps_decoder *decoder, struct input *from, uint8_t tag)
 {
     struct lwps_sample record; /* the accesses there are get their values one by one */
     record.kind = tag & 3;
@@ -211,13 +210,13 @@ static int read_sample(struct lwps_decoder *decoder, struct cursor *from, uint8_
     VISIT(sample, &record)
 }
 
-/* A record that ends before its last fields is an older writer's: they are read as zeroes. */
+/* A record without its last fields is from an older writer: they are read as zeroes. */
 static int read_shorter(struct lwps_decoder *decoder, uint8_t tag, const uint8_t *bytes, uint64_t length)
 {
     uint8_t filled[LWPS_RECORD_MAX + SLACK];
     memcpy(filled, bytes, length);
     memset(filled + length, 0, SLACK);
-    struct cursor record = {.at = filled, .end = filled + length + SLACK};
+    struct input record = {.at = filled, .end = filled + length + SLACK};
     return readers[tag](decoder, &record);
 }
 
@@ -226,7 +225,7 @@ static int read_record(struct lwps_decoder *decoder, uint8_t tag, const uint8_t 
     if (tag >= sizeof readers / sizeof *readers || !readers[tag])
         return LWP_OK;
     const struct lwps_delta before = decoder->delta;
-    struct cursor record = {.at = bytes, .end = bytes + length};
+    struct input record = {.at = bytes, .end = bytes + length};
     int status = readers[tag](decoder, &record);
     if (status != LWP_ERR_FORMAT || record.at <= record.end)
         return status;
@@ -236,7 +235,7 @@ static int read_record(struct lwps_decoder *decoder, uint8_t tag, const uint8_t 
 
 int lwps_decode(struct lwps_decoder *decoder, const uint8_t *bytes, size_t size, bool *stopped)
 {
-    struct cursor from = {.at = bytes, .end = bytes + size};
+    struct input from = {.at = bytes, .end = bytes + size};
     uint8_t last[2 * SLACK]; /* the block's end, with something to read behind it */
     decoder->delta = (struct lwps_delta){0};
     while (from.at < from.end) {
@@ -244,7 +243,7 @@ int lwps_decode(struct lwps_decoder *decoder, const uint8_t *bytes, size_t size,
         if (left < SLACK && from.end == bytes + size) {
             memcpy(last, from.at, left);
             memset(last + left, 0, SLACK);
-            from = (struct cursor){.at = last, .end = last + left};
+            from = (struct input){.at = last, .end = last + left};
         }
         uint8_t tag = get_byte(&from);
         int status = LWP_OK;

@@ -1,34 +1,34 @@
 /* Records as bytes, encoded into a scratch buffer on the stack. */
 #include "format/layout.h"
-#include "format/writer_blocks.h"
+#include "format/writer.h"
 
 #include <errno.h>
 #include <string.h>
 
 /* ---- fields ---- */
 
-struct cursor {
+struct output {
     uint8_t *at;
 };
 
-static void put_byte(struct cursor *to, uint8_t value)
+static void put_byte(struct output *to, uint8_t value)
 {
     *to->at++ = value;
 }
 
-static void put_varint(struct cursor *to, uint64_t value)
+static void put_varint(struct output *to, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
         *to->at++ = (uint8_t)(value | 0x80);
     *to->at++ = (uint8_t)value;
 }
 
-static void put_signed(struct cursor *to, uint64_t value, uint64_t before)
+static void put_signed(struct output *to, uint64_t value, uint64_t before)
 {
     put_varint(to, lwps_zigzag((int64_t)(value - before)));
 }
 
-static void put_bytes(struct cursor *to, const void *bytes, size_t size, size_t most)
+static void put_bytes(struct output *to, const void *bytes, size_t size, size_t most)
 {
     size = size < most ? size : most;
     put_varint(to, size);
@@ -36,26 +36,26 @@ static void put_bytes(struct cursor *to, const void *bytes, size_t size, size_t 
     to->at += size;
 }
 
-static void put_time(struct cursor *to, struct lwps_delta *delta, uint64_t time)
+static void put_time(struct output *to, struct lwps_delta *delta, uint64_t time)
 {
     uint64_t stored = time / 1000;
     put_signed(to, stored, delta->time);
     delta->time = stored;
 }
 
-static void put_id(struct cursor *to, uint32_t *before, uint32_t id)
+static void put_id(struct output *to, uint32_t *before, uint32_t id)
 {
     put_signed(to, id, *before);
     *before = id;
 }
 
-static void put_address(struct cursor *to, uint64_t *before, uint64_t address)
+static void put_address(struct output *to, uint64_t *before, uint64_t address)
 {
     put_signed(to, address, *before);
     *before = address;
 }
 
-static void put_access(struct cursor *to, struct lwps_delta *delta, const struct lwps_access *access, uint64_t ip)
+static void put_access(struct output *to, struct lwps_delta *delta, const struct lwps_access *access, uint64_t ip)
 {
     unsigned width = access->bytes && access->bytes <= 64 && !(access->bytes & (access->bytes - 1))
                          ? 1 + (unsigned)__builtin_ctz(access->bytes)
@@ -101,7 +101,7 @@ static bool ready(struct lwps_writer *writer, uint32_t room)
 static int put_record(struct lwps_writer *writer, uint8_t tag, uint8_t *body, const uint8_t *end)
 {
     uint8_t head[HEAD_BYTES];
-    struct cursor to = {head};
+    struct output to = {head};
     put_byte(&to, tag);
     put_varint(&to, (uint64_t)(end - body - HEAD_BYTES));
     size_t head_bytes = (size_t)(to.at - head);
@@ -134,7 +134,7 @@ static int put_record(struct lwps_writer *writer, uint8_t tag, uint8_t *body, co
     int lwps_put_##name(struct lwps_writer *writer, const struct lwps_##name *record)    \
     {                                                                                     \
         uint8_t body[HEAD_BYTES + (room)];                                                \
-        struct cursor to = {body + HEAD_BYTES};                                           \
+        struct output to = {body + HEAD_BYTES};                                           \
         struct lwps_delta *delta = &writer->delta;                                        \
         (void)delta;                                                                      \
         if (!ready(writer, sizeof body))                                                  \
@@ -148,7 +148,7 @@ enum { SAMPLE_BYTES_MAX = 512 };
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record)
 {
     uint8_t bytes[SAMPLE_BYTES_MAX];
-    struct cursor to = {bytes};
+    struct output to = {bytes};
     struct lwps_delta *delta = &writer->delta;
     if (!ready(writer, sizeof bytes))
         return drop(writer);

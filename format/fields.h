@@ -1,4 +1,4 @@
-/* What each record but the sample consists of, in the order of the file: the one list that writes and reads them.
+/* The fields of each record but the sample, in the order of the file: the one list that writes, reads and prints them.
  * Whoever includes this defines RECORD and, unless RECORD drops them, what each kind of field does.
  *
  * RECORD(tag, name, room, fields): LWPS_TAG_<tag> and struct lwps_<name>, at most `room` bytes long. New fields go to the

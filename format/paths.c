@@ -12,20 +12,10 @@ struct lwps_path_node {
     uint64_t ip, function;
 };
 
-static void *paths_map(size_t bytes)
+/* Nodes and twice as many slots behind them. */
+static size_t paths_bytes(uint32_t capacity)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-static size_t paths_node_bytes(uint32_t capacity)
-{
-    return capacity * sizeof(struct lwps_path_node);
-}
-
-static size_t paths_slot_bytes(uint32_t capacity)
-{
-    return 2 * capacity * sizeof(uint32_t);
+    return capacity * (sizeof(struct lwps_path_node) + 2 * sizeof(uint32_t));
 }
 
 static uint32_t *paths_slot(uint32_t *slots, uint32_t capacity, const struct lwps_path_node *nodes,
@@ -43,17 +33,12 @@ static bool paths_grow(struct lwps_paths *paths)
     uint32_t capacity = paths->capacity ? paths->capacity * 2 : PATHS_FIRST;
     if (capacity > PATHS_MOST)
         return false;
-    struct lwps_path_node *nodes = paths_map(paths_node_bytes(capacity));
-    uint32_t *slots = paths_map(paths_slot_bytes(capacity));
-    if (!nodes || !slots) {
-        if (nodes)
-            munmap(nodes, paths_node_bytes(capacity));
-        if (slots)
-            munmap(slots, paths_slot_bytes(capacity));
+    struct lwps_path_node *nodes = mmap(NULL, paths_bytes(capacity), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (nodes == MAP_FAILED)
         return false;
-    }
+    uint32_t *slots = (uint32_t *)(nodes + capacity);
     if (paths->capacity)
-        memcpy(nodes, paths->nodes, paths_node_bytes(paths->capacity));
+        memcpy(nodes, paths->nodes, paths->capacity * sizeof *nodes);
     uint32_t count = paths->count ? paths->count : 1; /* node 0 is the root */
     for (uint32_t id = 1; id < count; id++)
         *paths_slot(slots, capacity, nodes, nodes[id].parent, nodes[id].ip) = id;
@@ -109,8 +94,7 @@ void lwps_paths_free(struct lwps_paths *paths)
 {
     if (!paths->capacity)
         return;
-    munmap(paths->nodes, paths_node_bytes(paths->capacity));
-    munmap(paths->slots, paths_slot_bytes(paths->capacity));
+    munmap(paths->nodes, paths_bytes(paths->capacity));
     paths->nodes = NULL;
     paths->slots = NULL;
     paths->capacity = paths->count = 0;

@@ -1,5 +1,5 @@
-/* The records of a sample file, decoded: what every engine writes and the analysis reads.
- * This is the one place both sides share. Nothing here is the layout on disk (format/layout.h is).
+/* The records of a sample file, decoded: every engine writes them, the analysis reads them. Their layout on disk is in
+ * format/layout.h and format/fields.h.
  * Freestanding: used in the preload library's signal handlers and under Valgrind.
  *
  * Ids of contexts are local to their file; ids of pools, blocks and modules are local to a process
@@ -63,7 +63,7 @@ struct lwps_context {
     uint64_t ip;
 };
 
-/* All small blocks of one call path and size. Small blocks have no record of their own. */
+/* All small blocks of one calling context and size. Small blocks have no record of their own. */
 struct lwps_pool {
     uint32_t id;      /* 1, 2, ... */
     uint32_t context; /* in process.lwps */
@@ -91,11 +91,11 @@ struct lwps_block_end {
     uint64_t time;
 };
 
-/* What the process cost and lost, written at exit and now and then before; the last one counts. */
+/* Cost and losses of the process, written at exit and periodically before; the last one counts. */
 struct lwps_totals {
     uint64_t time;
     uint64_t user_ns, system_ns; /* getrusage(RUSAGE_SELF) */
-    uint64_t own_ns;             /* CPU time the collector measured itself to take, start-up included */
+    uint64_t own_ns;             /* CPU time of the collector, start-up included */
     uint64_t samples, samples_with_address, samples_lost, allocations;
 };
 
@@ -127,7 +127,7 @@ enum lwps_access_flag {
     LWPS_ACCESS_FLOAT = 1 << 5,
 };
 
-/* How the address came to be known. */
+/* How the address was found. */
 enum lwps_source {
     LWPS_SOURCE_NONE = 0,
     LWPS_SOURCE_UNDO = 1,       /* the access just executed, from the saved registers */
@@ -138,7 +138,7 @@ enum lwps_source {
     LWPS_SOURCE_TRACE = 6,      /* exact engine */
 };
 
-/* What the collector itself knew of the place. Otherwise the analysis finds it by address. */
+/* The memory that an access went to, if the collector knew it; otherwise the analysis looks the address up. */
 enum lwps_home {
     LWPS_HOME_ADDRESS = 0, /* block, static variable, module, ...: look it up */
     LWPS_HOME_POOL = 1,    /* small block: home_id is the pool, home_base the block's start */
@@ -175,13 +175,13 @@ enum lwps_level {
 enum lwps_tlb { LWPS_TLB_UNKNOWN = 0, LWPS_TLB_L1 = 1, LWPS_TLB_L2 = 2, LWPS_TLB_WALK = 3 };
 
 enum lwps_sample_class {
-    LWPS_SAMPLE_UNKNOWN = 0, /* the instruction before ip could not be told */
+    LWPS_SAMPLE_UNKNOWN = 0, /* the instruction before ip is not known */
     LWPS_SAMPLE_STALL = 1,   /* weight belongs to access[0] */
     LWPS_SAMPLE_COMPUTE = 2, /* weight is compute time of the code at ip */
     LWPS_SAMPLE_STORE = 3,   /* store-bound: weight belongs to access[0], a store */
 };
 
-/* What a watched access can tell; a mask. */
+/* What a watchpoint on an access can show; a mask. */
 enum lwps_verdict {
     LWPS_VERDICT_DEAD_STORE = 1 << 0,   /* first: a store; decided by the thread's next access to its bytes */
     LWPS_VERDICT_SILENT_STORE = 1 << 1, /* first: a store; decided by the thread's next store to its bytes */
@@ -203,7 +203,7 @@ enum lwps_watch_end {
     LWPS_WATCH_FRAME_DIED = 7,   /* its stack frame returned */
     LWPS_WATCH_KERNEL = 8,       /* a system call may have used the bytes */
     LWPS_WATCH_FOREIGN = 9,      /* memory other processes see: its use cannot be observed */
-    LWPS_WATCH_UNKNOWN = 10,     /* the trapping instruction could not be told */
+    LWPS_WATCH_UNKNOWN = 10,     /* the trapping instruction is not known */
     LWPS_WATCH_ENDED = 11,       /* the thread or the recording ended first */
 };
 
@@ -214,10 +214,10 @@ enum lwps_value {
     LWPS_VALUE_OTHER = 3,
 };
 
-/* What became of one access chosen to be watched. Each candidate leaves one record for each of its verdicts (several in one
- * record when they end together), written when it ends, or is one of a struct lwps_candidates: those never watched count,
- * too, as they are what shares are of. A store that threads beside others show each other has a record of its own, of the
- * verdict LWPS_VERDICT_SHARING alone and without first_tid. */
+/* The outcome of one access chosen for a watchpoint. Each candidate leaves one record for each of its verdicts (several in one
+ * record when they end together), written when it ends, or is part of a struct lwps_candidates: those never watched count
+ * too, as the denominator of shares. A store published to other threads has a record of its own, with
+ * LWPS_VERDICT_SHARING alone and without first_tid. */
 struct lwps_watch {
     uint64_t time, end_time; /* chosen; decided or given up */
     uint64_t weight;         /* of the sample's, its instruction's part of what the sample looked at; in the file's unit */
@@ -230,8 +230,8 @@ struct lwps_watch {
     struct lwps_access first, second;
 };
 
-/* Accesses of one instruction and call path that samples looked at and of which nothing was seen, since the record before of
- * either kind: `count` of them were chosen to be watched, and then were not, or evicted. */
+/* Undecided candidates of one instruction and calling context since the last record of either kind: `count` of them were
+ * chosen for a watchpoint, and then got none, or were evicted. */
 struct lwps_candidates {
     uint64_t time;    /* the last one chosen */
     uint64_t weight;  /* of all, in the file's unit */
@@ -254,7 +254,7 @@ struct lwps_pair {
     struct lwps_access first, second;       /* one of them; ip 0: unknown, or not one */
 };
 
-/* What a process wrote to registers, of one class: sums over its pairs of LWPS_VERDICT_REGISTER, and all that they are of. */
+/* Register writes of a process, of one class: sums over its pairs of LWPS_VERDICT_REGISTER, and their totals. */
 struct lwps_registers {
     uint8_t flags;            /* LWPS_ACCESS_LOAD: loaded, else computed or copied; LWPS_ACCESS_FLOAT: floating point */
     uint64_t bytes;           /* all of the class */
@@ -265,14 +265,14 @@ struct lwps_registers {
 
 /* How the communication between threads that follows was counted: once for a file, before it. */
 struct lwps_flows {
-    uint32_t granule_bytes;     /* memory is told apart by so much */
+    uint32_t granule_bytes;     /* tracked at this granularity */
     uint64_t alone_bytes;       /* the most memory in use at a time that one thread each had used */
     uint32_t thinned;           /* not 0: to keep below a bound, counts were estimated from some cache lines, in the end one in 2^n */
     uint32_t distances_thinned; /* the same of distances, and elements */
     uint64_t accesses;          /* all of the run, whatever they read or wrote */
 };
 
-/* A thread as flows name it: ids of the kernel are used again. */
+/* A thread in flows: thread ids of the kernel are reused. */
 struct lwps_party {
     uint32_t number, tid;
     const char *name;
@@ -287,16 +287,17 @@ struct lwps_flow {
 };
 
 /* Of the reads of an instruction that were not the first of their element: how many other elements its function read from
- * the same writer in the same thread since the one before, which was that of the instruction `before`. A bucket of the histogram: 0 to 15 have one each, higher distances
- * share one for each eighth of a power of two; `up_to` is the largest seen in it. */
+ * the same writer in the same thread since the one before, which was that of the instruction `before`. A bucket of the
+ * histogram: 0 to 15 have one each, higher distances share one for each eighth of a power of two; `up_to` is the largest
+ * seen in it. */
 struct lwps_flow_distance {
     uint64_t time, ip;
     uint64_t up_to, count;
     uint64_t before;
 };
 
-/* The pieces of memory that an instruction's first reads of what others wrote lie in: a piece goes on while each read is
- * at most eight lines from the one before. */
+/* The contiguous pieces of memory that an instruction's first reads of others' stores lie in: a piece continues while each
+ * read is at most eight lines from the one before. */
 struct lwps_flow_pieces {
     uint64_t time, ip;
     uint64_t count, lines, bytes; /* of all pieces: how many, of how many lines, and what was read of these */
@@ -306,8 +307,7 @@ struct lwps_flow_pieces {
 
 /* ---- t0.5.lwps ---- */
 
-/* Accesses that followed each other in a window, of one thread, as trace_code.h writes them. Blocks and modules did not change
- * while they happened. */
+/* Consecutive accesses of one thread in a window, encoded by trace_code.h. Blocks and modules did not change meanwhile. */
 struct lwps_trace {
     uint32_t window; /* 1, 2, ...: what is in one follows on without a gap */
     uint32_t part;   /* 0, 1, ... in the window */

@@ -1,7 +1,6 @@
 #include "format/trace_code.h"
 
 #include "format/layout.h"
-#include "format/trace_bits.h"
 
 void lwps_trace_window(struct lwps_trace_coder *coder, uint32_t window)
 {

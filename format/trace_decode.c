@@ -1,7 +1,8 @@
 #include "format/trace_decode.h"
 
+#include "base/arena.h"
 #include "format/layout.h"
-#include "format/trace_bits.h"
+#include "format/trace_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,10 +49,7 @@ static uint8_t trace_byte(struct trace_reader *from)
 
 struct lwps_trace_decoder *lwps_trace_decoder_new(void)
 {
-    struct lwps_trace_decoder *decoder = calloc(1, sizeof *decoder);
-    if (!decoder)
-        abort();
-    return decoder;
+    return lwp_allocated(calloc(1, sizeof(struct lwps_trace_decoder)));
 }
 
 static void trace_forget(struct lwps_trace_decoder *decoder)

@@ -1,5 +1,4 @@
-/* Reads what trace_code.h writes, chunk after chunk, and trusts nothing: what is damaged ends its window, and memory is
- * bounded. */
+/* Decodes what trace_code.h encodes, chunk by chunk, from untrusted files: damage ends its window, and memory is bounded. */
 #ifndef LWP_FORMAT_TRACE_DECODE_H
 #define LWP_FORMAT_TRACE_DECODE_H
 
@@ -15,7 +14,7 @@ struct lwps_traced {
     struct lwps_trace_place place;
 };
 
-/* What a chunk tells, in order. At most as many as it has bytes. */
+/* The accesses of a chunk, in order; at most as many as it has bytes. */
 struct lwps_traced_all {
     uint32_t count;
     struct lwps_traced accesses[LWPS_TRACE_BYTES];
@@ -24,7 +23,7 @@ struct lwps_traced_all {
 /* A new file: sites have other numbers. */
 void lwps_trace_decoder_begin(struct lwps_trace_decoder *decoder);
 
-/* False: the chunk (from where it is wrong), or one before it in its window, is damaged or missing; what could be told is in `all`. */
+/* False: the chunk, or one before it in its window, is damaged or missing; `all` has the accesses before the damage. */
 bool lwps_trace_decode(struct lwps_trace_decoder *decoder, const struct lwps_trace *chunk, struct lwps_traced_all *all);
 
 /* Ip, bytes and flags of a site; valid until the next chunk. Sites are numbered from 0 on. */

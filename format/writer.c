@@ -1,12 +1,11 @@
-/* The writer's file: what a record was encoded to is copied into the mmap'ed window, and the open block's header is renewed
- * with one 16-byte store. A process killed at any point has a file whose blocks are all whole but for the record being written. Space is reserved with fallocate before it is touched: a full disk is an error here
- * and never a SIGBUS. */
+/* The writer's file: an encoded record is copied into the mmap'ed window, and the open block's header is updated with one
+ * 16-byte store. A process killed at any point leaves a file of whole blocks, without the record being written. Space is
+ * reserved with fallocate before it is touched: a full disk is an error here, never a SIGBUS. */
 #define _GNU_SOURCE
 #include "format/writer.h"
 
 #include "format/crc32c.h"
 #include "format/layout.h"
-#include "format/writer_blocks.h"
 
 #include <errno.h>
 #include <fcntl.h>

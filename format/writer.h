@@ -31,28 +31,9 @@ struct lwps_writer {
 int lwps_writer_open(struct lwps_writer *writer, const char *path, const struct lwps_file *file);
 
 /* Each returns 0, or -1 when the record was dropped and counted. */
-int lwps_put_process(struct lwps_writer *writer, const struct lwps_process *record);
-int lwps_put_module(struct lwps_writer *writer, const struct lwps_module *record);
-int lwps_put_module_end(struct lwps_writer *writer, const struct lwps_module_end *record);
-int lwps_put_context(struct lwps_writer *writer, const struct lwps_context *record);
-int lwps_put_pool(struct lwps_writer *writer, const struct lwps_pool *record);
-int lwps_put_pool_count(struct lwps_writer *writer, const struct lwps_pool_count *record);
-int lwps_put_block(struct lwps_writer *writer, const struct lwps_block *record);
-int lwps_put_block_end(struct lwps_writer *writer, const struct lwps_block_end *record);
-int lwps_put_totals(struct lwps_writer *writer, const struct lwps_totals *record);
-int lwps_put_note(struct lwps_writer *writer, const struct lwps_note *record);
-int lwps_put_thread(struct lwps_writer *writer, const struct lwps_thread *record);
-int lwps_put_thread_end(struct lwps_writer *writer, const struct lwps_thread_end *record);
-int lwps_put_watch(struct lwps_writer *writer, const struct lwps_watch *record);
-int lwps_put_candidates(struct lwps_writer *writer, const struct lwps_candidates *record);
-int lwps_put_pair(struct lwps_writer *writer, const struct lwps_pair *record);
-int lwps_put_registers(struct lwps_writer *writer, const struct lwps_registers *record);
-int lwps_put_trace(struct lwps_writer *writer, const struct lwps_trace *record);
-int lwps_put_flows(struct lwps_writer *writer, const struct lwps_flows *record);
-int lwps_put_party(struct lwps_writer *writer, const struct lwps_party *record);
-int lwps_put_flow(struct lwps_writer *writer, const struct lwps_flow *record);
-int lwps_put_flow_distance(struct lwps_writer *writer, const struct lwps_flow_distance *record);
-int lwps_put_flow_pieces(struct lwps_writer *writer, const struct lwps_flow_pieces *record);
+#define RECORD(tag, name, room, fields) int lwps_put_##name(struct lwps_writer *writer, const struct lwps_##name *record);
+#include "format/fields.h"
+#undef RECORD
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record);
 
 /* Adds records dropped elsewhere to lost_records. */
@@ -63,5 +44,11 @@ void lwps_writer_close(struct lwps_writer *writer);
 
 /* In the child of a fork: lets go of the parent's file without touching it. */
 void lwps_writer_abandon(struct lwps_writer *writer);
+
+/* Makes sure that the open block has room for a record of `room` bytes. False: there is none, the record is lost. */
+bool lwps_writer_ready(struct lwps_writer *writer, uint32_t room);
+
+/* Adds one encoded record to the open block. */
+void lwps_writer_append(struct lwps_writer *writer, const uint8_t *bytes, uint32_t size);
 
 #endif

@@ -6,17 +6,17 @@ run_tests = SRC='$(srcdir)' CC='$(CC)' $(srcdir)/tests/run
 
 check: all units examples
 	+$(MAKE) SAN=1 lwp-san units feeders
-	$(run_tests) $(units) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(fuzz_targets:%=obj-san/fuzz/%) --beside $(e2e)
+	$(run_tests) $(units) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(fuzz_targets:%=obj-san/fuzz/%) $(e2e)
 
 check-unit: units
-	$(run_tests) $(units) --beside
+	$(run_tests) $(units)
 
 check-e2e: all examples
 	$(run_tests) $(e2e)
 
 check-san:
 	+$(MAKE) SAN=1 lwp-san units feeders
-	$(run_tests) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(fuzz_targets:%=obj-san/fuzz/%) --beside
+	$(run_tests) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(fuzz_targets:%=obj-san/fuzz/%)
 
 check-long: all examples
 	$(run_tests) --timeout 2400 $(long)
@@ -35,7 +35,7 @@ COVERAGE_BAR = 85
 coverage: all examples
 	+$(MAKE) COV=1 lwp-cov units feeders
 	find obj-cov -name '*.gcda' -delete
-	LWP='$(CURDIR)/lwp-cov' $(run_tests) $(unit_src:tests/unit/%.c=obj-cov/unit/%) $(fuzz_targets:%=obj-cov/fuzz/%) --beside $(covered_e2e)
+	LWP='$(CURDIR)/lwp-cov' $(run_tests) $(unit_src:tests/unit/%.c=obj-cov/unit/%) $(fuzz_targets:%=obj-cov/fuzz/%) $(covered_e2e)
 	python3 $(srcdir)/tests/coverage.py '$(srcdir)' obj-cov $(COVERAGE_BAR) $(covered_folders)
 
 include $(srcdir)/tests/fuzz/fuzz.mk

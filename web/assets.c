@@ -8,55 +8,39 @@
 
 enum { ASSET_BYTES_MAX = 4 << 20 };
 
-#define ASSET(symbol, file)                                                                                            \
-    __asm__(".pushsection .rodata\n" #symbol ":\n\t.incbin \"" LWP_TEMPLATES "/" file "\"\n\t.byte 0\n.popsection\n"); \
-    extern const char symbol[] __attribute__((visibility("hidden")))
+/* Scripts follow each other in this order. */
+#define ASSETS(ROW)                                                                                     \
+    ROW(HTML, report_html, "report.html")                                                               \
+    ROW(STYLE, report_css, "report.css")                                                                \
+    ROW(SCRIPT, base, "base.js")                                                                        \
+    ROW(SCRIPT, names, "names.js")                                                                      \
+    ROW(SCRIPT, chart, "chart.js")                                                                      \
+    ROW(SCRIPT, structure, "structure.js")                                                              \
+    ROW(SCRIPT, group, "group.js")                                                                      \
+    ROW(SCRIPT, access, "access.js")                                                                    \
+    ROW(SCRIPT, threads, "threads.js")                                                                  \
+    ROW(SCRIPT, exchange, "exchange.js")                                                                \
+    ROW(SCRIPT, locality, "locality.js")                                                                \
+    ROW(SCRIPT, objects, "objects.js")                                                                  \
+    ROW(SCRIPT, code, "code.js")                                                                        \
+    ROW(SCRIPT, run, "run.js")                                                                          \
+    ROW(SCRIPT, findings, "findings.js")                                                                \
+    ROW(SCRIPT, diff, "diff.js")                                                                        \
+    ROW(SCRIPT, live, "live.js")                                                                        \
+    ROW(SCRIPT, report, "report.js")
 
-ASSET(asset_html, "report.html");
-ASSET(asset_style, "report.css");
-ASSET(asset_base, "base.js");
-ASSET(asset_names, "names.js");
-ASSET(asset_chart, "chart.js");
-ASSET(asset_structure, "structure.js");
-ASSET(asset_group, "group.js");
-ASSET(asset_access, "access.js");
-ASSET(asset_threads, "threads.js");
-ASSET(asset_exchange, "exchange.js");
-ASSET(asset_locality, "locality.js");
-ASSET(asset_objects, "objects.js");
-ASSET(asset_code, "code.js");
-ASSET(asset_run, "run.js");
-ASSET(asset_findings, "findings.js");
-ASSET(asset_diff, "diff.js");
-ASSET(asset_live, "live.js");
-ASSET(asset_report, "report.js");
+#define EMBED(part, name, file)                                                                                               \
+    __asm__(".pushsection .rodata\nasset_" #name ":\n\t.incbin \"" LWP_TEMPLATES "/" file "\"\n\t.byte 0\n.popsection\n"); \
+    extern const char asset_##name[] __attribute__((visibility("hidden")));
+ASSETS(EMBED)
 
 enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_PARTS };
 
-/* Scripts follow each other in this order. */
+#define FILE_ROW(part, name, file) {ASSET_##part, file, asset_##name},
 static const struct {
     enum asset_part part;
     const char *file, *text;
-} asset_files[] = {
-    {ASSET_HTML, "report.html", asset_html},
-    {ASSET_STYLE, "report.css", asset_style},
-    {ASSET_SCRIPT, "base.js", asset_base},
-    {ASSET_SCRIPT, "names.js", asset_names},
-    {ASSET_SCRIPT, "chart.js", asset_chart},
-    {ASSET_SCRIPT, "structure.js", asset_structure},
-    {ASSET_SCRIPT, "group.js", asset_group},
-    {ASSET_SCRIPT, "access.js", asset_access},
-    {ASSET_SCRIPT, "threads.js", asset_threads},
-    {ASSET_SCRIPT, "exchange.js", asset_exchange},
-    {ASSET_SCRIPT, "locality.js", asset_locality},
-    {ASSET_SCRIPT, "objects.js", asset_objects},
-    {ASSET_SCRIPT, "code.js", asset_code},
-    {ASSET_SCRIPT, "run.js", asset_run},
-    {ASSET_SCRIPT, "findings.js", asset_findings},
-    {ASSET_SCRIPT, "diff.js", asset_diff},
-    {ASSET_SCRIPT, "live.js", asset_live},
-    {ASSET_SCRIPT, "report.js", asset_report},
-};
+} asset_files[] = {ASSETS(FILE_ROW)};
 
 static int asset_read(FILE *to, const char *folder, const char *name, struct lwp_error *err)
 {

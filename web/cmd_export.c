@@ -5,7 +5,6 @@
 #include "web/page.h"
 #include "web/result.h"
 #include "web/source.h"
-#include "web/source_roots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,37 +15,21 @@
 #include <unistd.h>
 
 static const struct lwp_option export_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = LWP_OPT_TEXT,
-     .argument = "FILE",
-     .help = "write there instead of to DIR.html; - is stdout"},
-    {.name = "diff", .kind = LWP_OPT_FLAG, .help = "two results side by side: lwp export --diff BEFORE AFTER"},
-    {.name = "source",
-     .kind = LWP_OPT_CHOICE,
-     .choices = "all|hot|none",
-     .argument = "WHICH",
-     .initial = "hot",
-     .help = "source lines to embed: of all loops, of those that matter, or none"},
-    {.name = "limit",
-     .kind = LWP_OPT_NUMBER,
-     .argument = "MIB",
-     .min = 1,
-     .max = 8,
-     .initial = "8",
-     .help = "how large the file may be; details of what is small are left out"},
-    {.name = "redact",
-     .kind = LWP_OPT_FLAG,
-     .help = "leave out hosts, users, home directories, arguments and folders outside of the source"},
-    {.name = "root",
-     .kind = LWP_OPT_TEXT,
-     .argument = "FOLDER",
-     .help = "the source's folder: it is read from there, too, and paths are relative to it, not to the work tree around the current folder"},
-    {.name = "templates",
-     .kind = LWP_OPT_TEXT,
-     .argument = "FOLDER",
-     .help = "take the page's HTML, style and scripts from there, to try changes"},
-    {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "overwrite a file that is no export of lwp"},
+    {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "FILE",
+     .help = "output file; - is stdout. Default: DIR.html"},
+    {.name = "diff", .kind = LWP_OPT_FLAG, .help = "compare two results side by side: lwp export --diff BEFORE AFTER"},
+    {.name = "source", .kind = LWP_OPT_CHOICE, .choices = "all|hot|none", .argument = "WHICH", .initial = "hot",
+     .help = "source lines to embed: of all loops, of hot loops, or none"},
+    {.name = "limit", .kind = LWP_OPT_NUMBER, .argument = "MIB", .min = 1, .max = 8, .initial = "8",
+     .help = "maximum size of the file; details of small items are left out"},
+    {.name = "redact", .kind = LWP_OPT_FLAG,
+     .help = "leave out host names, user names, home directories, arguments and folders outside of the source"},
+    {.name = "root", .kind = LWP_OPT_TEXT, .argument = "FOLDER",
+     .help = "folder of the source: source is read from there too, and paths are relative to it, "
+             "not to the work tree around the current folder"},
+    {.name = "templates", .kind = LWP_OPT_TEXT, .argument = "FOLDER",
+     .help = "read the page's HTML, style and scripts from FOLDER, to try changes"},
+    {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "overwrite a file that is not an export of lwp"},
     {0},
 };
 
@@ -104,12 +87,8 @@ static int export_save(const char *path, const char *html, size_t length, bool f
     fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return lwp_error_errno(err, "cannot write %s", path);
-    int status = 0;
-    if (export_write(fd, html, length))
-        status = lwp_error_errno(err, "cannot write %s", path);
-    if (close(fd) && !status)
-        status = lwp_error_errno(err, "cannot write %s", path);
-    if (!status && rename(aside, path))
+    int status = export_write(fd, html, length) ? lwp_error_errno(err, "cannot write %s", path) : 0;
+    if ((close(fd) || (!status && rename(aside, path))) && !status)
         status = lwp_error_errno(err, "cannot write %s", path);
     if (status)
         unlink(aside);
@@ -265,11 +244,11 @@ const struct lwp_command lwp_cmd_export = {
     .usage = "[options] DIR | --diff BEFORE AFTER",
     .summary = "write the report of a result as one HTML file to share",
     .details =
-        "The file holds the page, its data and, unless told otherwise, the source lines of the loops that matter. It\n"
-        "works without a network and without lwp. An earlier export is replaced, another file only with --force. Paths of\n"
-        "source files are relative to the work tree around the current folder, or to what they have in common.\n\n"
-        "Of a large result the page leaves out the details of what has the smallest shares, and says so: it stays below\n"
-        "8 MiB. With --diff it shows what 'lwp diff' says of two results, with their structures as they lie in memory,\n"
+        "The file contains the page, its data and, by default, the source lines of hot loops. It works without a network and\n"
+        "without lwp. An earlier export is replaced; any other file only with --force. Paths of source files are relative to\n"
+        "the work tree around the current folder, or to what they have in common.\n\n"
+        "For a large result the page leaves out details of the items with the smallest shares, and says so: it stays below\n"
+        "8 MiB. With --diff it shows the output of 'lwp diff' for two results and the memory layout of their structures,\n"
         "and is written to AFTER-diff.html.\n\n"
         "Exit status: 0 done, 1 DIR could not be read or the file not written, 2 wrong usage.",
     .options = export_options,

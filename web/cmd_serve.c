@@ -18,28 +18,15 @@
 #include <unistd.h>
 
 static const struct lwp_option serve_options[] = {
-    {.name = "port",
-     .letter = 'p',
-     .kind = LWP_OPT_NUMBER,
-     .argument = "PORT",
-     .min = 0,
-     .max = 65535,
-     .initial = "8080",
-     .help = "port to listen on; 0 takes a free one"},
-    {.name = "bind",
-     .kind = LWP_OPT_TEXT,
-     .argument = "ADDR",
-     .initial = "127.0.0.1",
-     .help = "address to listen on; where other machines reach it, the URL holds a secret"},
-    {.name = "root",
-     .kind = LWP_OPT_TEXT,
-     .argument = "FOLDER",
-     .help = "read source below this folder, too, and of results that were not made here"},
+    {.name = "port", .letter = 'p', .kind = LWP_OPT_NUMBER, .argument = "PORT", .min = 0, .max = 65535, .initial = "8080",
+     .help = "port to listen on; 0 picks a free one"},
+    {.name = "bind", .kind = LWP_OPT_TEXT, .argument = "ADDR", .initial = "127.0.0.1",
+     .help = "address to listen on; if other machines can reach it, the URL contains a secret"},
+    {.name = "root", .kind = LWP_OPT_TEXT, .argument = "FOLDER",
+     .help = "read source below FOLDER too, and also for results made elsewhere"},
     {.name = "open", .kind = LWP_OPT_FLAG, .help = "open the page in the desktop's browser"},
-    {.name = "templates",
-     .kind = LWP_OPT_TEXT,
-     .argument = "FOLDER",
-     .help = "take the page's HTML, style and scripts from there, read anew for each page"},
+    {.name = "templates", .kind = LWP_OPT_TEXT, .argument = "FOLDER",
+     .help = "read the page's HTML, style and scripts from FOLDER, again for each page"},
     {0},
 };
 
@@ -192,10 +179,9 @@ const struct lwp_command lwp_cmd_serve = {
     .usage = "[options] DIR",
     .summary = "show the report of a result in a browser",
     .details =
-        "DIR is what 'lwp collect' has written, or a folder that holds several of them: then the first page lists "
-        "them.\n"
-        "The URL is printed on stdout. An open page loads itself again when its result has changed. From another machine, forward\n"
-        "the port: ssh -L 8080:localhost:8080 HOST.\n\n"
+        "DIR is a result directory of 'lwp collect', or a folder with several of them, which the first page then lists.\n"
+        "The URL is printed on stdout. An open page reloads itself when its result has changed. To reach it from another\n"
+        "machine, forward the port: ssh -L 8080:localhost:8080 HOST.\n\n"
         "Exit status: 0 ended by Ctrl-C or SIGTERM, 1 DIR could not be read or the port not used, 2 wrong usage.",
     .options = serve_options,
     .run = serve_run,

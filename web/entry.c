@@ -1,13 +1,14 @@
-/* A page is made when it is first asked for and kept: what a request costs then is one look at the files. The analysis of a
- * result that has none runs beside, so that the readers of other results do not wait for it. */
+/* A page is built on the first request and cached: later requests cost a stat(). A result without an analysis is analyzed in
+ * the background, so that readers of other results do not wait for it. */
 #include "web/entry.h"
 
-#include "base/utf8.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "web/live.h"
 #include "web/page.h"
 #include "web/preparing.h"
 #include "web/result.h"
-#include "web/source_roots.h"
+#include "web/source.h"
 
 #include "config.h"
 
@@ -36,29 +37,23 @@ struct lwp_entry {
 /* What is not a letter or digit of ASCII as %XX. The caller frees it. */
 static char *entry_escaped(const char *name)
 {
-    char *escaped = malloc(3 * strlen(name) + 1), *to = escaped;
-    for (; to && *name; name++) {
+    char *escaped = lwp_allocated(malloc(3 * strlen(name) + 1)), *to = escaped;
+    for (; *name; name++) {
         bool plain = (*name >= '0' && *name <= '9') || ((*name | 32) >= 'a' && (*name | 32) <= 'z') || strchr("-_.~", *name);
         to += plain ? sprintf(to, "%c", *name) : sprintf(to, "%%%02X", (unsigned char)*name);
     }
-    if (to)
-        *to = '\0';
+    *to = '\0';
     return escaped;
 }
 
 struct lwp_entry *lwp_entry_new(const char *dir, const char *name, const char *root)
 {
-    struct lwp_entry *entry = calloc(1, sizeof *entry);
-    if (!entry)
-        return NULL;
-    entry->dir = strdup(dir);
-    entry->name = name ? strdup(name) : lwp_result_name(dir);
+    struct lwp_entry *entry = lwp_allocated(calloc(1, sizeof *entry));
+    entry->dir = lwp_allocated(strdup(dir));
+    entry->name = lwp_allocated(name ? strdup(name) : lwp_result_name(dir));
     entry->address = name ? entry_escaped(name) : NULL;
-    entry->root = root ? strdup(root) : NULL;
-    if (entry->dir && entry->name && (entry->address || !name) && (entry->root || !root))
-        return entry;
-    lwp_entry_free(entry);
-    return NULL;
+    entry->root = root ? lwp_allocated(strdup(root)) : NULL;
+    return entry;
 }
 
 void lwp_entry_free(struct lwp_entry *entry)
@@ -116,8 +111,8 @@ static int entry_json_text(const char *dir, struct lwp_text **made, struct lwp_e
         return status;
     char *text = json_dumps(analysis, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(analysis);
-    *made = lwp_text_new("application/json", text, text ? strlen(text) : 0);
-    return *made ? 0 : lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
+    *made = lwp_text_new("application/json", lwp_allocated(text), strlen(text));
+    return 0;
 }
 
 /* Takes `data`; *made is held once. */
@@ -131,8 +126,8 @@ static int entry_page_text(const struct lwp_entry *entry, const struct lwp_asset
                                        data, &html, &length, err)
                       : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
     json_decref(data);
-    if (!status && !(*made = lwp_text_new("text/html; charset=utf-8", html, length)))
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    if (!status)
+        *made = lwp_text_new("text/html; charset=utf-8", html, length);
     return status;
 }
 
@@ -211,9 +206,9 @@ struct lwp_answer lwp_entry_json(struct lwp_entry *entry, const struct lwp_asset
 struct lwp_answer lwp_entry_progress(struct lwp_entry *entry)
 {
     json_t *progress = lwp_live_json(&entry->live, entry->dir, entry->preparing != NULL);
-    char *text = json_dumps(progress, 0);
+    char *text = lwp_allocated(json_dumps(progress, 0));
     json_decref(progress);
-    return text ? (struct lwp_answer){200, lwp_text_new("application/json", text, strlen(text))} : lwp_answer_say(500, "no memory");
+    return (struct lwp_answer){200, lwp_text_new("application/json", text, strlen(text))};
 }
 
 static json_t *entry_summarise(const struct lwp_entry *entry, bool there)

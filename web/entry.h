@@ -11,7 +11,7 @@
 struct lwp_entry;
 
 /* `name` as in its address below a folder of results, NULL: it is shown alone, at the root. `root`: as for
- * lwp_source_roots. NULL without memory. */
+ * lwp_source_roots. */
 struct lwp_entry *lwp_entry_new(const char *dir, const char *name, const char *root);
 void lwp_entry_free(struct lwp_entry *entry); /* NULL is fine */
 

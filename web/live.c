@@ -1,9 +1,9 @@
-/* The page asks once a second; what is counted costs reading all sample files, in a process of its own. */
+/* The page polls once a second; counting reads all sample files, in a process of its own, and so is done less often. */
 #include "web/live.h"
 
 #include "base/busy.h"
 #include "base/json_file.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "config.h"
 #include "web/result.h"
 

@@ -8,11 +8,9 @@
  * make text nodes of it. */
 #include "web/page.h"
 
-#include "base/markup.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "config.h"
 #include "web/sha256.h"
-#include "web/trim.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

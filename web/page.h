@@ -35,10 +35,17 @@ json_t *lwp_page_diff_data(json_t *diff, const json_t *before, const json_t *aft
 /* The file's title for a person: the command that was run, or `name`. */
 const char *lwp_page_title(const char *name, const json_t *analysis);
 
-/* The value as JSON without any '<', so that no text in it can end or open an element. */
+/* The value as JSON without any '<', so that no text in it can open or close an element. */
 int lwp_page_write_json(FILE *to, const json_t *value, struct lwp_error *err);
 
 /* Written into every page; tells an exported file of ours from someone else's. */
 #define LWP_PAGE_GENERATOR "<meta name=\"generator\" content=\"lwp "
+
+/* Takes the lightest items' details out of `analysis` until its JSON has at most `most` bytes, or nothing is left that
+ * may go: findings, what they refer to and, while there is room, names and shares stay. Ids stay valid; items without details
+ * have "left_out".
+ * Returns [{"what": objects|names|redundancies|locality|regions, "count", "share": none of them had more}], empty when all
+ * is there; NULL when memory is out. */
+json_t *lwp_trim(json_t *analysis, size_t most);
 
 #endif

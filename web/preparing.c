@@ -1,5 +1,6 @@
 #include "web/preparing.h"
 
+#include "base/arena.h"
 #include "web/result.h"
 
 #include <errno.h>
@@ -44,10 +45,8 @@ static void *preparing_run(void *context)
 
 int lwp_preparing_start(struct lwp_preparing **made, const char *dir, struct lwp_error *err)
 {
-    struct lwp_preparing *preparing = calloc(1, sizeof *preparing + strlen(dir) + 1);
+    struct lwp_preparing *preparing = lwp_allocated(calloc(1, sizeof *preparing + strlen(dir) + 1));
     *made = NULL;
-    if (!preparing)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
     pthread_mutex_init(&preparing->mutex, NULL);
     pthread_cond_init(&preparing->ended, NULL);
     memcpy(preparing->dir, dir, strlen(dir) + 1);

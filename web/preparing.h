@@ -1,4 +1,4 @@
-/* The analysis of a result on its way, beside whatever else is done. */
+/* Analyzes a result in the background. */
 #ifndef LWP_WEB_PREPARING_H
 #define LWP_WEB_PREPARING_H
 
@@ -17,7 +17,7 @@ bool lwp_preparing_wait(struct lwp_preparing *preparing, int milliseconds);
 /* Waits for its end and frees it; what lwp_result_prepare returned. */
 int lwp_preparing_end(struct lwp_preparing *preparing, struct lwp_error *err);
 
-/* Nobody will ask for it any more; it goes on. NULL is fine. */
+/* Lets it go on without waiting for its end. NULL is fine. */
 void lwp_preparing_leave(struct lwp_preparing *preparing);
 
 #endif

@@ -1,4 +1,4 @@
-/* The web knows analysis.json, never a sample: what makes analysis.json runs as another process. */
+/* web/ reads analysis.json and never sample files: lwp analyze runs as another process. */
 #include "web/result.h"
 
 #include "base/json_file.h"
@@ -18,10 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RESULT_BYTES_MAX = 256 << 20 };
-
-/* Opens what is below `dir`: no link on the way may lead out of it, whoever made the result. Kernels before 5.6 cannot tell
- * where one leads; there the last part must be none. */
+/* Opens a file below `dir`; no symbolic link may lead out of it, as results are untrusted. Kernels before 5.6 cannot check
+ * that; there the last part must not be a link. */
 static int result_open_below(const char *dir, const char *name, int flags)
 {
     struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
@@ -163,26 +161,23 @@ int lwp_result_prepare(const char *dir, struct lwp_error *err)
     return lwp_error_set(err, LWP_ERR_MISSING, "%s", *said ? said : "'lwp analyze' failed");
 }
 
-/* The file's text, the caller's to free; closes `fd`. `shown`: its path. */
-static int result_text(int fd, const char *shown, char **text, size_t *length, struct lwp_error *err)
+/* Reads JSON from `fd`, which it closes; *root is NULL where the text is damaged at `where`. `shown`: its path. */
+static int result_json(int fd, const char *shown, size_t flags, json_t **root, json_error_t *where, struct lwp_error *err)
 {
     struct stat info;
-    int status = 0;
-    *length = 0;
+    *root = NULL;
     if (fd < 0)
         return errno == EXDEV || errno == ELOOP ? lwp_error_set(err, LWP_ERR_FORMAT, "%s is a link that leads out of the result", shown)
                                                 : lwp_error_errno(err, "cannot read %s", shown);
-    if (fstat(fd, &info) || !S_ISREG(info.st_mode) || info.st_size > RESULT_BYTES_MAX) {
-        status = lwp_error_set(err, LWP_ERR_LIMIT, "%s is no plain file of at most 256 MiB", shown);
-    } else if (!(*text = malloc((size_t)info.st_size + 1))) {
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for %s", shown);
-    } else {
-        ssize_t got;
-        while (*length < (size_t)info.st_size && (got = read(fd, *text + *length, (size_t)info.st_size - *length)) > 0)
-            *length += (size_t)got;
+    bool plain = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= LWP_JSON_TEXT_MAX;
+    FILE *from = plain ? fdopen(fd, "r") : NULL;
+    if (from) {
+        *root = lwp_json_stream(from, flags, where);
+        fclose(from);
+        return 0;
     }
     close(fd);
-    return status;
+    return lwp_error_set(err, LWP_ERR_LIMIT, "%s is no plain file of at most 256 MiB", shown);
 }
 
 int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
@@ -195,14 +190,11 @@ int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
     if (snprintf(path, sizeof path, "%s%s%s", dir, folder ? "/" : "", folder ? file : "") >= (int)sizeof path)
         return lwp_error_set(err, LWP_ERR_LIMIT, "the path of the result is too long");
     int fd = folder ? result_open_below(dir, file, O_RDONLY) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *text = NULL;
-    size_t length;
-    int status = result_text(fd, path, &text, &length, err);
+    json_error_t where;
+    json_t *root;
+    int status = result_json(fd, path, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &root, &where, err);
     if (status)
         return status;
-    json_error_t where;
-    json_t *root = lwp_json_parse(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
-    free(text);
     if (!root)
         return lwp_error_set(err, LWP_ERR_FORMAT, "%s is damaged (line %d: %s); 'lwp analyze --force %s' makes it anew",
                              path, where.line, where.text, dir);
@@ -221,15 +213,11 @@ int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
 
 json_t *lwp_result_run(const char *dir, struct stat *info)
 {
-    struct lwp_error err;
     json_error_t where;
-    char *text = NULL;
-    size_t length;
-    int fd = result_open_below(dir, "run.json", O_RDONLY);
     json_t *run = NULL;
-    if (fd >= 0 && fstat(fd, info) == 0 && !result_text(fd, "run.json", &text, &length, &err))
-        run = lwp_json_parse(text, length, JSON_REJECT_DUPLICATES, &where);
-    free(text);
+    int fd = result_open_below(dir, "run.json", O_RDONLY);
+    if (fd >= 0 && fstat(fd, info) == 0)
+        result_json(fd, "run.json", JSON_REJECT_DUPLICATES, &run, &where, NULL);
     return run;
 }
 

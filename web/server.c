@@ -1,11 +1,11 @@
-/* Who may ask, and in what form an answer goes out; what there is to see is the site's matter. Only GET and HEAD are
- * answered. A page of another site cannot read what is served: its requests carry its own name as Host (after a DNS trick)
- * or as Origin, and both are refused.
+/* Access checks and the transport of answers; site.c makes their content. Only GET and HEAD are answered. Requests by pages of
+ * other sites are refused: they carry a foreign name as Host (DNS rebinding) or as Origin.
  *
  * Sockets never block. A connection that says nothing is closed after a while; there may be thousands of them before a
  * new one has to wait. Text that is sent is shared by all who receive it: slow readers cost a connection, not a copy. */
 #include "web/server.h"
 
+#include "base/arena.h"
 #include "web/text.h"
 
 #include <microhttpd.h>
@@ -196,17 +196,15 @@ static unsigned server_connections(void)
 int lwp_server_start(struct lwp_server **made, struct lwp_site *site, int fd, bool loopback, const char *secret,
                      struct lwp_error *err)
 {
-    struct lwp_server *server = calloc(1, sizeof *server);
+    struct lwp_server *server = lwp_allocated(malloc(sizeof *server));
     *made = NULL;
-    if (server) {
-        *server = (struct lwp_server){.site = site, .loopback = loopback, .secret = secret};
-        server->daemon = MHD_start_daemon(
-            MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, server_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
-            MHD_OPTION_CONNECTION_LIMIT, server_connections(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_IDLE_S,
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-            MHD_OPTION_UNESCAPE_CALLBACK, server_unescape, NULL, MHD_OPTION_END);
-    }
-    if (!server || !server->daemon) {
+    *server = (struct lwp_server){.site = site, .loopback = loopback, .secret = secret};
+    server->daemon = MHD_start_daemon(
+        MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, server_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, server_connections(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_IDLE_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_UNESCAPE_CALLBACK, server_unescape, NULL, MHD_OPTION_END);
+    if (!server->daemon) {
         free(server);
         close(fd);
         return lwp_error_set(err, LWP_ERR_SYSTEM, "cannot start the server");

@@ -45,32 +45,24 @@ static int site_by_name(const void *a, const void *b)
     return strcmp(lwp_entry_name(*(struct lwp_entry *const *)a), lwp_entry_name(*(struct lwp_entry *const *)b));
 }
 
+static int site_compare_name(const void *name, const void *entry)
+{
+    return strcmp(name, lwp_entry_name(*(struct lwp_entry *const *)entry));
+}
+
 /* The first `count` entries are sorted. */
 static struct lwp_entry *site_find(const struct lwp_site *site, const char *name, size_t count)
 {
-    for (size_t low = 0, high = count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(name, lwp_entry_name(site->entries[middle]));
-        if (order == 0)
-            return site->entries[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    struct lwp_entry **found = count ? bsearch(name, site->entries, count, sizeof *site->entries, site_compare_name) : NULL;
+    return found ? *found : NULL;
 }
 
-static int site_add(struct lwp_site *site, const char *dir, const char *name, struct lwp_error *err)
+static void site_add(struct lwp_site *site, const char *dir, const char *name)
 {
-    struct lwp_entry *entry = lwp_entry_new(dir, name, site->root);
-    if (!entry)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
     LWP_GROW(&site->entries, site->count, &site->capacity);
-    site->entries[site->count++] = entry;
+    site->entries[site->count++] = lwp_entry_new(dir, name, site->root);
     lwp_text_drop(site->index);
     site->index = NULL;
-    return 0;
 }
 
 /* Finds the results that have come since. */
@@ -78,24 +70,23 @@ static int site_scan(struct lwp_site *site, struct lwp_error *err)
 {
     DIR *folder = site->folder ? opendir(site->folder) : NULL;
     size_t known = site->count;
-    int status = 0;
     if (!folder)
         return lwp_error_errno(err, "cannot open %s", site->folder);
     struct dirent *entry;
-    while (!status && (entry = readdir(folder))) {
+    while ((entry = readdir(folder))) {
         char path[PATH_MAX];
         if (*entry->d_name != '.' && !site_find(site, entry->d_name, known) &&
             snprintf(path, sizeof path, "%s/%s", site->folder, entry->d_name) < (int)sizeof path &&
             lwp_result_is_within(site->folder, entry->d_name))
-            status = site_add(site, path, entry->d_name, err);
+            site_add(site, path, entry->d_name);
     }
     closedir(folder);
     if (site->count > known)
         qsort(site->entries, site->count, sizeof *site->entries, site_by_name);
-    if (!status && !site->count)
+    if (!site->count)
         return lwp_error_set(err, LWP_ERR_MISSING, "%s holds no result; name a folder that 'lwp collect' has written",
                              site->folder);
-    return status;
+    return 0;
 }
 
 /* With --templates: what may have been edited since. */
@@ -148,12 +139,10 @@ static struct lwp_answer site_index(struct lwp_site *site)
 
 int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates, const char *root, struct lwp_error *err)
 {
-    struct lwp_site *site = calloc(1, sizeof *site);
+    struct lwp_site *site = lwp_allocated(calloc(1, sizeof *site));
     struct stat info;
     int status = 0;
     *made = NULL;
-    if (!site)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
     if (stat(dir, &info))
         status = lwp_error_errno(err, "cannot open %s", dir);
     else if (!S_ISDIR(info.st_mode))
@@ -161,16 +150,14 @@ int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates,
     struct lwp_assets assets;
     if (!status && !(status = lwp_assets_load(&assets, templates, err)))
         site_take_assets(site, assets);
-    if (!status && templates)
-        site->templates = strdup(templates);
-    if (!status && root && !(site->root = strdup(root)))
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
+    site->templates = templates ? lwp_allocated(strdup(templates)) : NULL;
+    site->root = root ? lwp_allocated(strdup(root)) : NULL;
     if (!status && lwp_result_is(dir)) {
-        status = site_add(site, dir, NULL, err);
-        if (!status && !(status = lwp_entry_prepare(site->entries[0], err)))
+        site_add(site, dir, NULL);
+        if (!(status = lwp_entry_prepare(site->entries[0], err)))
             lwp_text_drop(lwp_entry_page(site->entries[0], &site->assets, false).text); /* so that the first reader has it at once */
     } else if (!status) {
-        site->folder = strdup(dir);
+        site->folder = lwp_allocated(strdup(dir));
         if (!(status = site_scan(site, err)))
             lwp_text_drop(site_index(site).text);
     }

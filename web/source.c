@@ -1,15 +1,11 @@
-/* Analysis in, lines of source out: those of the loops, those on the call paths of redundant pairs and of shared cache
- * lines, and a few around them.
- *
- * The paths come from the debug info of a program that may be hostile, and the page may be shared: only plain files
- * that are called like source files are read, and only below the folders that source_roots.c lets, nothing else of them than
- * those lines, and all of it is bounded.
- */
+/* Collects the source lines that an analysis names: of loops, of the calling contexts of redundant pairs and of shared cache
+ * lines, and a few around them. The paths come from untrusted debug information, and the page may be shared: only regular
+ * files named like source files are read, only below the folders of source_roots.c, only those lines, and all is bounded. */
 #include "web/source.h"
 
 #include "base/arena.h"
 #include "base/path.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -74,41 +70,32 @@ static int source_compare(const void *a, const void *b)
     return by_path ? by_path : (x->first > y->first) - (x->first < y->first);
 }
 
-/* The loops that the first and largest of `items` name. */
-static void source_mark_loops(const json_t *items, bool *wanted, size_t loops)
+/* The loops of the first `most` of `items`. */
+static void source_mark_loops(const json_t *items, size_t most, bool *wanted, size_t loops)
 {
     size_t i;
     const json_t *item;
     json_array_foreach(items, i, item)
     {
         const json_t *loop = json_object_get(item, "loop");
-        if (i == SOURCE_ITEMS_MAX)
-            break;
-        if (json_is_integer(loop) && json_integer_value(loop) >= 0 && (size_t)json_integer_value(loop) < loops)
+        if (i < most && json_is_integer(loop) && json_integer_value(loop) >= 0 && (size_t)json_integer_value(loop) < loops)
             wanted[json_integer_value(loop)] = true;
     }
 }
 
-/* The loops of all objects that some split speaks of, and those that communication and locality are told of. */
+/* The loops of all objects that some split is about, and those of communication and locality. */
 static void source_mark_advised(const json_t *analysis, bool *wanted, size_t loops)
 {
-    const json_t *objects = json_object_get(analysis, "objects");
-    size_t i, j;
-    json_t *split, *use;
+    const json_t *objects = json_object_get(analysis, "objects"), *split;
+    size_t i;
     json_array_foreach(json_object_get(analysis, "splits"), i, split)
     {
         json_int_t object = json_integer_value(json_object_get(split, "object"));
-        if (object < 0)
-            continue;
-        json_array_foreach(json_object_get(json_array_get(objects, (size_t)object), "loops"), j, use)
-        {
-            json_int_t loop = json_integer_value(json_object_get(use, "loop"));
-            if (loop >= 0 && (size_t)loop < loops)
-                wanted[loop] = true;
-        }
+        if (object >= 0)
+            source_mark_loops(json_object_get(json_array_get(objects, (size_t)object), "loops"), SIZE_MAX, wanted, loops);
     }
-    source_mark_loops(json_object_get(json_object_get(analysis, "communication"), "regions"), wanted, loops);
-    source_mark_loops(json_object_get(analysis, "locality"), wanted, loops);
+    source_mark_loops(json_object_get(json_object_get(analysis, "communication"), "regions"), SOURCE_ITEMS_MAX, wanted, loops);
+    source_mark_loops(json_object_get(analysis, "locality"), SOURCE_ITEMS_MAX, wanted, loops);
 }
 
 static void source_add(struct source_spans *spans, const json_t *file, json_int_t first, json_int_t last)
@@ -130,9 +117,7 @@ static void source_of_loops(const json_t *analysis, enum lwp_source_policy polic
     const json_t *loops = json_object_get(analysis, "loops");
     size_t total = json_array_size(loops), i;
     json_t *loop;
-    bool *wanted = calloc(total + 1, sizeof *wanted);
-    if (!wanted)
-        return;
+    bool *wanted = lwp_zeroed(total, sizeof *wanted);
     source_mark_advised(analysis, wanted, total);
     json_array_foreach(loops, i, loop)
     {

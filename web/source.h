@@ -16,4 +16,8 @@ enum lwp_source_policy {
  * out. */
 json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy, const json_t *roots, size_t most);
 
+/* Absolute paths without links: `given` (--root; NULL: none), and those that are in run.json if this user's lwp wrote it here. If
+ * it did not and nothing is given, there are none, and a warning says so. The caller's; NULL without memory. */
+json_t *lwp_source_roots(const char *dir, const char *given);
+
 #endif

@@ -1,8 +1,8 @@
-/* A result says where its program's source is. Someone else's could name any file of ours, to have it in a page that is sent
- * back. So `lwp collect` notes the folders of the source in run.json, and they count only in a run.json that this user's lwp wrote
- * on this machine: it is this user's file, and was last changed when it says that it was written. No one can choose that time
- * (st_ctime): what was copied, downloaded or unpacked has another. */
-#include "web/source_roots.h"
+/* A hostile result could name any file of this user's as source, to have it in a page that is sent back. So source is only read
+ * below the folders that `lwp collect` noted in run.json, and only if this user's lwp wrote that file on this machine: the
+ * user owns it, and its st_ctime, which nobody can set, is the time it says it was written. A file that was copied,
+ * downloaded or unpacked has another. */
+#include "web/source.h"
 
 #include "base/log.h"
 #include "web/result.h"

@@ -1,9 +1,11 @@
 #include "web/text.h"
 
+#include "base/arena.h"
 #include "web/sha256.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 
 enum { TEXT_PACKED_LEAST = 1024, TEXT_ZSTD_LEVEL = 3 };
@@ -23,11 +25,7 @@ static void text_pack(struct lwp_text *text)
 struct lwp_text *lwp_text_new(const char *type, char *body, size_t length)
 {
     char digest[45];
-    struct lwp_text *text = body ? calloc(1, sizeof *text) : NULL;
-    if (!text) {
-        free(body);
-        return NULL;
-    }
+    struct lwp_text *text = lwp_allocated(malloc(sizeof *text));
     *text = (struct lwp_text){.type = type, .body = body, .length = length, .holders = 1};
     lwp_sha256_base64(body, length, digest);
     snprintf(text->tag, sizeof text->tag, "W/\"%s\"", digest);
@@ -53,7 +51,9 @@ void lwp_text_drop(struct lwp_text *text)
 
 struct lwp_answer lwp_answer_say(unsigned status, const char *sentence)
 {
-    char *body;
-    int length = asprintf(&body, "%s\n", sentence);
-    return (struct lwp_answer){status, length < 0 ? NULL : lwp_text_new("text/plain; charset=utf-8", body, (size_t)length)};
+    size_t length = strlen(sentence);
+    char *body = lwp_allocated(malloc(length + 2));
+    memcpy(body, sentence, length);
+    memcpy(body + length, "\n", 2);
+    return (struct lwp_answer){status, lwp_text_new("text/plain; charset=utf-8", body, length + 1)};
 }

@@ -1,5 +1,5 @@
-/* Something to send, made once and sent often: plain, packed, and with a tag that tells it from any other. Counted: who is
- * still sending it keeps it while a newer one takes its place. One thread at a time. */
+/* A response body, built once and sent often: plain, compressed, and with an entity tag. Reference-counted, so that it can be
+ * replaced while it is being sent. One thread at a time. */
 #ifndef LWP_WEB_TEXT_H
 #define LWP_WEB_TEXT_H
 
@@ -9,13 +9,13 @@ enum { LWP_TEXT_TAG_BYTES = 50 };
 
 struct lwp_text {
     const char *type; /* the content's; a literal */
-    char *body, *packed; /* packed: the same by zstd, or NULL where that brings nothing */
+    char *body, *packed; /* packed: compressed with zstd, or NULL where that is not smaller */
     size_t length, packed_length;
     char tag[LWP_TEXT_TAG_BYTES]; /* W/"..." */
     int holders;
 };
 
-/* Takes `body`, which malloc gave; held once. NULL without memory (or without `body`): then `body` is freed. */
+/* Takes `body`, which malloc gave; held once. */
 struct lwp_text *lwp_text_new(const char *type, char *body, size_t length);
 
 struct lwp_text *lwp_text_hold(struct lwp_text *text); /* returns it; NULL is fine */
@@ -24,7 +24,7 @@ void lwp_text_drop(struct lwp_text *text);             /* NULL is fine */
 /* What goes out for one request. */
 struct lwp_answer {
     unsigned status;       /* of HTTP */
-    struct lwp_text *text; /* the receiver's to drop; NULL: no memory */
+    struct lwp_text *text; /* the receiver's to drop */
 };
 
 /* One sentence, as plain text. */

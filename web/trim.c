@@ -1,8 +1,10 @@
-/* A result in, a smaller one out. Objects keep their name and share but lose fields, loops and call paths; redundant pairs
- * and rows of locality go altogether; regions keep their numbers but lose their matrices, the ratios of which the page
- * can work out itself. Lightest first, half of them in each round, until the rest fits. If so many objects are left that
- * their names alone are too much, the last that nothing speaks of go altogether. */
-#include "web/trim.h"
+/* Makes a result smaller. Objects keep their name and share but lose fields, loops and calling contexts; redundant pairs and
+ * rows of locality are removed; regions keep their numbers but lose their matrices, whose ratios the page can compute. Each
+ * round removes the lighter half, until the rest fits. If the names alone are too much, the last objects that nothing
+ * refers to are removed. */
+#include "web/page.h"
+
+#include "base/arena.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +15,7 @@ enum {
     TRIM_ITEMS_FIRST = 2000, /* of each kind, kept in the first round */
     TRIM_ROUNDS = 8,
     TRIM_ROUNDS_NAMED = 5, /* after so many, objects without details lose all but their names, */
-    TRIM_ROUNDS_TOLD = 7,  /* and after so many the names */
+    TRIM_ROUNDS_NAMELESS = 7,  /* and after so many the names */
     TRIM_CELLS_PER_ITEM = 250, /* of matrices, for each item that a round keeps */
 };
 
@@ -39,24 +41,22 @@ static struct trim_item *trim_rank(const json_t *items, const char *weight, size
 {
     size_t i;
     const json_t *item;
-    struct trim_item *ranks = calloc(json_array_size(items) + 1, sizeof *ranks);
-    *count = ranks ? json_array_size(items) : 0;
+    *count = json_array_size(items);
+    struct trim_item *ranks = lwp_zeroed(*count, sizeof *ranks);
     json_array_foreach(items, i, item)
     {
-        if (ranks)
-            ranks[i] = (struct trim_item){trim_number(item, weight), i};
+        ranks[i] = (struct trim_item){trim_number(item, weight), i};
     }
-    if (ranks)
-        qsort(ranks, *count, sizeof *ranks, trim_by_weight);
+    qsort(ranks, *count, sizeof *ranks, trim_by_weight);
     return ranks;
 }
 
 /* What was left out so far, by name. */
-static void trim_tell(json_t *told, const char *what, double share)
+static void trim_count(json_t *omitted, const char *what, double share)
 {
     size_t i;
     json_t *one;
-    json_array_foreach(told, i, one)
+    json_array_foreach(omitted, i, one)
     {
         if (strcmp(json_string_value(json_object_get(one, "what")), what) != 0)
             continue;
@@ -65,7 +65,7 @@ static void trim_tell(json_t *told, const char *what, double share)
             json_object_set_new(one, "share", json_real(share));
         return;
     }
-    json_array_append_new(told, json_pack("{s:s, s:i, s:f}", "what", what, "count", 1, "share", share));
+    json_array_append_new(omitted, json_pack("{s:s, s:i, s:f}", "what", what, "count", 1, "share", share));
 }
 
 static void trim_mark(bool *marked, size_t count, const json_t *id)
@@ -91,29 +91,28 @@ static void trim_mark_advised(const json_t *analysis, bool *marked, size_t count
         }
 }
 
-static void trim_objects(json_t *analysis, size_t keep, json_t *told)
+static void trim_objects(json_t *analysis, size_t keep, json_t *omitted)
 {
     static const char *const details[] = {"fields", "loops", "context", "common_context", "site"};
     json_t *objects = json_object_get(analysis, "objects");
     size_t count;
     struct trim_item *ranks = trim_rank(objects, "share", &count);
-    bool *advised = calloc(count + 1, sizeof *advised);
-    if (advised)
-        trim_mark_advised(analysis, advised, count);
-    for (size_t i = keep; advised && i < count; i++) {
+    bool *advised = lwp_zeroed(count, sizeof *advised);
+    trim_mark_advised(analysis, advised, count);
+    for (size_t i = keep; i < count; i++) {
         json_t *object = json_array_get(objects, ranks[i].index);
         if (advised[ranks[i].index] || json_object_get(object, "left_out"))
             continue;
         for (size_t k = 0; k < sizeof details / sizeof *details; k++)
             json_object_del(object, details[k]);
         json_object_set_new(object, "left_out", json_true());
-        trim_tell(told, "objects", ranks[i].weight);
+        trim_count(omitted, "objects", ranks[i].weight);
     }
     free(advised);
     free(ranks);
 }
 
-/* Objects that something in `value` speaks of. */
+/* Objects that something in `value` refers to. */
 static void trim_mark_spoken_of(const json_t *value, bool *marked, size_t count)
 {
     const char *key;
@@ -135,15 +134,14 @@ static void trim_mark_spoken_of(const json_t *value, bool *marked, size_t count)
     }
 }
 
-static void trim_last_objects(json_t *analysis, size_t keep, json_t *told)
+static void trim_last_objects(json_t *analysis, size_t keep, json_t *omitted)
 {
     json_t *objects = json_object_get(analysis, "objects");
     size_t count = json_array_size(objects);
-    bool *spoken_of = calloc(count + 1, sizeof *spoken_of);
-    if (spoken_of)
-        trim_mark_spoken_of(analysis, spoken_of, count);
-    for (size_t i = count; spoken_of && i > 4 * keep && !spoken_of[i - 1] && json_object_get(json_array_get(objects, i - 1), "left_out"); i--) {
-        trim_tell(told, "names", trim_number(json_array_get(objects, i - 1), "share"));
+    bool *spoken_of = lwp_zeroed(count, sizeof *spoken_of);
+    trim_mark_spoken_of(analysis, spoken_of, count);
+    for (size_t i = count; i > 4 * keep && !spoken_of[i - 1] && json_object_get(json_array_get(objects, i - 1), "left_out"); i--) {
+        trim_count(omitted, "names", trim_number(json_array_get(objects, i - 1), "share"));
         json_array_remove(objects, i - 1);
     }
     free(spoken_of);
@@ -166,14 +164,14 @@ static void trim_to_names(json_t *analysis)
 }
 
 /* Takes items out of a list and gives findings' references to it the new numbers. */
-static void trim_list(json_t *analysis, const char *list, const char *reference, size_t keep, json_t *told)
+static void trim_list(json_t *analysis, const char *list, const char *reference, size_t keep, json_t *omitted)
 {
     json_t *items = json_object_get(analysis, list), *kept = json_array(), *finding;
     size_t count, i;
     struct trim_item *ranks = trim_rank(items, "share", &count);
-    bool *stays = calloc(count + 1, sizeof *stays);
-    json_int_t *number = calloc(count + 1, sizeof *number);
-    if (count > keep && stays && number) {
+    bool *stays = lwp_zeroed(count, sizeof *stays);
+    json_int_t *number = lwp_zeroed(count, sizeof *number);
+    if (count > keep) {
         json_array_foreach(json_object_get(analysis, "findings"), i, finding)
         {
             trim_mark(stays, count, json_object_get(json_object_get(finding, "refs"), reference));
@@ -182,7 +180,7 @@ static void trim_list(json_t *analysis, const char *list, const char *reference,
             if (i < keep)
                 stays[ranks[i].index] = true;
             else if (!stays[ranks[i].index])
-                trim_tell(told, list, ranks[i].weight);
+                trim_count(omitted, list, ranks[i].weight);
         for (i = 0; i < count; i++)
             if (stays[i]) {
                 number[i] = (json_int_t)json_array_size(kept);
@@ -202,7 +200,7 @@ static void trim_list(json_t *analysis, const char *list, const char *reference,
     free(ranks);
 }
 
-static void trim_matrices(json_t *analysis, size_t cells, json_t *told)
+static void trim_matrices(json_t *analysis, size_t cells, json_t *omitted)
 {
     json_t *communication = json_object_get(analysis, "communication"), *regions = json_object_get(communication, "regions");
     double all = trim_number(json_array_get(regions, 0), "communicated"); /* the first is the whole program */
@@ -219,7 +217,7 @@ static void trim_matrices(json_t *analysis, size_t cells, json_t *told)
         json_object_set_new(region, "true", json_null());
         json_object_set_new(region, "reuse", json_null());
         json_object_set_new(region, "left_out", json_true());
-        trim_tell(told, "regions", all > 0 ? ranks[i].weight / all : 0);
+        trim_count(omitted, "regions", all > 0 ? ranks[i].weight / all : 0);
     }
     free(ranks);
 }
@@ -235,9 +233,7 @@ static void trim_contexts(json_t *analysis)
 {
     json_t *contexts = json_object_get(analysis, "contexts"), *item, *other;
     size_t count = json_array_size(contexts), i, k;
-    bool *used = calloc(count + 1, sizeof *used);
-    if (!used)
-        return;
+    bool *used = lwp_zeroed(count, sizeof *used);
     json_array_foreach(json_object_get(analysis, "objects"), i, item)
     {
         trim_mark(used, count, json_object_get(item, "context"));
@@ -277,21 +273,21 @@ static int trim_room(const char *text, size_t bytes, void *room)
 
 json_t *lwp_trim(json_t *analysis, size_t most)
 {
-    json_t *told = json_array();
+    json_t *omitted = json_array();
     size_t keep = TRIM_ITEMS_FIRST;
-    for (int round = 0; told && round <= TRIM_ROUNDS; round++, keep /= 2) {
+    for (int round = 0; omitted && round <= TRIM_ROUNDS; round++, keep /= 2) {
         size_t room = most;
         if (json_dump_callback(analysis, trim_room, &room, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0)
             break;
-        trim_matrices(analysis, keep * TRIM_CELLS_PER_ITEM, told);
-        trim_objects(analysis, keep, told);
-        trim_list(analysis, "redundancies", "redundancy", keep, told);
-        trim_list(analysis, "locality", "locality", keep, told);
+        trim_matrices(analysis, keep * TRIM_CELLS_PER_ITEM, omitted);
+        trim_objects(analysis, keep, omitted);
+        trim_list(analysis, "redundancies", "redundancy", keep, omitted);
+        trim_list(analysis, "locality", "locality", keep, omitted);
         trim_contexts(analysis);
         if (round >= TRIM_ROUNDS_NAMED)
             trim_to_names(analysis);
-        if (round >= TRIM_ROUNDS_TOLD)
-            trim_last_objects(analysis, keep, told);
+        if (round >= TRIM_ROUNDS_NAMELESS)
+            trim_last_objects(analysis, keep, omitted);
     }
-    return told;
+    return omitted;
 }

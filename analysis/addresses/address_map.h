@@ -1,4 +1,4 @@
-/* What lay at an address of one process at a time: code of which module, data of which object. */
+/* The address space of a process over time: the module of code, the object of data. */
 #ifndef LWP_ANALYSIS_ADDRESSES_ADDRESS_MAP_H
 #define LWP_ANALYSIS_ADDRESSES_ADDRESS_MAP_H
 
@@ -9,38 +9,37 @@ struct lwp_address_map;
 
 /* `number`: no other process has it. */
 struct lwp_address_map *lwp_address_map_new(struct lwp_profile *profile, uint32_t number);
-void lwp_address_map_free(struct lwp_address_map *space);
-uint64_t lwp_address_map_refused(const struct lwp_address_map *space); /* records of modules and blocks: there were too many */
-uint32_t lwp_address_map_number(const struct lwp_address_map *space);
+void lwp_address_map_free(struct lwp_address_map *map);
+uint64_t lwp_address_map_refused(const struct lwp_address_map *map); /* records of modules and blocks beyond the limits */
+uint32_t lwp_address_map_number(const struct lwp_address_map *map);
 
 /* The records of process.lwps, in order; lwp_address_map_start first: what times are counted from. */
-void lwp_address_map_start(struct lwp_address_map *space, uint64_t start_ns);
-uint64_t lwp_address_map_time(const struct lwp_address_map *space, uint64_t time);
-void lwp_address_map_module(struct lwp_address_map *space, const struct lwps_module *record);
-void lwp_address_map_module_end(struct lwp_address_map *space, const struct lwps_module_end *record);
-void lwp_address_map_context(struct lwp_address_map *space, const struct lwps_context *record);
-void lwp_address_map_pool(struct lwp_address_map *space, const struct lwps_pool *record);
-void lwp_address_map_pool_count(struct lwp_address_map *space, const struct lwps_pool_count *record);
-void lwp_address_map_block(struct lwp_address_map *space, const struct lwps_block *record);
-void lwp_address_map_block_end(struct lwp_address_map *space, const struct lwps_block_end *record);
+void lwp_address_map_start(struct lwp_address_map *map, uint64_t start_ns);
+uint64_t lwp_address_map_time(const struct lwp_address_map *map, uint64_t time);
+void lwp_address_map_module(struct lwp_address_map *map, const struct lwps_module *record);
+void lwp_address_map_module_end(struct lwp_address_map *map, const struct lwps_module_end *record);
+void lwp_address_map_context(struct lwp_address_map *map, const struct lwps_context *record);
+void lwp_address_map_pool(struct lwp_address_map *map, const struct lwps_pool *record);
+void lwp_address_map_pool_count(struct lwp_address_map *map, const struct lwps_pool_count *record);
+void lwp_address_map_block(struct lwp_address_map *map, const struct lwps_block *record);
+void lwp_address_map_block_end(struct lwp_address_map *map, const struct lwps_block_end *record);
 
-/* After the last of them: gives its modules their numbers. One process after the other, so that these are always the
- * same. */
-void lwp_address_map_modules(struct lwp_address_map *space);
+/* After the last record: numbers its modules. One process after the other, so that numbers are deterministic. */
+void lwp_address_map_modules(struct lwp_address_map *map);
 
-/* The code or variable at an address: its module and address there; module LWP_NONE and the address itself when there
- * is none (JIT code). The answer holds from *from to *until. Time 0: whenever. */
-void lwp_address_map_code(const struct lwp_address_map *space, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
-                    uint64_t *from, uint64_t *until);
+/* The module of an address, and the address in its file; module LWP_NONE and the address itself without one (JIT code). The answer
+ * holds from *from to *until. Time 0: at any time. */
+void lwp_address_map_code(const struct lwp_address_map *map, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
+                          uint64_t *from, uint64_t *until);
 
 /* Whether one address may have held code of several modules, one after the other. */
-bool lwp_address_map_reuses_code(const struct lwp_address_map *space);
+bool lwp_address_map_reuses_code(const struct lwp_address_map *map);
 
-/* Where to look for the blocks at some addresses: found for many at once, since memory is slow and this does not wait
- * for each. An answer is for its address only. */
-void lwp_address_map_hints(const struct lwp_address_map *space, const uint64_t *addresses, size_t count, uint32_t *hints);
+/* Where to look for the blocks at some addresses: many at once, so that their cache misses overlap. A hint is for its address
+ * only. */
+void lwp_address_map_hints(const struct lwp_address_map *map, const uint64_t *addresses, size_t count, uint32_t *hints);
 
-/* A block and the time in which nothing else lay there. Start from zero. */
+/* A block and the time in which nothing else was there. Start from zero. */
 struct lwp_extent {
     uint64_t start, bytes, from, until;
     uint32_t object;
@@ -51,12 +50,12 @@ static inline bool lwp_extent_holds(const struct lwp_extent *extent, uint64_t ad
     return address - extent->start < extent->bytes && time >= extent->from && time < extent->until;
 }
 
-/* The object of the block at a known address whose home the collector left to us, and the offset in it. LWP_NONE: no
- * block. `last`: takes the block, for a caller who asks that first. `hint`: from above, or LWP_NONE. */
-uint32_t lwp_address_map_object(const struct lwp_address_map *space, struct lwp_extent *last, uint32_t hint, uint64_t address,
-                          uint64_t time, uint64_t *offset);
+/* The object of the block at an address, and the offset in it; LWP_NONE: no block. `last` gets the block, for callers that try it
+ * first next time. `hint`: from above, or LWP_NONE. */
+uint32_t lwp_address_map_object(const struct lwp_address_map *map, struct lwp_extent *last, uint32_t hint, uint64_t address, uint64_t time,
+                                uint64_t *offset);
 
 /* The object of a pool, LWP_NONE for an id that was never recorded. */
-uint32_t lwp_address_map_pool_object(const struct lwp_address_map *space, uint32_t pool);
+uint32_t lwp_address_map_pool_object(const struct lwp_address_map *map, uint32_t pool);
 
 #endif

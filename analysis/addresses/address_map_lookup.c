@@ -1,13 +1,13 @@
-/* What lay at an address of one process at a time.
+/* Lookup: what was at an address of a process at a time.
  *
- * Blocks that began at one address are kept together, by time; over the addresses lies an implicit balanced tree with
- * the furthest end below each node, so that a program which allocates and frees one buffer ten million times costs a
- * binary search and no scan. Where the blocks of one address overlap no others, which is nearly everywhere, a look into
- * a directory of addresses is enough.
+ * Blocks that start at one address are kept together, by time; over the addresses lies an implicit interval tree (each node has the
+ * furthest end of its subtree), so that a program that allocates and frees one buffer ten million times costs a binary search and
+ * no scan. Where the blocks of one address overlap no others, which is nearly everywhere, a lookup in a range index is enough.
  * Out: (module, address in its file) for code, (object, offset) for data.
- * Limits: of several blocks over one address the one that began last is taken. Clocks of two threads are one clock, so
- * a block is visible a moment before its record. */
+ * Limits: of overlapping blocks the youngest one is taken. Clocks of threads differ a little, so a block is visible a moment before
+ * its record. */
 #include "analysis/addresses/address_map_internal.h"
+#include "base/order.h"
 #include "base/pages.h"
 
 #include <stdlib.h>
@@ -18,87 +18,75 @@ static const uint64_t clock_slack_ns = 2000000;
 
 /* ---- the index of blocks ---- */
 
-static int space_block_compare(const void *a, const void *b)
+static int map_block_compare(const void *a, const void *b)
 {
-    const struct space_block *x = a, *y = b;
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
+    const struct map_block *x = a, *y = b;
+    return LWP_COMPARE(x->address, y->address) ?: LWP_COMPARE(x->time, y->time) ?: LWP_COMPARE(x->id, y->id);
 }
 
-static uint64_t space_reach(struct lwp_address_map *space, size_t low, size_t high)
+static uint64_t map_reach(struct lwp_address_map *map, size_t low, size_t high)
 {
     if (low >= high)
         return 0;
     size_t middle = low + (high - low) / 2;
-    struct space_start *start = &space->starts[middle];
-    uint64_t left = space_reach(space, low, middle), right = space_reach(space, middle + 1, high);
+    struct map_start *start = &map->starts[middle];
+    uint64_t left = map_reach(map, low, middle), right = map_reach(map, middle + 1, high);
     start->reach = start->furthest;
-    if (left > start->reach)
-        start->reach = left;
-    if (right > start->reach)
-        start->reach = right;
+    LWP_RAISE(start->reach, left);
+    LWP_RAISE(start->reach, right);
     return start->reach;
 }
 
-/* Marks the starts whose blocks overlap blocks of another start: of those before it whose blocks go on, the last is on
- * top of the stack, and the ones below were marked when that one came. */
-static void space_mark_shared(struct lwp_address_map *space)
+/* Marks the starts whose blocks overlap blocks of another start. The stack holds earlier starts whose blocks reach beyond; all but
+ * the top one are marked already. */
+static void map_mark_shared(struct lwp_address_map *map)
 {
     uint32_t *open = NULL;
     size_t count = 0, room = 0;
-    for (size_t i = 0; i < space->start_count; i++) {
-        struct space_start *start = &space->starts[i];
-        while (count && space->starts[open[count - 1]].furthest <= start->address)
+    for (size_t i = 0; i < map->start_count; i++) {
+        struct map_start *start = &map->starts[i];
+        while (count && map->starts[open[count - 1]].furthest <= start->address)
             count--;
         if (count)
-            start->shared = space->starts[open[count - 1]].shared = true;
-        LWP_GROW(&open, count, &room);
-        open[count++] = (uint32_t)i;
+            start->shared = map->starts[open[count - 1]].shared = true;
+        LWP_APPEND(&open, &count, &room, (uint32_t)i);
     }
     free(open);
 }
 
-static void space_directory(struct lwp_address_map *space)
+static void map_build_index(struct lwp_address_map *map)
 {
-    uint64_t *starts = malloc((space->start_count + 1) * sizeof *starts);
-    uint64_t *ends = malloc((space->start_count + 1) * sizeof *ends);
-    if (!starts || !ends)
-        abort();
-    for (size_t i = 0; i < space->start_count; i++) {
-        starts[i] = space->starts[i].address;
-        ends[i] = space->starts[i].furthest;
+    uint64_t *starts = lwp_zeroed(map->start_count, sizeof *starts), *ends = lwp_zeroed(map->start_count, sizeof *ends);
+    for (size_t i = 0; i < map->start_count; i++) {
+        starts[i] = map->starts[i].address;
+        ends[i] = map->starts[i].furthest;
     }
-    lwp_range_index_build(&space->directory, starts, ends, space->start_count);
+    lwp_range_index_build(&map->index, starts, ends, map->start_count);
     free(starts);
     free(ends);
 }
 
 /* All blocks have their objects now. */
-void lwp_address_map_index(struct lwp_address_map *space)
+void lwp_address_map_index(struct lwp_address_map *map)
 {
-    if (space->block_count)
-        qsort(space->blocks, space->block_count, sizeof *space->blocks, space_block_compare);
-    for (size_t i = 0; i < space->block_count; i++) {
-        struct space_block *block = &space->blocks[i];
-        if (!space->start_count || space->starts[space->start_count - 1].address != block->address) {
-            LWP_PAGES_GROW(&space->starts, space->start_count, &space->start_room);
-            space->starts[space->start_count++] = (struct space_start){.address = block->address, .first = (uint32_t)i};
+    LWP_SORT(map->blocks, map->block_count, map_block_compare);
+    for (size_t i = 0; i < map->block_count; i++) {
+        struct map_block *block = &map->blocks[i];
+        if (!map->start_count || map->starts[map->start_count - 1].address != block->address) {
+            LWP_PAGES_GROW(&map->starts, map->start_count, &map->start_room);
+            map->starts[map->start_count++] = (struct map_start){.address = block->address, .first = (uint32_t)i};
         }
-        struct space_start *start = &space->starts[space->start_count - 1];
+        struct map_start *start = &map->starts[map->start_count - 1];
         start->count++;
-        if (block->address + block->size > start->furthest)
-            start->furthest = block->address + block->size;
+        LWP_RAISE(start->furthest, block->address + block->size);
     }
-    space_directory(space);
-    space_reach(space, 0, space->start_count);
-    space_mark_shared(space);
-    for (size_t i = 0; i < space->start_count; i++) {
-        struct space_start *start = &space->starts[i];
+    map_build_index(map);
+    map_reach(map, 0, map->start_count);
+    map_mark_shared(map);
+    for (size_t i = 0; i < map->start_count; i++) {
+        struct map_start *start = &map->starts[i];
         for (uint32_t k = start->first; !start->shared && k < start->first + start->count; k++) {
-            struct space_block *block = &space->blocks[k];
+            struct map_block *block = &map->blocks[k];
             bool last = k + 1 == start->first + start->count;
             block->until = last || block[1].time > block->end_time ? block->end_time : block[1].time;
             start->bytes = block->size;
@@ -111,72 +99,64 @@ void lwp_address_map_index(struct lwp_address_map *space)
 
 /* ---- questions ---- */
 
-bool lwp_address_map_reuses_code(const struct lwp_address_map *space)
+bool lwp_address_map_reuses_code(const struct lwp_address_map *map)
 {
-    return space->modules_overlap;
+    return map->modules_overlap;
 }
 
-void lwp_address_map_code(const struct lwp_address_map *space, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
-                    uint64_t *from, uint64_t *until)
+void lwp_address_map_code(const struct lwp_address_map *map, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
+                          uint64_t *from, uint64_t *until)
 {
-    const struct space_module *found = NULL;
-    for (size_t i = 0; i < space->module_count; i++) {
-        const struct space_module *at = &space->modules[i];
+    const struct map_module *found = NULL;
+    for (size_t i = 0; i < map->module_count; i++) {
+        const struct map_module *at = &map->modules[i];
         if (ip < at->start || ip >= at->end)
             continue;
         bool live = time == 0 || (at->time <= time && time < at->end_time);
         if (live || !found)
             found = at;
-        if (live && (time || !space->modules_overlap))
+        if (live && (time || !map->modules_overlap))
             break;
     }
     *module = found ? found->module : LWP_NONE;
     *address = found ? ip - found->bias : ip;
-    *from = space->modules_overlap ? time : 0;
-    *until = space->modules_overlap ? time : UINT64_MAX;
+    *from = map->modules_overlap ? time : 0;
+    *until = map->modules_overlap ? time : UINT64_MAX;
 }
 
 /* The block from this start that was alive at `time` and holds the address. */
-static const struct space_block *space_block_from(const struct lwp_address_map *space, const struct space_start *start,
-                                                  uint64_t address, uint64_t time)
+static const struct map_block *map_block_from(const struct lwp_address_map *map, const struct map_start *start, uint64_t address,
+                                              uint64_t time)
 {
-    size_t low = start->first, high = start->first + start->count;
-    while (low < high) { /* the first that began after the time */
-        size_t middle = low + (high - low) / 2;
-        if (space->blocks[middle].time <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == start->first)
+    size_t later = LWP_PARTITION_POINT(i, start->first, start->first + start->count, map->blocks[i].time <= time);
+    if (later == start->first)
         return NULL;
-    const struct space_block *block = &space->blocks[low - 1];
+    const struct map_block *block = &map->blocks[later - 1];
     return time < block->end_time && address - block->address < block->size ? block : NULL;
 }
 
 /* Wherever blocks overlap: the one that began last of those that hold the address. */
-static const struct space_block *space_block_search(const struct lwp_address_map *space, uint64_t address, uint64_t time)
+static const struct map_block *map_block_search(const struct lwp_address_map *map, uint64_t address, uint64_t time)
 {
     struct {
         size_t low, high;
     } stack[64];
     int depth = 0, visits = 0;
-    const struct space_block *best = NULL;
+    const struct map_block *best = NULL;
     stack[depth].low = 0;
-    stack[depth++].high = space->start_count;
+    stack[depth++].high = map->start_count;
     while (depth && visits++ < VISITS_MAX) {
         size_t low = stack[--depth].low, high = stack[depth].high;
         if (low >= high)
             continue;
         size_t middle = low + (high - low) / 2;
-        const struct space_start *start = &space->starts[middle];
+        const struct map_start *start = &map->starts[middle];
         if (start->reach <= address)
             continue;
         if (start->address <= address) {
             if (start->furthest > address) {
-                const struct space_block *block = space_block_from(space, start, address, time);
-                if (block && (!best || block->time > best->time ||
-                              (block->time == best->time && block->address > best->address)))
+                const struct map_block *block = map_block_from(map, start, address, time);
+                if (block && (!best || block->time > best->time || (block->time == best->time && block->address > best->address)))
                     best = block;
             }
             if (depth < 63) {
@@ -193,46 +173,38 @@ static const struct space_block *space_block_search(const struct lwp_address_map
 }
 
 /* The last of the starts in a granule that is not beyond the address, or the first of them. */
-static uint32_t space_start_at(const struct lwp_address_map *space, const struct lwp_range_index_slot *slot, uint64_t address)
+static uint32_t map_start_at(const struct lwp_address_map *map, const struct lwp_range_index_slot *slot, uint64_t address)
 {
-    uint32_t low = slot->first, high = slot->last;
-    while (low < high) {
-        uint32_t middle = high - (high - low) / 2;
-        if (space->starts[middle].address <= address)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    size_t beyond = LWP_PARTITION_POINT(i, slot->first, (size_t)slot->last + 1, map->starts[i].address <= address);
+    return beyond > slot->first ? (uint32_t)beyond - 1 : slot->first;
 }
 
-void lwp_address_map_hints(const struct lwp_address_map *space, const uint64_t *addresses, size_t count, uint32_t *hints)
+void lwp_address_map_hints(const struct lwp_address_map *map, const uint64_t *addresses, size_t count, uint32_t *hints)
 {
     for (size_t i = 0; i < count; i++)
-        lwp_range_index_prefetch(&space->directory, addresses[i]);
+        lwp_range_index_prefetch(&map->index, addresses[i]);
     for (size_t i = 0; i < count; i++) {
-        const struct lwp_range_index_slot *slot = lwp_range_index_at(&space->directory, addresses[i]);
-        hints[i] = slot ? space_start_at(space, slot, addresses[i]) : (uint32_t)space->start_count;
-        __builtin_prefetch(&space->starts[hints[i]]);
+        const struct lwp_range_index_slot *slot = lwp_range_index_at(&map->index, addresses[i]);
+        hints[i] = slot ? map_start_at(map, slot, addresses[i]) : (uint32_t)map->start_count;
+        __builtin_prefetch(&map->starts[hints[i]]);
     }
 }
 
-static const struct space_block *space_block_at(const struct lwp_address_map *space, uint32_t at, uint64_t address,
-                                                uint64_t time)
+static const struct map_block *map_block_at(const struct lwp_address_map *map, uint32_t at, uint64_t address, uint64_t time)
 {
-    if (at >= space->start_count || space->starts[at].address > address)
+    if (at >= map->start_count || map->starts[at].address > address)
         return NULL;
-    const struct space_start *start = &space->starts[at];
-    return start->shared ? space_block_search(space, address, time) : space_block_from(space, start, address, time);
+    const struct map_start *start = &map->starts[at];
+    return start->shared ? map_block_search(map, address, time) : map_block_from(map, start, address, time);
 }
 
-uint32_t lwp_address_map_object(const struct lwp_address_map *space, struct lwp_extent *last, uint32_t hint, uint64_t address,
-                          uint64_t time, uint64_t *offset)
+uint32_t lwp_address_map_object(const struct lwp_address_map *map, struct lwp_extent *last, uint32_t hint, uint64_t address, uint64_t time,
+                                uint64_t *offset)
 {
     if (hint == LWP_NONE)
-        lwp_address_map_hints(space, &address, 1, &hint);
-    if (hint < space->start_count) {
-        const struct space_start *start = &space->starts[hint];
+        lwp_address_map_hints(map, &address, 1, &hint);
+    if (hint < map->start_count) {
+        const struct map_start *start = &map->starts[hint];
         const struct lwp_extent extent = {start->address, start->bytes, start->from, start->until, start->of};
         if (lwp_extent_holds(&extent, address, time)) {
             *last = extent;
@@ -240,9 +212,9 @@ uint32_t lwp_address_map_object(const struct lwp_address_map *space, struct lwp_
             return extent.object;
         }
     }
-    const struct space_block *block = space_block_at(space, hint, address, time);
+    const struct map_block *block = map_block_at(map, hint, address, time);
     if (!block && time + clock_slack_ns > time)
-        block = space_block_at(space, hint, address, time + clock_slack_ns);
+        block = map_block_at(map, hint, address, time + clock_slack_ns);
     if (!block)
         return LWP_NONE;
     *last = (struct lwp_extent){block->address, block->size, block->time, block->until, block->of};
@@ -250,7 +222,7 @@ uint32_t lwp_address_map_object(const struct lwp_address_map *space, struct lwp_
     return block->of;
 }
 
-uint32_t lwp_address_map_pool_object(const struct lwp_address_map *space, uint32_t pool)
+uint32_t lwp_address_map_pool_object(const struct lwp_address_map *map, uint32_t pool)
 {
-    return pool < space->pool_count ? space->pool_objects[pool] : LWP_NONE;
+    return pool < map->pool_count ? map->pool_objects[pool] : LWP_NONE;
 }

@@ -18,35 +18,35 @@ struct lwp_range_index {
 };
 
 /* Ranges [starts[i], ends[i]), not empty, in ascending order of their starts. Memory: some 64 bytes a range. */
-void lwp_range_index_build(struct lwp_range_index *directory, const uint64_t *starts, const uint64_t *ends, size_t count);
-void lwp_range_index_free(struct lwp_range_index *directory);
+void lwp_range_index_build(struct lwp_range_index *index, const uint64_t *starts, const uint64_t *ends, size_t count);
+void lwp_range_index_free(struct lwp_range_index *index);
 
-static inline size_t lwp_range_index_place(const struct lwp_range_index *directory, uint64_t granule)
+static inline size_t lwp_range_index_place(const struct lwp_range_index *index, uint64_t granule)
 {
     uint64_t x = granule * 0x9e3779b97f4a7c15u;
-    return (size_t)(x ^ x >> 32) & (directory->capacity - 1);
+    return (size_t)(x ^ x >> 32) & (index->capacity - 1);
 }
 
 /* For an address that is asked for soon. */
-static inline void lwp_range_index_prefetch(const struct lwp_range_index *directory, uint64_t address)
+static inline void lwp_range_index_prefetch(const struct lwp_range_index *index, uint64_t address)
 {
-    if (directory->capacity)
-        __builtin_prefetch(&directory->slots[lwp_range_index_place(directory, (address >> directory->bits) + 1)]);
+    if (index->capacity)
+        __builtin_prefetch(&index->slots[lwp_range_index_place(index, (address >> index->bits) + 1)]);
 }
 
 /* NULL: no range is near. */
-static inline const struct lwp_range_index_slot *lwp_range_index_at(const struct lwp_range_index *directory, uint64_t address)
+static inline const struct lwp_range_index_slot *lwp_range_index_at(const struct lwp_range_index *index, uint64_t address)
 {
-    if (!directory->capacity)
+    if (!index->capacity)
         return NULL;
-    uint64_t granule = (address >> directory->bits) + 1;
-    size_t i = lwp_range_index_place(directory, granule);
-    while (directory->slots[i].granule != granule) {
-        if (!directory->slots[i].granule)
+    uint64_t granule = (address >> index->bits) + 1;
+    size_t i = lwp_range_index_place(index, granule);
+    while (index->slots[i].granule != granule) {
+        if (!index->slots[i].granule)
             return NULL;
-        i = (i + 1) & (directory->capacity - 1);
+        i = (i + 1) & (index->capacity - 1);
     }
-    return &directory->slots[i];
+    return &index->slots[i];
 }
 
 #endif

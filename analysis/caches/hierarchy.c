@@ -1,5 +1,6 @@
 #include "analysis/caches/hierarchy.h"
 
+#include "base/arena.h"
 #include "base/json_file.h"
 #include "base/pages.h"
 
@@ -11,8 +12,7 @@ const json_t *lwp_machine_cache(const json_t *machine, unsigned level)
 {
     size_t i;
     const json_t *cache;
-    json_array_foreach(json_object_get(machine, "caches"), i, cache)
-    {
+    json_array_foreach(json_object_get(machine, "caches"), i, cache) {
         const char *type = json_string_value(json_object_get(cache, "type"));
         if (lwp_json_natural(cache, "level") == level && !(type && (type[0] == 'I' || type[0] == 'i')))
             return cache;
@@ -33,15 +33,16 @@ bool lwp_hierarchy_plan_of(struct lwp_hierarchy_plan *plan, const json_t *machin
     enum { OWN_MOST = 2 }; /* two threads of one core share its caches */
     char text[256] = "";
     uint64_t line = lwp_json_natural(machine, "line_bytes");
-    *plan = (struct lwp_hierarchy_plan){.cores = (unsigned)lwp_json_natural(machine, "cores"), .nodes = (unsigned)lwp_json_natural(machine, "numa_nodes")};
+    *plan = (struct lwp_hierarchy_plan){.cores = (unsigned)lwp_json_natural(machine, "cores"),
+                                        .nodes = (unsigned)lwp_json_natural(machine, "numa_nodes")};
     for (unsigned level = 1; level <= LWP_CACHE_LEVELS; level++) {
         const json_t *cache = lwp_machine_cache(machine, level);
         uint64_t bytes = lwp_json_natural(cache, "bytes"), ways = lwp_json_natural(cache, "ways");
         size_t used = strlen(text);
         if (!bytes || !ways)
             break;
-        snprintf(text + used, sizeof text - used, "%s%llu:%llu:%llu", used ? "," : "", (unsigned long long)bytes,
-                 (unsigned long long)ways, (unsigned long long)(line ? line : 64));
+        snprintf(text + used, sizeof text - used, "%s%llu:%llu:%llu", used ? "," : "", (unsigned long long)bytes, (unsigned long long)ways,
+                 (unsigned long long)(line ? line : 64));
         plan->own += plan->own + 1 == level && level < LWP_CACHE_LEVELS && lwp_json_natural(cache, "shared_by") <= OWN_MOST;
         plan_say(plan, level, bytes);
     }
@@ -58,25 +59,19 @@ int lwp_hierarchy_plan_read(struct lwp_hierarchy_plan *plan, const char *path, s
     bool known = lwp_hierarchy_plan_of(plan, inner ? inner : run ? run : root);
     json_decref(root);
     return known ? LWP_OK
-                 : lwp_error_set(err, LWP_ERR_USAGE, "--machine %s: no caches with level, bytes and ways in it; for example "
-                                                     "{\"line_bytes\": 64, \"cores\": 8, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}", path);
-}
-
-void lwp_hierarchy_init(struct lwp_hierarchy *hierarchy, const struct lwp_hierarchy_plan *plan)
-{
-    *hierarchy = (struct lwp_hierarchy){.plan = *plan};
+                 : lwp_error_set(err, LWP_ERR_USAGE,
+                                 "--machine %s: no caches with level, bytes and ways in it; for example "
+                                 "{\"line_bytes\": 64, \"cores\": 8, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}",
+                                 path);
 }
 
 static struct lwp_cache *hierarchy_core(struct lwp_hierarchy *hierarchy, unsigned thread)
 {
-    unsigned cores = hierarchy->plan.cores && hierarchy->plan.cores < LWP_HIERARCHY_CORES ? hierarchy->plan.cores
-                                                                                          : LWP_HIERARCHY_CORES;
+    unsigned cores = hierarchy->plan.cores && hierarchy->plan.cores < LWP_HIERARCHY_CORES ? hierarchy->plan.cores : LWP_HIERARCHY_CORES;
     struct lwp_cache **core = &hierarchy->core[thread % cores];
     if (*core)
         return *core;
-    *core = malloc(sizeof **core);
-    if (!*core)
-        abort();
+    *core = lwp_zeroed(1, sizeof **core);
     **core = hierarchy->plan.caches;
     for (unsigned i = 0; i < hierarchy->plan.caches.levels; i++) {
         struct lwp_cache_level *level = &(*core)->level[i];

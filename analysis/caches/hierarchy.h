@@ -19,9 +19,10 @@ struct lwp_hierarchy_plan {
     char text[96];           /* "L1 48 KiB, L2 2 MiB, L3 260 MiB" */
 };
 
-/* Where the program ran, and where it is asked how it would run. */
+/* The machine of the profile, and that of --machine. */
 enum lwp_machine_of { LWP_MACHINE_HERE, LWP_MACHINE_ELSEWHERE, LWP_MACHINES };
 
+/* Starts from its plan alone. */
 struct lwp_hierarchy {
     struct lwp_hierarchy_plan plan;
     struct lwp_cache *core[LWP_HIERARCHY_CORES]; /* NULL: accessed nothing yet */
@@ -38,7 +39,6 @@ bool lwp_hierarchy_plan_of(struct lwp_hierarchy_plan *plan, const json_t *machin
 /* The same of a file: such JSON, or run.json or analysis.json of a result. */
 int lwp_hierarchy_plan_read(struct lwp_hierarchy_plan *plan, const char *path, struct lwp_error *err);
 
-void lwp_hierarchy_init(struct lwp_hierarchy *hierarchy, const struct lwp_hierarchy_plan *plan);
 void lwp_hierarchy_free(struct lwp_hierarchy *hierarchy);
 
 /* Cycles of a thread's access; where it was found to `where`, as lwp_cache_access. */

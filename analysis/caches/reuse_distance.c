@@ -1,3 +1,6 @@
+/* The stack distance of an access is the number of lines whose last access is later than the line's own (Mattson 1970; Bennett and
+ * Kruskal 1975). A bit at the time of each line's last access, and a tree of partial sums over them as a Fenwick tree's, with a
+ * fan-out of 16 that suits SSE2: the sums of a level are updated by four additions, and a count reads one per level. */
 #include "analysis/caches/reuse_distance.h"
 
 #include "base/pages.h"
@@ -81,8 +84,8 @@ static inline uint32_t reuse_in_word(const struct lwp_reuse *reuse, uint32_t tim
 static inline void reuse_sum_add(struct lwp_reuse *reuse, uint32_t word, uint32_t more)
 {
     static const uint32_t behind[2 * FAN] = {[FAN] = UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                                             UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                                             UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+                                             UINT32_MAX,         UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                                             UINT32_MAX,         UINT32_MAX, UINT32_MAX, UINT32_MAX};
     __m128i all = _mm_set1_epi32((int)more);
     for (unsigned i = 0; i < reuse->level_count; i++, word /= FAN) {
         uint32_t *sums = reuse->sums + reuse->levels[i] + word / FAN * FAN;
@@ -203,4 +206,55 @@ uint32_t lwp_reuse_access(struct lwp_reuse *reuse, uint64_t line, struct lwp_reu
     reuse_now(reuse, at);
     *known = &reuse->lines[at];
     return distance;
+}
+
+/* ---- several cores ---- */
+
+void lwp_reuse_cores_free(struct lwp_reuse_cores *cores)
+{
+    lwp_reuse_free(&cores->all);
+    for (unsigned i = 0; i < LWP_REUSE_CORES; i++)
+        lwp_reuse_free(&cores->core[i]);
+    cores->used = cores->several = false;
+}
+
+/* The accesses so far were all of one core, whose order is that of all. */
+static void cores_divide(struct lwp_reuse_cores *cores)
+{
+    for (unsigned i = 0; i < LWP_REUSE_CORES; i++)
+        if (i != cores->first)
+            lwp_reuse_init(&cores->core[i]);
+    lwp_reuse_copy(&cores->core[cores->first], &cores->all);
+    cores->several = true;
+}
+
+void lwp_reuse_cores_expect(const struct lwp_reuse_cores *cores, unsigned core, uint64_t later, uint64_t sooner)
+{
+    if (cores->used)
+        lwp_reuse_expect(&cores->all, later, sooner);
+    if (cores->several)
+        lwp_reuse_expect(&cores->core[core % LWP_REUSE_CORES], later, sooner);
+}
+
+struct lwp_reused lwp_reuse_cores_access(struct lwp_reuse_cores *cores, unsigned core, uint64_t line, bool store)
+{
+    struct lwp_reuse_line *known, *own;
+    core %= LWP_REUSE_CORES;
+    if (!cores->used) {
+        lwp_reuse_init(&cores->all);
+        cores->used = true;
+        cores->first = core;
+    }
+    if (!cores->several && core != cores->first)
+        cores_divide(cores);
+    uint64_t me = (uint64_t)1 << core;
+    struct lwp_reused reused = {.distance = lwp_reuse_access(&cores->all, line, &known)};
+    if (cores->several) {
+        uint32_t distance = lwp_reuse_access(&cores->core[core], line, &own);
+        reused.restarted = !(known->cores & me) && reused.distance != LWP_REUSE_FIRST;
+        reused.distance = known->cores & me ? distance : reused.distance;
+    }
+    reused.others = store ? known->cores & ~me : 0;
+    known->cores = store ? me : known->cores | me;
+    return reused;
 }

@@ -1,5 +1,6 @@
 #include "analysis/caches/tlb.h"
 
+#include "base/arena.h"
 #include "base/cache.h"
 
 #include <stdlib.h>
@@ -18,8 +19,8 @@ bool lwp_tlb_walks(struct lwp_tlb *translation, unsigned thread, uint64_t page)
 {
     unsigned core = thread % LWP_TLB_CORES, at = 0;
     translation->last[core] = page + 1;
-    if (!translation->tags[core] && !(translation->tags[core] = calloc(LWP_TLB_PAGES, sizeof(uint32_t))))
-        abort();
+    if (!translation->tags[core])
+        translation->tags[core] = lwp_zeroed(LWP_TLB_PAGES, sizeof(uint32_t));
     uint32_t tag = lwp_cache_tag(page), *set = translation->tags[core] + page % SETS * WAYS;
     while (at < WAYS - 1 && set[at] != tag)
         at++;

@@ -1,5 +1,5 @@
-/* Which pages a core's translation buffer (TLB) knows: a model of a common second level, 2048 pages of 4 KiB, least
- * recently used out first. Real ones have 1024 to 4096; what the first level lacks costs little. */
+/* A model of a core's TLB: a common second level, 2048 pages of 4 KiB, 16 ways, LRU. Real ones have 1024 to 4096 entries; misses of
+ * the first level cost little. */
 #ifndef LWP_ANALYSIS_CACHES_TLB_H
 #define LWP_ANALYSIS_CACHES_TLB_H
 
@@ -9,7 +9,7 @@
 enum {
     LWP_TLB_PAGES = 2048,
     LWP_TLB_PAGE_SHIFT = 12,
-    LWP_TLB_CYCLES = 30, /* of a walk through page tables that are in the caches */
+    LWP_TLB_CYCLES = 30, /* of a page walk, with the page tables in the caches */
     LWP_TLB_CORES = 64,  /* more share these */
 };
 
@@ -21,10 +21,10 @@ struct lwp_tlb {
 
 void lwp_tlb_free(struct lwp_tlb *translation);
 
-/* The same for a page that is not that of its access before. */
+/* Whether there is a page walk; for a page other than that of the access before. */
 bool lwp_tlb_walks(struct lwp_tlb *translation, unsigned thread, uint64_t page);
 
-/* Whether the thread's access has to wait for its page. */
+/* Whether the thread's access needs a page walk. */
 static inline bool lwp_tlb_access(struct lwp_tlb *translation, unsigned thread, uint64_t address)
 {
     uint64_t page = address >> LWP_TLB_PAGE_SHIFT;

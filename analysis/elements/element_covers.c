@@ -1,5 +1,5 @@
-#include "analysis/elements/element_covers.h"
 
+#include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
 
 #include <stdlib.h>
@@ -59,8 +59,8 @@ static struct element_cover *cover_of(struct lwp_element_covers *covers, uint32_
 }
 
 /* What a stream's instruction touches, and what the loop's code does beside it. */
-static void cover_stream(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t stride,
-                         uint64_t residue, struct element_cover *cover)
+static void cover_stream(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t stride, uint64_t residue,
+                         struct element_cover *cover)
 {
     enum { SIBLINGS = 64 };
     struct lwp_sibling siblings[SIBLINGS];
@@ -107,7 +107,7 @@ static uint64_t cover_touches(const struct element_cover *cover, uint64_t stride
     return touched;
 }
 
-/* Of an unrolled gather each lane has a register of its own: while lanes are met that rarely, some are not met at all. */
+/* Each lane of an unrolled gather has its own register: with so few accesses per lane, some lanes are not sampled at all. */
 static bool cover_lacks_lanes(const struct element_cover *cover, uint64_t stride, uint64_t size)
 {
     uint64_t parts = stride / size, touched = 0, wanted = 0;
@@ -169,8 +169,7 @@ bool lwp_element_covers_plainly_repeat(const struct lwp_element_covers *covers, 
             touched += cover->touched[at];
         for (size_t k = 1; k < cover->count; k++)
             differ |= cover->uses[k].bytes != cover->uses[0].bytes;
-        if (cover->accesses >= SURE_ACCESSES && !cover->wide &&
-            (differ || (covers->stride / size >= 4 && touched * 2 <= covers->stride)))
+        if (cover->accesses >= SURE_ACCESSES && !cover->wide && (differ || (covers->stride / size >= 4 && touched * 2 <= covers->stride)))
             return true;
     }
     return false;

@@ -1,6 +1,6 @@
 /* Every stream must keep to one place of the element, inside a field of its type. */
-#include "analysis/elements/element_fit.h"
 
+#include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
@@ -16,13 +16,11 @@ static bool element_clashes(const struct lwp_field *field, const struct lwp_stre
 }
 
 /* The field that what the stream touches at `residue` lies in. */
-static const struct lwp_field *element_field(const struct lwp_type *type, uint64_t residue,
-                                             const struct lwp_stream *stream)
+static const struct lwp_field *element_field(const struct lwp_type *type, uint64_t residue, const struct lwp_stream *stream)
 {
     for (uint32_t i = 0; i < type->field_count; i++) {
         const struct lwp_field *field = &type->fields[i];
-        if (residue >= field->offset &&
-            (residue + stream->bytes <= field->offset + field->bytes || field->bytes == 0))
+        if (residue >= field->offset && (residue + stream->bytes <= field->offset + field->bytes || field->bytes == 0))
             return element_clashes(field, stream) ? NULL : field;
     }
     return NULL;
@@ -53,8 +51,7 @@ static bool element_same_kind(const struct lwp_field *a, const struct lwp_field 
 
 /* Whether nearly all that the stream touches lies in one field, an array that is walked, or in several of one type: the
  * left or the right child. An instruction that goes over fields of all types is of another struct, unless a vector's. */
-static bool element_walks_fields(const struct lwp_stream *stream, uint64_t size, const struct lwp_type *type,
-                                uint64_t start)
+static bool element_walks_fields(const struct lwp_stream *stream, uint64_t size, const struct lwp_type *type, uint64_t start)
 {
     uint64_t offsets[LWP_RESERVOIR];
     const struct lwp_field *fields[LWP_RESERVOIR];
@@ -73,14 +70,13 @@ static bool element_walks_fields(const struct lwp_stream *stream, uint64_t size,
     return (double)(inside > most ? inside : most) >= LWP_ELEMENT_KEEPS_TO * (double)count;
 }
 
-double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type,
-                       bool exact, uint64_t start, uint64_t end)
+double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type, bool exact,
+                       uint64_t start, uint64_t end)
 {
     const bool is_struct = exact && type && type->kind == LWP_TYPE_STRUCT;
     double good = 0, bad = 0;
     int judged = 0;
-    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED;
-         i = profile->streams[i].next_of_object) {
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED; i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
         if (lwp_objects_library_code(profile, stream->module) || stream->offsets.count == 0 || lwp_element_beyond(stream, end))
             continue;
@@ -91,8 +87,7 @@ double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64
         residue = (residue + modulus - start % modulus) % modulus;
         bool fits = keeps >= LWP_ELEMENT_KEEPS_TO;
         if (fits && type && (!stream->vector || stream->bytes <= 4) && stream->bytes)
-            fits = element_in_field(type, residue, stream) ||
-                   (is_struct && element_spans_fields(type, residue, stream->bytes));
+            fits = element_in_field(type, residue, stream) || (is_struct && element_spans_fields(type, residue, stream->bytes));
         if (!fits && is_struct && stream->bytes)
             fits = element_walks_fields(stream, size, type, start);
         if (whole && stream->vector)

@@ -37,8 +37,7 @@ uint64_t lwp_element_count(const struct lwp_object *object)
     if (!object->element_bytes || object->bytes < object->element_start)
         return 0;
     if (object->element_end) /* tables that grew have as large a part of control bytes */
-        return (uint64_t)((double)object->bytes / (double)object->largest *
-                          (double)(object->element_end - object->element_start)) /
+        return (uint64_t)((double)object->bytes / (double)object->largest * (double)(object->element_end - object->element_start)) /
                object->element_bytes;
     return (object->bytes - object->element_start) / object->element_bytes;
 }

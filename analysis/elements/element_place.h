@@ -1,4 +1,4 @@
-/* Where in an object's elements accesses lie. */
+/* Where in the elements of an object accesses are. */
 #ifndef LWP_ANALYSIS_ELEMENTS_ELEMENT_PLACE_H
 #define LWP_ANALYSIS_ELEMENTS_ELEMENT_PLACE_H
 

@@ -1,17 +1,19 @@
-/* What sampled addresses say about the size of an object's elements (LWPTool eq. 5, and where it would go wrong).
+/* The size of an object's elements by sampled addresses (LWPTool eq. 5, and where it would go wrong).
  *
  * In: the streams of one object with their strides. Out: the stride that nearly all accesses agree with, and whether
  * that is the element's size. It is not when
  * - an unrolled or vectorised loop steps over several elements at once: then what each loop touches repeats within the
  *   stride. The same is seen of a structure with equal parts that are always used together; so this stays open unless
  *   a remainder loop, or the size of the block, decides;
- * - loops inside of an element walk an array or a text in it: then they leave parts of a larger stride out;
+ * - loops inside of an element traverse an array or a text in it: then they leave parts of a larger stride out;
  * - parts of the block have different strides: several arrays in one block;
  * - different strides have a GCD that nothing steps by.
  * Limits: a program that visits every second element only shows twice the size; nothing in the addresses tells. */
-#include "analysis/elements/element_size.h"
 
-#include "analysis/elements/element_walk.h"
+#include "analysis/elements/element_evidence.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,32 @@
 enum { PAIRS_TRIED = 48, ELEMENT_MAX = 1 << 16, LOOPS_COUNTED = 24 };
 
 static const double agree_needed = 0.85, direct_needed = 0.05, plain_repeat = 0.94, likely = 0.5;
+
+/* ---- the streams of an object ---- */
+
+static int element_by_low(const void *a, const void *b)
+{
+    const struct lwp_element_stream *x = a, *y = b;
+    return LWP_COMPARE(x->low, y->low) ?: LWP_COMPARE(x->stream->address, y->stream->address);
+}
+
+void lwp_element_streams_collect(const struct lwp_profile *profile, uint32_t object, struct lwp_element_streams *streams)
+{
+    uint64_t offsets[LWP_RESERVOIR];
+    for (uint32_t i = profile->object_streams[object]; i != LWP_NONE && streams->count < LWP_ELEMENT_STREAMS;
+         i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), trim = count / 25;
+        if (count == 0 || lwp_objects_library_code(profile, stream->module))
+            continue;
+        qsort(offsets, count, sizeof *offsets, lwp_compare_u64);
+        streams->items[streams->count++] = (struct lwp_element_stream){stream, offsets[trim], offsets[count - 1 - trim]};
+        streams->accesses += (double)stream->accesses;
+    }
+    qsort(streams->items, streams->count, sizeof *streams->items, element_by_low);
+}
+
+/* ---- their stride ---- */
 
 /* The largest stride that nearly all accesses agree with and that some of them really have. */
 static uint64_t size_common(const struct lwp_element_streams *streams)
@@ -51,8 +79,7 @@ static uint64_t size_common(const struct lwp_element_streams *streams)
     return best && direct >= direct_needed * all ? best : 0;
 }
 
-/* Two streams that share no place and have different strides walk different arrays, whatever fills or copies the whole
- * block. */
+/* Two streams that do not overlap and have different strides traverse different arrays, whatever fills or copies the whole block. */
 static bool size_several(const struct lwp_profile *profile, uint32_t object, const struct lwp_element_streams *streams)
 {
     uint64_t end[LWP_ELEMENT_STREAMS], stride[LWP_ELEMENT_STREAMS];
@@ -62,8 +89,7 @@ static bool size_several(const struct lwp_profile *profile, uint32_t object, con
     for (size_t i = 0; i < streams->count; i++) { /* by their lowest offset */
         const struct lwp_element_stream *item = &streams->items[i];
         const struct lwp_stride *own = &item->stream->stride;
-        if ((double)item->stream->accesses < LWP_ELEMENT_PART_COUNTS * streams->accesses ||
-            own->probability < LWP_ELEMENT_SURE)
+        if ((double)item->stream->accesses < LWP_ELEMENT_PART_COUNTS * streams->accesses || own->probability < LWP_ELEMENT_SURE)
             continue;
         for (size_t k = 0; k < count; k++)
             if (end[k] < item->low && stride[k] != own->bytes)
@@ -94,8 +120,7 @@ static double size_probability(const struct lwp_element_streams *streams, uint64
             regions[count] = stream->region;
             best[count++] = 0;
         }
-        if (stream->stride.probability > best[at])
-            best[at] = stream->stride.probability;
+        LWP_RAISE(best[at], stream->stride.probability);
     }
     for (size_t i = 0; i < count; i++)
         wrong *= 1 - best[i];
@@ -106,8 +131,8 @@ static double size_probability(const struct lwp_element_streams *streams, uint64
  * part that it does hold is the size. */
 static bool size_block_says(const struct lwp_object *object, uint64_t stride, uint64_t size)
 {
-    return object->kind == LWP_OBJECT_HEAP && object->allocations == 1 && object->bytes == object->largest &&
-           object->bytes % stride != 0 && object->bytes % size == 0;
+    return object->kind == LWP_OBJECT_HEAP && object->allocations == 1 && object->bytes == object->largest && object->bytes % stride != 0 &&
+           object->bytes % size == 0;
 }
 
 static const char *size_function(const struct lwp_profile *profile, uint32_t region)
@@ -115,9 +140,9 @@ static const char *size_function(const struct lwp_profile *profile, uint32_t reg
     return region < profile->region_count ? profile->regions[region].function : NULL;
 }
 
-/* The loop that takes the rest, one by one, of what an unrolled loop of the same function left. */
-static bool size_remainder_says(const struct lwp_profile *profile, const struct lwp_element_streams *streams,
-                                uint64_t stride, uint64_t size)
+/* A remainder loop: takes one by one what an unrolled loop of the same function left. */
+static bool size_remainder_says(const struct lwp_profile *profile, const struct lwp_element_streams *streams, uint64_t stride,
+                                uint64_t size)
 {
     for (size_t i = 0; i < streams->count; i++) {
         const struct lwp_stream *rest = streams->items[i].stream;
@@ -135,8 +160,7 @@ static bool size_remainder_says(const struct lwp_profile *profile, const struct 
 }
 
 /* `walk`: what is stepped by inside of elements, 0: nothing. It is no smaller element that a remainder loop takes. */
-static uint64_t size_fold(struct lwp_element_evidence *evidence, const struct lwp_element_streams *streams,
-                          uint64_t walk)
+static uint64_t size_fold(struct lwp_element_evidence *evidence, const struct lwp_element_streams *streams, uint64_t walk)
 {
     const struct lwp_object *object = &evidence->profile->objects[evidence->object];
     bool open = false;
@@ -151,9 +175,7 @@ static uint64_t size_fold(struct lwp_element_evidence *evidence, const struct lw
     for (uint64_t parts = 2; parts <= LWP_ELEMENT_PARTS; parts++) /* the least that explains the block's size */
         if (evidence->stride % parts == 0 && lwp_element_covers_repeat(&evidence->covers, evidence->stride / parts) &&
             size_block_says(object, evidence->stride, evidence->stride / parts))
-            return lwp_element_covers_repeat(&evidence->covers, evidence->stride / parts / 2)
-                       ? 0
-                       : evidence->stride / parts;
+            return lwp_element_covers_repeat(&evidence->covers, evidence->stride / parts / 2) ? 0 : evidence->stride / parts;
     for (uint64_t parts = LWP_ELEMENT_PARTS; parts > 1; parts--)
         if (evidence->stride % parts == 0 && lwp_element_covers_repeat(&evidence->covers, evidence->stride / parts) &&
             lwp_element_covers_plainly_repeat(&evidence->covers, evidence->stride / parts)) {
@@ -168,15 +190,13 @@ static uint64_t size_fold(struct lwp_element_evidence *evidence, const struct lw
 static bool size_word_by_word(const struct lwp_element_evidence *evidence, const struct lwp_element_streams *streams)
 {
     for (size_t i = 0; i < streams->count; i++)
-        if (streams->items[i].stream->stride.bytes == evidence->stride &&
-            streams->items[i].stream->bytes < evidence->stride)
+        if (streams->items[i].stream->stride.bytes == evidence->stride && streams->items[i].stream->bytes < evidence->stride)
             return false;
     for (size_t i = 0; i < streams->count; i++) {
         const struct lwp_stream *stream = streams->items[i].stream;
         uint64_t larger = stream->stride.bytes;
         if (larger <= evidence->stride || larger % evidence->stride || larger > ELEMENT_MAX ||
-            stream->stride.probability < LWP_ELEMENT_SURE ||
-            (double)stream->accesses < direct_needed * streams->accesses)
+            stream->stride.probability < LWP_ELEMENT_SURE || (double)stream->accesses < direct_needed * streams->accesses)
             continue;
         struct lwp_element_covers covers;
         lwp_element_covers_find(evidence->profile, streams, larger, &covers);
@@ -220,11 +240,6 @@ void lwp_element_evidence_find(struct lwp_profile *profile, uint32_t object, str
         evidence->probability = size_probability(streams, evidence->stride);
     }
     free(streams);
-}
-
-void lwp_element_evidence_free(struct lwp_element_evidence *evidence)
-{
-    lwp_element_covers_free(&evidence->covers);
 }
 
 bool lwp_element_evidence_allows(const struct lwp_element_evidence *evidence, uint64_t bytes)

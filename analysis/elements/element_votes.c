@@ -1,23 +1,37 @@
 /* Candidates for the type of an object's elements. Pointers at its accesses count by how often they were used, the
  * allocation and the declaration as much as all accesses together or more. */
-#include "analysis/elements/element_votes.h"
 
+#include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
-#include "analysis/elements/element_table.h"
 #include "analysis/profile/objects.h"
 
 #include <string.h>
 
 enum { STREAMS_ASKED = 48, SITES_ROOM = 16, ELEMENT_MAX = 1 << 16 };
 
-static bool element_same_type(const struct lwp_type *a, const struct lwp_type *b)
+/* hashbrown's RawTable<T>: as many buckets as a power of two says, filled up in front to a multiple of a group; behind
+ * them one control byte for each, and those of the first group once more. Buckets are counted backwards from there, which
+ * makes no difference to where in a bucket a field is. */
+enum { GROUP = 16 }; /* bytes that SSE2 compares at once */
+
+bool lwp_element_table(uint64_t block_bytes, uint64_t element_bytes, uint64_t *start, uint64_t *end)
 {
-    return a == b ||
-           (a->bytes == b->bytes && a->kind == b->kind && a->name && b->name && strcmp(a->name, b->name) == 0);
+    for (uint64_t buckets = 1; element_bytes && buckets <= block_bytes / element_bytes; buckets *= 2) {
+        uint64_t bytes = buckets * element_bytes;
+        *end = (bytes + GROUP - 1) / GROUP * GROUP;
+        *start = *end - bytes;
+        if (*end + buckets + GROUP == block_bytes)
+            return true;
+    }
+    return false;
 }
 
-static void element_vote(struct lwp_element_votes *votes, const struct lwp_type *type, const char *variable,
-                         double score, bool exact)
+static bool element_same_type(const struct lwp_type *a, const struct lwp_type *b)
+{
+    return a == b || (a->bytes == b->bytes && a->kind == b->kind && a->name && b->name && strcmp(a->name, b->name) == 0);
+}
+
+static void element_vote(struct lwp_element_votes *votes, const struct lwp_type *type, const char *variable, double score, bool exact)
 {
     if (!type || type->bytes == 0 || type->bytes > ELEMENT_MAX)
         return;
@@ -48,8 +62,7 @@ static void element_count_exact(struct lwp_element_votes *votes, const struct lw
 }
 
 /* A table's block must have the size of one; what is behind its elements says nothing about them. */
-static bool element_is_table(const struct lwp_object *object, const struct lwp_candidate *candidate,
-                             struct lwp_element_votes *votes)
+static bool element_is_table(const struct lwp_object *object, const struct lwp_candidate *candidate, struct lwp_element_votes *votes)
 {
     uint64_t block = object->pool_size ? object->pool_size : object->largest, bytes = candidate->type->bytes;
     if (lwp_element_table(block, bytes, &votes->table_start, &votes->table_end))
@@ -59,8 +72,7 @@ static bool element_is_table(const struct lwp_object *object, const struct lwp_c
 }
 
 /* From the allocator outwards, as long as each function hands the block to its caller. */
-static void element_collect_block(struct lwp_profile *profile, const struct lwp_object *object,
-                                  struct lwp_element_votes *votes, double all)
+static void element_collect_block(struct lwp_profile *profile, const struct lwp_object *object, struct lwp_element_votes *votes, double all)
 {
     enum { CALLERS_ASKED = 16 };
     struct lwp_candidate candidate;
@@ -82,7 +94,7 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
                          candidate.exact);
             for (size_t k = 0; k < votes->count; k++)
                 if (element_same_type(votes->candidates[k].type, candidate.type)) {
-                    *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].told) = true;
+                    *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].allocator) = true;
                     votes->candidates[k].table = candidate.table;
                 }
             return;
@@ -114,17 +126,15 @@ void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, stru
     }
     element_collect_block(profile, object, votes, all);
     int asked = 0;
-    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && asked < STREAMS_ASKED;
-         i = profile->streams[i].next_of_object) {
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && asked < STREAMS_ASKED; i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (stream->module == LWP_NONE || lwp_objects_library_code(profile, stream->module) ||
-            (double)stream->accesses < all / 200 || lwp_element_beyond(stream, votes->table_end))
+        if (stream->module == LWP_NONE || lwp_objects_library_code(profile, stream->module) || (double)stream->accesses < all / 200 ||
+            lwp_element_beyond(stream, votes->table_end))
             continue;
         size_t count = lwp_types_at_access(profile->code, stream->module, stream->address, candidates, SITES_ROOM);
         for (size_t k = 0; k < count && k < SITES_ROOM; k++)
             element_vote(votes, candidates[k].type, candidates[k].variable,
-                         (double)stream->accesses * (candidates[k].exact ? 4 : 1.0 / (double)(k + 1)),
-                         candidates[k].exact);
+                         (double)stream->accesses * (candidates[k].exact ? 4 : 1.0 / (double)(k + 1)), candidates[k].exact);
         if (count && candidates[0].exact)
             element_count_exact(votes, candidates[0].type, (double)stream->accesses);
         asked++;
@@ -132,8 +142,8 @@ void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, stru
     struct lwp_frame frame;
     uint32_t node;
     if (object->context && lwp_objects_site(profile, object->context, &frame, &node)) {
-        size_t count = lwp_types_at_call(profile->code, profile->contexts[node].module, profile->contexts[node].address,
-                                         candidates, SITES_ROOM);
+        size_t count =
+            lwp_types_at_call(profile->code, profile->contexts[node].module, profile->contexts[node].address, candidates, SITES_ROOM);
         for (size_t k = 0; k < count && k < SITES_ROOM; k++)
             if (!candidates[k].exact)
                 element_vote(votes, candidates[k].type, candidates[k].variable, all * 0.75 / (double)(k + 1), false);

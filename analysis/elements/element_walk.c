@@ -1,7 +1,8 @@
-#include "analysis/elements/element_walk.h"
 
+#include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/streams.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +24,7 @@ static double walk_few(double count, double hits, double share)
 {
     double sum = 0;
     for (double k = 0; k <= hits; k++)
-        sum += exp(walk_lgamma(count + 1) - walk_lgamma(k + 1) - walk_lgamma(count - k + 1) + k * log(share) +
-                   (count - k) * log1p(-share));
+        sum += exp(walk_lgamma(count + 1) - walk_lgamma(k + 1) - walk_lgamma(count - k + 1) + k * log(share) + (count - k) * log1p(-share));
     return sum;
 }
 
@@ -99,7 +99,7 @@ static size_t walk_samples(const struct lwp_offsets *kept, uint64_t stride)
     uint64_t offsets[LWP_RESERVOIR];
     size_t samples = 0, of_sample = 0;
     memcpy(offsets, kept->items, kept->fair * sizeof *offsets);
-    qsort(offsets, kept->fair, sizeof *offsets, lwp_element_offset_compare);
+    qsort(offsets, kept->fair, sizeof *offsets, lwp_compare_u64);
     for (size_t i = 0; i < kept->fair; i++) {
         bool follows = of_sample > 0 && of_sample < OF_A_SAMPLE && offsets[i] == offsets[i - 1] + stride;
         of_sample = follows ? of_sample + 1 : 1;
@@ -122,8 +122,7 @@ double lwp_element_walk_none(const struct lwp_element_streams *streams, uint64_t
             continue;
         walks++;
         for (uint64_t parts = 2; parts <= PARTS && item->high - item->low >= PERIODS * parts * stride; parts++)
-            least = fmin(least, weights * (double)(parts * parts) *
-                                    walk_left_out(kept->items, kept->fair, stride, parts * stride, in));
+            least = fmin(least, weights * (double)(parts * parts) * walk_left_out(kept->items, kept->fair, stride, parts * stride, in));
     }
     return least * walks < 1 && walks > 0 ? least * walks / (least * walks + expected) : 1;
 }

@@ -1,15 +1,13 @@
 /* Element size and type of each object (LWPTool eq. 5 and beyond).
  *
- * In: streams with sampled offsets; types that DWARF offers at the accesses, the allocation, the variable. A type is
- * believed only when the offsets fit it: every stream must keep to one place of the element, inside a field. Without
- * a type the size is what the strides say (element_size.c), or unknown.
+ * In: streams with sampled offsets; types that DWARF offers at the accesses, the allocation, the variable. A type is accepted only
+ * when the offsets fit it: every stream must keep to one place of the element, inside a field. Without a type the size is that of
+ * the strides (element_size.c), or unknown.
  * Limits: copies by the C library say nothing about sizes. */
 #include "analysis/elements/elements.h"
 
-#include "analysis/elements/element_fit.h"
+#include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
-#include "analysis/elements/element_size.h"
-#include "analysis/elements/element_votes.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 #include "base/parallel.h"
@@ -21,13 +19,13 @@ enum { CANDIDATES_TRIED = 16 };
 
 static const double fit_needed = 0.9, fit_agreed = 0.7, exact_rules = 0.3, mixed_limit = 0.15;
 
-/* Ends in an array without a length: each block is one struct and as many elements as were asked for. */
+/* Ends in a flexible array member: each block is one struct and as many elements as were allocated. */
 static bool element_is_flexible(const struct lwp_type *type)
 {
     return type->kind == LWP_TYPE_STRUCT && type->field_count && type->fields[type->field_count - 1].bytes == 0;
 }
 
-/* Blocks of one element after the other that end where the last one does tell how large a header is, up to elements. */
+/* A block that ends with its last element shows the size of a header, modulo the element size. */
 static uint64_t element_remainder(const struct lwp_object *object, uint64_t size)
 {
     enum { ROUNDED = 64 }; /* sizes are also rounded up, to cache lines or pages */
@@ -35,9 +33,8 @@ static uint64_t element_remainder(const struct lwp_object *object, uint64_t size
     return whole && object->bytes % ROUNDED ? object->bytes % size : 0;
 }
 
-/* A structure that ends in an array of this type: its elements begin after a header. */
-static const struct lwp_element_candidate *element_holder(const struct lwp_element_votes *votes,
-                                                          const struct lwp_type *type)
+/* A structure that ends in an array of this type: the rest of it is a header. */
+static const struct lwp_element_candidate *element_holder(const struct lwp_element_votes *votes, const struct lwp_type *type)
 {
     const struct lwp_element_candidate *holder = NULL;
     for (size_t i = 0; i < votes->count && type->name; i++) {
@@ -57,8 +54,8 @@ static const struct lwp_field *element_last(const struct lwp_element_candidate *
 }
 
 static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
-                           const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence,
-                           bool single, uint64_t *start)
+                           const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence, bool single,
+                           uint64_t *start)
 {
     const struct lwp_object *object = &profile->objects[index];
     uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
@@ -80,20 +77,24 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
             return false;
     uint64_t element = single ? object->pool_size : bytes;
     /* The allocation and the pointers used agree, or most pointers: a stray address or two among few do not count. */
-    bool agreed = ((candidate->made || candidate->table) && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
+    bool agreed =
+        ((candidate->made || candidate->table) && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
     const struct lwp_element_candidate *holder = single ? NULL : element_holder(votes, candidate->type);
-    uint64_t starts[] = {candidate->table ? votes->table_start : holder ? element_last(holder)->offset : 0, 0, element_remainder(object, element)};
+    uint64_t starts[] = {candidate->table ? votes->table_start
+                         : holder         ? element_last(holder)->offset
+                                          : 0,
+                         0, element_remainder(object, element)};
     for (size_t i = 0; i < (single || candidate->table ? 1 : sizeof starts / sizeof *starts); i++) {
         *start = starts[i];
-        double fit = lwp_element_fit(profile, index, element, candidate->type, candidate->exact, *start,
-                                     candidate->table ? votes->table_end : 0);
+        double fit =
+            lwp_element_fit(profile, index, element, candidate->type, candidate->exact, *start, candidate->table ? votes->table_end : 0);
         if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
             return true;
     }
     return false;
 }
 
-/* A member of the type, or a base: a pointer to it may lead into one. */
+/* Whether the type is a member or base of the other: pointers to it may point into one. */
 static bool element_is_part(const struct lwp_type *outer, const struct lwp_type *inner)
 {
     uint32_t at = 0, matched = 0;
@@ -106,7 +107,7 @@ static bool element_is_part(const struct lwp_type *outer, const struct lwp_type 
     return inner->field_count && matched >= inner->field_count;
 }
 
-/* Memory that serves as several unrelated structs (an allocator's own, a buffer) is of none of them. */
+/* Memory that is used as several unrelated structs (an allocator's own, a buffer) is none of them. */
 static bool element_is_mixed(const struct lwp_element_votes *votes, const struct lwp_element_candidate *candidate)
 {
     double others = 0;
@@ -119,21 +120,20 @@ static bool element_is_mixed(const struct lwp_element_votes *votes, const struct
     return others > mixed_limit * votes->exact;
 }
 
-/* What was only in scope is believed when it alone has the size seen and no pointer with a type was followed. */
+/* A type that was only in scope is accepted when it alone has the stride as its size, and no typed pointer was followed. */
 static bool element_alone(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
                           const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence)
 {
     const struct lwp_object *object = &profile->objects[index];
     uint64_t seen = object->single ? object->pool_size : evidence->stride, bytes = candidate->type->bytes, start;
     bool open = !object->single && seen && evidence->bytes == 0; /* several elements to the stride, perhaps */
-    if ((bytes != seen && !open) || (!candidate->told && votes->exact > exact_rules * (double)object->accesses))
+    if ((bytes != seen && !open) || (!candidate->allocator && votes->exact > exact_rules * (double)object->accesses))
         return false;
     for (size_t i = 0; i < votes->count; i++) /* pointers were to something else, unless to a part of it */
-        if (candidate->told && votes->candidates[i].accessed > 0 && votes->candidates[i].type->bytes >= seen)
+        if (candidate->allocator && votes->candidates[i].accessed > 0 && votes->candidates[i].type->bytes >= seen)
             return false;
     for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++)
-        if (!candidate->told && &votes->candidates[i] != candidate &&
-            (open || votes->candidates[i].type->bytes == seen) &&
+        if (!candidate->allocator && &votes->candidates[i] != candidate && (open || votes->candidates[i].type->bytes == seen) &&
             element_accept(profile, index, votes, &votes->candidates[i], evidence, object->single, &start))
             return false;
     return true;
@@ -145,8 +145,7 @@ static uint64_t element_start_by_offsets(const struct lwp_profile *profile, uint
     uint64_t starts[] = {element_remainder(&profile->objects[index], size), 0};
     for (int i = 0; i < 2; i++) {
         double crosses = 0, all = 0;
-        for (uint32_t s = profile->object_streams[index]; s != LWP_NONE; s = profile->streams[s].next_of_object) {
-            const struct lwp_stream *stream = &profile->streams[s];
+        LWP_STREAMS_OF(profile, index, stream) {
             uint64_t residue;
             if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
                 lwp_element_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
@@ -161,15 +160,14 @@ static uint64_t element_start_by_offsets(const struct lwp_profile *profile, uint
     return 0;
 }
 
-/* A small block is one element, unless accesses step through most of it: then it is a little array. */
+/* A small block is one element, unless accesses stride through most of it: then it is a small array. */
 static bool element_is_single(const struct lwp_profile *profile, uint32_t index, uint64_t stride)
 {
     uint64_t size = profile->objects[index].pool_size;
     double stepping = 0, all = 0;
     if (!size)
         return false;
-    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
-        const struct lwp_stream *stream = &profile->streams[i];
+    LWP_STREAMS_OF(profile, index, stream) {
         uint64_t offsets[LWP_RESERVOIR], low = UINT64_MAX, high = 0;
         size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
         if (lwp_objects_library_code(profile, stream->module))
@@ -185,12 +183,11 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
     return stride == 0 || size / stride < 3 || stepping * 2 < all;
 }
 
-/* The best candidate that everything agrees with. A pointer to a member of a structure is a pointer to a number, too:
- * what is known to be a structure comes first. */
+/* The best candidate that agrees with all evidence. Known structures come first, since a pointer to a member may be a pointer to a
+ * plain number. */
 static const struct lwp_element_candidate *element_choose(const struct lwp_profile *profile, uint32_t index,
                                                           const struct lwp_element_votes *votes,
-                                                          const struct lwp_element_evidence *evidence, bool *single,
-                                                          uint64_t *start)
+                                                          const struct lwp_element_evidence *evidence, bool *single, uint64_t *start)
 {
     const struct lwp_object *object = &profile->objects[index];
     for (int structs = 1; structs >= 0; structs--)
@@ -202,8 +199,7 @@ static const struct lwp_element_candidate *element_choose(const struct lwp_profi
             const struct lwp_element_candidate *holder = element_holder(votes, candidate->type);
             bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
             *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
-            if (element_accept(profile, index, votes, candidate, evidence, *single, start) &&
-                !element_is_mixed(votes, candidate) &&
+            if (element_accept(profile, index, votes, candidate, evidence, *single, start) && !element_is_mixed(votes, candidate) &&
                 (candidate->exact || (holder && holder->exact && *start == element_last(holder)->offset) ||
                  element_alone(profile, index, votes, candidate, evidence)))
                 return candidate;
@@ -252,7 +248,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     object->several = evidence->several;
     if (object->single) {
         object->element_bytes = object->pool_size;
-        object->element_probability = 1; /* malloc was told */
+        object->element_probability = 1; /* the size requested from malloc */
     } else if (evidence->bytes) {
         object->element_bytes = evidence->bytes;
         object->element_probability = evidence->probability;
@@ -262,7 +258,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
 
 enum { OBJECTS_AT_ONCE = 64 };
 
-/* What addresses say is found side by side, what it means is decided one after the other. */
+/* The evidence of several objects is found in parallel, decisions are made one after the other. */
 struct element_round {
     struct lwp_profile *profile;
     uint32_t objects[OBJECTS_AT_ONCE];
@@ -282,7 +278,7 @@ static void element_round(struct element_round *round)
     lwp_parallel(round->profile->jobs, round->count, 1, element_evidence, round);
     for (size_t i = 0; i < round->count; i++) {
         element_decide(round->profile, round->objects[i], &round->evidence[i]);
-        lwp_element_evidence_free(&round->evidence[i]);
+        lwp_element_covers_free(&round->evidence[i].covers);
     }
     round->count = 0;
 }
@@ -324,11 +320,50 @@ void lwp_elements_notes(struct lwp_profile *profile)
     static const double share_worth_saying = 0.05;
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        if (object->several && !object->element_bytes &&
-            object->weight.weight >= share_worth_saying * profile->total.weight)
+        if (object->several && !object->element_bytes && object->weight.weight >= share_worth_saying * profile->total.weight)
             lwp_profile_note(profile,
                              "%s: its parts are walked with different strides, so it holds several arrays; what their "
                              "elements are is not known.",
                              lwp_objects_name(profile, (uint32_t)i));
     }
+}
+
+/* An access has a field when its place in the element lies in one, judged by the sampled offsets. */
+static bool typed_in_field(const struct lwp_type *type, uint64_t place)
+{
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (place >= type->fields[i].offset && (place - type->fields[i].offset < type->fields[i].bytes || type->fields[i].bytes == 0))
+            return true;
+    return false;
+}
+
+/* The share of the stream's offsets that lie in fields. */
+static double typed_fields(const struct lwp_object *object, const struct lwp_stream *stream)
+{
+    uint64_t offsets[LWP_RESERVOIR], place;
+    size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), inside = 0;
+    if (object->type->kind != LWP_TYPE_STRUCT)
+        return 1;
+    for (size_t i = 0; i < count; i++)
+        inside += lwp_element_place(object, offsets[i], &place) && typed_in_field(object->type, place);
+    return count ? (double)inside / (double)count : 0;
+}
+
+struct lwp_field_coverage lwp_field_coverage_weigh(const struct lwp_profile *profile)
+{
+    struct lwp_field_coverage all = {.weight = 0};
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        if (object->kind != LWP_OBJECT_HEAP && object->kind != LWP_OBJECT_STATIC)
+            continue;
+        all.weight += object->weight.weight;
+        if (!object->type || !object->element_bytes)
+            continue;
+        all.type += object->weight.weight;
+        for (uint32_t s = profile->object_streams[i]; s != LWP_NONE; s = profile->streams[s].next_of_object)
+            all.field += profile->streams[s].weight.weight * typed_fields(object, &profile->streams[s]);
+    }
+    if (all.field > all.type) /* rounding */
+        all.field = all.type;
+    return all;
 }

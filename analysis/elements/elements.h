@@ -1,4 +1,4 @@
-/* What an object is made of: element size, type, variable name. */
+/* The elements of objects: size, type, variable name. */
 #ifndef LWP_ANALYSIS_ELEMENTS_ELEMENTS_H
 #define LWP_ANALYSIS_ELEMENTS_ELEMENTS_H
 
@@ -7,7 +7,16 @@
 /* Fills stride of each stream and type, variable, element_bytes, single of each object worth the work. */
 void lwp_elements_find(struct lwp_profile *profile);
 
-/* Says why the size of heavy objects' elements is not known. After the objects have names. */
+/* Notes why the element size of hot objects is unknown. After the objects have names. */
 void lwp_elements_notes(struct lwp_profile *profile);
+
+/* How much of the cost of data accesses has a name. */
+struct lwp_field_coverage {
+    double weight; /* of accesses to heap and static data */
+    double type;   /* the part of it on objects whose type is known */
+    double field;  /* the part of it whose field is known too; of plain numbers and pointers the type is all */
+};
+
+struct lwp_field_coverage lwp_field_coverage_weigh(const struct lwp_profile *profile);
 
 #endif

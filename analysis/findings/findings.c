@@ -186,7 +186,7 @@ static double finding_redundant_part(const struct lwp_redundancies *redundancies
                                      const struct lwp_redundancy *item)
 {
     const struct lwp_redundancy_total *totals = redundancies->totals;
-    double all = !profile->watched.exact ? profile->total.weight
+    double all = !profile->watchpoints.exact ? profile->total.weight
                  : item->kind <= LWP_WATCHPOINT_SILENT_LOAD
                      ? totals[LWP_WATCHPOINT_DEAD_STORE].total + totals[LWP_WATCHPOINT_SILENT_LOAD].total
                      : totals[item->kind].total;

@@ -136,7 +136,7 @@ static void run_measured(struct lwp_profile *profile)
     const struct lwp_engine_row *engine = lwp_engine_row(profile->engine);
     const struct lwp_unit_row *unit = lwp_unit_row(profile->weight_unit);
     double cpu = (double)(profile->user_ns + profile->system_ns);
-    if (profile->samples == 0 && !profile->flows.measured)
+    if (profile->samples == 0 && !profile->communication.measured)
         lwp_profile_note(profile, "No samples were taken: the program ran too briefly or hardly used the processor. Let "
                                   "it run for a few seconds of CPU time, or sample faster (lwp collect -F).");
     else if (profile->samples && profile->samples < 300)
@@ -149,7 +149,7 @@ static void run_measured(struct lwp_profile *profile)
                          "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
                          "code that was running around it.",
                          100 * (double)profile->system_ns / cpu);
-    if (profile->watched.beyond)
+    if (profile->watchpoints.beyond)
         lwp_profile_note(profile, "There were too many different pairs of accesses: of those that came last nothing is told.");
     if (engine->note)
         lwp_profile_note(profile, "%s", engine->note);
@@ -186,7 +186,7 @@ void lwp_findings_notes(struct lwp_profile *profile, const struct lwp_answers *a
     if (!answers->locality.measured)
         lwp_profile_note(profile, "Reuse distances and what caches keep were not looked for: that takes a full trace "
                                   "(lwp collect -e exact --detect locality).");
-    if (!profile->watched.origin_count)
+    if (!profile->watchpoints.origin_count)
         lwp_profile_note(profile, "Redundant stores and loads were not looked for: not asked for (lwp collect --detect), or "
                                   "not possible with this engine, or no hardware breakpoint was to be had (lwp doctor).");
 }

@@ -4,7 +4,6 @@
 
 #include "analysis/elements/elements.h"
 #include "analysis/json/json.h"
-#include "analysis/load/access_widths.h"
 #include "analysis/load/load.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
@@ -116,17 +115,17 @@ void lwp_analyze_jobs(unsigned jobs)
 /* The questions in an order in which each finds the answers it needs. */
 static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers)
 {
-    lwp_communication_counts_place(profile);
+    lwp_communication_counts_locate(profile);
     lwp_regions_merge(profile);
-    double adopted = lwp_streams_adopt(profile, lwp_objects_unowned(profile));
+    double adopted = lwp_streams_adopt(profile, lwp_objects_special(profile, LWP_OBJECT_UNOWNED));
     if (adopted > 0.02 * profile->total.weight)
         lwp_profile_note(profile,
                          "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
                          "pool which the same instructions use otherwise.",
                          100 * adopted / profile->total.weight);
-    lwp_regions_deal_out(profile);
+    lwp_regions_share_time(profile);
     lwp_streams_link(profile);
-    lwp_access_widths_decode(profile);
+    lwp_streams_decode(profile);
     lwp_elements_find(profile);
     lwp_elements_notes(profile);
     lwp_split_advise(profile, &answers->splits);

@@ -1,4 +1,5 @@
-/* lwp dump: the records of sample files as text, one a line, for people and tests. */
+/* lwp dump: the records of sample files as text, one a line, for people and tests. The records' rows (format/fields.h) print
+ * them: "NAME MEMBER VALUE MEMBER VALUE...", but for what `shown` lists. */
 #include "analysis/load/progress.h"
 #include "base/command.h"
 #include "base/log.h"
@@ -6,12 +7,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct lwp_option dump_options[] = {
-    {.name = "progress",
-     .kind = LWP_OPT_TEXT,
-     .argument = "DIR",
-     .help = "what a result folder has so far, while it is written too, as JSON: processes, threads, samples, bytes"},
+    {.name = "progress", .kind = LWP_OPT_TEXT, .argument = "DIR",
+     .help = "print what a result directory has so far, while it is written too, as JSON: processes, threads, samples, bytes"},
     {0},
 };
 
@@ -22,13 +22,6 @@ static void dump_text(const char *text, size_t bytes)
         putchar((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? (text[i] ? '?' : ' ') : text[i]);
 }
 
-static void dump_string(const char *text)
-{
-    for (; *text; text++)
-        dump_text(text, 1);
-    putchar('\n');
-}
-
 static int dump_file(void *to, const struct lwps_file *file)
 {
     (void)to;
@@ -36,106 +29,6 @@ static int dump_file(void *to, const struct lwps_file *file)
            " lost %" PRIu64 "%s%s\n",
            file->version, file->engine, file->weight_unit, file->pid, file->tid, file->start_ns, file->start_wall_ns,
            file->lost_records, file->sealed ? " sealed" : "", file->complete ? " complete" : "");
-    return 0;
-}
-
-static int dump_process(void *to, const struct lwps_process *record)
-{
-    (void)to;
-    printf("process %" PRIu32 " parent %" PRIu32 " time %" PRIu64 " command ", record->pid, record->parent_pid,
-           record->time);
-    dump_text(record->command, record->command_bytes);
-    putchar('\n');
-    return 0;
-}
-
-static int dump_module(void *to, const struct lwps_module *record)
-{
-    (void)to;
-    printf("module %" PRIu32 " time %" PRIu64 " %" PRIx64 "-%" PRIx64 " bias %" PRIx64 " build ", record->id,
-           record->time, record->start, record->end, record->bias);
-    for (unsigned i = 0; i < record->build_id_bytes; i++)
-        printf("%02x", record->build_id[i]);
-    printf(" path ");
-    dump_string(record->path);
-    return 0;
-}
-
-static int dump_module_end(void *to, const struct lwps_module_end *record)
-{
-    (void)to;
-    printf("module-end %" PRIu32 " time %" PRIu64 "\n", record->id, record->time);
-    return 0;
-}
-
-static int dump_context(void *to, const struct lwps_context *record)
-{
-    (void)to;
-    printf("context %" PRIu32 " parent %" PRIu32 " ip %" PRIx64 "\n", record->id, record->parent, record->ip);
-    return 0;
-}
-
-static int dump_pool(void *to, const struct lwps_pool *record)
-{
-    (void)to;
-    printf("pool %" PRIu32 " context %" PRIu32 " size %" PRIu64 "\n", record->id, record->context, record->size);
-    return 0;
-}
-
-static int dump_pool_count(void *to, const struct lwps_pool_count *record)
-{
-    (void)to;
-    printf("pool-count %" PRIu32 " allocations %" PRIu64 " frees %" PRIu64 " peak %" PRIu64 " bytes %" PRIu64 "\n",
-           record->id, record->allocations, record->frees, record->peak_blocks, record->bytes);
-    return 0;
-}
-
-static int dump_block(void *to, const struct lwps_block *record)
-{
-    (void)to;
-    printf("block %" PRIu32 " kind %u context %" PRIu32 " time %" PRIu64 " address %" PRIx64 " size %" PRIu64 "\n",
-           record->id, record->kind, record->context, record->time, record->address, record->size);
-    return 0;
-}
-
-static int dump_block_end(void *to, const struct lwps_block_end *record)
-{
-    (void)to;
-    printf("block-end %" PRIu32 " time %" PRIu64 "\n", record->id, record->time);
-    return 0;
-}
-
-static int dump_totals(void *to, const struct lwps_totals *record)
-{
-    (void)to;
-    printf("totals time %" PRIu64 " user %" PRIu64 " system %" PRIu64 " own %" PRIu64 " samples %" PRIu64
-           " addressed %" PRIu64 " lost %" PRIu64 " allocations %" PRIu64 "\n",
-           record->time, record->user_ns, record->system_ns, record->own_ns, record->samples,
-           record->samples_with_address, record->samples_lost, record->allocations);
-    return 0;
-}
-
-static int dump_note(void *to, const struct lwps_note *record)
-{
-    (void)to;
-    printf("note ");
-    dump_string(record->text);
-    return 0;
-}
-
-static int dump_thread(void *to, const struct lwps_thread *record)
-{
-    (void)to;
-    printf("thread %" PRIu32 " time %" PRIu64 " stack %" PRIx64 "-%" PRIx64 " name ", record->tid, record->time,
-           record->stack_low, record->stack_high);
-    dump_string(record->name);
-    return 0;
-}
-
-static int dump_thread_end(void *to, const struct lwps_thread_end *record)
-{
-    (void)to;
-    printf("thread-end time %" PRIu64 " cpu %" PRIu64 "\n", record->time, record->cpu_ns);
     return 0;
 }
 
@@ -157,14 +50,13 @@ static void dump_access(const struct lwps_access *access)
            access->flags & LWPS_ACCESS_STORE ? "store" : "", access->bytes, access->source,
            access->flags & LWPS_ACCESS_WEIGHTED ? " weighted" : "");
     if (!(access->flags & LWPS_ACCESS_KNOWN)) {
-        printf(" address unknown\n");
+        printf(" address unknown");
         return;
     }
     printf(" address %" PRIx64, access->address);
     if (access->home != LWPS_HOME_ADDRESS)
         printf(" %s %" PRIu32 " base %" PRIx64, homes[access->home], access->home_id, access->home_base);
     dump_level(access->level);
-    putchar('\n');
 }
 
 static void dump_verdicts(uint8_t verdicts)
@@ -176,106 +68,164 @@ static void dump_verdicts(uint8_t verdicts)
             fputs(names[i], stdout);
 }
 
-static int dump_candidates(void *to, const struct lwps_candidates *record)
+/* ---- records ---- */
+
+enum shown_as { AS_DECIMAL, AS_SIGNED, AS_HEX, AS_NAMES, AS_NOTHING };
+
+/* How a field is printed where its row alone does not say. */
+struct shown {
+    const char *record, *member; /* record NULL: of all that have it */
+    const char *before;          /* what is printed before it; NULL: its name */
+    enum shown_as as;            /* AS_DECIMAL: as its kind is */
+    unsigned behind;             /* so many of the fields that follow are printed first */
+};
+
+#define EACH(name, ...) {.member = name, .before = __VA_ARGS__}
+#define ONE(of, name, ...) {.record = of, .member = name, .before = __VA_ARGS__}
+
+static const struct shown shown[] = {
+    EACH("pid", " "), EACH("parent_pid", " parent "), EACH("start", " "), ONE("module", "end", "-"),
+    EACH("bias", NULL, .as = AS_HEX), EACH("build_id", " build "), EACH("peak_blocks", " peak "),
+    EACH("user_ns", " user "), EACH("system_ns", " system "), EACH("own_ns", " own "), EACH("cpu_ns", " cpu "),
+    EACH("samples_with_address", " addressed "), EACH("samples_lost", " lost "), EACH("text", " "),
+    ONE("thread", "tid", " "), EACH("stack_low", " stack ", .as = AS_HEX), EACH("stack_high", "-", .as = AS_HEX),
+    EACH("end_time", "", .as = AS_NOTHING), /* comes with the time that is relative to it */
+    EACH("verdicts", "", .as = AS_NAMES), EACH("verdict", "", .as = AS_NAMES), ONE("watch", "end", " ", .as = AS_NAMES),
+    EACH("value", NULL, .as = AS_NAMES), EACH("flags", " ", .as = AS_NAMES), EACH("first_tid", "\n  first tid "),
+    ONE("watch", "first_context", " context "), ONE("pair", "first_context", "\n  first context "),
+    EACH("second_context", "", .as = AS_NOTHING), /* comes with the access */
+    ONE("candidates", "count", NULL, .behind = 2), EACH("even", NULL, .behind = 1), EACH("of_instructions", " of "),
+    EACH("granule_bytes", " granule "), EACH("alone_bytes", " alone "), EACH("distances_thinned", " "),
+    EACH("number", " "), ONE("party", "name", " "), EACH("writer", " from "), EACH("reader", " to "),
+    EACH("up_to", " up to "), EACH("before", NULL, .as = AS_HEX),
+    ONE("flow_distance", "", "flow distance"), ONE("flow_pieces", "", "flow pieces"),
+};
+
+static struct shown dump_shown(const char *record, const char *member, enum shown_as as)
 {
-    (void)to;
-    printf("candidates time %" PRIu64 " weight %" PRIu64, record->time, record->weight);
-    dump_verdicts(record->verdicts);
-    printf(" count %" PRIu32 " context %" PRIu32 " ip %" PRIx64 "\n", record->count, record->context, record->ip);
-    return 0;
+    struct shown row = {.record = record, .member = member, .as = as};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (strcmp(shown[i].member, member) == 0 && (!shown[i].record || strcmp(shown[i].record, record) == 0)) {
+            row = shown[i];
+            row.as = row.as ? row.as : as;
+        }
+    return row;
 }
 
-static int dump_watch(void *to, const struct lwps_watch *record)
+static void dump_label(const struct shown *row)
 {
-    (void)to;
+    if (row->before)
+        fputs(row->before, stdout);
+    else
+        printf(" %s ", row->member);
+}
+
+static void dump_record(const char *record)
+{
+    struct shown row = dump_shown(record, "", AS_NOTHING);
+    if (row.before)
+        dump_label(&row);
+    else
+        for (; *record; record++)
+            putchar(*record == '_' ? '-' : *record);
+}
+
+static void dump_names(const char *member, uint64_t value)
+{
     static const char *const ends[] = {"?", "decided", "not-watched", "evicted", "mispredicted", "overwritten", "freed",
                                        "frame-died", "kernel", "foreign", "unknown", "ended"};
     static const char *const values[] = {"?", "same", "close", "other"};
-    printf("watch time %" PRIu64 " end %" PRIu64 " weight %" PRIu64, record->time, record->end_time, record->weight);
-    dump_verdicts(record->verdicts);
-    printf(" %s value %s overlap %u\n",
-           ends[record->end < sizeof ends / sizeof *ends ? record->end : 0],
-           values[record->value < sizeof values / sizeof *values ? record->value : 0], record->overlap);
-    printf("  first tid %" PRIu32 " context %" PRIu32 " ", record->first_tid, record->first_context);
-    dump_access(&record->first);
-    if (record->second.ip) {
-        printf("  second context %" PRIu32 " ", record->second_context);
-        dump_access(&record->second);
+    if (strcmp(member, "end") == 0)
+        fputs(ends[value < sizeof ends / sizeof *ends ? value : 0], stdout);
+    else if (strcmp(member, "value") == 0)
+        fputs(values[value < sizeof values / sizeof *values ? value : 0], stdout);
+    else if (strcmp(member, "flags") == 0)
+        printf("%s %s", value & LWPS_ACCESS_LOAD ? "loaded" : "computed", value & LWPS_ACCESS_FLOAT ? "float" : "other");
+    else
+        dump_verdicts((uint8_t)value);
+}
+
+static void dump_value(const struct shown *row, uint64_t value)
+{
+    dump_label(row);
+    if (row->as == AS_NAMES)
+        dump_names(row->member, value);
+    else if (row->as == AS_HEX)
+        printf("%" PRIx64, value);
+    else if (row->as == AS_SIGNED)
+        printf("%" PRId64, (int64_t)value);
+    else if (row->as == AS_DECIMAL)
+        printf("%" PRIu64, value);
+}
+
+static void dump_field(const char *record, const char *member, uint64_t value, enum shown_as as)
+{
+    static struct shown held;
+    static uint64_t held_value;
+    struct shown row = dump_shown(record, member, as);
+    if (row.behind) {
+        held = row;
+        held_value = value;
+        return;
     }
-    return 0;
+    dump_value(&row, value);
+    if (held.behind && --held.behind == 0)
+        dump_value(&held, held_value);
 }
 
-static int dump_pair(void *to, const struct lwps_pair *record)
+static void dump_bytes(const char *record, const char *member, const uint8_t *bytes, unsigned count)
 {
-    (void)to;
-    printf("pair time %" PRIu64, record->time);
-    dump_verdicts(record->verdict);
-    printf(" use %" PRIu64 " waste %" PRIu64 " close %" PRIu64 " open %" PRIu64 " times %" PRIu64 " again %" PRIu64 "\n",
-           record->use, record->waste, record->close, record->open, record->times, record->again);
-    printf("  first context %" PRIu32 " ", record->first_context);
-    dump_access(&record->first);
-    if (record->second.ip) {
-        printf("  second context %" PRIu32 " ", record->second_context);
-        dump_access(&record->second);
+    struct shown row = dump_shown(record, member, AS_NOTHING);
+    dump_label(&row);
+    for (unsigned i = 0; i < count; i++)
+        printf("%02x", bytes[i]);
+}
+
+/* Of a trace, which is no text, the size. */
+static void dump_texts(const char *record, const char *member, const char *text, size_t count)
+{
+    struct shown row = dump_shown(record, member, AS_NOTHING);
+    dump_label(&row);
+    if (strcmp(record, "trace") == 0)
+        printf("%zu", count);
+    else
+        dump_text(text, count);
+}
+
+#define FIELD(member, as) dump_field(name, #member, (uint64_t)record->member, as);
+#define BYTE(member) FIELD(member, AS_DECIMAL)
+#define NUMBER(member) FIELD(member, AS_DECIMAL)
+#define TIME(member) FIELD(member, AS_DECIMAL)
+#define PAST(member, of) FIELD(member, AS_DECIMAL) printf(" end %" PRIu64, record->of);
+#define WEIGHT(member) FIELD(member, AS_DECIMAL)
+#define ID(member) printf(" %" PRIu32, record->member);
+#define CONTEXT(member) ID(member)
+#define CHAIN(member, chain) FIELD(member, AS_HEX)
+#define BEYOND(member, of) FIELD(member, AS_HEX)
+#define NEAR(member, of) FIELD(member, AS_SIGNED)
+#define BYTES(member, count) dump_bytes(name, #member, record->member, record->count);
+#define TEXT(member) dump_texts(name, #member, record->member, strlen(record->member));
+#define TEXTS(member, count) dump_texts(name, #member, record->member, record->count);
+#define ACCESS(member) putchar(' '), dump_access(&record->member);
+#define ACCESS_NEAR(member, of)                                                 \
+    if (record->member.ip) {                                                    \
+        printf("\n  " #member " context %" PRIu32 " ", record->member##_context); \
+        dump_access(&record->member);                                           \
     }
-    return 0;
-}
+#define IF(member, fields) fields
+#define CHECK(condition)
 
-static int dump_registers(void *to, const struct lwps_registers *record)
-{
-    (void)to;
-    printf("registers %s %s bytes %" PRIu64 " same %" PRIu64 " close %" PRIu64 " instructions %" PRIu64 " of %" PRIu64 "\n",
-           record->flags & LWPS_ACCESS_LOAD ? "loaded" : "computed", record->flags & LWPS_ACCESS_FLOAT ? "float" : "other",
-           record->bytes, record->same, record->close, record->instructions, record->of_instructions);
-    return 0;
-}
-
-static int dump_flows(void *to, const struct lwps_flows *record)
-{
-    (void)to;
-    printf("flows granule %" PRIu32 " alone %" PRIu64 " thinned %" PRIu32 " %" PRIu32 " accesses %" PRIu64 "\n", record->granule_bytes, record->alone_bytes,
-           record->thinned, record->distances_thinned, record->accesses);
-    return 0;
-}
-
-static int dump_party(void *to, const struct lwps_party *record)
-{
-    (void)to;
-    printf("party %" PRIu32 " tid %" PRIu32 " %s\n", record->number, record->tid, record->name);
-    return 0;
-}
-
-static int dump_flow(void *to, const struct lwps_flow *record)
-{
-    (void)to;
-    printf("flow time %" PRIu64 " ip %" PRIx64 " bytes %" PRIu32 " from %" PRIu32 " to %" PRIu32 " first %" PRIu64 " again %" PRIu64 "\n",
-           record->time, record->ip, record->bytes, record->writer, record->reader, record->first, record->again);
-    return 0;
-}
-
-static int dump_flow_distance(void *to, const struct lwps_flow_distance *record)
-{
-    (void)to;
-    printf("flow distance time %" PRIu64 " ip %" PRIx64 " up to %" PRIu64 " count %" PRIu64 " before %" PRIx64 "\n", record->time, record->ip,
-           record->up_to, record->count, record->before);
-    return 0;
-}
-
-static int dump_flow_pieces(void *to, const struct lwps_flow_pieces *record)
-{
-    (void)to;
-    printf("flow pieces time %" PRIu64 " ip %" PRIx64 " count %" PRIu64 " lines %" PRIu64 " bytes %" PRIu64 " step %" PRId64 " even %" PRIu64 "\n",
-           record->time, record->ip, record->count, record->lines, record->bytes, record->step, record->even);
-    return 0;
-}
-
-static int dump_trace(void *to, const struct lwps_trace *record)
-{
-    (void)to;
-    printf("trace window %" PRIu32 " part %" PRIu32 " tid %" PRIu32 " time %" PRIu64 " bytes %" PRIu32 "\n", record->window, record->part,
-           record->tid, record->time, record->size);
-    return 0;
-}
+#define RECORD(tag, record_name, room, fields)                                       \
+    static int dump_##record_name(void *to, const struct lwps_##record_name *record) \
+    {                                                                                \
+        const char *const name = #record_name;                                       \
+        (void)to;                                                                    \
+        dump_record(name);                                                           \
+        fields putchar('\n');                                                       \
+        return 0;                                                                    \
+    }
+#include "format/fields.h"
+#undef RECORD
 
 static int dump_sample(void *to, const struct lwps_sample *record)
 {
@@ -286,6 +236,7 @@ static int dump_sample(void *to, const struct lwps_sample *record)
     for (unsigned i = 0; i < record->access_count; i++) {
         printf("  access ");
         dump_access(&record->access[i]);
+        putchar('\n');
     }
     return 0;
 }
@@ -305,13 +256,11 @@ static int dump_progress(const char *dir)
 
 static int dump_run(int argc, char **argv, const struct lwp_command *self)
 {
+#define RECORD(tag, name, room, fields) .name = dump_##name,
     static const struct lwps_visitor visitor = {
-        .file = dump_file, .process = dump_process, .module = dump_module, .module_end = dump_module_end,
-        .context = dump_context, .pool = dump_pool, .pool_count = dump_pool_count, .block = dump_block,
-        .block_end = dump_block_end, .totals = dump_totals, .note = dump_note, .thread = dump_thread,
-        .thread_end = dump_thread_end, .watch = dump_watch, .candidates = dump_candidates, .pair = dump_pair, .registers = dump_registers,
-        .flows = dump_flows, .party = dump_party, .flow = dump_flow, .flow_distance = dump_flow_distance,
-        .flow_pieces = dump_flow_pieces, .trace = dump_trace, .sample = dump_sample,
+        .file = dump_file,
+        .sample = dump_sample,
+#include "format/fields.h"
     };
     struct lwp_options options;
     int status;

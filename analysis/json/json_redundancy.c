@@ -38,7 +38,7 @@ static json_t *json_register_classes(const struct lwp_watchpoints *watched)
 json_t *lwp_json_redundancy_totals(struct lwp_json_tables *tables)
 {
     const struct lwp_redundancies *found = &tables->answers->redundancies;
-    const struct lwp_watchpoints *watched = &tables->profile->watched;
+    const struct lwp_watchpoints *watched = &tables->profile->watchpoints;
     const char *sampled = lwp_unit_row(tables->profile->weight_unit)->wasted;
     if (!watched->origin_count)
         return json_null();
@@ -77,7 +77,7 @@ static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_
 json_t *lwp_json_redundancies(struct lwp_json_tables *tables)
 {
     const struct lwp_redundancies *found = &tables->answers->redundancies;
-    if (!tables->profile->watched.origin_count)
+    if (!tables->profile->watchpoints.origin_count)
         return json_null();
     return LWP_JSON_LIST(i, found->count, json_redundancy(tables, &found->items[i]));
 }

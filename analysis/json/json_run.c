@@ -1,7 +1,7 @@
 /* "run", "types" and "modules" of analysis.json: what was run, where, and how much is known of it. */
 #include "analysis/json/json_parts.h"
 
-#include "analysis/elements/field_coverage.h"
+#include "analysis/elements/elements.h"
 #include "analysis/statistics/engines.h"
 
 #include <math.h>

@@ -115,7 +115,7 @@ static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_comm
 json_t *lwp_json_communication(struct lwp_json_tables *tables)
 {
     const struct lwp_counted_communication *found = &tables->answers->threads.counted;
-    const struct lwps_flows *how = &tables->profile->flows.how;
+    const struct lwps_flows *how = &tables->profile->communication.how;
     if (!found->measured)
         return json_sampled(&tables->answers->threads.sampled);
     json_t *threads = LWP_JSON_LIST(

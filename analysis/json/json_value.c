@@ -1,7 +1,7 @@
 #include "analysis/json/json_value.h"
 
 #include "analysis/program/code.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,90 +1,87 @@
-/* In: the contexts of a thread's file, instructions below them. Out: spots (locations.h), paths in the profile's tree of
- * contexts, and the loop an instruction counts for. What is shared with other threads is asked through a resolver; what
- * depends on the file is kept here, in a table where one instruction may push out another. */
+/* In: the contexts of a thread's file, instructions below them. Out: code locations (locations.h), paths in the calling context
+ * tree, and the loop an instruction counts for. What depends on the file is cached here (direct-mapped), all else in the
+ * resolver. */
 #include "analysis/load/file_locations.h"
 
 #include <stdlib.h>
 
 enum { CONTEXTS_PER_THREAD_MAX = 1 << 22, CALLERS_MAX = 8, CALLERS_SEEN = 64, PATH_FRAMES = 1024 };
 
-void lwp_file_locations_free(struct lwp_file_locations *places)
+void lwp_file_locations_free(struct lwp_file_locations *locations)
 {
-    free(places->contexts);
+    free(locations->contexts);
 }
 
-void lwp_file_locations_begin(struct lwp_file_locations *places)
+void lwp_file_locations_begin(struct lwp_file_locations *locations)
 {
-    places->round++;
-    places->context_count = 0;
-    LWP_GROW(&places->contexts, places->context_count, &places->context_room);
-    places->contexts[places->context_count++] = (struct lwp_file_context){.node = {0, 0}};
+    locations->round++;
+    locations->context_count = 0;
+    LWP_PUSH(locations->context, (struct lwp_file_context){.node = {0, 0}});
 }
 
-void lwp_file_locations_context(struct lwp_file_locations *places, const struct lwps_context *record)
+void lwp_file_locations_context(struct lwp_file_locations *locations, const struct lwps_context *record)
 {
     if (record->id == 0 || record->id >= CONTEXTS_PER_THREAD_MAX)
         return;
-    if (!lwp_file_locations_is_new(places, record)) /* damage: it is another one from here on */
-        places->round++;
-    while (places->context_count <= record->id) {
-        LWP_GROW(&places->contexts, places->context_count, &places->context_room);
-        places->contexts[places->context_count++] = (struct lwp_file_context){.node = {LWP_NONE, LWP_NONE}};
+    if (!lwp_file_locations_is_new(locations, record)) /* damage: it is another one from here on */
+        locations->round++;
+    while (locations->context_count <= record->id) {
+        LWP_PUSH(locations->context, (struct lwp_file_context){.node = {LWP_NONE, LWP_NONE}});
     }
-    places->contexts[record->id] = (struct lwp_file_context){
-        .parent = record->parent < record->id ? record->parent : 0,
-        .ip = record->ip - 1, /* the call is before it */
-        .node = {LWP_NONE, LWP_NONE}};
+    locations->contexts[record->id] = (struct lwp_file_context){.parent = record->parent < record->id ? record->parent : 0,
+                                                                .ip = record->ip - 1, /* the call is before it */
+                                                                .node = {LWP_NONE, LWP_NONE}};
 }
 
-uint32_t lwp_file_locations_path(struct lwp_file_locations *places, uint32_t context, enum lwp_call_path kind)
+uint32_t lwp_file_locations_path(struct lwp_file_locations *locations, uint32_t context, enum lwp_call_path kind)
 {
-    if (context == 0 || context >= places->context_count)
+    if (context == 0 || context >= locations->context_count)
         return 0;
     uint32_t path[PATH_FRAMES], at = context;
     size_t depth = 0;
-    while (at && depth < PATH_FRAMES && places->contexts[at].node[kind] == LWP_NONE) {
+    while (at && depth < PATH_FRAMES && locations->contexts[at].node[kind] == LWP_NONE) {
         path[depth++] = at;
-        at = places->contexts[at].parent;
+        at = locations->contexts[at].parent;
     }
-    uint32_t node = at && places->contexts[at].node[kind] != LWP_NONE ? places->contexts[at].node[kind] : 0;
+    uint32_t node = at && locations->contexts[at].node[kind] != LWP_NONE ? locations->contexts[at].node[kind] : 0;
     while (depth--) {
-        const struct lwp_location *frame = lwp_file_locations_frame(places, path[depth]);
+        const struct lwp_location *frame = lwp_file_locations_frame(locations, path[depth]);
         if (frame)
-            node = kind == LWP_PATH_FUNCTIONS ? lwp_resolver_function(places->resolver, node, frame)
-                                              : lwp_resolver_call(places->resolver, node, frame);
-        places->contexts[path[depth]].node[kind] = node;
+            node = kind == LWP_PATH_FUNCTIONS ? lwp_resolver_function(locations->resolver, node, frame)
+                                              : lwp_resolver_call(locations->resolver, node, frame);
+        locations->contexts[path[depth]].node[kind] = node;
     }
     return node;
 }
 
-/* Code outside of any loop belongs to the loop that calls it, unless it calls itself: then its body is the loop. */
-static uint32_t places_calling_loop(struct lwp_file_locations *places, const struct lwp_location *spot, uint32_t context)
+/* Code outside of any loop belongs to the loop that calls it; in a recursive function the body is the loop. */
+static uint32_t locations_calling_loop(struct lwp_file_locations *locations, const struct lwp_location *location, uint32_t context)
 {
-    uint32_t found = spot->part, at = context;
-    for (int i = 0; i < CALLERS_SEEN && at && at < places->context_count; i++, at = places->contexts[at].parent) {
-        const struct lwp_location *caller = lwp_file_locations_frame(places, at);
+    uint32_t found = location->part, at = context;
+    for (int i = 0; i < CALLERS_SEEN && at && at < locations->context_count; i++, at = locations->contexts[at].parent) {
+        const struct lwp_location *caller = lwp_file_locations_frame(locations, at);
         if (!caller)
             continue;
-        if (caller->function_id == spot->function_id)
-            return spot->part; /* recursion */
-        if (i < CALLERS_MAX && found == spot->part && caller->is_loop)
+        if (caller->function_id == location->function_id)
+            return location->part; /* recursion */
+        if (i < CALLERS_MAX && found == location->part && caller->is_loop)
             found = caller->part;
     }
     return found;
 }
 
-void lwp_file_locations_find(struct lwp_file_locations *places, struct lwp_file_location *place, uint64_t time)
+void lwp_file_locations_find(struct lwp_file_locations *locations, struct lwp_file_location *at, uint64_t time)
 {
-    places->time = time;
-    place->spot = lwp_resolver_spot(places->resolver, place->ip, time);
-    place->functions = LWP_NONE;
+    locations->time = time;
+    at->location = lwp_resolver_location(locations->resolver, at->ip, time);
+    at->functions = LWP_NONE;
 }
 
-void lwp_file_locations_find_below(struct lwp_file_locations *places, struct lwp_file_location *place)
+void lwp_file_locations_find_below(struct lwp_file_locations *locations, struct lwp_file_location *at)
 {
-    const struct lwp_location *spot = place->spot;
-    bool plain = spot->is_loop || place->context == 0 || spot->part == LWP_NONE;
-    place->functions = lwp_resolver_function(
-        places->resolver, lwp_file_locations_path(places, place->context, LWP_PATH_FUNCTIONS), spot);
-    place->part = plain ? spot->part : places_calling_loop(places, spot, place->context);
+    const struct lwp_location *location = at->location;
+    bool plain = location->is_loop || at->context == 0 || location->part == LWP_NONE;
+    at->functions =
+        lwp_resolver_function(locations->resolver, lwp_file_locations_path(locations, at->context, LWP_PATH_FUNCTIONS), location);
+    at->part = plain ? location->part : locations_calling_loop(locations, location, at->context);
 }

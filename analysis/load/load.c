@@ -1,20 +1,16 @@
 /* Reads result directories into a profile, with as many threads as there are cores.
  *
- * The work is a row of processes; opening one (its modules, blocks and pools from process.lwps) gives a row of thread
- * files. Whoever is free takes a thread file of an open process, or else opens the next one, so that few are open at a
- * time; a process is dropped after its last file. Each thread counts into a shard of its own; in the end shards are
- * merged pairwise, side by side, and the last one becomes the profile (merge.c). What is damaged, cut or newer is
- * noted and left out. Notes, like everything else, come out in an order that is always the same. Memory: what is shared
- * (objects, contexts, code), a shard for each reading thread, and the open processes' blocks; nothing of it grows with
- * the number of samples, and of thread files only the names are kept. Several ranks (ranks.h) each read a part of the row
- * like that and hand on what came of it, so that the first has all in the end. Limits: one thread's file is read by one
- * thread; modules are opened one process after the other. */
+ * The work is a list of processes; opening one (its modules, blocks and pools from process.lwps) adds its thread files. A free
+ * thread takes a file of an open process, or else opens the next process, so that few are open at a time; a process is dropped after
+ * its last file. Each thread counts into its own shard; in the end shards are merged pairwise, in parallel, and the last one becomes
+ * the profile (merge.c). What is damaged, cut or newer is noted and left out. Notes and all else are in a deterministic order.
+ * Memory: what is shared (objects, contexts, code), a shard for each reading thread, and the blocks of open processes; nothing grows
+ * with the number of samples. Several ranks (ranks.h) each read a part of the list and send the result to the first one.
+ * Limits: one thread's file is read by one thread; modules are opened one process after the other. */
 #include "analysis/load/load.h"
 
 #include "analysis/addresses/address_map.h"
 #include "analysis/load/load_internal.h"
-#include "analysis/load/merge.h"
-#include "analysis/load/thread_file.h"
 #include "analysis/ranks/ranks.h"
 #include "analysis/statistics/engines.h"
 #include "base/log.h"
@@ -26,18 +22,17 @@
 enum { JOBS_MAX = 256 };
 
 /* Returns the records its writer lost. */
-static uint64_t load_thread(struct load *load, struct load_process *process, size_t file,
-                            struct lwp_attribution *attribution)
+static uint64_t load_thread(struct load *load, struct load_process *process, size_t file, struct lwp_thread_reader *reader)
 {
     const struct lwp_input *input = process->input;
     uint32_t number = input->number + 1 + (uint32_t)file;
     char path[4096], shown[LOAD_PATH_TEXT];
-    struct lwp_attributed read;
+    struct lwp_thread_file read;
     struct lwps_damage damage = {0};
     struct lwp_error err = {0};
     snprintf(path, sizeof path, "%s/%s", input->path, input->files[file]);
     snprintf(shown, sizeof shown, "%s/%s", input->shown, input->files[file]);
-    if (lwp_attribute(attribution, process->space, number, path, &read, &damage, &err))
+    if (lwp_thread_reader_read(reader, process->map, number, path, &read, &damage, &err))
         load_note(&load->notes, number, LOAD_NOTES_KEPT, "Not used: %s", err.text);
     if (read.other_unit) {
         pthread_mutex_lock(&load->lock);
@@ -106,12 +101,11 @@ static void load_done(struct load *load, const struct load_task *task, uint64_t 
         process->ready = true;
         process->left = process->input->file_count;
         if (process->left == 0)
-            finished = process->space;
+            finished = process->map;
     } else if (--process->left == 0) {
-        finished = process->space;
+        finished = process->map;
     }
-    while (load->open_first < load->next && load->processes[load->open_first].ready &&
-           !load_has_files(&load->processes[load->open_first]))
+    while (load->open_first < load->next && load->processes[load->open_first].ready && !load_has_files(&load->processes[load->open_first]))
         load->open_first++;
     pthread_cond_broadcast(&load->changed);
     pthread_mutex_unlock(&load->lock);
@@ -124,18 +118,17 @@ static void *load_work(void *of)
     struct load_worker *worker = of;
     struct load *load = worker->load;
     struct lwp_resolver *resolver = lwp_resolver_new(load->profile);
-    struct lwp_attribution *attribution = lwp_attribution_new(resolver, &worker->shard, load->profile->weight_unit,
-                                                                   load->profile->machines);
+    struct lwp_thread_reader *reader = lwp_thread_reader_new(resolver, &worker->shard, load->profile->weight_unit, load->profile->machines);
     struct load_task task;
     while (load_take(load, &task)) {
         uint64_t lost = 0;
         if (task.open)
             load_open(load, task.index, resolver);
-        else if (!load->profile->contexts_refused) /* it is all read again otherwise */
-            lost = load_thread(load, task.process, task.index, attribution);
+        else if (!load->profile->contexts_refused) /* else all is read again */
+            lost = load_thread(load, task.process, task.index, reader);
         load_done(load, &task, lost);
     }
-    lwp_attribution_free(attribution);
+    lwp_thread_reader_free(reader);
     lwp_resolver_free(resolver);
     for (unsigned apart = 1; apart < load->jobs; apart *= 2) {
         pthread_barrier_wait(&load->merging);
@@ -154,13 +147,11 @@ static void load_all(struct load *load)
         load->jobs = load->inputs.files;
     if (load->jobs > JOBS_MAX)
         load->jobs = JOBS_MAX;
-    load->workers = calloc(load->jobs, sizeof *load->workers);
-    if (!load->workers)
-        abort();
+    load->workers = lwp_zeroed(load->jobs, sizeof *load->workers);
     unsigned made = 1;
     for (unsigned i = 0; i < load->jobs; i++)
         load->workers[i] = (struct load_worker){.load = load, .index = i};
-    /* Those that start wait here until it is known how many there are. */
+    /* New threads wait here until their number is known. */
     pthread_mutex_lock(&load->lock);
     while (made < load->jobs && pthread_create(&load->workers[made].thread, NULL, load_work, &load->workers[made]) == 0)
         made++;
@@ -181,7 +172,7 @@ static int load_stop(void *to, const struct lwps_file *file)
     return 1;
 }
 
-/* All weights are in the unit of the first file that can be read. */
+/* All costs are in the unit of the first readable file. */
 static void load_first(struct load *load)
 {
     static const struct lwps_visitor visitor = {.file = load_stop};
@@ -206,8 +197,8 @@ static void load_sums(struct load *load)
         const struct load_process *process = &load->processes[i];
         if (process->lost)
             load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT + 5,
-                      "%s: %llu records could not be written (disk full, or a file limit) and are missing.",
-                      process->input->shown, (unsigned long long)process->lost);
+                      "%s: %llu records could not be written (disk full, or a file limit) and are missing.", process->input->shown,
+                      (unsigned long long)process->lost);
         if (process->left_out)
             continue;
         profile->samples_lost += process->lost;
@@ -218,10 +209,10 @@ static void load_sums(struct load *load)
         profile->own_ns += process->totals.own_ns;
         profile->samples_lost += process->totals.samples_lost;
     }
-    load_notes_settle(&load->notes, profile);
+    load_notes_finish(&load->notes, profile);
 }
 
-static void load_settle(struct load *load)
+static void load_merge(struct load *load)
 {
     struct lwp_stream_table *tables[JOBS_MAX];
     uint64_t refused = 0;
@@ -231,38 +222,33 @@ static void load_settle(struct load *load)
     }
     lwp_merge_shards(load->profile, &load->workers[0].shard, tables, load->jobs);
     if (refused)
-        lwp_profile_note(load->profile,
-                         "There were too many different accesses; %llu were counted on their objects only.",
+        lwp_profile_note(load->profile, "There were too many different accesses; %llu were counted on their objects only.",
                          (unsigned long long)refused);
 }
 
 static int load_once(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err)
 {
-    struct load load = {.profile = profile,
-                        .lock = PTHREAD_MUTEX_INITIALIZER,
-                        .changed = PTHREAD_COND_INITIALIZER,
+    struct load load = {.profile = profile, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
                         .notes = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     int status = lwp_ranks_status(lwp_inputs_find(profile, dirs, count, &load.inputs, err), err);
     if (status)
         goto out;
-    load.processes = calloc(load.inputs.count, sizeof *load.processes);
-    profile->processes = calloc(load.inputs.count, sizeof *profile->processes);
-    if (!load.processes || !profile->processes)
-        abort();
+    load.processes = lwp_zeroed(load.inputs.count, sizeof *load.processes);
+    profile->processes = lwp_zeroed(load.inputs.count, sizeof *profile->processes);
     profile->process_count = load.inputs.count;
     for (size_t i = 0; i < load.inputs.count; i++) {
         const struct lwp_input *input = &load.inputs.items[i];
-        profile->processes[i] = (struct lwp_process_summary){
-            .pid = input->pid, .threads = input->threads, .rank = input->rank, .command = ""};
+        profile->processes[i] =
+            (struct lwp_process_summary){.pid = input->pid, .threads = input->threads, .rank = input->rank, .command = ""};
         load.processes[i] = (struct load_process){.input = input, .summary = &profile->processes[i]};
     }
     load_first(&load);
     lwp_hierarchy_plan_of(&profile->machines[LWP_MACHINE_HERE], json_object_get(profile->run, "machine"));
     load_all(&load);
-    load_ranks(&load);
-    if (lwp_ranks_first()) {
+    status = load_ranks(&load, err);
+    if (lwp_ranks_first() && !status) {
         load_sums(&load);
-        load_settle(&load);
+        load_merge(&load);
     }
     lwp_log_progress(NULL);
 out:
@@ -275,13 +261,13 @@ out:
     return status;
 }
 
-/* With too many call paths, those that came first would be whole, and that depends on who read what when. */
+/* With too many call paths those read first would be complete, which is not deterministic: so all are read again and cut. */
 int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err)
 {
     enum { DEPTH_FIRST = 256 };
     int status = load_once(profile, dirs, count, err);
     for (uint32_t depth = DEPTH_FIRST; status == LWP_OK && profile->contexts_refused; depth /= 2) {
-        lwp_profile_again(profile);
+        lwp_profile_reset(profile);
         profile->context_depth = depth;
         status = load_once(profile, dirs, count, err);
         if (status == LWP_OK && !profile->contexts_refused)

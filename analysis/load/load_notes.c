@@ -1,6 +1,7 @@
-#include "analysis/load/load_notes.h"
+#include "analysis/load/load_internal.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,8 +21,7 @@ void load_note(struct load_notes *notes, uint32_t number, uint32_t sequence, con
     if (!copy)
         return;
     pthread_mutex_lock(&notes->lock);
-    LWP_GROW(&notes->items, notes->count, &notes->room);
-    notes->items[notes->count++] = (struct load_note){number, sequence, copy};
+    LWP_APPEND(&notes->items, &notes->count, &notes->room, (struct load_note){number, sequence, copy});
     pthread_mutex_unlock(&notes->lock);
 }
 
@@ -37,22 +37,18 @@ void load_note_damage(struct load_notes *notes, uint32_t number, const char *pat
         load_note(notes, number, LOAD_NOTES_KEPT + 3, "%s: the last %llu bytes are no whole block and were left out.", path,
                   (unsigned long long)damage->torn_bytes);
     else if (damage->incomplete)
-        load_note(notes, number, LOAD_NOTES_KEPT + 4,
-                  "%s was not closed in order: the program was killed, or the file was cut.", path);
+        load_note(notes, number, LOAD_NOTES_KEPT + 4, "%s was not closed in order: the program was killed, or the file was cut.", path);
 }
 
 static int load_note_compare(const void *a, const void *b)
 {
     const struct load_note *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+    return LWP_COMPARE(x->number, y->number) ?: LWP_COMPARE(x->sequence, y->sequence);
 }
 
-void load_notes_settle(struct load_notes *notes, struct lwp_profile *profile)
+void load_notes_finish(struct load_notes *notes, struct lwp_profile *profile)
 {
-    if (notes->count)
-        qsort(notes->items, notes->count, sizeof *notes->items, load_note_compare);
+    LWP_SORT(notes->items, notes->count, load_note_compare);
     for (size_t i = 0; i < notes->count; i++)
         lwp_profile_note(profile, "%s", notes->items[i].text);
 }

@@ -1,5 +1,4 @@
 /* One process: the modules, blocks and pools of its process.lwps, and what it says of itself. */
-#include "analysis/load/address_map_objects.h"
 #include "analysis/load/load_internal.h"
 
 #include <stdio.h>
@@ -17,7 +16,7 @@ static int load_process_file(void *to, const struct lwps_file *file)
 {
     struct load_visit *visit = to;
     visit->file = *file;
-    lwp_address_map_start(visit->process->space, file->start_ns);
+    lwp_address_map_start(visit->process->map, file->start_ns);
     return 0;
 }
 
@@ -40,47 +39,20 @@ static int load_process_record(void *to, const struct lwps_process *record)
     return 0;
 }
 
-static int load_module(void *to, const struct lwps_module *record)
-{
-    lwp_address_map_module(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
+#define LOAD_INTO_MAP(record)                                                                                                              \
+    static int load_##record(void *to, const struct lwps_##record *of)                                                                     \
+    {                                                                                                                                      \
+        lwp_address_map_##record(((struct load_visit *)to)->process->map, of);                                                             \
+        return 0;                                                                                                                          \
+    }
 
-static int load_module_end(void *to, const struct lwps_module_end *record)
-{
-    lwp_address_map_module_end(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_process_context(void *to, const struct lwps_context *record)
-{
-    lwp_address_map_context(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_pool(void *to, const struct lwps_pool *record)
-{
-    lwp_address_map_pool(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_pool_count(void *to, const struct lwps_pool_count *record)
-{
-    lwp_address_map_pool_count(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_block(void *to, const struct lwps_block *record)
-{
-    lwp_address_map_block(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_block_end(void *to, const struct lwps_block_end *record)
-{
-    lwp_address_map_block_end(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
+LOAD_INTO_MAP(module)
+LOAD_INTO_MAP(module_end)
+LOAD_INTO_MAP(context)
+LOAD_INTO_MAP(pool)
+LOAD_INTO_MAP(pool_count)
+LOAD_INTO_MAP(block)
+LOAD_INTO_MAP(block_end)
 
 static int load_totals(void *to, const struct lwps_totals *record)
 {
@@ -98,16 +70,11 @@ static int load_note_record(void *to, const struct lwps_note *record)
     return 0;
 }
 
-static const struct lwps_visitor process_visitor = {.file = load_process_file,
-                                                    .process = load_process_record,
-                                                    .module = load_module,
-                                                    .module_end = load_module_end,
-                                                    .context = load_process_context,
-                                                    .pool = load_pool,
-                                                    .pool_count = load_pool_count,
-                                                    .block = load_block,
-                                                    .block_end = load_block_end,
-                                                    .totals = load_totals,
+static const struct lwps_visitor process_visitor = {.file = load_process_file, .process = load_process_record,
+                                                    .module = load_module, .module_end = load_module_end,
+                                                    .context = load_context, .pool = load_pool,
+                                                    .pool_count = load_pool_count, .block = load_block,
+                                                    .block_end = load_block_end, .totals = load_totals,
                                                     .note = load_note_record};
 
 void load_open(struct load *load, size_t index, struct lwp_resolver *resolver)
@@ -117,25 +84,25 @@ void load_open(struct load *load, size_t index, struct lwp_resolver *resolver)
     char path[4096], shown[LOAD_PATH_TEXT];
     struct lwps_damage damage = {0};
     struct lwp_error err = {0};
-    process->space = lwp_address_map_new(load->profile, (uint32_t)index);
+    process->map = lwp_address_map_new(load->profile, (uint32_t)index);
     snprintf(path, sizeof path, "%s/process.lwps", process->input->path);
     snprintf(shown, sizeof shown, "%s/process.lwps", process->input->shown);
     if (lwps_read(path, &process_visitor, &visit, &damage, &err))
         load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT, "Not used: %s", err.text);
     load_note_damage(&load->notes, process->input->number, shown, &damage);
     process->lost = visit.file.lost_records;
-    if (lwp_address_map_refused(process->space))
-        load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT, "%s: %llu modules and heap blocks are too many and were left out.", shown,
-                  (unsigned long long)lwp_address_map_refused(process->space));
+    if (lwp_address_map_refused(process->map))
+        load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT, "%s: %llu modules and heap blocks are too many and were left out.",
+                  shown, (unsigned long long)lwp_address_map_refused(process->map));
 
     pthread_mutex_lock(&load->lock);
     while (load->modules != index)
         pthread_cond_wait(&load->changed, &load->lock);
     pthread_mutex_unlock(&load->lock);
-    lwp_address_map_modules(process->space);
+    lwp_address_map_modules(process->map);
     pthread_mutex_lock(&load->lock);
     load->modules++;
     pthread_cond_broadcast(&load->changed);
     pthread_mutex_unlock(&load->lock);
-    lwp_address_map_objects(process->space, resolver);
+    lwp_address_map_objects(process->map, resolver);
 }

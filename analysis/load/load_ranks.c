@@ -1,71 +1,65 @@
-/* From rank to rank: what one has gathered from its part of the processes goes along a tree to those before it. */
+/* What a rank has gathered from its part of the processes goes along a tree to the first rank. */
 #include "analysis/load/load_internal.h"
 #include "analysis/load/pack.h"
 #include "analysis/ranks/ranks.h"
-#include "base/log.h"
 
-#include <stdlib.h>
-
-/* What processes and their files said besides. */
-static void load_said(struct load *load, struct lwp_pack *parcel)
+/* Totals and notes of the processes. */
+static void load_pack_processes(struct load *load, struct lwp_pack *pack)
 {
     size_t first = load->first, last = load->last, count = load->notes.count;
-    LWP_PACK(parcel, first);
-    LWP_PACK(parcel, last);
-    parcel->bad |= parcel->taking && (first != load->last || last < first || last > load->inputs.count);
-    for (size_t i = first; i < last && !parcel->bad; i++) {
+    LWP_PACK(pack, first);
+    LWP_PACK(pack, last);
+    pack->bad |= pack->unpacking && (first != load->last || last < first || last > load->inputs.count);
+    for (size_t i = first; i < last && !pack->bad; i++) {
         struct load_process *process = &load->processes[i];
-        LWP_PACK(parcel, process->totals);
-        LWP_PACK(parcel, process->has_totals);
-        LWP_PACK(parcel, process->left_out);
-        LWP_PACK(parcel, process->lost);
-        LWP_PACK(parcel, process->summary->pid);
-        lwp_pack_text(parcel, &process->summary->command);
+        LWP_PACK(pack, process->totals);
+        LWP_PACK(pack, process->has_totals);
+        LWP_PACK(pack, process->left_out);
+        LWP_PACK(pack, process->lost);
+        LWP_PACK(pack, process->summary->pid);
+        lwp_pack_text(pack, &process->summary->command);
     }
-    LWP_PACK(parcel, count);
-    for (size_t i = 0; i < count && !parcel->bad; i++) {
-        struct load_note taken = {.number = 0}, *note = parcel->taking ? &taken : &load->notes.items[i];
+    LWP_PACK(pack, count);
+    for (size_t i = 0; i < count && !pack->bad; i++) {
+        struct load_note unpacked = {.number = 0}, *note = pack->unpacking ? &unpacked : &load->notes.items[i];
         const char *text = note->text;
-        LWP_PACK(parcel, note->number);
-        LWP_PACK(parcel, note->sequence);
-        lwp_pack_text(parcel, &text);
-        if (parcel->taking)
+        LWP_PACK(pack, note->number);
+        LWP_PACK(pack, note->sequence);
+        lwp_pack_text(pack, &text);
+        if (pack->unpacking)
             load_note(&load->notes, note->number, note->sequence, "%s", text);
     }
-    load->last = parcel->bad ? load->last : last;
+    load->last = pack->bad ? load->last : last;
 }
 
-static void load_parcel(struct load *load, struct lwp_pack *parcel)
+static void load_pack(struct load *load, struct lwp_pack *pack)
 {
-    lwp_pack_tables(parcel);
-    lwp_pack_shard(parcel, &load->workers[0].shard);
-    load_said(load, parcel);
-    if (parcel->bad) {
-        lwp_log(LWP_LOG_ERROR, "the ranks do not see the same: each needs this lwp, and all folders on a file system that all share");
-        exit(1);
-    }
-    lwp_pack_end(parcel);
+    lwp_pack_tables(pack);
+    lwp_pack_shard(pack, &load->workers[0].shard);
+    load_pack_processes(load, pack);
+    load->mismatch |= pack->bad;
+    lwp_pack_end(pack);
 }
 
-static void load_take_rank(void *of, const void *bytes, size_t size)
+static void load_unpack(void *of, const void *bytes, size_t size)
 {
     struct load *load = of;
-    struct lwp_pack parcel;
-    lwp_unpack_begin(&parcel, load->profile, bytes, size);
-    load_parcel(load, &parcel);
+    struct lwp_pack pack;
+    lwp_unpack_begin(&pack, load->profile, bytes, size);
+    load_pack(load, &pack);
 }
 
-static size_t load_give_rank(void *of, void **bytes)
+static size_t load_pack_all(void *of, void **bytes)
 {
     struct load *load = of;
-    struct lwp_pack parcel;
-    lwp_pack_begin(&parcel, load->profile);
-    load_parcel(load, &parcel);
-    *bytes = parcel.bytes;
-    return parcel.size;
+    struct lwp_pack pack;
+    lwp_pack_begin(&pack, load->profile);
+    load_pack(load, &pack);
+    *bytes = pack.bytes;
+    return pack.size;
 }
 
-/* What all threads here have counted of streams, in one table. */
+/* The streams of all threads here, into one table. */
 static void load_join(struct load *load)
 {
     for (unsigned i = 1; i < load->jobs; i++) {
@@ -81,15 +75,20 @@ static void load_join(struct load *load)
     }
 }
 
-void load_ranks(struct load *load)
+int load_ranks(struct load *load, struct lwp_error *err)
 {
+    int status = LWP_OK;
     if (lwp_ranks_count() == 1)
-        return;
+        return status;
     load_join(load);
-    lwp_ranks_reduce(load_take_rank, load_give_rank, load);
+    lwp_ranks_reduce(load_unpack, load_pack_all, load);
     if (!lwp_ranks_first()) {
         lwp_stream_table_free(&load->workers[0].shard.streams);
         lwp_shard_free(&load->workers[0].shard);
     }
     load->profile->contexts_refused = lwp_ranks_agree(load->profile->contexts_refused);
+    if (load->mismatch)
+        status = lwp_error_set(err, LWP_ERR_SYSTEM,
+                               "the ranks do not see the same: each needs this lwp, and all folders on a file system that all share");
+    return lwp_ranks_status(status, err);
 }

@@ -7,112 +7,112 @@
 #include <stdlib.h>
 #include <string.h>
 
-void lwp_pack_begin(struct lwp_pack *parcel, struct lwp_profile *profile)
+void lwp_pack_begin(struct lwp_pack *pack, struct lwp_profile *profile)
 {
-    *parcel = (struct lwp_pack){.profile = profile};
+    *pack = (struct lwp_pack){.profile = profile};
 }
 
-void lwp_unpack_begin(struct lwp_pack *parcel, struct lwp_profile *profile, const void *bytes, size_t size)
+void lwp_unpack_begin(struct lwp_pack *pack, struct lwp_profile *profile, const void *bytes, size_t size)
 {
-    *parcel = (struct lwp_pack){.profile = profile, .taking = true, .bytes = (uint8_t *)(uintptr_t)bytes, .size = size};
+    *pack = (struct lwp_pack){.profile = profile, .unpacking = true, .bytes = (uint8_t *)(uintptr_t)bytes, .size = size};
 }
 
-void lwp_pack_end(struct lwp_pack *parcel)
+void lwp_pack_end(struct lwp_pack *pack)
 {
     for (size_t i = 0; i < LWP_PACK_KINDS; i++)
-        free(parcel->numbers[i]);
+        free(pack->numbers[i]);
 }
 
 /* ---- pieces ---- */
 
-static void parcel_take(struct lwp_pack *parcel, void *value, size_t size)
+static void pack_get(struct lwp_pack *pack, void *value, size_t size)
 {
-    parcel->bad |= size > parcel->size - parcel->at;
-    if (parcel->bad) {
+    pack->bad |= size > pack->size - pack->at;
+    if (pack->bad) {
         memset(value, 0, size);
         return;
     }
-    memcpy(value, parcel->bytes + parcel->at, size);
-    parcel->at += size;
+    memcpy(value, pack->bytes + pack->at, size);
+    pack->at += size;
 }
 
-static void parcel_give(struct lwp_pack *parcel, const void *value, size_t size)
+static void pack_put(struct lwp_pack *pack, const void *value, size_t size)
 {
-    while (size > parcel->room - parcel->size)
-        parcel->bytes = lwp_grow(parcel->bytes, parcel->room, &parcel->room, 1);
-    memcpy(parcel->bytes + parcel->size, value, size);
-    parcel->size += size;
+    while (size > pack->room - pack->size)
+        pack->bytes = lwp_grow(pack->bytes, pack->room, &pack->room, 1);
+    memcpy(pack->bytes + pack->size, value, size);
+    pack->size += size;
 }
 
-void lwp_pack_bytes(struct lwp_pack *parcel, void *value, size_t size)
+void lwp_pack_bytes(struct lwp_pack *pack, void *value, size_t size)
 {
     if (!size)
         return;
-    if (parcel->taking)
-        parcel_take(parcel, value, size);
+    if (pack->unpacking)
+        pack_get(pack, value, size);
     else
-        parcel_give(parcel, value, size);
+        pack_put(pack, value, size);
 }
 
-void lwp_pack_text(struct lwp_pack *parcel, const char **text)
+void lwp_pack_text(struct lwp_pack *pack, const char **text)
 {
-    size_t length = parcel->taking ? 0 : strlen(*text); // NOLINT(clang-analyzer-core.NonNullParamChecker): texts given are there
-    LWP_PACK(parcel, length);
-    if (!parcel->taking) {
-        parcel_give(parcel, *text, length);
+    size_t length = pack->unpacking ? 0 : strlen(*text); // NOLINT(clang-analyzer-core.NonNullParamChecker): texts given are there
+    LWP_PACK(pack, length);
+    if (!pack->unpacking) {
+        pack_put(pack, *text, length);
         return;
     }
-    parcel->bad |= length > parcel->size - parcel->at;
-    *text = parcel->bad ? "" : lwp_arena_strndup(parcel->profile->arena, (const char *)parcel->bytes + parcel->at, length);
-    parcel->at += parcel->bad ? 0 : length;
+    pack->bad |= length > pack->size - pack->at;
+    *text = pack->bad ? "" : lwp_arena_strndup(pack->profile->arena, (const char *)pack->bytes + pack->at, length);
+    pack->at += pack->bad ? 0 : length;
 }
 
-/* How many are to follow, each of at least `size` bytes. */
-static size_t parcel_count(struct lwp_pack *parcel, size_t count, size_t size)
+/* How many follow, each of at least `size` bytes. */
+static size_t pack_count(struct lwp_pack *pack, size_t count, size_t size)
 {
-    LWP_PACK(parcel, count);
-    if (parcel->taking && count > (parcel->size - parcel->at) / size) {
-        parcel->bad = true;
+    LWP_PACK(pack, count);
+    if (pack->unpacking && count > (pack->size - pack->at) / size) {
+        pack->bad = true;
         count = 0;
     }
     return count;
 }
 
-void *lwp_pack_array(struct lwp_pack *parcel, void *items, size_t *count, size_t *room, size_t size)
+void *lwp_pack_array(struct lwp_pack *pack, void *items, size_t *count, size_t *room, size_t size)
 {
-    *count = parcel_count(parcel, *count, size);
-    if (parcel->taking) {
+    *count = pack_count(pack, *count, size);
+    if (pack->unpacking) {
         items = lwp_zeroed(*count, size);
         *room = *count;
     }
-    lwp_pack_bytes(parcel, items, *count * size);
+    lwp_pack_bytes(pack, items, *count * size);
     return items;
 }
 
-void lwp_pack_number(struct lwp_pack *parcel, enum lwp_pack_kind kind, uint32_t *number)
+void lwp_pack_number(struct lwp_pack *pack, enum lwp_pack_kind kind, uint32_t *number)
 {
-    if (!parcel->taking || *number == LWP_NONE)
+    if (!pack->unpacking || *number == LWP_NONE)
         return;
-    parcel->bad |= *number >= parcel->counts[kind];
-    *number = parcel->bad ? LWP_NONE : parcel->numbers[kind][*number];
+    pack->bad |= *number >= pack->counts[kind];
+    *number = pack->bad ? LWP_NONE : pack->numbers[kind][*number];
 }
 
 /* ---- tables ---- */
 
-/* Of `count` things of a kind, each of at least `size` bytes; taken, none has a number yet. */
-static size_t parcel_table(struct lwp_pack *parcel, enum lwp_pack_kind kind, size_t count, size_t size)
+/* `count` of a kind, each of at least `size` bytes; when unpacking, none has a number yet. */
+static size_t pack_table(struct lwp_pack *pack, enum lwp_pack_kind kind, size_t count, size_t size)
 {
-    count = parcel_count(parcel, count, size);
-    if (!parcel->taking)
+    count = pack_count(pack, count, size);
+    if (!pack->unpacking)
         return count;
-    parcel->numbers[kind] = lwp_zeroed(count, sizeof **parcel->numbers);
-    parcel->counts[kind] = count;
+    pack->numbers[kind] = lwp_zeroed(count, sizeof **pack->numbers);
+    pack->counts[kind] = count;
     for (size_t i = 0; i < count; i++)
-        parcel->numbers[kind][i] = LWP_NONE;
+        pack->numbers[kind][i] = LWP_NONE;
     return count;
 }
 
-static size_t parcel_unhex(const char *text, uint8_t *bytes, size_t room)
+static size_t pack_unhex(const char *text, uint8_t *bytes, size_t room)
 {
     size_t count = 0;
     for (; count < room && text[2 * count] && text[2 * count + 1]; count++) {
@@ -122,90 +122,90 @@ static size_t parcel_unhex(const char *text, uint8_t *bytes, size_t room)
     return count;
 }
 
-static void parcel_modules(struct lwp_pack *parcel)
+static void pack_modules(struct lwp_pack *pack)
 {
-    struct lwp_code *code = parcel->profile->code;
-    size_t count = parcel_table(parcel, LWP_PACK_MODULE, lwp_code_module_count(code), 2 * sizeof(size_t));
-    for (uint32_t i = 0; i < count && !parcel->bad; i++) {
-        const struct lwp_module *module = parcel->taking ? NULL : lwp_code_module_info(code, i);
+    struct lwp_code *code = pack->profile->code;
+    size_t count = pack_table(pack, LWP_PACK_MODULE, lwp_code_module_count(code), 2 * sizeof(size_t));
+    for (uint32_t i = 0; i < count && !pack->bad; i++) {
+        const struct lwp_module *module = pack->unpacking ? NULL : lwp_code_module_info(code, i);
         const char *path = module ? module->path : NULL, *build_id = module ? module->build_id : NULL;
         uint8_t bytes[64];
-        lwp_pack_text(parcel, &path);
-        lwp_pack_text(parcel, &build_id);
-        if (!parcel->taking)
+        lwp_pack_text(pack, &path);
+        lwp_pack_text(pack, &build_id);
+        if (!pack->unpacking)
             continue;
-        size_t size = parcel_unhex(build_id, bytes, sizeof bytes);
-        parcel->numbers[LWP_PACK_MODULE][i] = lwp_code_module(code, path, size ? bytes : NULL, size);
+        size_t size = pack_unhex(build_id, bytes, sizeof bytes);
+        pack->numbers[LWP_PACK_MODULE][i] = lwp_code_module(code, path, size ? bytes : NULL, size);
     }
 }
 
-static void parcel_spots(struct lwp_pack *parcel)
+static void pack_locations(struct lwp_pack *pack)
 {
-    struct lwp_profile *profile = parcel->profile;
+    struct lwp_profile *profile = pack->profile;
     struct {
         uint64_t address;
         uint32_t module, part;
-    } spot = {0};
-    size_t parts = parcel_table(parcel, LWP_PACK_PART, lwp_locations_part_count(profile), 1);
-    size_t count = parcel_table(parcel, LWP_PACK_SPOT, lwp_locations_count(profile), sizeof spot);
-    for (uint32_t i = 0; i < count && !parcel->bad; i++) {
-        if (!parcel->taking) {
-            lwp_locations_address(profile, i, &spot.module, &spot.address);
-            spot.part = lwp_locations_at(profile, spot.module, spot.address)->part;
+    } location = {0};
+    size_t parts = pack_table(pack, LWP_PACK_PART, lwp_locations_part_count(profile), 1);
+    size_t count = pack_table(pack, LWP_PACK_LOCATION, lwp_locations_count(profile), sizeof location);
+    for (uint32_t i = 0; i < count && !pack->bad; i++) {
+        if (!pack->unpacking) {
+            lwp_locations_address(profile, i, &location.module, &location.address);
+            location.part = lwp_locations_at(profile, location.module, location.address)->part;
         }
-        LWP_PACK(parcel, spot);
-        lwp_pack_number(parcel, LWP_PACK_MODULE, &spot.module);
-        if (!parcel->taking)
+        LWP_PACK(pack, location);
+        lwp_pack_number(pack, LWP_PACK_MODULE, &location.module);
+        if (!pack->unpacking)
             continue;
-        const struct lwp_location *own = lwp_locations_at(profile, spot.module, spot.address);
-        parcel->numbers[LWP_PACK_SPOT][i] = own->id;
-        if (spot.part < parts)
-            parcel->numbers[LWP_PACK_PART][spot.part] = own->part;
+        const struct lwp_location *own = lwp_locations_at(profile, location.module, location.address);
+        pack->numbers[LWP_PACK_LOCATION][i] = own->id;
+        if (location.part < parts)
+            pack->numbers[LWP_PACK_PART][location.part] = own->part;
     }
 }
 
-static void parcel_contexts(struct lwp_pack *parcel)
+static void pack_contexts(struct lwp_pack *pack)
 {
-    struct lwp_profile *profile = parcel->profile;
+    struct lwp_profile *profile = pack->profile;
     struct lwp_context_node node;
     bool refused = profile->contexts_refused;
-    LWP_PACK(parcel, refused);
+    LWP_PACK(pack, refused);
     profile->contexts_refused |= refused;
-    size_t count = parcel_table(parcel, LWP_PACK_CONTEXT, profile->context_count, sizeof node);
-    for (size_t i = 0; i < count && !parcel->bad; i++) {
-        if (!parcel->taking)
+    size_t count = pack_table(pack, LWP_PACK_CONTEXT, profile->context_count, sizeof node);
+    for (size_t i = 0; i < count && !pack->bad; i++) {
+        if (!pack->unpacking)
             node = profile->contexts[i];
-        LWP_PACK(parcel, node);
-        if (!parcel->taking)
+        LWP_PACK(pack, node);
+        if (!pack->unpacking)
             continue;
-        lwp_pack_number(parcel, LWP_PACK_MODULE, &node.module);
+        lwp_pack_number(pack, LWP_PACK_MODULE, &node.module);
         if (i) /* the root is its own parent */
-            lwp_pack_number(parcel, LWP_PACK_CONTEXT, &node.parent);
-        parcel->numbers[LWP_PACK_CONTEXT][i] =
-            i && !parcel->bad ? lwp_contexts_child(profile, node.parent, node.module, node.address, node.is_function) : 0;
+            lwp_pack_number(pack, LWP_PACK_CONTEXT, &node.parent);
+        pack->numbers[LWP_PACK_CONTEXT][i] =
+            i && !pack->bad ? lwp_contexts_child(profile, node.parent, node.module, node.address, node.is_function) : 0;
     }
 }
 
-static void parcel_objects(struct lwp_pack *parcel)
+static void pack_objects(struct lwp_pack *pack)
 {
-    struct lwp_profile *profile = parcel->profile;
+    struct lwp_profile *profile = pack->profile;
     struct lwp_object object;
-    size_t count = parcel_table(parcel, LWP_PACK_OBJECT, profile->object_count, sizeof object);
-    for (size_t i = 0; i < count && !parcel->bad; i++) {
-        if (!parcel->taking)
+    size_t count = pack_table(pack, LWP_PACK_OBJECT, profile->object_count, sizeof object);
+    for (size_t i = 0; i < count && !pack->bad; i++) {
+        if (!pack->unpacking)
             object = profile->objects[i];
-        LWP_PACK(parcel, object);
-        lwp_pack_number(parcel, LWP_PACK_MODULE, &object.module);
-        lwp_pack_number(parcel, LWP_PACK_CONTEXT, &object.context);
-        if (parcel->taking && !parcel->bad)
-            parcel->numbers[LWP_PACK_OBJECT][i] = lwp_objects_adopt(profile, &object);
+        LWP_PACK(pack, object);
+        lwp_pack_number(pack, LWP_PACK_MODULE, &object.module);
+        lwp_pack_number(pack, LWP_PACK_CONTEXT, &object.context);
+        if (pack->unpacking && !pack->bad)
+            pack->numbers[LWP_PACK_OBJECT][i] = lwp_objects_adopt(profile, &object);
     }
 }
 
-void lwp_pack_tables(struct lwp_pack *parcel)
+void lwp_pack_tables(struct lwp_pack *pack)
 {
-    parcel_modules(parcel);
-    parcel_spots(parcel);
-    parcel_contexts(parcel);
-    parcel_objects(parcel);
+    pack_modules(pack);
+    pack_locations(pack);
+    pack_contexts(pack);
+    pack_objects(pack);
 }

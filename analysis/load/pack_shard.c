@@ -1,62 +1,58 @@
-/* The shard, structure by structure: read or written as a whole, numbers changed, and merged by the function that merges those
- * of threads. Only streams are taken one by one, since there are many. */
+/* The shard: each structure is packed as a whole, renumbered, and merged as those of threads are; only streams are unpacked one by
+ * one, since there are many. */
 #include "analysis/load/pack.h"
 
-#include "analysis/profile/contexts.h"
-
-#include <stdlib.h>
-
-static void parcel_streams(struct lwp_pack *parcel, struct lwp_stream_table *table)
+static void pack_streams(struct lwp_pack *pack, struct lwp_stream_table *table)
 {
     struct lwp_stream_count count;
     struct lwp_sum stall;
-    struct lwp_stream_rest rest;
+    struct lwp_stream_cold cold;
     struct lwp_reservoir_items offsets;
     size_t streams = table->count;
     uint64_t refused = table->refused;
-    LWP_PACK(parcel, streams);
-    LWP_PACK(parcel, refused);
-    for (size_t i = 0; i < streams && !parcel->bad; i++) {
-        const struct lwp_stream_part part = {&count, &stall, &rest};
-        if (!parcel->taking) {
+    LWP_PACK(pack, streams);
+    LWP_PACK(pack, refused);
+    for (size_t i = 0; i < streams && !pack->bad; i++) {
+        const struct lwp_stream_part part = {&count, &stall, &cold};
+        if (!pack->unpacking) {
             const struct lwp_stream_part own = lwp_stream_part(table, (uint32_t)i);
             count = *own.count;
             stall = *own.stall;
-            rest = *own.rest;
+            cold = *own.cold;
             offsets.count = 0;
             lwp_reservoir_gather(&offsets, &table->offsets, &own.count->offsets);
         }
-        LWP_PACK(parcel, count);
-        LWP_PACK(parcel, stall);
-        if (count.rested)
-            LWP_PACK(parcel, rest);
-        LWP_PACK(parcel, offsets.count);
-        parcel->bad |= offsets.count > LWP_RESERVOIR;
-        lwp_pack_bytes(parcel, offsets.items, parcel->bad ? 0 : offsets.count * sizeof *offsets.items);
-        lwp_pack_number(parcel, LWP_PACK_OBJECT, &count.object);
-        lwp_pack_number(parcel, LWP_PACK_PART, &count.part);
-        lwp_pack_number(parcel, LWP_PACK_SPOT, &count.spot);
-        lwp_pack_number(parcel, LWP_PACK_CONTEXT, &count.common);
-        if (parcel->taking && !parcel->bad)
-            lwp_stream_table_merge(table, &part, &offsets, parcel->profile);
+        LWP_PACK(pack, count);
+        LWP_PACK(pack, stall);
+        if (count.has_cold)
+            LWP_PACK(pack, cold);
+        LWP_PACK(pack, offsets.count);
+        pack->bad |= offsets.count > LWP_RESERVOIR;
+        lwp_pack_bytes(pack, offsets.items, pack->bad ? 0 : offsets.count * sizeof *offsets.items);
+        lwp_pack_number(pack, LWP_PACK_OBJECT, &count.object);
+        lwp_pack_number(pack, LWP_PACK_PART, &count.part);
+        lwp_pack_number(pack, LWP_PACK_LOCATION, &count.location);
+        lwp_pack_number(pack, LWP_PACK_CONTEXT, &count.common);
+        if (pack->unpacking && !pack->bad)
+            lwp_stream_table_merge(table, &part, &offsets, pack->profile);
     }
-    if (parcel->taking)
+    if (pack->unpacking)
         table->refused += refused;
 }
 
-static void parcel_parts(struct lwp_pack *parcel, struct lwp_shard *shard)
+static void pack_parts(struct lwp_pack *pack, struct lwp_shard *shard)
 {
     struct lwp_sum sum;
-    size_t count = parcel->taking ? 0 : shard->part_count;
-    LWP_PACK(parcel, count);
-    for (size_t i = 0; i < count && !parcel->bad; i++) {
+    size_t count = pack->unpacking ? 0 : shard->part_count;
+    LWP_PACK(pack, count);
+    for (size_t i = 0; i < count && !pack->bad; i++) {
         uint32_t part = (uint32_t)i;
-        if (!parcel->taking)
+        if (!pack->unpacking)
             sum = shard->parts[i];
-        LWP_PACK(parcel, sum);
-        if (!parcel->taking || !sum.samples)
+        LWP_PACK(pack, sum);
+        if (!pack->unpacking || !sum.samples)
             continue;
-        lwp_pack_number(parcel, LWP_PACK_PART, &part);
+        lwp_pack_number(pack, LWP_PACK_PART, &part);
         if (part == LWP_NONE)
             continue;
         if (part >= shard->part_count)
@@ -65,137 +61,117 @@ static void parcel_parts(struct lwp_pack *parcel, struct lwp_shard *shard)
     }
 }
 
-static void parcel_watched(struct lwp_pack *parcel, struct lwp_watchpoints *watched)
+static void pack_watchpoints(struct lwp_pack *pack, struct lwp_watchpoints *watchpoints)
 {
-    LWP_PACK(parcel, watched->registers);
-    LWP_PACK(parcel, watched->exact);
-    LWP_PACK_ARRAY(parcel, &watched->origins, &watched->origin_count, &watched->origin_room);
-    LWP_PACK_ARRAY(parcel, &watched->pairs, &watched->pair_count, &watched->pair_room);
-    LWP_PACK_ARRAY(parcel, &watched->read_elsewhere, &watched->read_count, &watched->read_room);
-    for (size_t i = 0; i < watched->origin_count; i++)
-        lwp_pack_number(parcel, LWP_PACK_CONTEXT, &watched->origins[i].first);
-    for (size_t i = 0; i < watched->pair_count; i++) {
-        struct lwp_watchpoint_pair *pair = &watched->pairs[i];
-        lwp_pack_number(parcel, LWP_PACK_CONTEXT, &pair->first);
-        lwp_pack_number(parcel, LWP_PACK_CONTEXT, &pair->second);
-        lwp_pack_number(parcel, LWP_PACK_OBJECT, &pair->object);
-    }
-    for (size_t i = 0; i < watched->read_count; i++)
-        lwp_pack_number(parcel, LWP_PACK_OBJECT, &watched->read_elsewhere[i]);
+    LWP_PACK(pack, watchpoints->registers);
+    LWP_PACK(pack, watchpoints->exact);
+    LWP_PACK_ARRAY(pack, &watchpoints->origins, &watchpoints->origin_count, &watchpoints->origin_room);
+    LWP_PACK_ARRAY(pack, &watchpoints->pairs, &watchpoints->pair_count, &watchpoints->pair_room);
+    LWP_PACK_ARRAY(pack, &watchpoints->read_elsewhere, &watchpoints->read_count, &watchpoints->read_room);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_CONTEXT, watchpoints->origins, watchpoints->origin_count, first);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_CONTEXT, watchpoints->pairs, watchpoints->pair_count, first);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_CONTEXT, watchpoints->pairs, watchpoints->pair_count, second);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, watchpoints->pairs, watchpoints->pair_count, object);
+    for (size_t i = 0; i < watchpoints->read_count; i++)
+        lwp_pack_number(pack, LWP_PACK_OBJECT, &watchpoints->read_elsewhere[i]);
 }
 
-static void parcel_shared(struct lwp_pack *parcel, struct lwp_thread_interaction *shared)
+static void pack_interaction(struct lwp_pack *pack, struct lwp_thread_interaction *interaction)
 {
-    struct lwp_communication_samples *transfers = &shared->transfers;
-    LWP_PACK_ARRAY(parcel, &shared->threads, &shared->thread_count, &shared->thread_room);
-    LWP_PACK_ARRAY(parcel, &shared->cells, &shared->cell_count, &shared->cell_room);
-    LWP_PACK_ARRAY(parcel, &shared->uses, &shared->use_count, &shared->use_room);
-    LWP_PACK_ARRAY(parcel, &transfers->stores, &transfers->store_count, &transfers->store_room);
-    LWP_PACK_ARRAY(parcel, &transfers->trials, &transfers->trial_count, &transfers->trial_room);
-    LWP_PACK(parcel, shared->records);
-    LWP_PACK(parcel, shared->refused);
-    LWP_PACK(parcel, shared->candidates);
-    LWP_PACK(parcel, shared->foreign_samples);
-    LWP_PACK(parcel, shared->foreign_weight);
-    for (size_t i = 0; i < shared->use_count; i++) {
-        lwp_pack_number(parcel, LWP_PACK_OBJECT, &shared->uses[i].object);
-        lwp_pack_number(parcel, LWP_PACK_CONTEXT, &shared->uses[i].context);
-    }
+    struct lwp_communication_samples *samples = &interaction->samples;
+    LWP_PACK_ARRAY(pack, &interaction->threads, &interaction->thread_count, &interaction->thread_room);
+    LWP_PACK_ARRAY(pack, &interaction->cells, &interaction->cell_count, &interaction->cell_room);
+    LWP_PACK_ARRAY(pack, &interaction->uses, &interaction->use_count, &interaction->use_room);
+    LWP_PACK_ARRAY(pack, &samples->stores, &samples->store_count, &samples->store_room);
+    LWP_PACK_ARRAY(pack, &samples->trials, &samples->trial_count, &samples->trial_room);
+    LWP_PACK(pack, interaction->records);
+    LWP_PACK(pack, interaction->refused);
+    LWP_PACK(pack, interaction->candidates);
+    LWP_PACK(pack, interaction->foreign_samples);
+    LWP_PACK(pack, interaction->foreign_weight);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, interaction->uses, interaction->use_count, object);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_CONTEXT, interaction->uses, interaction->use_count, context);
 }
 
-/* Its room is always the same. */
-static void parcel_kept(struct lwp_pack *parcel, struct lwp_trace_sample *kept)
+/* Its room is constant. */
+static void pack_trace_sample(struct lwp_pack *pack, struct lwp_trace_sample *kept)
 {
     struct lwp_trace_sample_access *accesses = kept->accesses;
-    LWP_PACK(parcel, *kept);
-    if (parcel->taking) {
-        parcel->bad |= kept->count > (size_t)LWP_TRACE_SAMPLE_STRETCH * LWP_TRACE_SAMPLE_STRETCHES;
-        kept->count = parcel->bad ? 0 : kept->count;
-        kept->accesses = accesses =
-            kept->count ? lwp_pages_alloc(sizeof *accesses * LWP_TRACE_SAMPLE_STRETCH * LWP_TRACE_SAMPLE_STRETCHES) : NULL;
+    LWP_PACK(pack, *kept);
+    if (pack->unpacking) {
+        pack->bad |= kept->count > LWP_TRACE_SAMPLE_MOST;
+        kept->count = pack->bad ? 0 : kept->count;
+        kept->accesses = accesses = kept->count ? lwp_pages_alloc(sizeof *accesses * LWP_TRACE_SAMPLE_MOST) : NULL;
     }
-    lwp_pack_bytes(parcel, accesses, kept->count * sizeof *accesses);
+    lwp_pack_bytes(pack, accesses, kept->count * sizeof *accesses);
     for (size_t i = 0; i < kept->count; i++) {
         uint32_t object = accesses[i].object;
-        lwp_pack_number(parcel, LWP_PACK_OBJECT, &object);
+        lwp_pack_number(pack, LWP_PACK_OBJECT, &object);
         accesses[i].object = object;
     }
 }
 
-static void parcel_value(struct lwp_pack *parcel, struct lwp_locality_value *value)
+static void pack_value(struct lwp_pack *pack, struct lwp_locality_value *value)
 {
-    lwp_pack_number(parcel, LWP_PACK_OBJECT, &value->object);
-    lwp_pack_number(parcel, LWP_PACK_PART, &value->part);
+    lwp_pack_number(pack, LWP_PACK_OBJECT, &value->object);
+    lwp_pack_number(pack, LWP_PACK_PART, &value->part);
     if (value->of != LWP_LOCALITY_BEFORE)
         return;
     uint32_t part = (uint32_t)value->value;
-    lwp_pack_number(parcel, LWP_PACK_PART, &part);
+    lwp_pack_number(pack, LWP_PACK_PART, &part);
     value->value = part;
 }
 
-static void parcel_locality(struct lwp_pack *parcel, struct lwp_locality_counts *counts)
+static void pack_locality(struct lwp_pack *pack, struct lwp_locality_counts *counts)
 {
-    LWP_PACK_ARRAY(parcel, &counts->items, &counts->count, &counts->room);
-    LWP_PACK_ARRAY(parcel, &counts->values.items, &counts->values.count, &counts->values.room);
-    LWP_PACK_ARRAY(parcel, &counts->touched, &counts->touched_count, &counts->touched_room);
-    LWP_PACK(parcel, counts->traced);
-    LWP_PACK(parcel, counts->accesses);
-    LWP_PACK(parcel, counts->windows);
-    LWP_PACK(parcel, counts->lost);
-    LWP_PACK(parcel, counts->gaps);
-    parcel_kept(parcel, &counts->kept);
-    for (size_t i = 0; i < counts->count; i++) {
-        struct lwp_locality_count *item = &counts->items[i];
-        lwp_pack_number(parcel, LWP_PACK_OBJECT, &item->object);
-        lwp_pack_number(parcel, LWP_PACK_PART, &item->part);
-    }
+    LWP_PACK_ARRAY(pack, &counts->items, &counts->count, &counts->room);
+    LWP_PACK_ARRAY(pack, &counts->values.items, &counts->values.count, &counts->values.room);
+    LWP_PACK_ARRAY(pack, &counts->touched, &counts->touched_count, &counts->touched_room);
+    LWP_PACK(pack, counts->traced);
+    LWP_PACK(pack, counts->accesses);
+    LWP_PACK(pack, counts->windows);
+    LWP_PACK(pack, counts->lost);
+    LWP_PACK(pack, counts->gaps);
+    pack_trace_sample(pack, &counts->kept);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, counts->items, counts->count, object);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_PART, counts->items, counts->count, part);
     for (size_t i = 0; i < counts->values.count; i++)
-        parcel_value(parcel, &counts->values.items[i]);
-    for (size_t i = 0; i < counts->touched_count; i++)
-        lwp_pack_number(parcel, LWP_PACK_OBJECT, &counts->touched[i].object);
+        pack_value(pack, &counts->values.items[i]);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, counts->touched, counts->touched_count, object);
 }
 
-static void parcel_flows(struct lwp_pack *parcel, struct lwp_communication_counts *flows)
+static void pack_communication(struct lwp_pack *pack, struct lwp_communication_counts *counts)
 {
-    LWP_PACK(parcel, flows->measured);
-    LWP_PACK(parcel, flows->how);
-    LWP_PACK(parcel, flows->refused);
-    LWP_PACK_ARRAY(parcel, &flows->parties, &flows->party_count, &flows->party_room);
-    LWP_PACK_ARRAY(parcel, &flows->flows, &flows->flow_count, &flows->flow_room);
-    LWP_PACK_ARRAY(parcel, &flows->reuses, &flows->reuse_count, &flows->reuse_room);
-    LWP_PACK_ARRAY(parcel, &flows->pieces, &flows->piece_count, &flows->piece_room);
-    for (size_t i = 0; i < flows->flow_count; i++)
-        lwp_pack_number(parcel, LWP_PACK_SPOT, &flows->flows[i].place.spot);
-    for (size_t i = 0; i < flows->reuse_count; i++) {
-        lwp_pack_number(parcel, LWP_PACK_SPOT, &flows->reuses[i].place.spot);
-        lwp_pack_number(parcel, LWP_PACK_SPOT, &flows->reuses[i].before.spot);
-    }
-    for (size_t i = 0; i < flows->piece_count; i++)
-        lwp_pack_number(parcel, LWP_PACK_SPOT, &flows->pieces[i].place.spot);
+    LWP_PACK(pack, counts->measured);
+    LWP_PACK(pack, counts->how);
+    LWP_PACK(pack, counts->refused);
+    LWP_PACK_ARRAY(pack, &counts->parties, &counts->party_count, &counts->party_room);
+    LWP_PACK_ARRAY(pack, &counts->flows, &counts->flow_count, &counts->flow_room);
+    LWP_PACK_ARRAY(pack, &counts->reuses, &counts->reuse_count, &counts->reuse_room);
+    LWP_PACK_ARRAY(pack, &counts->pieces, &counts->piece_count, &counts->piece_room);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_LOCATION, counts->flows, counts->flow_count, site.location);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_LOCATION, counts->reuses, counts->reuse_count, site.location);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_LOCATION, counts->reuses, counts->reuse_count, before.location);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_LOCATION, counts->pieces, counts->piece_count, site.location);
 }
 
-static void parcel_totals(struct lwp_pack *parcel, struct lwp_shard *shard)
+void lwp_pack_shard(struct lwp_pack *pack, struct lwp_shard *shard)
 {
-    LWP_PACK(parcel, shard->total);
-    LWP_PACK(parcel, shard->stalled);
-    LWP_PACK(parcel, shard->unknown_weight);
-    LWP_PACK(parcel, shard->samples);
-    LWP_PACK(parcel, shard->samples_with_address);
-}
-
-void lwp_pack_shard(struct lwp_pack *parcel, struct lwp_shard *shard)
-{
-    struct lwp_shard taken = {0}, *with = parcel->taking ? &taken : shard;
-    parcel_streams(parcel, &shard->streams);
-    parcel_parts(parcel, shard);
-    lwp_sample_windows_pack(&with->windows, parcel);
-    parcel_watched(parcel, &with->watched);
-    parcel_shared(parcel, &with->shared);
-    parcel_locality(parcel, &with->locality);
-    parcel_flows(parcel, &with->flows);
-    parcel_totals(parcel, with);
-    if (parcel->taking && !parcel->bad)
-        lwp_shard_merge(shard, &taken);
-    else if (parcel->taking)
-        lwp_shard_free(&taken);
+    struct lwp_shard unpacked = {0}, *with = pack->unpacking ? &unpacked : shard;
+    pack_streams(pack, &shard->streams);
+    pack_parts(pack, shard);
+    lwp_sample_windows_pack(&with->windows, pack);
+    pack_watchpoints(pack, &with->watchpoints);
+    pack_interaction(pack, &with->interaction);
+    pack_locality(pack, &with->locality);
+    pack_communication(pack, &with->communication);
+    LWP_PACK(pack, with->total);
+    LWP_PACK(pack, with->stalled);
+    LWP_PACK(pack, with->unknown_weight);
+    LWP_PACK(pack, with->samples);
+    LWP_PACK(pack, with->samples_with_address);
+    if (pack->unpacking && !pack->bad)
+        lwp_shard_merge(shard, &unpacked);
+    else if (pack->unpacking)
+        lwp_shard_free(&unpacked);
 }

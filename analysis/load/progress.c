@@ -48,7 +48,7 @@ int lwp_progress_read(const char *dir, json_t **json, struct lwp_error *err)
             fts_set(walk, entry, FTS_SKIP);
     }
     fts_close(walk);
-    *json = json_pack("{s:I, s:I, s:I, s:I}", "processes", progress.processes, "threads", progress.threads, "samples",
-                      progress.samples, "bytes", progress.bytes);
+    *json = json_pack("{s:I, s:I, s:I, s:I}", "processes", progress.processes, "threads", progress.threads, "samples", progress.samples,
+                      "bytes", progress.bytes);
     return *json ? LWP_OK : lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
 }

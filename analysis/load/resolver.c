@@ -1,102 +1,94 @@
-/* Many threads read files at once. What they share (code, objects, contexts: one table each, so that one site is one
- * object whoever meets it) is behind the profile's lock and asked once for each new instruction, path or variable. The
- * answers are kept here, in tables of the reading thread's own:
- *   where     ip -> spot, as long as the process is the same
+/* Many threads read files at once. What they share (code, objects, contexts: one table each, so that one allocation site is one
+ * object) is behind the profile's lock, and looked up once for each new instruction, path or variable. Results are cached here, in
+ * tables of the reading thread:
+ *   where     ip -> code location, for one process
  *   ranges    address -> variable: static ones of the process, and those in frames
  *   calls, functions, allocated: (context, what) -> context or object, for good. */
 #include "analysis/load/resolver.h"
 
+#include "base/arena.h"
+
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
-#include "base/table.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { RANGES = 1 << 13 };
 enum { FINE = 3, COARSE = 12 }; /* address bits of a place in `ranges` */
 
 struct resolver_where {
     uint64_t from, until; /* times at which the answer holds */
-    const struct lwp_location *spot;
+    const struct lwp_location *location;
 };
 
 struct resolver_range {
-    uint64_t tag; /* 0: empty; 1: a static variable; or the spot in whose frame it is */
+    uint64_t tag; /* 0: empty; 1: a static variable; else the location in whose frame it is */
     uint64_t start, end, base;
     uint32_t object;
 };
 
 struct lwp_resolver {
     struct lwp_profile *profile;
-    struct lwp_address_map *space;
-    uint32_t space_number;
-    struct lwp_table where_index;
+    struct lwp_address_map *map;
+    uint32_t map_number;
+    struct lwp_map where_index;
     struct resolver_where *where;
     size_t where_count, where_room;
     struct resolver_range *ranges;
-    struct lwp_table calls, functions, allocated;
-    uint32_t unknown, unowned, other_stack;
+    struct lwp_map calls, functions, allocated;
+    uint32_t special[LWP_OBJECT_SPECIALS];
 };
 
 struct lwp_resolver *lwp_resolver_new(struct lwp_profile *profile)
 {
-    struct lwp_resolver *self = calloc(1, sizeof *self);
-    if (!self || !(self->ranges = calloc(RANGES, sizeof *self->ranges)))
-        abort();
+    struct lwp_resolver *self = lwp_zeroed(1, sizeof *self);
+    self->ranges = lwp_zeroed(RANGES, sizeof *self->ranges);
     self->profile = profile;
-    self->unknown = self->unowned = self->other_stack = LWP_NONE;
+    memset(self->special, 0xff, sizeof self->special); /* LWP_NONE */
     return self;
 }
 
 void lwp_resolver_free(struct lwp_resolver *self)
 {
-    struct lwp_table *tables[] = {&self->where_index, &self->calls, &self->functions, &self->allocated};
+    struct lwp_map *tables[] = {&self->where_index, &self->calls, &self->functions, &self->allocated};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        lwp_table_free(tables[i]);
+        lwp_map_fini(tables[i]);
     free(self->where);
     free(self->ranges);
     free(self);
 }
 
-void lwp_resolver_enter(struct lwp_resolver *self, struct lwp_address_map *space)
+void lwp_resolver_enter(struct lwp_resolver *self, struct lwp_address_map *map)
 {
-    if (self->space == space && self->space_number == lwp_address_map_number(space))
+    if (self->map == map && self->map_number == lwp_address_map_number(map))
         return;
-    self->space = space;
-    self->space_number = lwp_address_map_number(space);
-    lwp_table_clear(&self->where_index);
+    self->map = map;
+    self->map_number = lwp_address_map_number(map);
+    lwp_map_clear(&self->where_index);
     self->where_count = 0;
     for (int i = 0; i < RANGES; i++)
         self->ranges[i].tag = 0;
 }
 
-static void resolver_lock(struct lwp_resolver *self)
+void lwp_resolver_expect(struct lwp_resolver *self, size_t calls, size_t objects)
 {
+    lwp_map_reserve(&self->calls, calls);
+    lwp_map_reserve(&self->allocated, objects);
     pthread_mutex_lock(&self->profile->lock);
-}
-
-static void resolver_unlock(struct lwp_resolver *self)
-{
+    lwp_map_reserve(self->profile->context_index, calls);
+    lwp_map_reserve(self->profile->object_index, objects);
     pthread_mutex_unlock(&self->profile->lock);
 }
 
-void lwp_resolver_expect(struct lwp_resolver *self, size_t calls, size_t objects)
+const struct lwp_location *lwp_resolver_location(struct lwp_resolver *self, uint64_t ip, uint64_t time)
 {
-    lwp_table_reserve(&self->calls, calls);
-    lwp_table_reserve(&self->allocated, objects);
-    resolver_lock(self);
-    lwp_map_reserve(self->profile->context_index, calls);
-    lwp_map_reserve(self->profile->object_index, objects);
-    resolver_unlock(self);
-}
-
-const struct lwp_location *lwp_resolver_spot(struct lwp_resolver *self, uint64_t ip, uint64_t time)
-{
-    uint32_t *at = lwp_table_at(&self->where_index, ip);
-    if (*at != LWP_TABLE_NONE) {
+    uint32_t *at = lwp_map_at(&self->where_index, ip);
+    if (*at != LWP_MAP_NONE) {
         const struct resolver_where *known = &self->where[*at];
         if (known->from <= time && time < known->until)
-            return known->spot;
+            return known->location;
     } else {
         *at = (uint32_t)self->where_count;
         LWP_GROW(&self->where, self->where_count, &self->where_room);
@@ -105,61 +97,53 @@ const struct lwp_location *lwp_resolver_spot(struct lwp_resolver *self, uint64_t
     struct resolver_where *where = &self->where[*at];
     uint32_t module;
     uint64_t address;
-    lwp_address_map_code(self->space, ip, time, &module, &address, &where->from, &where->until);
-    resolver_lock(self);
-    where->spot = lwp_locations_at(self->profile, module, address);
-    resolver_unlock(self);
-    return where->spot;
+    lwp_address_map_code(self->map, ip, time, &module, &address, &where->from, &where->until);
+    pthread_mutex_lock(&self->profile->lock);
+    where->location = lwp_locations_at(self->profile, module, address);
+    pthread_mutex_unlock(&self->profile->lock);
+    return where->location;
 }
 
-/* Calls of lwp's own functions are left out of every path. */
-static uint32_t resolver_child(struct lwp_resolver *self, uint32_t parent, uint32_t module, uint64_t address,
+/* Frames of lwp's own code are left out of every path. */
+static uint32_t resolver_child(struct lwp_resolver *self, uint32_t *known, uint32_t parent, uint32_t module, uint64_t address,
                                bool is_function)
 {
-    return lwp_objects_own_code(self->profile, module)
-               ? parent
-               : lwp_contexts_child(self->profile, parent, module, address, is_function);
+    if (*known != LWP_MAP_NONE)
+        return *known;
+    pthread_mutex_lock(&self->profile->lock);
+    *known = lwp_objects_own_code(self->profile, module) ? parent : lwp_contexts_child(self->profile, parent, module, address, is_function);
+    pthread_mutex_unlock(&self->profile->lock);
+    return *known;
 }
 
-uint32_t lwp_resolver_call(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *spot)
+uint32_t lwp_resolver_call(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *location)
 {
-    uint32_t *at = lwp_table_at(&self->calls, (uint64_t)parent << 32 | spot->id);
-    if (*at == LWP_TABLE_NONE) {
-        resolver_lock(self);
-        *at = resolver_child(self, parent, spot->module, spot->address, false);
-        resolver_unlock(self);
-    }
-    return *at;
+    uint32_t *known = lwp_map_at(&self->calls, (uint64_t)parent << 32 | location->id);
+    return resolver_child(self, known, parent, location->module, location->address, false);
 }
 
-uint32_t lwp_resolver_function(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *spot)
+uint32_t lwp_resolver_function(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *location)
 {
-    uint32_t *at = lwp_table_at(&self->functions, (uint64_t)parent << 32 | spot->function_id);
-    if (*at == LWP_TABLE_NONE) {
-        resolver_lock(self);
-        *at = resolver_child(self, parent, spot->module, spot->function, true);
-        resolver_unlock(self);
-    }
-    return *at;
+    uint32_t *known = lwp_map_at(&self->functions, (uint64_t)parent << 32 | location->function_id);
+    return resolver_child(self, known, parent, location->module, location->function, true);
 }
 
 uint32_t lwp_resolver_common(struct lwp_resolver *self, uint32_t a, uint32_t b)
 {
-    resolver_lock(self);
+    pthread_mutex_lock(&self->profile->lock);
     uint32_t common = lwp_contexts_common(self->profile, a, b);
-    resolver_unlock(self);
+    pthread_mutex_unlock(&self->profile->lock);
     return common;
 }
 
-uint32_t lwp_resolver_allocated(struct lwp_resolver *self, enum lwp_object_kind kind, uint32_t context,
-                                uint64_t pool_size)
+uint32_t lwp_resolver_allocated(struct lwp_resolver *self, enum lwp_object_kind kind, uint32_t context, uint64_t pool_size)
 {
     uint64_t key = lwp_hash_mix(lwp_hash_mix(context, pool_size), kind);
-    uint32_t *at = lwp_table_at(&self->allocated, key);
-    if (*at == LWP_TABLE_NONE) {
-        resolver_lock(self);
+    uint32_t *at = lwp_map_at(&self->allocated, key);
+    if (*at == LWP_MAP_NONE) {
+        pthread_mutex_lock(&self->profile->lock);
         *at = lwp_objects_allocated(self->profile, kind, context, pool_size);
-        resolver_unlock(self);
+        pthread_mutex_unlock(&self->profile->lock);
     }
     return *at;
 }
@@ -198,12 +182,12 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
     struct resolver_range range = {.tag = TAG, .start = address, .end = address + 1};
     uint32_t module;
     uint64_t in_file, from, until, last;
-    lwp_address_map_code(self->space, address, time, &module, &in_file, &from, &until);
+    lwp_address_map_code(self->map, address, time, &module, &in_file, &from, &until);
     if (module == LWP_NONE)
         return LWP_NONE;
-    resolver_lock(self);
+    pthread_mutex_lock(&self->profile->lock);
     range.object = lwp_objects_static(self->profile, module, in_file, offset, &last);
-    resolver_unlock(self);
+    pthread_mutex_unlock(&self->profile->lock);
     range.base = address - *offset;
     if (last > in_file) {
         range.start = range.base;
@@ -214,15 +198,14 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
     return range.object;
 }
 
-uint32_t lwp_resolver_data(struct lwp_resolver *self, struct lwp_extent *last, uint32_t hint, uint64_t address,
-                           uint64_t time, uint64_t *offset)
+uint32_t lwp_resolver_data(struct lwp_resolver *self, struct lwp_extent *last, uint32_t hint, uint64_t address, uint64_t time,
+                           uint64_t *offset)
 {
-    uint32_t object = lwp_address_map_object(self->space, last, hint, address, time, offset);
+    uint32_t object = lwp_address_map_object(self->map, last, hint, address, time, offset);
     return object == LWP_NONE ? resolver_static(self, address, time, offset) : object;
 }
 
-uint32_t lwp_resolver_stack(struct lwp_resolver *self, const struct lwp_location *owner, uint64_t from_cfa,
-                            uint64_t *offset)
+uint32_t lwp_resolver_stack(struct lwp_resolver *self, const struct lwp_location *owner, uint64_t from_cfa, uint64_t *offset)
 {
     enum { FIRST_TAG = 2, SMALL = 256 };
     uint64_t tag = FIRST_TAG + (uint64_t)owner->id, place = from_cfa ^ (uint64_t)1 << 63; /* below and above in order */
@@ -232,11 +215,11 @@ uint32_t lwp_resolver_stack(struct lwp_resolver *self, const struct lwp_location
         return known->object;
     }
     struct resolver_range range = {.tag = tag, .start = place, .end = place + 1};
-    resolver_lock(self);
+    pthread_mutex_lock(&self->profile->lock);
     range.object = lwp_objects_stack(self->profile, owner->module, owner->address, (int64_t)from_cfa, offset);
     const struct lwp_object *object = &self->profile->objects[range.object];
     uint64_t bytes = object->kind == LWP_OBJECT_STACK && object->variable ? object->bytes : 0;
-    resolver_unlock(self);
+    pthread_mutex_unlock(&self->profile->lock);
     range.base = place - *offset;
     if (bytes >= SMALL && *offset < bytes) {
         range.start = range.base;
@@ -246,27 +229,12 @@ uint32_t lwp_resolver_stack(struct lwp_resolver *self, const struct lwp_location
     return range.object;
 }
 
-static uint32_t resolver_kept(struct lwp_resolver *self, uint32_t *kept, uint32_t (*intern)(struct lwp_profile *))
+uint32_t lwp_resolver_special(struct lwp_resolver *self, enum lwp_object_special which)
 {
-    if (*kept == LWP_NONE) {
-        resolver_lock(self);
-        *kept = intern(self->profile);
-        resolver_unlock(self);
+    if (self->special[which] == LWP_NONE) {
+        pthread_mutex_lock(&self->profile->lock);
+        self->special[which] = lwp_objects_special(self->profile, which);
+        pthread_mutex_unlock(&self->profile->lock);
     }
-    return *kept;
-}
-
-uint32_t lwp_resolver_unknown(struct lwp_resolver *self)
-{
-    return resolver_kept(self, &self->unknown, lwp_objects_unknown);
-}
-
-uint32_t lwp_resolver_unowned(struct lwp_resolver *self)
-{
-    return resolver_kept(self, &self->unowned, lwp_objects_unowned);
-}
-
-uint32_t lwp_resolver_other_stack(struct lwp_resolver *self)
-{
-    return resolver_kept(self, &self->other_stack, lwp_objects_other_stack);
+    return self->special[which];
 }

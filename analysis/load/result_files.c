@@ -7,7 +7,7 @@
 #include "analysis/caches/hierarchy.h"
 #include "base/json_file.h"
 #include "base/path.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ static double input_seconds(const json_t *run, const char *key)
     return json_is_number(value) && json_number_value(value) > 0 ? json_number_value(value) : 0;
 }
 
-/* A guest is told the whole of a last cache of which it has a few cores' part: no processor has more for each thread. */
+/* A virtual machine sees the whole last-level cache though it has a few cores' share of it: no processor has more per thread. */
 static uint64_t input_last_cache(uint64_t bytes, uint64_t threads)
 {
     static const uint64_t most_each = 16 << 20;
@@ -120,8 +120,7 @@ static json_t *input_ranks(const char *dir, json_t *ranks)
     for (int i = 0; i < count; i++) {
         json_t *one = input_json(dir, entries[i]->d_name), *folder;
         size_t k;
-        json_array_foreach(json_object_get(one, "folders"), k, folder)
-        {
+        json_array_foreach(json_object_get(one, "folders"), k, folder) {
             if (json_is_string(folder))
                 json_object_set_new(ranks, json_string_value(folder), json_integer(strtol(entries[i]->d_name + 4, NULL, 10)));
         }
@@ -157,8 +156,8 @@ static const char *input_program(const json_t *run)
 
 static bool input_same_caches(const struct lwp_caches *a, const struct lwp_caches *b)
 {
-    return a->line_bytes == b->line_bytes && a->l1_bytes == b->l1_bytes && a->l2_bytes == b->l2_bytes &&
-           a->l3_bytes == b->l3_bytes && a->streams == b->streams;
+    return a->line_bytes == b->line_bytes && a->l1_bytes == b->l1_bytes && a->l2_bytes == b->l2_bytes && a->l3_bytes == b->l3_bytes &&
+           a->streams == b->streams;
 }
 
 /* What a further DIR adds to the run. */
@@ -167,11 +166,10 @@ static void input_add_run(struct lwp_profile *profile, const json_t *run)
     struct lwp_caches caches;
     const char *first = input_program(profile->run), *program = input_program(run);
     if (first && program && strcmp(first, program) != 0)
-        lwp_profile_note(
-            profile,
-            "These are results of different programs (%s and %s among them): shares are of the time of all "
-            "together.",
-            first, program);
+        lwp_profile_note(profile,
+                         "These are results of different programs (%s and %s among them): shares are of the time of all "
+                         "together.",
+                         first, program);
     input_machine(run, &caches);
     if (caches.line_bytes && profile->machine.line_bytes && !input_same_caches(&caches, &profile->machine))
         lwp_profile_note(profile, "The runs were made on machines with different caches; those of the first are used.");
@@ -190,9 +188,9 @@ static void input_run(struct lwp_profile *profile, const char *dir, const char *
     }
     const json_t *cpu = json_object_get(run, "cpu_s"), *wall = json_object_get(run, "wall_s");
     char *shown = lwp_utf8_clean(dir);
-    json_array_append_new(profile->runs, json_pack("{s:s,s:o,s:o}", "dir", shown ? shown : "", "cpu_s",
-                                                   cpu ? json_deep_copy(cpu) : json_null(), "wall_s",
-                                                   wall ? json_deep_copy(wall) : json_null()));
+    json_array_append_new(profile->runs,
+                          json_pack("{s:s,s:o,s:o}", "dir", shown ? shown : "", "cpu_s", cpu ? json_deep_copy(cpu) : json_null(), "wall_s",
+                                    wall ? json_deep_copy(wall) : json_null()));
     free(shown);
     size_t i;
     json_t *note;
@@ -210,19 +208,17 @@ static void input_run(struct lwp_profile *profile, const char *dir, const char *
 
 /* ---- folders ---- */
 
-static void input_process(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, const char *name,
-                          const char *shown, int32_t rank)
+static void input_process(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, const char *name, const char *shown,
+                          int32_t rank)
 {
     struct dirent **entries = NULL;
     if (inputs->count >= PROCESSES_MAX)
         return;
-    LWP_GROW(&inputs->items, inputs->count, &inputs->room);
-    struct lwp_input *input = &inputs->items[inputs->count++];
-    *input = (struct lwp_input){.path = lwp_arena_printf(profile->arena, "%s/%s", dir, name),
-                                .shown = shown,
-                                .pid = (uint32_t)strtoul(name + 1, NULL, 10),
-                                .number = inputs->files,
-                                .rank = rank};
+    struct lwp_input *input = LWP_APPEND(&inputs->items, &inputs->count, &inputs->room,
+                                         (struct lwp_input){.path = lwp_arena_printf(profile->arena, "%s/%s", dir, name),
+                                                            .shown = shown,
+                                                            .pid = (uint32_t)strtoul(name + 1, NULL, 10),
+                                                            .number = inputs->files, .rank = rank});
     int count = scandir(input->path, &entries, input_thread_name, alphasort);
     if (count > 0)
         input->files = lwp_arena_alloc(profile->arena, (size_t)count, sizeof *input->files);
@@ -237,15 +233,14 @@ static void input_process(struct lwp_profile *profile, struct lwp_inputs *inputs
 }
 
 /* Returns how many processes there are in it, or -1. */
-static int input_folder(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, const char *prefix,
-                        const json_t *ranks, int32_t rank)
+static int input_folder(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, const char *prefix, const json_t *ranks,
+                        int32_t rank)
 {
     struct dirent **entries = NULL;
     int count = scandir(dir, &entries, input_process_name, alphasort);
     for (int i = 0; i < count; i++) {
         const json_t *known = json_object_get(ranks, entries[i]->d_name);
-        input_process(profile, inputs, dir, entries[i]->d_name,
-                      lwp_arena_printf(profile->arena, "%s%s", prefix, entries[i]->d_name),
+        input_process(profile, inputs, dir, entries[i]->d_name, lwp_arena_printf(profile->arena, "%s%s", prefix, entries[i]->d_name),
                       json_is_integer(known) ? (int32_t)json_integer_value(known) : rank);
         free(entries[i]);
     }
@@ -254,8 +249,7 @@ static int input_folder(struct lwp_profile *profile, struct lwp_inputs *inputs, 
     return count;
 }
 
-static int input_directory(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, bool several,
-                           struct lwp_error *err)
+static int input_directory(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, bool several, struct lwp_error *err)
 {
     struct dirent **entries = NULL;
     json_t *ranks = json_object();
@@ -263,11 +257,9 @@ static int input_directory(struct lwp_profile *profile, struct lwp_inputs *input
     int status = LWP_OK, count = scandir(dir, &entries, input_rank_name, versionsort);
     if (count < 0) {
         if (errno == ENOENT)
-            status = lwp_error_set(err, LWP_ERR_MISSING,
-                                   "there is no '%s'; name a folder that 'lwp collect' has written", dir);
+            status = lwp_error_set(err, LWP_ERR_MISSING, "there is no '%s'; name a folder that 'lwp collect' has written", dir);
         else if (errno == ENOTDIR)
-            status = lwp_error_set(err, LWP_ERR_USAGE, "'%s' is a file; name the folder that 'lwp collect' has written",
-                                   dir);
+            status = lwp_error_set(err, LWP_ERR_USAGE, "'%s' is a file; name the folder that 'lwp collect' has written", dir);
         else
             status = lwp_error_errno(err, "cannot read the folder '%s'", dir);
         goto out;
@@ -278,21 +270,19 @@ static int input_directory(struct lwp_profile *profile, struct lwp_inputs *input
     for (int i = 0; i < count; i++) {
         char path[4096];
         if (snprintf(path, sizeof path, "%s/%s", dir, entries[i]->d_name) < (int)sizeof path)
-            input_folder(profile, inputs, path, lwp_arena_printf(profile->arena, "%s%s/", prefix, entries[i]->d_name),
-                         NULL, (int)strtol(entries[i]->d_name + 1, NULL, 10));
+            input_folder(profile, inputs, path, lwp_arena_printf(profile->arena, "%s%s/", prefix, entries[i]->d_name), NULL,
+                         (int)strtol(entries[i]->d_name + 1, NULL, 10));
         free(entries[i]);
     }
     free(entries);
     if (inputs->count == before)
-        status = lwp_error_set(err, LWP_ERR_MISSING,
-                               "'%s' holds no recorded process; record one with: lwp collect -o DIR -- PROGRAM", dir);
+        status = lwp_error_set(err, LWP_ERR_MISSING, "'%s' holds no recorded process; record one with: lwp collect -o DIR -- PROGRAM", dir);
 out:
     json_decref(ranks);
     return status;
 }
 
-int lwp_inputs_find(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_inputs *inputs,
-                    struct lwp_error *err)
+int lwp_inputs_find(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_inputs *inputs, struct lwp_error *err)
 {
     int status = LWP_OK;
     profile->runs = json_array();

@@ -9,7 +9,7 @@ struct lwp_input {
     const char *shown;  /* for notes: without what is the same for all */
     const char **files; /* names of its threads' files, in order */
     size_t file_count;
-    uint32_t threads;   /* of these files; t0.* are of none */
+    uint32_t threads;     /* of these files; t0.* are of none */
     uint32_t pid, number; /* number: of process.lwps among all files; its threads' follow */
     int32_t rank;         /* -1: not one of several */
 };
@@ -21,8 +21,7 @@ struct lwp_inputs {
 };
 
 /* Fills profile->run, runs and machine too. Fails when a directory cannot be read or holds no process. */
-int lwp_inputs_find(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_inputs *inputs,
-                    struct lwp_error *err);
+int lwp_inputs_find(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_inputs *inputs, struct lwp_error *err);
 void lwp_inputs_free(struct lwp_inputs *inputs);
 
 #endif

@@ -1,46 +1,40 @@
-/* The way of a sample: its instruction -> function and loop; each access's address -> object and offset; both -> a
- * stream of this thread's shard, where it is counted and forgotten. Each step needs lines of memory that no cache
- * holds, and waiting for many at once takes little longer than for one: so all accesses of a batch make one step, which
- * asks for the lines of the next, before the first makes the next. */
+/* The way of a sample: instruction -> function and loop; the address of each access -> object and offset; both -> a stream of this
+ * thread's shard, where it is counted. Each step misses the caches. So all accesses of a batch take one step, which prefetches for
+ * the next step, before any takes the next: the misses of the batch overlap. */
 #include "analysis/load/sample_batch.h"
+
+#include "base/order.h"
 
 void lwp_batch_begin(struct lwp_batch *batch, uint64_t seed)
 {
     batch->seed = seed;
     batch->counter = 0;
-    batch->code_reused = lwp_address_map_reuses_code(batch->owners->space);
+    batch->code_reused = lwp_address_map_reuses_code(batch->attribution->map);
 }
 
 /* ---- samples in ---- */
 
-/* Whose memory it went to, if that can be told without the search for its address. */
-static inline void batch_owner(struct lwp_batch *batch, struct lwp_batch_access *to, const struct lwps_access *access,
-                               uint64_t time)
+/* Its object, if it is known without looking up the address. */
+static inline void batch_object(struct lwp_batch *batch, struct lwp_batch_access *to, const struct lwps_access *access, uint64_t time)
 {
     enum { PAGE_BITS = 12 };
     if (!(access->flags & LWPS_ACCESS_KNOWN) || access->home != LWPS_HOME_ADDRESS) {
-        to->object = lwp_data_attribution_find(batch->owners, access, time, &to->offset);
+        to->object = lwp_data_attribution_find(batch->attribution, access, time, &to->offset);
         return;
     }
     to->object = to->hint = LWP_NONE;
     if (batch->address_count && access->address >> PAGE_BITS == batch->page)
-        return; /* in the same block, or it is searched for again */
+        return; /* in the same block, or it is looked up again */
     batch->page = access->address >> PAGE_BITS;
     to->hint = batch->address_count;
     batch->addresses[batch->address_count++] = access->address;
 }
 
-static inline bool batch_is_fair(const struct lwps_access *access)
-{
-    return lwp_stream_is_fair(access->source, access->flags);
-}
-
-static inline void batch_sums(struct lwp_batch *batch, const struct lwps_sample *sample, uint32_t part, bool weighted,
-                              bool known)
+static inline void batch_sums(struct lwp_batch *batch, const struct lwps_sample *sample, uint32_t part, bool weighted, bool known)
 {
     struct lwp_shard *shard = batch->shard;
     lwp_sum_add(&shard->total, sample->weight);
-    lwp_interaction_sample(&shard->shared, sample->time, sample->weight);
+    lwp_interaction_sample(&shard->interaction, sample->time, sample->weight);
     if (weighted)
         lwp_sum_add(&shard->stalled, sample->weight);
     else if (sample->kind != LWPS_SAMPLE_COMPUTE)
@@ -56,11 +50,11 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
     unsigned count = sample->access_count <= LWPS_ACCESSES_MAX ? sample->access_count : LWPS_ACCESSES_MAX;
     if (batch->access_count + count > LWP_BATCH_ACCESSES || batch->sample_count == LWP_BATCH_SAMPLES)
         lwp_batch_flush(batch);
-    struct lwp_file_locations *places = batch->places;
+    struct lwp_file_locations *locations = batch->locations;
     if (batch->code_reused)
-        places->round++;
+        locations->round++;
     const uint32_t first = batch->access_count;
-    const uint32_t function = lwp_file_locations_at(places, sample->context, sample->ip, sample->time)->spot->function_id;
+    const uint32_t function = lwp_file_locations_at(locations, sample->context, sample->ip, sample->time)->location->function_id;
     struct lwp_batch_access *to = &batch->accesses[first];
     uint32_t part = LWP_NONE, known = 0;
     bool weighted = false, led = false;
@@ -70,25 +64,25 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
         bool is_weighted = (access->flags & LWPS_ACCESS_WEIGHTED) && !weighted;
         if (!is_weighted && !is_known)
             continue;
-        struct lwp_file_location *place = lwp_file_locations_at(places, sample->context, access->ip, sample->time);
-        to->spot = place->spot;
-        if (place->spot->function_id == function) {
-            lwp_file_locations_below(places, place);
-            to->functions = place->functions;
-            to->part = place->part;
-        } else { /* the context is that of the interrupted function; what the walk met elsewhere has another one */
-            to->functions = lwp_file_locations_path(places, sample->context, LWP_PATH_FUNCTIONS);
-            to->part = place->spot->part;
+        struct lwp_file_location *at = lwp_file_locations_at(locations, sample->context, access->ip, sample->time);
+        to->location = at->location;
+        if (at->location->function_id == function) {
+            lwp_file_locations_below(locations, at);
+            to->functions = at->functions;
+            to->part = at->part;
+        } else { /* the context is that of the interrupted function; accesses decoded in other functions have another one */
+            to->functions = lwp_file_locations_path(locations, sample->context, LWP_PATH_FUNCTIONS);
+            to->part = at->location->part;
         }
-        batch_owner(batch, to, access, sample->time);
+        batch_object(batch, to, access, sample->time);
         to->address = access->address;
-        to->rank = lwp_stream_rank(lwp_hash_mix(batch->seed, batch->counter++), batch_is_fair(access));
+        to->rank = lwp_stream_rank(lwp_hash_mix(batch->seed, batch->counter++), lwp_stream_is_fair(access));
         to->bytes = access->bytes;
         to->flags = access->flags;
         to->sample = (uint8_t)batch->sample_count;
         to->back = is_known && led ? (uint8_t)(to - &batch->accesses[first]) : 0;
         to->weighted = is_weighted;
-        to->close = i > 0 && batch_is_fair(access) && batch_is_fair(&access[-1]);
+        to->close = i > 0 && lwp_stream_is_fair(access) && lwp_stream_is_fair(&access[-1]);
         led |= i == 0;
         known += is_known;
         if (is_weighted) {
@@ -100,13 +94,11 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
     batch->access_count = (uint32_t)(to - batch->accesses);
     batch->samples[batch->sample_count++] =
         (struct lwp_batch_sample){.time = sample->time,
-                                  .since_start = lwp_address_map_time(batch->owners->space, sample->time),
-                                  .weight = sample->weight,
-                                  .first = first,
-                                  .count = batch->access_count - first,
+                                  .since_start = lwp_address_map_time(batch->attribution->map, sample->time),
+                                  .weight = sample->weight, .first = first, .count = batch->access_count - first,
                                   .known = known};
     if (!weighted)
-        part = lwp_file_locations_below(places, lwp_file_locations_at(places, sample->context, sample->ip, sample->time))->part;
+        part = lwp_file_locations_below(locations, lwp_file_locations_at(locations, sample->context, sample->ip, sample->time))->part;
     batch_sums(batch, sample, part, weighted, known);
 }
 
@@ -114,19 +106,18 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
 
 static inline struct lwp_stream_key batch_key(const struct lwp_batch_access *access)
 {
-    return (struct lwp_stream_key){access->object, access->part, access->spot->id};
+    return (struct lwp_stream_key){access->object, access->part, access->location->id};
 }
 
 static void batch_objects(struct lwp_batch *batch, uint64_t *hashes)
 {
     uint32_t hints[LWP_BATCH_ACCESSES];
-    lwp_address_map_hints(batch->owners->space, batch->addresses, batch->address_count, hints);
+    lwp_address_map_hints(batch->attribution->map, batch->addresses, batch->address_count, hints);
     for (uint32_t i = 0; i < batch->access_count; i++) {
         struct lwp_batch_access *access = &batch->accesses[i];
         if (access->object == LWP_NONE)
-            access->object = lwp_data_attribution_of_address(batch->owners, access->address, batch->samples[access->sample].time,
-                                                   access->hint == LWP_NONE ? LWP_NONE : hints[access->hint],
-                                                   &access->offset);
+            access->object = lwp_data_attribution_at(batch->attribution, access->address, batch->samples[access->sample].time,
+                                                     access->hint == LWP_NONE ? LWP_NONE : hints[access->hint], &access->offset);
         struct lwp_stream_key key = batch_key(access);
         hashes[i] = lwp_stream_hash(&key);
         lwp_stream_table_soon(&batch->shard->streams, hashes[i]);
@@ -147,7 +138,7 @@ static void batch_streams(struct lwp_batch *batch, const uint64_t *hashes)
         access->stream = lwp_stream_table_next(streams, hashes[i], access->weighted);
         uint32_t first = batch_is_apart(access) ? access[-access->back].stream : LWP_NONE;
         if (first != LWP_NONE)
-            __builtin_prefetch(&streams->rests[first].distances);
+            __builtin_prefetch(&streams->colds[first].distances);
     }
 }
 
@@ -161,11 +152,9 @@ static void batch_windows(struct lwp_batch *batch)
         for (uint32_t i = 0; i < sample->count && lwp_sample_windows_wants(windows); i++) {
             const struct lwp_batch_access *access = &batch->accesses[sample->first + i];
             if (access->flags & LWPS_ACCESS_KNOWN)
-                walk[count++] = (struct lwp_traversal_access){.object = access->object,
-                                                         .region = access->part,
-                                                         .code = access->spot->address,
-                                                         .offset = access->offset,
-                                                         .close = access->close};
+                walk[count++] = (struct lwp_traversal_access){.object = access->object, .region = access->part,
+                                                              .code = access->location->address,
+                                                              .offset = access->offset, .close = access->close};
         }
         lwp_sample_windows_sample(windows, walk, (int)sample->known, sample->since_start);
     }
@@ -179,25 +168,21 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
     if (access->stream == LWP_NONE || !lwp_stream_is(&streams->counts[access->stream], &key))
         access->stream = lwp_stream_table_at(streams, &key, hash);
     struct lwp_stream_count *count = &streams->counts[access->stream];
-    lwp_stream_table_count(streams, access->stream,
-                           &(struct lwp_stream_access){.offset = access->offset,
-                                                       .rank = access->rank,
-                                                       .bytes = access->bytes,
-                                                       .flags = access->flags});
+    lwp_stream_table_count(
+        streams, access->stream,
+        &(struct lwp_stream_access){.offset = access->offset, .rank = access->rank, .bytes = access->bytes, .flags = access->flags});
     if (count->common == LWP_NONE)
         count->common = access->functions;
     else if (count->common != access->functions && count->common)
-        count->common = lwp_file_locations_common(batch->places, count->common, access->functions);
-    if (sample->since_start < count->first_ns)
-        count->first_ns = sample->since_start;
-    if (sample->since_start > count->last_ns)
-        count->last_ns = sample->since_start;
+        count->common = lwp_file_locations_common(batch->locations, count->common, access->functions);
+    LWP_LOWER(count->first_ns, sample->since_start);
+    LWP_RAISE(count->last_ns, sample->since_start);
     if (access->weighted)
         lwp_sum_add(&streams->stalls[access->stream], sample->weight);
     if (batch_is_apart(access)) {
         const struct lwp_batch_access *first = access - access->back;
-        lwp_stream_table_apart(streams, first->stream, access->address > first->address ? access->address - first->address
-                                                                                        : first->address - access->address);
+        lwp_stream_table_apart(streams, first->stream,
+                               access->address > first->address ? access->address - first->address : first->address - access->address);
     }
 }
 

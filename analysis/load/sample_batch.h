@@ -15,31 +15,31 @@ struct lwp_batch_sample {
 
 struct lwp_batch_access {
     uint64_t address, offset;
-    const struct lwp_location *spot;
+    const struct lwp_location *location;
     uint32_t object, part;
     uint32_t functions; /* context of its function */
-    uint32_t hint;      /* object LWP_NONE: which of the batch's addresses is its own, or LWP_NONE */
+    uint32_t hint;      /* when object is LWP_NONE: index of its address in the batch, or LWP_NONE */
     uint32_t rank;      /* lwp_stream_rank */
     uint32_t stream;
     uint16_t bytes;
     uint8_t flags; /* as in struct lwps_access */
     uint8_t sample;
-    uint8_t back;          /* so many accesses before is its sample's first; 0: it is that itself, or has none */
+    uint8_t back; /* distance to its sample's first access; 0: it is the first, or there is none */
     bool weighted;
-    bool close; /* follows the access before without a gap in the program */
+    bool close;                 /* directly follows the access before in the program */
 } __attribute__((aligned(64))); /* one cache line each */
 
 /* Start from zero but for the pointers. */
 struct lwp_batch {
-    struct lwp_file_locations *places;
-    struct lwp_data_attribution *owners;
+    struct lwp_file_locations *locations;
+    struct lwp_data_attribution *attribution;
     struct lwp_shard *shard;
-    bool code_reused; /* an address may be another instruction from sample to sample */
+    bool code_reused; /* the code at an address may change from sample to sample */
     uint64_t seed, counter;
     uint64_t page; /* of the last address */
     struct lwp_batch_sample samples[LWP_BATCH_SAMPLES];
     struct lwp_batch_access accesses[LWP_BATCH_ACCESSES];
-    uint64_t addresses[LWP_BATCH_ACCESSES]; /* to ask the space for: one of each page, in turn */
+    uint64_t addresses[LWP_BATCH_ACCESSES]; /* to look up: one for each run of accesses to a page */
     uint32_t sample_count, access_count, address_count;
 };
 

@@ -1,13 +1,15 @@
-/* Stretches of WINDOW_SAMPLES samples of a thread that follow each other. Each has a rank, a hash of where it was
- * recorded, and the WINDOWS_MAX of the lowest ranks are kept: a uniform sample, the same in whatever order files are
- * read and shards are merged, that costs next to nothing for the windows not kept. Runs of less than some hundred
- * thousand samples are kept whole. */
+/* Windows of WINDOW_SAMPLES consecutive samples of a thread. Each has a rank, a hash of where it was recorded, and the WINDOWS_MAX
+ * lowest ranks are kept (bottom-k sampling): a uniform sample that does not depend on the order in which files are read and shards
+ * merged, and costs next to nothing for windows that are not kept. Runs of less than some hundred thousand samples are kept
+ * whole. */
 #include "analysis/load/sample_windows.h"
 
 #include "analysis/load/pack.h"
 #include "analysis/profile/objects.h"
+#include "base/order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { WINDOW_SAMPLES = 16, WINDOW_ACCESSES = 8, WINDOWS_MAX = 1 << 13 };
 
@@ -19,6 +21,8 @@ struct lwp_sample_window {
     uint8_t counts[WINDOW_SAMPLES];
     struct lwp_traversal_access access[];
 };
+
+enum { WINDOW_BYTES_MOST = sizeof(struct lwp_sample_window) + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof(struct lwp_traversal_access) };
 
 void lwp_sample_windows_free(struct lwp_sample_windows *windows)
 {
@@ -32,19 +36,13 @@ void lwp_sample_windows_free(struct lwp_sample_windows *windows)
 static int window_rank_compare(const void *a, const void *b)
 {
     const struct lwp_sample_window *x = *(struct lwp_sample_window *const *)a, *y = *(struct lwp_sample_window *const *)b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+    return LWP_COMPARE(x->rank, y->rank) ?: LWP_COMPARE(x->thread, y->thread) ?: LWP_COMPARE(x->number, y->number);
 }
 
 static int window_time_compare(const void *a, const void *b)
 {
     const struct lwp_sample_window *x = *(struct lwp_sample_window *const *)a, *y = *(struct lwp_sample_window *const *)b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+    return LWP_COMPARE(x->thread, y->thread) ?: LWP_COMPARE(x->number, y->number);
 }
 
 /* Down to the windows of the lowest ranks. */
@@ -63,14 +61,10 @@ static void windows_close(struct lwp_sample_windows *windows)
     struct lwp_sample_window *current = windows->current;
     if (!windows->chosen || !current->samples)
         return;
-    struct lwp_sample_window *kept = malloc(sizeof *kept + current->accesses * sizeof *kept->access);
-    if (!kept)
-        return;
-    *kept = *current;
-    for (uint32_t i = 0; i < current->accesses; i++)
-        kept->access[i] = current->access[i];
-    LWP_GROW(&windows->items, windows->count, &windows->room);
-    windows->items[windows->count++] = kept;
+    size_t bytes = sizeof *current + current->accesses * sizeof *current->access;
+    struct lwp_sample_window *kept = malloc(bytes);
+    if (kept)
+        LWP_APPEND(&windows->items, &windows->count, &windows->room, memcpy(kept, current, bytes));
     if (windows->count >= 2 * WINDOWS_MAX)
         windows_prune(windows);
 }
@@ -87,10 +81,7 @@ static void windows_open(struct lwp_sample_windows *windows)
 void lwp_sample_windows_begin(struct lwp_sample_windows *windows, uint32_t thread, uint64_t seed)
 {
     if (!windows->current)
-        windows->current =
-            malloc(sizeof *windows->current + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof *windows->current->access);
-    if (!windows->current)
-        abort();
+        windows->current = lwp_zeroed(WINDOW_BYTES_MOST, 1);
     windows->thread = thread;
     windows->seed = seed;
     windows->number = 0;
@@ -124,27 +115,23 @@ void lwp_sample_windows_end(struct lwp_sample_windows *windows)
 
 void lwp_sample_windows_merge(struct lwp_sample_windows *into, struct lwp_sample_windows *from)
 {
-    for (size_t i = 0; i < from->count; i++) {
-        LWP_GROW(&into->items, into->count, &into->room);
-        into->items[into->count++] = from->items[i];
-    }
+    LWP_APPEND_ALL(&into->items, &into->count, &into->room, from->items, from->count);
     from->count = 0;
     lwp_sample_windows_free(from);
     windows_prune(into);
 }
 
 void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_profile *profile, const uint32_t *objects,
-                        const uint32_t *regions)
+                               const uint32_t *regions)
 {
     const struct lwp_sample_window *before = NULL;
-    struct lwp_walker walker = {0};
+    struct lwp_traversal_thread thread = {0};
     windows_prune(windows);
-    if (windows->count)
-        qsort(windows->items, windows->count, sizeof(*windows->items), window_time_compare);
+    LWP_SORT(windows->items, windows->count, window_time_compare);
     for (size_t i = 0; i < windows->count; i++) {
         const struct lwp_sample_window *window = windows->items[i];
         if (!before || before->thread != window->thread || before->number + 1 != window->number)
-            walker = (struct lwp_walker){.thread = window->thread};
+            thread = (struct lwp_traversal_thread){.thread = window->thread};
         before = window;
         const struct lwp_traversal_access *access = window->access;
         for (uint32_t k = 0; k < window->samples; access += window->counts[k], k++) {
@@ -159,33 +146,29 @@ void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_pr
                 arrays[count].object = object;
                 arrays[count++].region = region;
             }
-            lwp_traversals_sample(&profile->walks, &walker, arrays, count, window->times[k]);
+            lwp_traversals_sample(&profile->traversals, &thread, arrays, count, window->times[k]);
         }
     }
 }
 
-void lwp_sample_windows_pack(struct lwp_sample_windows *windows, struct lwp_pack *parcel)
+void lwp_sample_windows_pack(struct lwp_sample_windows *windows, struct lwp_pack *pack)
 {
     struct lwp_sample_window head;
     windows_prune(windows);
     size_t count = windows->count;
-    LWP_PACK(parcel, count);
-    for (size_t i = 0; i < count && !parcel->bad; i++) {
-        if (!parcel->taking)
+    LWP_PACK(pack, count);
+    for (size_t i = 0; i < count && !pack->bad; i++) {
+        if (!pack->unpacking)
             head = *windows->items[i];
-        LWP_PACK(parcel, head);
-        parcel->bad |= head.samples > WINDOW_SAMPLES || head.accesses > WINDOW_SAMPLES * WINDOW_ACCESSES;
-        struct lwp_sample_window *window = parcel->taking ? lwp_zeroed(1, sizeof *window + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof *window->access)
-                                                   : windows->items[i];
-        if (parcel->taking) {
-            *window = head;
-            LWP_GROW(&windows->items, windows->count, &windows->room);
-            windows->items[windows->count++] = window;
-        }
-        for (uint32_t k = 0; k < head.accesses && !parcel->bad; k++) {
-            LWP_PACK(parcel, window->access[k]);
-            lwp_pack_number(parcel, LWP_PACK_OBJECT, &window->access[k].object);
-            lwp_pack_number(parcel, LWP_PACK_PART, &window->access[k].region);
+        LWP_PACK(pack, head);
+        pack->bad |= head.samples > WINDOW_SAMPLES || head.accesses > WINDOW_SAMPLES * WINDOW_ACCESSES;
+        if (pack->unpacking)
+            **LWP_APPEND(&windows->items, &windows->count, &windows->room, lwp_zeroed(WINDOW_BYTES_MOST, 1)) = head;
+        struct lwp_sample_window *window = windows->items[i];
+        for (uint32_t k = 0; k < head.accesses && !pack->bad; k++) {
+            LWP_PACK(pack, window->access[k]);
+            lwp_pack_number(pack, LWP_PACK_OBJECT, &window->access[k].object);
+            lwp_pack_number(pack, LWP_PACK_PART, &window->access[k].region);
         }
     }
 }

@@ -1,6 +1,6 @@
-/* A bounded uniform sample of short stretches of samples, for questions that need samples side by side. */
-#ifndef LWP_ANALYSIS_PROFILE_SAMPLE_WINDOWS_H
-#define LWP_ANALYSIS_PROFILE_SAMPLE_WINDOWS_H
+/* A bounded uniform sample of short windows of samples, for analyses that need consecutive samples. */
+#ifndef LWP_ANALYSIS_LOAD_SAMPLE_WINDOWS_H
+#define LWP_ANALYSIS_LOAD_SAMPLE_WINDOWS_H
 
 #include "analysis/profile/profile.h"
 
@@ -10,7 +10,7 @@ struct lwp_sample_window;
 struct lwp_sample_windows {
     struct lwp_sample_window **items;
     size_t count, room;
-    uint64_t limit;             /* no window of a higher rank is kept any more; 0: none is refused yet */
+    uint64_t limit;                    /* windows of higher ranks are not kept; 0: all are */
     struct lwp_sample_window *current; /* being filled */
     uint64_t seed;
     uint32_t thread, number, left; /* left: samples of the current window still to come */
@@ -19,10 +19,10 @@ struct lwp_sample_windows {
 
 void lwp_sample_windows_free(struct lwp_sample_windows *windows);
 
-/* A thread's file begins. `thread` is a number no other has, in an order that is always the same. */
+/* Another file. `thread`: no other has this number; deterministic. */
 void lwp_sample_windows_begin(struct lwp_sample_windows *windows, uint32_t thread, uint64_t seed);
 
-/* Whether lwp_sample_windows_sample would keep the next sample; if not, it looks at nothing but the count. */
+/* Whether the next sample is kept; if not, lwp_sample_windows_sample needs nothing but the count. */
 static inline bool lwp_sample_windows_wants(const struct lwp_sample_windows *windows)
 {
     return windows->chosen;
@@ -37,8 +37,8 @@ void lwp_sample_windows_end(struct lwp_sample_windows *windows);
 /* Takes over all of `from`. */
 void lwp_sample_windows_merge(struct lwp_sample_windows *into, struct lwp_sample_windows *from);
 
-/* Shows what was kept to profile->walks, thread by thread in order of time, with other numbers. */
+/* Replays the windows into profile->traversals, thread by thread in order of time, renumbered. */
 void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_profile *profile, const uint32_t *objects,
-                        const uint32_t *regions);
+                               const uint32_t *regions);
 
 #endif

@@ -13,12 +13,12 @@
 
 /* Start from zero. */
 struct lwp_shard {
-    struct lwp_stream_table streams; /* stays when shards are merged: merge_streams.c joins those of all */
+    struct lwp_stream_table streams; /* stays when shards are merged: merge.c joins those of all */
     struct lwp_sample_windows windows;
-    struct lwp_watchpoints watched;
-    struct lwp_thread_interaction shared;
+    struct lwp_watchpoints watchpoints;
+    struct lwp_thread_interaction interaction;
     struct lwp_locality_counts locality;
-    struct lwp_communication_counts flows;
+    struct lwp_communication_counts communication;
     struct lwp_sum *parts; /* of all samples by the code they fell on (locations.h) */
     size_t part_count;
     struct lwp_sum total, stalled;
@@ -40,5 +40,9 @@ static inline void lwp_shard_part(struct lwp_shard *shard, uint32_t part, uint64
 
 /* Adds `from` to `into` and frees it, all but its streams. */
 void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from);
+
+/* Moves into the profile what the shard holds into which all were merged, and the streams of each, with numbers that do not depend on
+ * the order of reading (merge.c). */
+void lwp_merge_shards(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp_stream_table *const *tables, size_t table_count);
 
 #endif

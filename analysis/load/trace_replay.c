@@ -1,11 +1,12 @@
-/* Distances and strides are told within a window only, since nobody knows what a gap put between: each begins with nothing
- * known. The caches keep what they had. Strides are those of one instruction on one object in one thread (MACPO takes all
- * of a structure's accesses together, where a loop that reads a row and the next one jumps to and fro).
- * A walk is a row of accesses of one instruction in even steps; where the next walk begins, relative to this one, is the
- * step of the loop around it. */
+/* Replays the trace through the models. Reuse distances and strides are counted within a window only, since what happened between
+ * two windows is unknown; the caches keep their contents. A stride is that of one instruction on one object in one thread (MACPO
+ * takes all accesses to a structure together, where a loop that reads a row and the next one jumps to and fro).
+ * A strided run is a sequence of accesses of one instruction with equal strides; the distance between the starts of two runs is
+ * the stride of the outer loop. */
 #include "analysis/load/trace_replay.h"
+#include "base/order.h"
 
-#include "analysis/caches/reuse_distance_cores.h"
+#include "analysis/caches/reuse_distance.h"
 #include "analysis/caches/tlb.h"
 #include "analysis/statistics/heavy_hitters.h"
 #include "base/pages.h"
@@ -14,29 +15,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WALK_LEAST = 3 /* equal steps */, WINDOW_NONE = 0, STREAM_LINES = 2, STREAMS_MOST = 1024, SAMPLED = 1 << 16, SAMPLED_OF = 32 };
+enum { RUN_LEAST = 3 /* equal steps */, WINDOW_NONE = 0, STREAM_LINES = 2, STREAMS_MOST = 1024, SAMPLED = 1 << 16, SAMPLED_OF = 32 };
 
 /* Of an instruction in the trace. */
 struct trace_site {
-    const struct lwp_location *spot;
-    struct lwp_extent extent; /* of its last object */
-    uint32_t pool, pool_object; /* pool 0: none */
-    uint32_t object, counts, often; /* of the last access; counts, often: index */
-    uint32_t window, thread;  /* in which what follows was so */
-    uint64_t last, walk;      /* last address; where the walk began */
+    const struct lwp_location *location;
+    struct lwp_extent extent;         /* of its last object */
+    uint32_t pool, pool_object;       /* pool 0: none */
+    uint32_t object, counts, hitters; /* of the last access; counts, hitters: indexes */
+    uint32_t window, thread;          /* in which what follows was so */
+    uint64_t last, run;               /* last address; where the strided run began */
     int64_t step;
-    uint32_t steps;           /* equal ones so far */
-    uint32_t chunk;           /* the last one with an access */
+    uint32_t steps; /* equal ones so far */
+    uint32_t chunk; /* the last one with an access */
 };
 
-/* Who used a line last, in a window; of one in SAMPLED_OF. */
+/* The last use of a line in a window; of one line in SAMPLED_OF. */
 struct trace_line {
     uint64_t line;
     uint32_t part, window; /* window: counted over all files */
 };
 
-/* What comes often in the file, of an object and a part. */
-struct trace_often {
+/* Frequent values in the file, of an object and a part. */
+struct trace_hitters {
     uint32_t counts; /* index */
     struct lwp_heavy_hitters of[LWP_LOCALITY_VALUES];
 };
@@ -44,17 +45,17 @@ struct trace_often {
 struct lwp_trace {
     const struct lwp_hierarchy_plan *machines;
     struct lwp_resolver *resolver;
-    struct lwp_data_attribution *owners;
+    struct lwp_data_attribution *attribution;
     struct lwp_locality_counts *counts;
     struct lwps_trace_decoder *decoder;
     struct lwps_traced_all *all;
-    struct trace_site *sites;    /* one for each instruction: it is in several superblocks, and in unrolled ones several times */
+    struct trace_site *sites; /* one per instruction, which may be in several superblocks, and several times in an unrolled one */
     size_t site_count, site_room;
-    struct lwp_table site_index; /* by ip */
-    struct trace_often *often;
-    size_t often_count, often_room;
-    struct lwp_table often_index; /* by index of counts */
-    uint32_t *site_of;           /* of each site of the decoder */
+    struct lwp_map site_index; /* by ip */
+    struct trace_hitters *hitters;
+    size_t hitters_count, hitters_room;
+    struct lwp_map hitters_index; /* by index of counts */
+    uint32_t *site_of;              /* of each site of the decoder */
     size_t of_count, of_room;
     struct lwp_reuse_cores cores;
     struct lwp_hierarchy here, elsewhere;
@@ -62,22 +63,22 @@ struct lwp_trace {
     uint32_t *tids; /* of threads, in the order they were met */
     size_t thread_count, thread_room;
     uint32_t window, chunk;
-    bool damaged; /* the window, in part */
+    bool damaged;                 /* the window, in part */
     uint32_t l1_lines, own_lines; /* own: of the second level, or of the only one */
     struct lwp_tlb translation;
     struct trace_line *sampled; /* by hash; window 0: none */
     unsigned line_shift;
 };
 
-struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver, struct lwp_data_attribution *owners,
-                                struct lwp_locality_counts *counts)
+struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver,
+                                struct lwp_data_attribution *attribution, struct lwp_locality_counts *counts)
 {
-    struct lwp_trace *trace = calloc(1, sizeof *trace);
-    if (!trace || !(trace->all = malloc(sizeof *trace->all)) || !(trace->sampled = calloc(SAMPLED, sizeof *trace->sampled)))
-        abort();
+    struct lwp_trace *trace = lwp_zeroed(sizeof *trace, 1);
+    trace->all = lwp_zeroed(sizeof *trace->all, 1);
+    trace->sampled = lwp_zeroed(SAMPLED, sizeof *trace->sampled);
     trace->machines = machines;
     trace->resolver = resolver;
-    trace->owners = owners;
+    trace->attribution = attribution;
     trace->counts = counts;
     trace->decoder = lwps_trace_decoder_new();
     return trace;
@@ -86,39 +87,34 @@ struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struc
 static void trace_touched(struct lwp_trace *trace)
 {
     struct lwp_locality_counts *counts = trace->counts;
-    for (size_t i = 0; i < trace->touch.count; i++) {
-        LWP_GROW(&counts->touched, counts->touched_count, &counts->touched_room);
-        lwp_first_touch_page(&trace->touch, i, &counts->touched[counts->touched_count++]);
-    }
+    for (size_t i = 0; i < trace->touch.count; i++)
+        LWP_APPEND(&counts->touched, &counts->touched_count, &counts->touched_room, lwp_first_touch_page(&trace->touch, i));
 }
 
-static uint32_t trace_often_at(struct lwp_trace *trace, uint32_t counts)
+static uint32_t trace_hitters_at(struct lwp_trace *trace, uint32_t counts)
 {
-    uint32_t *at = lwp_table_at(&trace->often_index, counts);
-    if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)trace->often_count;
-        LWP_GROW(&trace->often, trace->often_count, &trace->often_room);
-        trace->often[trace->often_count++] = (struct trace_often){.counts = counts};
-    }
+    uint32_t *at = lwp_map_at(&trace->hitters_index, counts);
+    if (lwp_number_new(at, trace->hitters_count))
+        LWP_APPEND(&trace->hitters, &trace->hitters_count, &trace->hitters_room, (struct trace_hitters){.counts = counts});
     return *at;
 }
 
 /* At the end of a file. */
-static void trace_often_told(struct lwp_trace *trace)
+static void trace_hitters_flush(struct lwp_trace *trace)
 {
-    for (size_t i = 0; i < trace->often_count; i++) {
-        struct lwp_locality_count *count = &trace->counts->items[trace->often[i].counts];
+    for (size_t i = 0; i < trace->hitters_count; i++) {
+        struct lwp_locality_count *count = &trace->counts->items[trace->hitters[i].counts];
         for (unsigned of = 0; of < LWP_LOCALITY_VALUES; of++) {
-            const struct lwp_heavy_hitters *often = &trace->often[i].of[of];
-            count->values[of] += often->all;
+            const struct lwp_heavy_hitters *hitters = &trace->hitters[i].of[of];
+            count->values[of] += hitters->all;
             for (size_t k = 0; k < LWP_HEAVY_HITTERS; k++)
-                if (often->count[k])
-                    lwp_locality_values_add(&trace->counts->values,
-                                            &(struct lwp_locality_value){count->object, count->part, of, often->value[k], often->count[k]});
+                if (hitters->count[k])
+                    lwp_locality_values_add(&trace->counts->values, &(struct lwp_locality_value){count->object, count->part, of,
+                                                                                                 hitters->value[k], hitters->count[k]});
         }
     }
-    trace->often_count = 0;
-    lwp_table_clear(&trace->often_index);
+    trace->hitters_count = 0;
+    lwp_map_clear(&trace->hitters_index);
 }
 
 void lwp_trace_free(struct lwp_trace *trace)
@@ -126,15 +122,15 @@ void lwp_trace_free(struct lwp_trace *trace)
     if (!trace)
         return;
     lwps_trace_decoder_free(trace->decoder);
-    trace_often_told(trace);
-    lwp_table_free(&trace->often_index);
-    free(trace->often);
+    trace_hitters_flush(trace);
+    lwp_map_fini(&trace->hitters_index);
+    free(trace->hitters);
     trace_touched(trace);
     lwp_first_touch_free(&trace->touch);
     lwp_reuse_cores_free(&trace->cores);
     lwp_hierarchy_free(&trace->here);
     lwp_hierarchy_free(&trace->elsewhere);
-    lwp_table_free(&trace->site_index);
+    lwp_map_fini(&trace->site_index);
     free(trace->site_of);
     free(trace->sites);
     lwp_tlb_free(&trace->translation);
@@ -147,22 +143,22 @@ void lwp_trace_free(struct lwp_trace *trace)
 void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes)
 {
     lwps_trace_decoder_begin(trace->decoder);
-    lwp_reuse_cores_clear(&trace->cores);
+    lwp_reuse_cores_free(&trace->cores);
     lwp_hierarchy_free(&trace->here);
     lwp_hierarchy_free(&trace->elsewhere);
-    lwp_hierarchy_init(&trace->here, &trace->machines[LWP_MACHINE_HERE]);
-    lwp_hierarchy_init(&trace->elsewhere, &trace->machines[LWP_MACHINE_ELSEWHERE]);
+    trace->here = (struct lwp_hierarchy){.plan = trace->machines[LWP_MACHINE_HERE]};
+    trace->elsewhere = (struct lwp_hierarchy){.plan = trace->machines[LWP_MACHINE_ELSEWHERE]};
     const struct lwp_cache *caches = &trace->machines[LWP_MACHINE_HERE].caches;
     trace->line_shift = caches->line_shift;
     trace->l1_lines = (uint32_t)(caches->level[0].bytes >> caches->line_shift);
     const struct lwp_cache_level *own = &caches->level[caches->levels > 1];
     trace->own_lines = (uint32_t)(own->bytes >> caches->line_shift);
     lwp_tlb_free(&trace->translation);
-    lwp_table_clear(&trace->site_index);
+    lwp_map_clear(&trace->site_index);
     trace->site_count = trace->of_count = trace->thread_count = 0;
     trace->window = WINDOW_NONE;
     lwp_trace_sample_begin(&trace->counts->kept, file, bytes);
-    trace_often_told(trace);
+    trace_hitters_flush(trace);
     trace_touched(trace);
     lwp_first_touch_begin(&trace->touch, trace->machines);
 }
@@ -172,23 +168,17 @@ static unsigned trace_thread(struct lwp_trace *trace, uint32_t tid)
     for (size_t i = 0; i < trace->thread_count; i++)
         if (trace->tids[i] == tid)
             return (unsigned)i;
-    LWP_GROW(&trace->tids, trace->thread_count, &trace->thread_room);
-    trace->tids[trace->thread_count] = tid;
-    return (unsigned)trace->thread_count++;
+    return (unsigned)(LWP_APPEND(&trace->tids, &trace->thread_count, &trace->thread_room, tid) - trace->tids);
 }
 
 static void trace_sites(struct lwp_trace *trace)
 {
     for (uint32_t all = lwps_trace_decoder_sites(trace->decoder); trace->of_count < all;) {
-        const struct lwps_trace_site *told = lwps_trace_decoder_site(trace->decoder, (uint32_t)trace->of_count);
-        uint32_t *site = lwp_table_at(&trace->site_index, told->ip);
-        if (*site == LWP_TABLE_NONE) {
-            *site = (uint32_t)trace->site_count;
-            LWP_GROW(&trace->sites, trace->site_count, &trace->site_room);
-            trace->sites[trace->site_count++] = (struct trace_site){0};
-        }
-        LWP_GROW(&trace->site_of, trace->of_count, &trace->of_room);
-        trace->site_of[trace->of_count++] = *site;
+        const struct lwps_trace_site *decoded = lwps_trace_decoder_site(trace->decoder, (uint32_t)trace->of_count);
+        uint32_t *site = lwp_map_at(&trace->site_index, decoded->ip);
+        if (lwp_number_new(site, trace->site_count))
+            LWP_PUSH(trace->site, (struct trace_site){0});
+        LWP_APPEND(&trace->site_of, &trace->of_count, &trace->of_room, *site);
     }
 }
 
@@ -201,12 +191,12 @@ static uint32_t trace_object(struct lwp_trace *trace, struct trace_site *site, c
         return site->extent.object;
     const struct lwps_access access = {.address = place->address, .flags = LWPS_ACCESS_KNOWN, .home = place->home,
                                        .home_id = place->home_id, .home_base = place->home_base};
-    uint32_t object = lwp_data_attribution_find(trace->owners, &access, time, &offset);
+    uint32_t object = lwp_data_attribution_find(trace->attribution, &access, time, &offset);
     if (place->home == LWPS_HOME_POOL) {
         site->pool = place->home_id;
         site->pool_object = object;
-    } else if (place->home == LWPS_HOME_ADDRESS && lwp_extent_holds(&trace->owners->last, place->address, time)) {
-        site->extent = trace->owners->last;
+    } else if (place->home == LWPS_HOME_ADDRESS && lwp_extent_holds(&trace->attribution->last, place->address, time)) {
+        site->extent = trace->attribution->last;
     }
     return object;
 }
@@ -216,30 +206,31 @@ static void trace_keep(struct lwp_trace *trace, const struct trace_site *site, c
 {
     bool pool = place->home == LWPS_HOME_POOL, block = place->home == LWPS_HOME_ADDRESS && site->extent.object == object;
     uint64_t offset = place->address - (pool ? place->home_base : site->extent.start);
-    lwp_trace_sample_add(&trace->counts->kept, &(struct lwp_trace_sample_access){.address = place->address, .bytes = bytes < 255 ? bytes : 255,
-                                                                .thread = thread, .object = object,
-                                                                .offset = (pool || block) && offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX});
+    lwp_trace_sample_add(&trace->counts->kept, &(struct lwp_trace_sample_access){
+                                                   .address = place->address, .bytes = bytes < 255 ? bytes : 255,
+                                                   .thread = thread, .object = object,
+                                                   .offset = (pool || block) && offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX});
 }
 
-/* How the instruction came here from where it was. */
-static void trace_walk(struct trace_site *site, struct lwp_locality_count *count, struct lwp_heavy_hitters *often, uint64_t address,
-                       unsigned line_shift)
+/* The stride from the instruction's last access. */
+static void trace_stride(struct trace_site *site, struct lwp_locality_count *count, struct lwp_heavy_hitters *hitters, uint64_t address,
+                         unsigned line_shift)
 {
     int64_t step = (int64_t)(address - site->last);
     uint64_t from = site->last >> line_shift, to = address >> line_shift;
-    lwp_heavy_hitters_add(&often[LWP_LOCALITY_STRIDE], step, 1);
+    lwp_heavy_hitters_add(&hitters[LWP_LOCALITY_STRIDE], step, 1);
     count->lines[lwp_locality_bucket(to > from ? to - from : from - to)]++;
     if (!step)
         return;
     if (step == site->step) {
         site->steps++;
-    } else if (site->steps >= WALK_LEAST) {
-        lwp_heavy_hitters_add(&often[LWP_LOCALITY_OUTER], (int64_t)(address - site->walk), site->steps + 1);
-        site->walk = address;
+    } else if (site->steps >= RUN_LEAST) {
+        lwp_heavy_hitters_add(&hitters[LWP_LOCALITY_OUTER], (int64_t)(address - site->run), site->steps + 1);
+        site->run = address;
         site->steps = 0;
     } else {
         site->step = step;
-        site->walk = site->last;
+        site->run = site->last;
         site->steps = 1;
     }
     site->last = address;
@@ -261,50 +252,51 @@ static void trace_found(struct lwp_hierarchy *hierarchy, unsigned thread, uint64
     found->at[*where]++;
 }
 
-/* The line is used, `reused` after it was before. */
-static void trace_before(struct lwp_trace *trace, uint32_t part, struct lwp_heavy_hitters *often, uint64_t line, struct lwp_reused reused)
+/* Notes which part used the line before, if it is reused beyond the caches of a core. */
+static void trace_before(struct lwp_trace *trace, uint32_t part, struct lwp_heavy_hitters *hitters, uint64_t line, struct lwp_reused reused)
 {
     uint64_t hash = line * 0x9e3779b97f4a7c15u;
     if (hash >> 32 & (SAMPLED_OF - 1))
         return;
     struct trace_line *last = &trace->sampled[hash >> 48];
     uint32_t window = (uint32_t)trace->counts->windows;
-    if (last->line == line && last->window == window && reused.distance != LWP_REUSE_FIRST && !reused.restarted && reused.distance >= trace->own_lines)
-        lwp_heavy_hitters_add(&often[LWP_LOCALITY_BEFORE], last->part, 1);
+    if (last->line == line && last->window == window && reused.distance != LWP_REUSE_FIRST && !reused.restarted &&
+        reused.distance >= trace->own_lines)
+        lwp_heavy_hitters_add(&hitters[LWP_LOCALITY_BEFORE], last->part, 1);
     *last = (struct trace_line){line, part, window};
 }
 
 static void trace_access(struct lwp_trace *trace, unsigned thread, const struct lwps_traced *traced, uint64_t time)
 {
-    const struct lwps_trace_site *told = lwps_trace_decoder_site(trace->decoder, traced->site);
+    const struct lwps_trace_site *decoded = lwps_trace_decoder_site(trace->decoder, traced->site);
     struct trace_site *site = &trace->sites[trace->site_of[traced->site]];
     uint64_t address = traced->place.address;
-    unsigned bytes = told->bytes ? told->bytes : 1, shift = trace->line_shift;
+    unsigned bytes = decoded->bytes ? decoded->bytes : 1, shift = trace->line_shift;
     site->chunk = trace->chunk;
-    bool store = told->flags & LWPS_ACCESS_STORE, first = !site->spot, restarted = false;
+    bool store = decoded->flags & LWPS_ACCESS_STORE, first = !site->location, restarted = false;
     if (first)
-        site->spot = lwp_resolver_spot(trace->resolver, told->ip, time);
+        site->location = lwp_resolver_location(trace->resolver, decoded->ip, time);
     uint32_t object = trace_object(trace, site, &traced->place, time), distance = 0;
     if (first || object != site->object) {
         site->object = object;
-        site->counts = lwp_locality_counts_at(trace->counts, object, site->spot->part);
-        site->often = trace_often_at(trace, site->counts);
+        site->counts = lwp_locality_counts_at(trace->counts, object, site->location->part);
+        site->hitters = trace_hitters_at(trace, site->counts);
         site->window = WINDOW_NONE;
     }
     trace_keep(trace, site, &traced->place, object, thread, bytes);
     struct lwp_locality_count *count = &trace->counts->items[site->counts];
-    struct lwp_heavy_hitters *often = trace->often[site->often].of;
+    struct lwp_heavy_hitters *hitters = trace->hitters[site->hitters].of;
     count->accesses++;
     count->stores += store;
     if (trace->touch.nodes > 1)
         count->local += lwp_first_touch_access(&trace->touch, thread, address, object);
     if (site->window == trace->window && site->thread == thread)
-        trace_walk(site, count, often, address, shift);
+        trace_stride(site, count, hitters, address, shift);
     else
         trace_began(trace, site, thread, address);
     for (uint64_t line = address >> shift; line <= (address + bytes - 1) >> shift; line++) {
         struct lwp_reused reused = lwp_reuse_cores_access(&trace->cores, thread, line, store);
-        trace_before(trace, count->part, often, line, reused);
+        trace_before(trace, count->part, hitters, line, reused);
         distance = reused.distance > distance ? reused.distance : distance;
         restarted |= reused.restarted;
         if (reused.others) {
@@ -333,22 +325,20 @@ struct trace_stream {
 static int stream_compare(const void *a, const void *b)
 {
     const struct trace_stream *x = a, *y = b;
-    if (x->part != y->part)
-        return x->part < y->part ? -1 : 1;
-    return (x->line > y->line) - (x->line < y->line);
+    return LWP_COMPARE(x->part, y->part) ?: LWP_COMPARE(x->line, y->line);
 }
 
-/* Walks of the chunk that are under way in small steps. Those of one loop that are within some lines of each other are one, as
- * prefetchers see it. */
+/* Counts the concurrent streams of the chunk: strided runs that go on, with small strides. Those of one loop within some lines of
+ * each other are one, as prefetchers see it. */
 static void trace_streams(struct lwp_trace *trace)
 {
     struct trace_stream streams[STREAMS_MOST];
     size_t count = 0;
     for (uint32_t i = 0; i < trace->site_count && count < STREAMS_MOST; i++) {
         const struct trace_site *site = &trace->sites[i];
-        if (site->chunk == trace->chunk && site->window == trace->window && site->steps >= WALK_LEAST &&
+        if (site->chunk == trace->chunk && site->window == trace->window && site->steps >= RUN_LEAST &&
             llabs(site->step) <= STREAM_LINES << trace->line_shift)
-            streams[count++] = (struct trace_stream){site->spot->part, i, site->last >> trace->line_shift};
+            streams[count++] = (struct trace_stream){site->location->part, i, site->last >> trace->line_shift};
     }
     qsort(streams, count, sizeof *streams, stream_compare);
     for (size_t from = 0, to; from < count; from = to) {
@@ -369,7 +359,7 @@ void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record)
         return;
     unsigned thread = trace_thread(trace, record->tid);
     if (record->window != trace->window) {
-        lwp_reuse_cores_clear(&trace->cores);
+        lwp_reuse_cores_free(&trace->cores);
         trace->window = record->window;
         trace->counts->windows++;
         trace->counts->gaps |= record->window > 1;

@@ -1,5 +1,5 @@
-/* One process' trace of accesses: each finds its object and its loop and goes through the models (reuse distances,
- * caches), which add up to counts. */
+/* The trace of a process: each access is attributed to its object and loop and runs through the models (reuse distances, caches,
+ * TLB), whose results are counted. */
 #ifndef LWP_ANALYSIS_LOAD_TRACE_REPLAY_H
 #define LWP_ANALYSIS_LOAD_TRACE_REPLAY_H
 
@@ -11,11 +11,11 @@
 struct lwp_trace;
 
 /* `machines`: by enum lwp_machine_of; the first is the one whose distances and strides are counted. */
-struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver, struct lwp_data_attribution *owners,
-                                struct lwp_locality_counts *counts);
+struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver,
+                                struct lwp_data_attribution *attribution, struct lwp_locality_counts *counts);
 void lwp_trace_free(struct lwp_trace *trace);
 
-/* Another file, by its number among all, of so many bytes. */
+/* Another file: its number among all, and its size. */
 void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes);
 void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record);
 

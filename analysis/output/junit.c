@@ -1,7 +1,7 @@
 #include "analysis/output/formats.h"
 
 #include "analysis/review/review_parts.h"
-#include "base/markup.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "analysis/review/review_parts.h"
 #include "base/path.h"
-#include "base/visible.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * was measured. In: a review and its analysis.json, whose texts the review has made fit for a terminal. */
 #include "analysis/output/report_parts.h"
 
-#include "base/visible.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "analysis/output/report_parts.h"
 
 #include "analysis/statistics/severity.h"
-#include "base/visible.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "analysis/output/terminal.h"
 
 #include "analysis/json/json_value.h"
-#include "base/visible.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
-/* Few stores can be watched in other threads, but each sample of a thread shows one of its stores. Who reads a store
- * depends above all on where it goes: a mailbox, a task, a part of an array is for one reader. So a store is taken to
- * be read as often as those that were watched near it. Pages are the leaves of a tree by their address: of a node, the
- * part that was read is that of its own trials and, as if from a tenth of a trial more, its parent's; what was never
- * tried has its parent's. A parent's own is the mean of its children's by the weight of their stores: some places are
- * tried more often. The weight of the stores in each leaf times its part adds up to what was handed over.
+/* Few stores can be watched in other threads, but each sample of a thread shows one of its stores. Who reads a store depends
+ * above all on where it goes: a mailbox, a task, a part of an array is for one reader. So a store is taken to be read as often
+ * as those that were watched near it (stratified sampling, with partial pooling over a tree of addresses).
+ *
+ * Pages are the leaves of the tree. The read share of a node is that of its own trials and, as if from a tenth of a trial more,
+ * its parent's; a node without trials has its parent's. A parent's own share is the mean of its children's, weighted by their
+ * stores, since some places are tried more often. The stores of each leaf times its share add up to what was communicated.
  *
  * Limits: what was seen of a page is taken to hold for all the time. Where one page has data for several readers, or is
  * read only sometimes, this is the plain proportion of reads among trials and as good as their number. */
@@ -11,10 +12,12 @@
 
 #include "base/arena.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS = LWP_COMMUNICATION_SAMPLE_PARTS, ALL = LWP_COMMUNICATION_SAMPLE_ALL, ESTIMATES = LWP_COMMUNICATION_SAMPLE_ESTIMATES };
+enum { PARTS = LWP_COMMUNICATION_PARTS, ALL = LWP_COMMUNICATION_ALL, ESTIMATES = LWP_COMMUNICATION_ESTIMATES };
 enum { PAGE_BITS = 12, STORES_MOST = 1 << 18, TRIALS_MOST = 1 << 18, ELSEWHERE = 0 };
 
 /* By how many bits a page's number is shifted on each level of the tree: everything, ... 64 KiB, 16 KiB, one page. */
@@ -24,149 +27,125 @@ enum { LEVELS = sizeof shifts };
 /* Little: most pages are for one reader, and pulled towards others they would all be wrong in one direction. */
 static const double parent_trials = 0.1;
 
-static struct lwp_communication_sample_stores *transfer_stores(struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer,
-                                                   uint64_t page)
+static struct lwp_communication_stores *samples_stores(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer,
+                                                       uint64_t page)
 {
-    if (transfers->store_count >= STORES_MOST)
+    if (samples->store_count >= STORES_MOST)
         page = ELSEWHERE;
     uint64_t key = lwp_hash_mix(lwp_hash_mix(process, writer), page) >> 1;
-    uint32_t *at = lwp_table_at(&transfers->store_index, key);
-    if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)transfers->store_count;
-        LWP_GROW(&transfers->stores, transfers->store_count, &transfers->store_room);
-        transfers->stores[transfers->store_count++] =
-            (struct lwp_communication_sample_stores){.process = process, .writer = writer, .page = page};
-    }
-    return &transfers->stores[*at];
+    uint32_t *at = lwp_map_at(&samples->store_index, key);
+    if (lwp_number_new(at, samples->store_count))
+        LWP_PUSH(samples->store, (struct lwp_communication_stores){.process = process, .writer = writer, .page = page});
+    return &samples->stores[*at];
 }
 
-static struct lwp_communication_sample_trials *transfer_trials(struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer,
-                                                   uint32_t reader, uint64_t page)
+static struct lwp_communication_trials *samples_trials(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer,
+                                                       uint32_t reader, uint64_t page)
 {
-    if (transfers->trial_count >= TRIALS_MOST)
+    if (samples->trial_count >= TRIALS_MOST)
         page = ELSEWHERE;
     uint64_t key = lwp_hash_mix(lwp_hash_mix(lwp_hash_mix(process, writer), reader), page) >> 1;
-    uint32_t *at = lwp_table_at(&transfers->trial_index, key);
-    if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)transfers->trial_count;
-        LWP_GROW(&transfers->trials, transfers->trial_count, &transfers->trial_room);
-        transfers->trials[transfers->trial_count++] =
-            (struct lwp_communication_sample_trials){.process = process, .writer = writer, .reader = reader, .page = page};
-    }
-    return &transfers->trials[*at];
+    uint32_t *at = lwp_map_at(&samples->trial_index, key);
+    if (lwp_number_new(at, samples->trial_count))
+        LWP_PUSH(samples->trial, (struct lwp_communication_trials){.process = process, .writer = writer, .reader = reader, .page = page});
+    return &samples->trials[*at];
 }
 
-void lwp_communication_samples_store(struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer, uint64_t address,
-                         uint64_t time, uint64_t weight)
+void lwp_communication_samples_store(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint64_t address,
+                                     uint64_t time, uint64_t weight)
 {
-    transfer_stores(transfers, process, writer, address >> PAGE_BITS)->weight[lwp_communication_samples_part(time)] += weight;
+    samples_stores(samples, process, writer, address >> PAGE_BITS)->weight[lwp_communication_samples_part(time)] += weight;
 }
 
-void lwp_communication_samples_trial(struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer, uint32_t reader,
-                         uint64_t address, uint64_t time, bool read)
+void lwp_communication_samples_trial(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint32_t reader,
+                                     uint64_t address, uint64_t time, bool read)
 {
-    struct lwp_communication_sample_trials *trials = transfer_trials(transfers, process, writer, reader, address >> PAGE_BITS);
+    struct lwp_communication_trials *trials = samples_trials(samples, process, writer, reader, address >> PAGE_BITS);
     unsigned part = lwp_communication_samples_part(time);
-    trials->told[part]++;
+    trials->decided[part]++;
     trials->read[part] += read;
 }
 
 void lwp_communication_samples_merge(struct lwp_communication_samples *into, struct lwp_communication_samples *from)
 {
     for (size_t i = 0; i < from->store_count; i++) {
-        const struct lwp_communication_sample_stores *stores = &from->stores[i];
-        struct lwp_communication_sample_stores *to = transfer_stores(into, stores->process, stores->writer, stores->page);
+        const struct lwp_communication_stores *stores = &from->stores[i];
+        struct lwp_communication_stores *to = samples_stores(into, stores->process, stores->writer, stores->page);
         for (unsigned k = 0; k < PARTS; k++)
             to->weight[k] += stores->weight[k];
     }
     for (size_t i = 0; i < from->trial_count; i++) {
-        const struct lwp_communication_sample_trials *trials = &from->trials[i];
-        struct lwp_communication_sample_trials *to =
-            transfer_trials(into, trials->process, trials->writer, trials->reader, trials->page);
+        const struct lwp_communication_trials *trials = &from->trials[i];
+        struct lwp_communication_trials *to = samples_trials(into, trials->process, trials->writer, trials->reader, trials->page);
         for (unsigned k = 0; k < PARTS; k++) {
-            to->told[k] += trials->told[k];
+            to->decided[k] += trials->decided[k];
             to->read[k] += trials->read[k];
         }
     }
     lwp_communication_samples_free(from);
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int samples_stores_compare(const void *a, const void *b)
 {
-    return (a > b) - (a < b);
+    const struct lwp_communication_stores *x = a, *y = b;
+    return LWP_COMPARE(x->process, y->process) ?: LWP_COMPARE(x->writer, y->writer) ?: LWP_COMPARE(x->page, y->page);
 }
 
-static int stores_compare(const void *a, const void *b)
+static int samples_trials_compare(const void *a, const void *b)
 {
-    const struct lwp_communication_sample_stores *x = a, *y = b;
-    if (x->process != y->process)
-        return compare(x->process, y->process);
-    return x->writer != y->writer ? compare(x->writer, y->writer) : compare(x->page, y->page);
+    const struct lwp_communication_trials *x = a, *y = b;
+    return LWP_COMPARE(x->process, y->process) ?: LWP_COMPARE(x->writer, y->writer)
+           ?: LWP_COMPARE(x->reader, y->reader) ?: LWP_COMPARE(x->page, y->page);
 }
 
-static int trials_compare(const void *a, const void *b)
+void lwp_communication_samples_renumber(struct lwp_communication_samples *samples)
 {
-    const struct lwp_communication_sample_trials *x = a, *y = b;
-    if (x->process != y->process)
-        return compare(x->process, y->process);
-    if (x->writer != y->writer)
-        return compare(x->writer, y->writer);
-    return x->reader != y->reader ? compare(x->reader, y->reader) : compare(x->page, y->page);
-}
-
-void lwp_communication_samples_renumber(struct lwp_communication_samples *transfers)
-{
-    if (transfers->store_count)
-        qsort(transfers->stores, transfers->store_count, sizeof *transfers->stores, stores_compare);
-    if (transfers->trial_count)
-        qsort(transfers->trials, transfers->trial_count, sizeof *transfers->trials, trials_compare);
-    for (size_t i = 1; i < transfers->store_count; i++)
+    LWP_SORT(samples->stores, samples->store_count, samples_stores_compare);
+    LWP_SORT(samples->trials, samples->trial_count, samples_trials_compare);
+    for (size_t i = 1; i < samples->store_count; i++)
         for (unsigned k = 0; k < PARTS; k++)
-            transfers->stores[i].weight[k] += transfers->stores[i - 1].weight[k];
+            samples->stores[i].weight[k] += samples->stores[i - 1].weight[k];
 }
 
-void lwp_communication_samples_free(struct lwp_communication_samples *transfers)
+void lwp_communication_samples_free(struct lwp_communication_samples *samples)
 {
-    lwp_table_free(&transfers->store_index);
-    lwp_table_free(&transfers->trial_index);
-    free(transfers->stores);
-    free(transfers->trials);
-    *transfers = (struct lwp_communication_samples){0};
+    lwp_map_fini(&samples->store_index);
+    lwp_map_fini(&samples->trial_index);
+    free(samples->stores);
+    free(samples->trials);
+    *samples = (struct lwp_communication_samples){0};
 }
 
 /* ---- the estimate ---- */
 
-struct descent {
-    const struct lwp_communication_samples *transfers;
-    double amount[ESTIMATES];
-};
-
-struct range {
+struct samples_range {
     size_t first, last;
 };
 
-/* The first of them whose page is not below `page`. */
-static size_t stores_from(const struct lwp_communication_samples *transfers, struct range in, uint64_t page)
+struct samples_node {
+    unsigned level;
+    struct samples_range stores, trials;
+};
+
+struct samples_descent {
+    const struct lwp_communication_samples *samples;
+    double amount[ESTIMATES];
+};
+
+/* The first of a range of stores whose page is not below `page`. */
+static size_t samples_stores_from(const struct lwp_communication_samples *samples, struct samples_range in, uint64_t page)
 {
-    while (in.first < in.last) {
-        size_t middle = (in.first + in.last) / 2;
-        if (transfers->stores[middle].page < page)
-            in.first = middle + 1;
-        else
-            in.last = middle;
-    }
-    return in.first;
+    return LWP_PARTITION_POINT(i, in.first, in.last, samples->stores[i].page < page);
 }
 
 /* Of the stores in a range, all but those of one part each. */
-static void range_weight(const struct lwp_communication_samples *transfers, struct range range, double weight[ESTIMATES])
+static void samples_weight(const struct lwp_communication_samples *samples, struct samples_range range, double weight[ESTIMATES])
 {
     weight[ALL] = 0;
     for (unsigned k = 0; k < PARTS; k++) {
         uint64_t part = 0;
         if (range.first < range.last)
-            part = transfers->stores[range.last - 1].weight[k] -
-                   (range.first ? transfers->stores[range.first - 1].weight[k] : 0);
+            part = samples->stores[range.last - 1].weight[k] - (range.first ? samples->stores[range.first - 1].weight[k] : 0);
         weight[k] = -(double)part;
         weight[ALL] += (double)part;
     }
@@ -174,137 +153,114 @@ static void range_weight(const struct lwp_communication_samples *transfers, stru
         weight[k] += weight[ALL];
 }
 
-static void descent_count(struct descent *descent, struct range stores, const double part[ESTIMATES])
+static void samples_count(struct samples_descent *descent, struct samples_range stores, const double share[ESTIMATES])
 {
     double weight[ESTIMATES];
-    range_weight(descent->transfers, stores, weight);
+    samples_weight(descent->samples, stores, weight);
     for (unsigned k = 0; k < ESTIMATES; k++)
-        descent->amount[k] += weight[k] * part[k];
+        descent->amount[k] += weight[k] * share[k];
 }
 
 /* Trials of a node, all but those of one part each, and how many of them were read. */
-static void node_trials(const struct lwp_communication_samples *transfers, struct range trials, double told[ESTIMATES],
-                        double read[ESTIMATES])
+static void samples_node_trials(const struct lwp_communication_samples *samples, struct samples_range trials, double decided[ESTIMATES],
+                                double read[ESTIMATES])
 {
     for (unsigned k = 0; k < ESTIMATES; k++) {
-        told[k] = read[k] = 0;
+        decided[k] = read[k] = 0;
         for (size_t i = trials.first; i < trials.last; i++)
             for (unsigned part = 0; part < PARTS; part++)
                 if (part != k) {
-                    told[k] += transfers->trials[i].told[part];
-                    read[k] += transfers->trials[i].read[part];
+                    decided[k] += samples->trials[i].decided[part];
+                    read[k] += samples->trials[i].read[part];
                 }
     }
 }
 
-struct node {
-    unsigned level;
-    struct range stores, trials;
-};
-
 /* The first child of a node that has trials, taken off the node: what is left in front of it has none. */
-static struct node node_child(const struct lwp_communication_samples *transfers, struct node *node, struct range *untried)
+static struct samples_node samples_node_child(const struct lwp_communication_samples *samples, struct samples_node *node,
+                                              struct samples_range *untried)
 {
     unsigned shift = shifts[node->level + 1];
-    uint64_t page = transfers->trials[node->trials.first].page >> shift;
-    struct node child = {.level = node->level + 1, .trials = {node->trials.first, node->trials.first}};
-    while (child.trials.last < node->trials.last && transfers->trials[child.trials.last].page >> shift == page)
+    uint64_t page = samples->trials[node->trials.first].page >> shift;
+    struct samples_node child = {.level = node->level + 1, .trials = {node->trials.first, node->trials.first}};
+    while (child.trials.last < node->trials.last && samples->trials[child.trials.last].page >> shift == page)
         child.trials.last++;
-    child.stores.first = stores_from(transfers, node->stores, page << shift);
-    child.stores.last =
-        stores_from(transfers, (struct range){child.stores.first, node->stores.last}, (page + 1) << shift);
-    *untried = (struct range){node->stores.first, child.stores.first};
+    child.stores.first = samples_stores_from(samples, node->stores, page << shift);
+    child.stores.last = samples_stores_from(samples, (struct samples_range){child.stores.first, node->stores.last}, (page + 1) << shift);
+    *untried = (struct samples_range){node->stores.first, child.stores.first};
     node->stores.first = child.stores.last;
     node->trials.first = child.trials.last;
     return child;
 }
 
-/* The part that its trials say was read of a node's stores, and how many trials say so. Some places are tried more
- * often than others: a node's part is the mean of its children's by the weight of their stores. */
-static void node_part(const struct lwp_communication_samples *transfers, struct node node, double part[ESTIMATES],
-                      double told[ESTIMATES])
+/* The share of a node's stores that was read, by its trials, and their number. */
+static void samples_node_share(const struct lwp_communication_samples *samples, struct samples_node node, double share[ESTIMATES],
+                               double decided[ESTIMATES])
 {
     double read[ESTIMATES], sum[ESTIMATES] = {0}, of[ESTIMATES] = {0};
-    node_trials(transfers, node.trials, told, read);
+    samples_node_trials(samples, node.trials, decided, read);
     while (node.level + 1 < LEVELS && node.trials.first < node.trials.last) {
-        struct range untried;
-        struct node child = node_child(transfers, &node, &untried);
-        double child_part[ESTIMATES], child_told[ESTIMATES], weight[ESTIMATES];
-        node_part(transfers, child, child_part, child_told);
-        range_weight(transfers, child.stores, weight);
+        struct samples_range untried;
+        struct samples_node child = samples_node_child(samples, &node, &untried);
+        double child_share[ESTIMATES], child_decided[ESTIMATES], weight[ESTIMATES];
+        samples_node_share(samples, child, child_share, child_decided);
+        samples_weight(samples, child.stores, weight);
         for (unsigned k = 0; k < ESTIMATES; k++)
-            if (child_told[k] > 0) {
-                sum[k] += weight[k] * child_part[k];
+            if (child_decided[k] > 0) {
+                sum[k] += weight[k] * child_share[k];
                 of[k] += weight[k];
             }
     }
     for (unsigned k = 0; k < ESTIMATES; k++)
-        part[k] = of[k] > 0 ? sum[k] / of[k] : told[k] > 0 ? read[k] / told[k] : 0;
+        share[k] = of[k] > 0 ? sum[k] / of[k] : decided[k] > 0 ? read[k] / decided[k] : 0;
 }
 
-static void descend(struct descent *descent, struct node node, const double parent[ESTIMATES])
+static void samples_descend(struct samples_descent *descent, struct samples_node node, const double parent[ESTIMATES])
 {
-    double part[ESTIMATES], told[ESTIMATES], as_trials = node.level ? parent_trials : 0;
-    node_part(descent->transfers, node, part, told);
+    double share[ESTIMATES], decided[ESTIMATES], as_trials = node.level ? parent_trials : 0;
+    samples_node_share(descent->samples, node, share, decided);
     for (unsigned k = 0; k < ESTIMATES; k++)
-        part[k] = told[k] > 0 ? (told[k] * part[k] + as_trials * parent[k]) / (told[k] + as_trials) : parent[k];
+        share[k] = decided[k] > 0 ? (decided[k] * share[k] + as_trials * parent[k]) / (decided[k] + as_trials) : parent[k];
     while (node.level + 1 < LEVELS && node.trials.first < node.trials.last) {
-        struct range untried;
-        struct node child = node_child(descent->transfers, &node, &untried);
-        descent_count(descent, untried, part);
-        descend(descent, child, part);
+        struct samples_range untried;
+        struct samples_node child = samples_node_child(descent->samples, &node, &untried);
+        samples_count(descent, untried, share);
+        samples_descend(descent, child, share);
     }
-    descent_count(descent, node.stores, part);
+    samples_count(descent, node.stores, share);
 }
 
-static struct range stores_of(const struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer)
+static struct samples_range samples_stores_of(const struct lwp_communication_samples *samples, uint32_t process, uint32_t writer)
 {
-    struct range range = {0, transfers->store_count};
-    struct lwp_communication_sample_stores key = {.process = process, .writer = writer};
-    while (range.first < range.last) {
-        size_t middle = (range.first + range.last) / 2;
-        if (stores_compare(&transfers->stores[middle], &key) < 0)
-            range.first = middle + 1;
-        else
-            range.last = middle;
-    }
-    while (range.last < transfers->store_count && transfers->stores[range.last].process == process &&
-           transfers->stores[range.last].writer == writer)
-        range.last++;
-    return range;
+    const struct lwp_communication_stores first = {.process = process, .writer = writer};
+    const struct lwp_communication_stores last = {.process = process, .writer = writer, .page = UINT64_MAX};
+    return (struct samples_range){LWP_PARTITION_POINT(i, 0, samples->store_count, samples_stores_compare(&samples->stores[i], &first) < 0),
+                                  LWP_PARTITION_POINT(i, 0, samples->store_count, samples_stores_compare(&samples->stores[i], &last) < 0)};
 }
 
-static struct range trials_of(const struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer, uint32_t reader)
+static struct samples_range samples_trials_of(const struct lwp_communication_samples *samples, uint32_t process, uint32_t writer,
+                                              uint32_t reader)
 {
-    struct range range = {0, transfers->trial_count};
-    struct lwp_communication_sample_trials key = {.process = process, .writer = writer, .reader = reader};
-    while (range.first < range.last) {
-        size_t middle = (range.first + range.last) / 2;
-        if (trials_compare(&transfers->trials[middle], &key) < 0)
-            range.first = middle + 1;
-        else
-            range.last = middle;
-    }
-    while (range.last < transfers->trial_count && transfers->trials[range.last].process == process &&
-           transfers->trials[range.last].writer == writer && transfers->trials[range.last].reader == reader)
-        range.last++;
-    return range;
+    const struct lwp_communication_trials first = {.process = process, .writer = writer, .reader = reader};
+    const struct lwp_communication_trials last = {.process = process, .writer = writer, .reader = reader, .page = UINT64_MAX};
+    return (struct samples_range){LWP_PARTITION_POINT(i, 0, samples->trial_count, samples_trials_compare(&samples->trials[i], &first) < 0),
+                                  LWP_PARTITION_POINT(i, 0, samples->trial_count, samples_trials_compare(&samples->trials[i], &last) < 0)};
 }
 
-void lwp_communication_samples_estimate(const struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer, uint32_t reader,
-                            const uint64_t sampled[LWP_COMMUNICATION_SAMPLE_PARTS], struct lwp_communication_sample_estimate *estimate)
+void lwp_communication_samples_estimate(const struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint32_t reader,
+                                        const uint64_t sampled[LWP_COMMUNICATION_PARTS], struct lwp_communication_estimate *estimate)
 {
     static const double nothing[ESTIMATES];
-    struct descent descent = {.transfers = transfers};
-    struct range stores = stores_of(transfers, process, writer), trials = trials_of(transfers, process, writer, reader);
-    *estimate = (struct lwp_communication_sample_estimate){0};
+    struct samples_descent descent = {.samples = samples};
+    struct samples_range stores = samples_stores_of(samples, process, writer), trials = samples_trials_of(samples, process, writer, reader);
+    *estimate = (struct lwp_communication_estimate){0};
     for (size_t i = trials.first; i < trials.last; i++)
         for (unsigned k = 0; k < PARTS; k++)
-            estimate->told += transfers->trials[i].told[k];
+            estimate->trials += samples->trials[i].decided[k];
     double weight[ESTIMATES], all = 0;
-    range_weight(transfers, stores, weight);
+    samples_weight(samples, stores, weight);
     estimate->stored = weight[ALL];
-    descend(&descent, (struct node){.stores = stores, .trials = trials}, nothing);
+    samples_descend(&descent, (struct samples_node){.stores = stores, .trials = trials}, nothing);
     for (unsigned k = 0; k < PARTS; k++)
         all += (double)sampled[k];
     for (unsigned k = 0; k < ESTIMATES; k++) {

@@ -1,67 +1,66 @@
-/* How much of what one thread stored another one read, from the stores it was sampled at and from the few that were
- * watched in the other thread. See communication_samples.c for the model. */
+/* How much of what one thread stored another one read, estimated from the sampled stores and from the few that were watched in
+ * the other thread. communication_samples.c has the model. */
 #ifndef LWP_ANALYSIS_PROFILE_COMMUNICATION_SAMPLES_H
 #define LWP_ANALYSIS_PROFILE_COMMUNICATION_SAMPLES_H
 
 #include "base/hash.h"
-#include "base/table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Everything is kept in so many parts, each with a random part of the records: how far estimates from all parts but one
- * are apart tells how sure they are (delete-a-group jackknife). The last estimate of several is from all parts. */
-enum { LWP_COMMUNICATION_SAMPLE_PARTS = 8, LWP_COMMUNICATION_SAMPLE_ALL = LWP_COMMUNICATION_SAMPLE_PARTS, LWP_COMMUNICATION_SAMPLE_ESTIMATES };
+/* Everything is kept in so many random parts. The spread of the estimates from all parts but one shows how sure they are
+ * (delete-a-group jackknife). The last of several estimates is from all parts. */
+enum { LWP_COMMUNICATION_PARTS = 8, LWP_COMMUNICATION_ALL = LWP_COMMUNICATION_PARTS, LWP_COMMUNICATION_ESTIMATES };
 
 /* The part of what was recorded for the sample at this time. */
 static inline unsigned lwp_communication_samples_part(uint64_t time)
 {
-    return (unsigned)(lwp_hash_mix(time, 0) >> 32) % LWP_COMMUNICATION_SAMPLE_PARTS;
+    return (unsigned)(lwp_hash_mix(time, 0) >> 32) % LWP_COMMUNICATION_PARTS;
 }
 
 /* Stores of a thread to a page. */
-struct lwp_communication_sample_stores {
+struct lwp_communication_stores {
     uint32_t process, writer;
     uint64_t page;
-    uint64_t weight[LWP_COMMUNICATION_SAMPLE_PARTS]; /* settled: with all that comes before it in the array */
+    uint64_t weight[LWP_COMMUNICATION_PARTS]; /* renumbered: a running sum over the array */
 };
 
 /* What another thread was seen to do with some of them. */
-struct lwp_communication_sample_trials {
+struct lwp_communication_trials {
     uint32_t process, writer, reader;
     uint64_t page;
-    uint32_t told[LWP_COMMUNICATION_SAMPLE_PARTS], read[LWP_COMMUNICATION_SAMPLE_PARTS]; /* told: with a known end */
+    uint32_t decided[LWP_COMMUNICATION_PARTS], read[LWP_COMMUNICATION_PARTS]; /* decided: with a known end */
 };
 
 /* Start from zero. */
 struct lwp_communication_samples {
-    struct lwp_communication_sample_stores *stores; /* settled: by process, writer, page */
+    struct lwp_communication_stores *stores; /* renumbered: by process, writer, page */
     size_t store_count, store_room;
-    struct lwp_communication_sample_trials *trials; /* settled: by process, writer, reader, page */
+    struct lwp_communication_trials *trials; /* renumbered: by process, writer, reader, page */
     size_t trial_count, trial_room;
-    struct lwp_table store_index, trial_index;
+    struct lwp_map store_index, trial_index;
 };
 
-void lwp_communication_samples_store(struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer, uint64_t address,
-                         uint64_t time, uint64_t weight);
-void lwp_communication_samples_trial(struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer, uint32_t reader,
-                         uint64_t address, uint64_t time, bool read);
+void lwp_communication_samples_store(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint64_t address,
+                                     uint64_t time, uint64_t weight);
+void lwp_communication_samples_trial(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint32_t reader,
+                                     uint64_t address, uint64_t time, bool read);
 
 /* Adds `from` to `into` and frees it. */
 void lwp_communication_samples_merge(struct lwp_communication_samples *into, struct lwp_communication_samples *from);
-void lwp_communication_samples_renumber(struct lwp_communication_samples *transfers);
-void lwp_communication_samples_free(struct lwp_communication_samples *transfers);
+void lwp_communication_samples_renumber(struct lwp_communication_samples *samples);
+void lwp_communication_samples_free(struct lwp_communication_samples *samples);
 
-struct lwp_communication_sample_estimate {
-    double amount[LWP_COMMUNICATION_SAMPLE_ESTIMATES]; /* weight of the writer's stores that the reader read next */
-    double stored;                         /* of all of them */
-    uint64_t told;                         /* trials that this rests on */
+struct lwp_communication_estimate {
+    double amount[LWP_COMMUNICATION_ESTIMATES]; /* weight of the writer's stores that the reader read next */
+    double stored;                              /* of all of them */
+    uint64_t trials;                            /* trials that this rests on */
 };
 
-/* Once settled. `sampled`: the weight of all samples of the writer by their part: the CPU time it took is known exactly,
- * so that only the fraction of it that was spent on stores varies. */
-void lwp_communication_samples_estimate(const struct lwp_communication_samples *transfers, uint32_t process, uint32_t writer, uint32_t reader,
-                            const uint64_t sampled[LWP_COMMUNICATION_SAMPLE_PARTS], struct lwp_communication_sample_estimate *estimate);
+/* Once renumbered. `sampled`: the cost of all samples of the writer by their part. The CPU time it took is known exactly, so
+ * only the fraction that was spent on stores varies. */
+void lwp_communication_samples_estimate(const struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint32_t reader,
+                                        const uint64_t sampled[LWP_COMMUNICATION_PARTS], struct lwp_communication_estimate *estimate);
 
 #endif

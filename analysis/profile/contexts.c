@@ -1,7 +1,6 @@
-/* One tree of calling contexts for all processes and threads. In: frames as (module, address in its file), outermost
- * first. Out: node ids that are equal for equal paths. Limits: at most so many nodes as the profile says. A path beyond
- * ends early, and which one that is depends on who came first: the profile knows, and load.c begins again with paths
- * that are shorter. */
+/* One calling context tree for all processes and threads. In: frames as (module, address in its file), outermost first. Out: node
+ * ids that are equal for equal paths. Limits: at most profile->contexts_most nodes. Longer paths are cut, and which ones depends
+ * on the order: load.c starts again with shorter paths then. */
 #include "analysis/profile/contexts.h"
 
 #include <stdlib.h>
@@ -18,13 +17,12 @@ static uint64_t context_key(const struct lwp_context_node *node)
     return lwp_hash_mix(lwp_hash_mix(node->parent, node->module), node->address * 2 + node->is_function);
 }
 
-uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32_t module, uint64_t address,
-                            bool is_function)
+uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32_t module, uint64_t address, bool is_function)
 {
     if (profile->contexts[parent].depth >= profile->context_depth)
         return parent;
-    uint64_t key = context_key(
-        &(struct lwp_context_node){.parent = parent, .module = module, .address = address, .is_function = is_function});
+    uint64_t key =
+        context_key(&(struct lwp_context_node){.parent = parent, .module = module, .address = address, .is_function = is_function});
     for (;; key++) {
         uint32_t *at = lwp_map_at(profile->context_index, key);
         if (*at == LWP_MAP_NONE) {
@@ -33,18 +31,13 @@ uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32
                 return parent;
             }
             *at = (uint32_t)profile->context_count;
-            LWP_GROW(&profile->contexts, profile->context_count, &profile->context_room);
-            profile->contexts[profile->context_count++] =
-                (struct lwp_context_node){.parent = parent,
-                                          .module = module,
-                                          .address = address,
-                                          .depth = profile->contexts[parent].depth + 1,
-                                          .is_function = is_function};
+            LWP_PUSH(profile->context, (struct lwp_context_node){.parent = parent, .module = module, .address = address,
+                                                                 .depth = profile->contexts[parent].depth + 1,
+                                                                 .is_function = is_function});
             return (uint32_t)profile->context_count - 1;
         }
         const struct lwp_context_node *node = &profile->contexts[*at];
-        if (node->parent == parent && node->module == module && node->address == address &&
-            node->is_function == is_function)
+        if (node->parent == parent && node->module == module && node->address == address && node->is_function == is_function)
             return *at;
     }
 }
@@ -67,7 +60,7 @@ uint32_t lwp_contexts_shared(const struct lwp_profile *profile, uint32_t a, uint
     return lwp_contexts_common(profile, a, b);
 }
 
-/* Of one parent. */
+/* Of the same parent. */
 static int context_compare(const void *a, const void *b)
 {
     const struct context_sorted *x = a, *y = b;
@@ -91,8 +84,7 @@ static struct context_sorted *contexts_by_parent(const struct lwp_profile *profi
         before += here;
     }
     for (size_t i = 1; i < profile->context_count; i++)
-        children[ends[profile->contexts[i].parent]++] =
-            (struct context_sorted){.node = profile->contexts[i], .old = (uint32_t)i};
+        children[ends[profile->contexts[i].parent]++] = (struct context_sorted){.node = profile->contexts[i], .old = (uint32_t)i};
     return children;
 }
 

@@ -5,17 +5,16 @@
 #include "analysis/profile/profile.h"
 
 /* The child of `parent` for a call at `address` (or for the function that starts there). */
-uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32_t module, uint64_t address,
-                            bool is_function);
+uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32_t module, uint64_t address, bool is_function);
 
-/* The deepest node both have above them (or are). */
+/* Their lowest common ancestor. */
 uint32_t lwp_contexts_common(const struct lwp_profile *profile, uint32_t a, uint32_t b);
 
-/* The same where LWP_NONE stands for nothing yet. */
+/* The same where LWP_NONE stands for none yet. */
 uint32_t lwp_contexts_shared(const struct lwp_profile *profile, uint32_t a, uint32_t b);
 
-/* Numbers the nodes by their depth and what they are, whatever the order they were made in; numbers[old] is the new
- * one. Objects and streams are the caller's to change. Until lwp_contexts_index no child can be asked for. */
+/* Numbers the nodes by depth, module and address, so that numbers do not depend on the order in which they were made; numbers[old]
+ * is the new one. The caller renumbers objects and streams. No child can be looked up until lwp_contexts_index. */
 void lwp_contexts_sort(struct lwp_profile *profile, uint32_t *numbers);
 void lwp_contexts_index(struct lwp_profile *profile);
 

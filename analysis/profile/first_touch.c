@@ -1,5 +1,9 @@
 #include "analysis/profile/first_touch.h"
 
+#include "base/arena.h"
+
+#include "base/order.h"
+
 enum { PAGE_BITS = 12 };
 
 void lwp_first_touch_begin(struct lwp_first_touch *touch, const struct lwp_hierarchy_plan machines[LWP_MACHINES])
@@ -14,7 +18,7 @@ void lwp_first_touch_begin(struct lwp_first_touch *touch, const struct lwp_hiera
 
 void lwp_first_touch_free(struct lwp_first_touch *touch)
 {
-    lwp_table_free(&touch->index);
+    lwp_map_fini(&touch->index);
     free(touch->pages);
     *touch = (struct lwp_first_touch){.last_page = UINT64_MAX};
 }
@@ -23,12 +27,9 @@ bool lwp_first_touch_access(struct lwp_first_touch *touch, unsigned thread, uint
 {
     unsigned node = thread / touch->threads % touch->nodes;
     if (address >> PAGE_BITS != touch->last_page) {
-        uint32_t *at = lwp_table_at(&touch->index, address >> PAGE_BITS);
-        if (*at == LWP_TABLE_NONE) {
-            *at = (uint32_t)touch->count;
-            LWP_GROW(&touch->pages, touch->count, &touch->room);
-            touch->pages[touch->count++] = (struct lwp_touched_page){.object = object, .node = node};
-        }
+        uint32_t *at = lwp_map_at(&touch->index, address >> PAGE_BITS);
+        if (lwp_number_new(at, touch->count))
+            LWP_APPEND(&touch->pages, &touch->count, &touch->room, (struct lwp_touched_page){.object = object, .node = node});
         touch->last = *at;
         touch->last_page = address >> PAGE_BITS;
     }
@@ -37,14 +38,13 @@ bool lwp_first_touch_access(struct lwp_first_touch *touch, unsigned thread, uint
     return page->node == node;
 }
 
-void lwp_first_touch_page(const struct lwp_first_touch *touch, size_t i, struct lwp_touched *touched)
+struct lwp_touched lwp_first_touch_page(const struct lwp_first_touch *touch, size_t i)
 {
     const struct lwp_touched_page *page = &touch->pages[i];
-    uint32_t most = 0;
-    *touched = (struct lwp_touched){.object = page->object, .local = page->from[page->node]};
+    struct lwp_touched touched = {.object = page->object, .local = page->from[page->node]};
     for (unsigned node = 0; node < touch->nodes; node++) {
-        touched->accesses += page->from[node];
-        most = page->from[node] > most ? page->from[node] : most;
+        touched.accesses += page->from[node];
+        LWP_RAISE(touched.best, page->from[node]);
     }
-    touched->best = most;
+    return touched;
 }

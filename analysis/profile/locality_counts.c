@@ -1,14 +1,74 @@
 #include "analysis/profile/locality_counts.h"
 
+#include "base/arena.h"
+
 #include "base/hash.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { JOINED_LEAST = 1024 };
+void lwp_locality_values_free(struct lwp_locality_values *values)
+{
+    free(values->items);
+    *values = (struct lwp_locality_values){0};
+}
+
+void lwp_locality_values_add(struct lwp_locality_values *values, const struct lwp_locality_value *value)
+{
+    if (values->count >= JOINED_LEAST && values->count >= 2 * values->joined)
+        lwp_locality_values_join(values);
+    LWP_APPEND(&values->items, &values->count, &values->room, *value);
+}
+
+static int values_owner_compare(const struct lwp_locality_value *x, const struct lwp_locality_value *y)
+{
+    return LWP_COMPARE(x->object, y->object) ?: LWP_COMPARE(x->part, y->part) ?: LWP_COMPARE(x->of, y->of);
+}
+
+static int values_compare(const void *a, const void *b)
+{
+    const struct lwp_locality_value *x = a, *y = b;
+    int owner = values_owner_compare(x, y);
+    return owner ? owner : (x->value > y->value) - (x->value < y->value);
+}
+
+void lwp_locality_values_join(struct lwp_locality_values *values)
+{
+    size_t kept = 0;
+    LWP_SORT(values->items, values->count, values_compare);
+    for (size_t i = 0; i < values->count; i++)
+        if (kept && values_compare(&values->items[kept - 1], &values->items[i]) == 0)
+            values->items[kept - 1].count += values->items[i].count;
+        else
+            values->items[kept++] = values->items[i];
+    values->count = values->joined = kept;
+}
+
+const struct lwp_locality_value *lwp_locality_values_of(const struct lwp_locality_values *values, uint32_t object, uint32_t part,
+                                                        enum lwp_locality_value_of of, size_t *count)
+{
+    const struct lwp_locality_value wanted = {.object = object, .part = part, .of = of};
+    size_t low = LWP_PARTITION_POINT(i, 0, values->count, values_owner_compare(&values->items[i], &wanted) < 0);
+    for (*count = 0; low + *count < values->count && values_owner_compare(&values->items[low + *count], &wanted) == 0;)
+        ++*count;
+    return values->items + low;
+}
+
+const struct lwp_locality_value *lwp_locality_values_most(const struct lwp_locality_value *values, size_t count)
+{
+    const struct lwp_locality_value *most = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!most || values[i].count > most->count)
+            most = &values[i];
+    return most;
+}
+
 uint32_t lwp_locality_counts_at(struct lwp_locality_counts *counts, uint32_t object, uint32_t part)
 {
-    uint32_t *at = lwp_table_at(&counts->index, (uint64_t)object << 32 | part);
-    if (*at == LWP_TABLE_NONE) {
+    uint32_t *at = lwp_map_at(&counts->index, (uint64_t)object << 32 | part);
+    if (*at == LWP_MAP_NONE) {
         LWP_GROW(&counts->items, counts->count, &counts->room);
         *at = (uint32_t)counts->count;
         counts->items[counts->count++] = (struct lwp_locality_count){.object = object, .part = part};
@@ -18,7 +78,7 @@ uint32_t lwp_locality_counts_at(struct lwp_locality_counts *counts, uint32_t obj
 
 void lwp_locality_counts_free(struct lwp_locality_counts *counts)
 {
-    lwp_table_free(&counts->index);
+    lwp_map_fini(&counts->index);
     lwp_trace_sample_free(&counts->kept);
     lwp_locality_values_free(&counts->values);
     free(counts->touched);
@@ -26,31 +86,12 @@ void lwp_locality_counts_free(struct lwp_locality_counts *counts)
     *counts = (struct lwp_locality_counts){0};
 }
 
-static void counts_add_found(struct lwp_locality_found *into, const struct lwp_locality_found *from)
-{
-    for (size_t i = 0; i < LWP_LOCALITY_PLACES; i++)
-        into->at[i] += from->at[i];
-    into->cycles += from->cycles;
-}
-
 void lwp_locality_count_add(struct lwp_locality_count *into, const struct lwp_locality_count *from)
 {
-    into->accesses += from->accesses;
-    into->stores += from->stores;
-    counts_add_found(&into->found, &from->found);
-    counts_add_found(&into->elsewhere, &from->elsewhere);
-    for (size_t i = 0; i < LWP_LOCALITY_DISTANCES; i++)
-        into->distances[i] += from->distances[i];
-    into->local += from->local;
-    into->restarted += from->restarted;
-    into->conflicts += from->conflicts;
-    into->streams += from->streams;
-    into->streams_times += from->streams_times;
-    for (size_t i = 0; i < LWP_LOCALITY_STRIDES; i++)
-        into->lines[i] += from->lines[i];
-    into->walks += from->walks;
-    for (size_t i = 0; i < LWP_LOCALITY_VALUES; i++)
-        into->values[i] += from->values[i];
+    enum { FIRST = offsetof(struct lwp_locality_count, accesses) / sizeof(uint64_t), LAST = sizeof *into / sizeof(uint64_t) };
+    uint64_t *to = (uint64_t *)into;
+    for (size_t i = FIRST; i < LAST; i++) /* all but its keys are counters */
+        to[i] += ((const uint64_t *)from)[i];
 }
 
 void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_locality_counts *from)
@@ -62,10 +103,7 @@ void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_loca
     for (size_t i = 0; i < from->values.count; i++)
         lwp_locality_values_add(&into->values, &from->values.items[i]);
     lwp_trace_sample_merge(&into->kept, &from->kept);
-    for (size_t i = 0; i < from->touched_count; i++) {
-        LWP_GROW(&into->touched, into->touched_count, &into->touched_room);
-        into->touched[into->touched_count++] = from->touched[i];
-    }
+    LWP_APPEND_ALL(&into->touched, &into->touched_count, &into->touched_room, from->touched, from->touched_count);
     into->gaps |= from->gaps;
     into->traced |= from->traced;
     into->accesses += from->accesses;
@@ -80,13 +118,12 @@ static int touched_compare(const void *a, const void *b)
     return (x->object > y->object) - (x->object < y->object);
 }
 
-static void touched_settle(struct lwp_locality_counts *counts, const uint32_t *objects)
+static void touched_renumber(struct lwp_locality_counts *counts, const uint32_t *objects)
 {
     size_t kept = 0;
     for (size_t i = 0; i < counts->touched_count; i++)
         counts->touched[i].object = objects[counts->touched[i].object];
-    if (counts->touched_count)
-        qsort(counts->touched, counts->touched_count, sizeof *counts->touched, touched_compare);
+    LWP_SORT(counts->touched, counts->touched_count, touched_compare);
     for (size_t i = 0; i < counts->touched_count; i++) {
         const struct lwp_touched more = counts->touched[i];
         if (!kept || counts->touched[kept - 1].object != more.object) {
@@ -103,9 +140,7 @@ static void touched_settle(struct lwp_locality_counts *counts, const uint32_t *o
 static int counts_compare(const void *a, const void *b)
 {
     const struct lwp_locality_count *x = a, *y = b;
-    if (x->object != y->object)
-        return x->object < y->object ? -1 : 1;
-    return (x->part > y->part) - (x->part < y->part);
+    return LWP_COMPARE(x->object, y->object) ?: LWP_COMPARE(x->part, y->part);
 }
 
 static uint32_t counts_region(uint32_t part, const uint32_t *regions)
@@ -113,7 +148,7 @@ static uint32_t counts_region(uint32_t part, const uint32_t *regions)
     return part == UINT32_MAX ? UINT32_MAX : regions[part];
 }
 
-static void values_settle(struct lwp_locality_values *values, const uint32_t *objects, const uint32_t *regions)
+static void values_renumber(struct lwp_locality_values *values, const uint32_t *objects, const uint32_t *regions)
 {
     for (size_t i = 0; i < values->count; i++) {
         struct lwp_locality_value *value = &values->items[i];
@@ -133,8 +168,7 @@ void lwp_locality_counts_renumber(struct lwp_locality_counts *counts, const uint
         item->object = objects[item->object];
         item->part = counts_region(item->part, regions);
     }
-    if (counts->count)
-        qsort(counts->items, counts->count, sizeof *counts->items, counts_compare);
+    LWP_SORT(counts->items, counts->count, counts_compare);
     for (size_t i = 0; i < counts->count; i++) {
         if (kept && counts_compare(&counts->items[kept - 1], &counts->items[i]) == 0)
             lwp_locality_count_add(&counts->items[kept - 1], &counts->items[i]);
@@ -142,9 +176,47 @@ void lwp_locality_counts_renumber(struct lwp_locality_counts *counts, const uint
             counts->items[kept++] = counts->items[i];
     }
     counts->count = kept;
-    lwp_table_free(&counts->index);
-    touched_settle(counts, objects);
-    values_settle(&counts->values, objects, regions);
+    lwp_map_fini(&counts->index);
+    touched_renumber(counts, objects);
+    values_renumber(&counts->values, objects, regions);
     for (size_t i = 0; i < counts->kept.count; i++)
         counts->kept.accesses[i].object = objects[counts->kept.accesses[i].object];
+}
+
+/* ---- the kept part of the trace ---- */
+
+void lwp_trace_sample_free(struct lwp_trace_sample *kept)
+{
+    lwp_pages_free(kept->accesses, sizeof *kept->accesses * LWP_TRACE_SAMPLE_MOST);
+    *kept = (struct lwp_trace_sample){0};
+}
+
+void lwp_trace_sample_thin(struct lwp_trace_sample *kept)
+{
+    for (size_t i = 1; i < LWP_TRACE_SAMPLE_MOST / LWP_TRACE_SAMPLE_STRETCH / 2; i++)
+        memcpy(kept->accesses + i * LWP_TRACE_SAMPLE_STRETCH, kept->accesses + 2 * i * LWP_TRACE_SAMPLE_STRETCH,
+               LWP_TRACE_SAMPLE_STRETCH * sizeof *kept->accesses);
+    kept->count = LWP_TRACE_SAMPLE_MOST / 2;
+    kept->every = kept->every ? 2 * kept->every : 2;
+}
+
+static bool kept_is_larger(uint32_t file, uint64_t bytes, const struct lwp_trace_sample *than)
+{
+    return bytes > than->bytes || (bytes == than->bytes && file < than->file);
+}
+
+void lwp_trace_sample_begin(struct lwp_trace_sample *kept, uint32_t file, uint64_t bytes)
+{
+    kept->passed = !kept_is_larger(file, bytes, kept);
+    if (!kept->passed)
+        *kept = (struct lwp_trace_sample){.accesses = kept->accesses, .file = file, .bytes = bytes};
+}
+
+void lwp_trace_sample_merge(struct lwp_trace_sample *into, struct lwp_trace_sample *from)
+{
+    struct lwp_trace_sample less = *into;
+    if (!kept_is_larger(from->file, from->bytes, into))
+        return;
+    *into = *from;
+    *from = less;
 }

@@ -1,4 +1,4 @@
-/* Places in code that samples and call paths name, each looked up once: function and innermost loop. */
+/* Code locations that samples and call paths name, each looked up once: its function and innermost loop. */
 #ifndef LWP_ANALYSIS_PROFILE_LOCATIONS_H
 #define LWP_ANALYSIS_PROFILE_LOCATIONS_H
 
@@ -9,12 +9,12 @@ struct lwp_location {
     uint64_t address;
     uint64_t function;    /* its start, or the address itself when that is not known */
     uint32_t function_id; /* the same for the same module and function */
-    uint32_t part;        /* the machine loop, or else the function: regions are made of these */
+    uint32_t part;        /* id of the machine loop, or else of the function: regions are made of these */
     bool is_loop;
 };
 
 struct lwp_locations *lwp_locations_new(void);
-void lwp_locations_free(struct lwp_locations *spots);
+void lwp_locations_free(struct lwp_locations *locations);
 
 /* Made at the first call; stays valid. Under the profile's lock while several threads load. */
 const struct lwp_location *lwp_locations_at(struct lwp_profile *profile, uint32_t module, uint64_t address);
@@ -25,8 +25,8 @@ void lwp_locations_address(const struct lwp_profile *profile, uint32_t id, uint3
 uint32_t lwp_locations_count(const struct lwp_profile *profile);
 uint32_t lwp_locations_part_count(const struct lwp_profile *profile);
 
-/* The region of each part that is wanted, LWP_NONE of others: made in order of module and address, so that regions get
- * the same numbers however samples came. `wanted` and `regions` have a place for each part. */
+/* The region of each part that is wanted, LWP_NONE of others: made in order of module and address, so that the numbers of regions
+ * do not depend on the order of samples. `wanted` and `regions` have lwp_locations_part_count items. */
 void lwp_locations_regions(struct lwp_profile *profile, const bool *wanted, uint32_t *regions);
 
 #endif

@@ -1,8 +1,9 @@
-/* The table of data objects and what people call them.
+/* The table of data objects and their names.
  * In: allocation paths, addresses of static and stack variables. Out: object ids, names.
- * Two allocations are one object when their call paths are the same with recursion taken out. */
+ * Two allocations are one object when their call paths without recursion are equal. */
 #define _GNU_SOURCE /* strcasestr */
 #include "analysis/profile/objects.h"
+#include "base/order.h"
 
 #include "analysis/profile/contexts.h"
 #include "base/pages.h"
@@ -18,16 +19,17 @@ static uint32_t object_intern(struct lwp_profile *profile, uint64_t key, const s
     uint32_t *at = lwp_map_at(profile->object_index, key);
     if (*at == LWP_MAP_NONE) {
         if (profile->object_count >= OBJECTS_MAX && made->kind != LWP_OBJECT_UNKNOWN)
-            return lwp_objects_unknown(profile);
+            return lwp_objects_special(profile, LWP_OBJECT_NOT_KNOWN);
         *at = (uint32_t)profile->object_count;
         LWP_PAGES_GROW(&profile->objects, profile->object_count, &profile->object_room);
-        profile->objects[profile->object_count] = *made;
-        profile->objects[profile->object_count].key = key;
-        profile->objects[profile->object_count].reported = LWP_NONE;
-        profile->objects[profile->object_count].first_ns = UINT64_MAX;
+        struct lwp_object *object = &profile->objects[profile->object_count];
         bool dated = made->kind == LWP_OBJECT_HEAP || made->kind == LWP_OBJECT_MMAP; /* by its blocks (address_map.c) */
-        profile->objects[profile->object_count].born_ns = dated ? UINT64_MAX : 0;
-        profile->objects[profile->object_count].died_ns = dated ? 0 : UINT64_MAX;
+        *object = *made;
+        object->key = key;
+        object->reported = LWP_NONE;
+        object->first_ns = UINT64_MAX;
+        object->allocated_ns = dated ? UINT64_MAX : 0;
+        object->freed_ns = dated ? 0 : UINT64_MAX;
         profile->object_count++;
     }
     return *at;
@@ -38,23 +40,19 @@ static uint64_t object_allocated_key(enum lwp_object_kind kind, uint32_t path, u
     return lwp_hash_mix(lwp_hash_mix(path, pool_size), kind);
 }
 
-uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context,
-                               uint64_t pool_size)
+uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context, uint64_t pool_size)
 {
     uint32_t path = lwp_contexts_unrecursed(profile, context);
-    return object_intern(
-        profile, object_allocated_key(kind, path, pool_size),
-        &(struct lwp_object){.kind = kind, .context = path, .module = LWP_NONE, .pool_size = pool_size});
+    return object_intern(profile, object_allocated_key(kind, path, pool_size),
+                         &(struct lwp_object){.kind = kind, .context = path, .module = LWP_NONE, .pool_size = pool_size});
 }
 
-uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset,
-                            uint64_t *until)
+uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset, uint64_t *until)
 {
     struct lwp_symbol symbol;
-    struct lwp_object object = {.kind = LWP_OBJECT_STATIC, .module = module, .asked = address, .allocations = 1};
-    if (module == LWP_NONE || !lwp_code_data_symbol(profile->code, module, address, &symbol) ||
-        address < symbol.start) {
-        /* A variable without a symbol: all of the module's are one. */
+    struct lwp_object object = {.kind = LWP_OBJECT_STATIC, .module = module, .lookup_address = address, .allocations = 1};
+    if (module == LWP_NONE || !lwp_code_data_symbol(profile->code, module, address, &symbol) || address < symbol.start) {
+        /* Variables without a symbol: one object per module. */
         *offset = address;
         *until = 0;
         return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, UINT64_MAX), LWP_OBJECT_STATIC), &object);
@@ -67,12 +65,11 @@ uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64
     return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, symbol.start), LWP_OBJECT_STATIC), &object);
 }
 
-uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_t address, int64_t from_cfa,
-                           uint64_t *offset)
+uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_t address, int64_t from_cfa, uint64_t *offset)
 {
     uint64_t function = lwp_contexts_function(profile, module, address);
     struct lwp_object object = {
-        .kind = LWP_OBJECT_STACK, .module = module, .start = function, .asked = address, .asked_cfa = from_cfa, .allocations = 1};
+        .kind = LWP_OBJECT_STACK, .module = module, .start = function, .lookup_address = address, .lookup_cfa = from_cfa, .allocations = 1};
     const char *variable = NULL;
     int64_t start = 0;
     uint64_t bytes = 0, elements = 0;
@@ -90,53 +87,33 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
         uint64_t key = lwp_hash_mix(lwp_hash_mix(module, function), (uint64_t)start ^ 0x5bd1e995u);
         key = lwp_hash_mix(lwp_hash_mix(key, lwp_hash_text(variable)), bytes);
         uint32_t index = object_intern(profile, lwp_hash_mix(key, lwp_hash_text(type && type->name ? type->name : "")), &object);
-        profile->objects[index].spilled &= object.spilled; /* whichever instruction was asked about first */
+        profile->objects[index].spilled &= object.spilled; /* whichever instruction was looked up first */
         return index;
     }
     *offset = (uint64_t)from_cfa;
     return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, function), LWP_OBJECT_STACK), &object);
 }
 
-static uint64_t object_other_stack_key(void)
+static uint64_t object_special_key(enum lwp_object_special which)
 {
-    return lwp_hash_mix(1, LWP_OBJECT_STACK);
+    return which == LWP_OBJECT_OTHER_STACK ? lwp_hash_mix(1, LWP_OBJECT_STACK) : lwp_hash_mix(which, LWP_OBJECT_UNKNOWN);
 }
 
-uint32_t lwp_objects_other_stack(struct lwp_profile *profile)
+uint32_t lwp_objects_special(struct lwp_profile *profile, enum lwp_object_special which)
 {
-    return object_intern(profile, object_other_stack_key(),
-                         &(struct lwp_object){.kind = LWP_OBJECT_STACK, .module = LWP_NONE, .label = "stack"});
-}
-
-static uint64_t object_unowned_key(void)
-{
-    return lwp_hash_mix(2, LWP_OBJECT_UNKNOWN);
-}
-
-uint32_t lwp_objects_unowned(struct lwp_profile *profile)
-{
-    return object_intern(
-        profile, object_unowned_key(),
-        &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .label = "memory without a known owner"});
-}
-
-uint32_t lwp_objects_unknown(struct lwp_profile *profile)
-{
-    return object_intern(profile, lwp_hash_mix(1, LWP_OBJECT_UNKNOWN),
-                         &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .label = "unknown"});
+    static const char *const labels[] = {"stack", "unknown", "memory without a known owner"};
+    return object_intern(profile, object_special_key(which),
+                         &(struct lwp_object){.kind = which == LWP_OBJECT_OTHER_STACK ? LWP_OBJECT_STACK : LWP_OBJECT_UNKNOWN,
+                                              .module = LWP_NONE, .label = labels[which]});
 }
 
 void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *life)
 {
     object->allocations += life->allocations;
-    if (life->bytes > object->bytes)
-        object->bytes = life->bytes;
-    if (life->largest > object->largest)
-        object->largest = life->largest;
-    if (life->born_ns < object->born_ns)
-        object->born_ns = life->born_ns;
-    if (life->died_ns > object->died_ns)
-        object->died_ns = life->died_ns;
+    LWP_RAISE(object->bytes, life->bytes);
+    LWP_RAISE(object->largest, life->largest);
+    LWP_LOWER(object->allocated_ns, life->allocated_ns);
+    LWP_RAISE(object->freed_ns, life->freed_ns);
 }
 
 static uint32_t object_like(struct lwp_profile *profile, const struct lwp_object *other)
@@ -147,15 +124,15 @@ static uint32_t object_like(struct lwp_profile *profile, const struct lwp_object
     case LWP_OBJECT_MMAP:
         return lwp_objects_allocated(profile, other->kind, other->context, other->pool_size);
     case LWP_OBJECT_STATIC:
-        return lwp_objects_static(profile, other->module, other->asked, &offset, &until);
+        return lwp_objects_static(profile, other->module, other->lookup_address, &offset, &until);
     case LWP_OBJECT_STACK:
-        return other->key == object_other_stack_key()
-                   ? lwp_objects_other_stack(profile)
-                   : lwp_objects_stack(profile, other->module, other->asked, other->asked_cfa, &offset);
+        return other->key == object_special_key(LWP_OBJECT_OTHER_STACK)
+                   ? lwp_objects_special(profile, LWP_OBJECT_OTHER_STACK)
+                   : lwp_objects_stack(profile, other->module, other->lookup_address, other->lookup_cfa, &offset);
     case LWP_OBJECT_UNKNOWN:
         break;
     }
-    return other->key == object_unowned_key() ? lwp_objects_unowned(profile) : lwp_objects_unknown(profile);
+    return lwp_objects_special(profile, other->key == object_special_key(LWP_OBJECT_UNOWNED) ? LWP_OBJECT_UNOWNED : LWP_OBJECT_NOT_KNOWN);
 }
 
 uint32_t lwp_objects_adopt(struct lwp_profile *profile, const struct lwp_object *other)
@@ -164,13 +141,14 @@ uint32_t lwp_objects_adopt(struct lwp_profile *profile, const struct lwp_object 
     struct lwp_object *object = &profile->objects[index];
     if (other->kind == LWP_OBJECT_HEAP || other->kind == LWP_OBJECT_MMAP)
         lwp_objects_count(object, &(struct lwp_object_life){.allocations = other->allocations, .bytes = other->bytes,
-                                                            .largest = other->largest, .born_ns = other->born_ns,
-                                                            .died_ns = other->died_ns});
+                                                            .largest = other->largest,
+                                                            .allocated_ns = other->allocated_ns,
+                                                            .freed_ns = other->freed_ns});
     object->spilled &= other->spilled;
     return index;
 }
 
-/* What objects are ordered by: small, since there are many. */
+/* The sort keys of an object: small, since there are many. */
 struct object_order {
     enum lwp_object_kind kind;
     uint32_t module, context, old;
@@ -180,21 +158,13 @@ struct object_order {
 static int object_compare(const void *a, const void *b)
 {
     const struct object_order *x = a, *y = b;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->context != y->context)
-        return x->context < y->context ? -1 : 1;
-    if (x->pool_size != y->pool_size)
-        return x->pool_size < y->pool_size ? -1 : 1;
-    return (x->key > y->key) - (x->key < y->key); /* made of what does not change: the variable */
+    return LWP_COMPARE(x->kind, y->kind) ?: LWP_COMPARE(x->module, y->module) ?: LWP_COMPARE(x->start, y->start)
+           ?: LWP_COMPARE(x->context, y->context) ?: LWP_COMPARE(x->pool_size, y->pool_size)
+           ?: LWP_COMPARE(x->key, y->key); /* of the variable */
 }
 
-/* Moves each to its place, round by round of those in each other's: the objects are large, and another array of them
- * would be fresh memory, which costs more than to move them. */
+/* Permutes in place, cycle by cycle: objects are large, and touching the fresh pages of a second array costs more than moving
+ * them. */
 static void object_arrange(struct lwp_object *objects, struct object_order *order, size_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -212,17 +182,11 @@ static void object_arrange(struct lwp_object *objects, struct object_order *orde
 void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers)
 {
     size_t count = profile->object_count;
-    struct object_order *order = malloc((count + 1) * sizeof *order);
-    if (!order)
-        abort();
+    struct object_order *order = lwp_zeroed(count, sizeof *order);
     for (size_t i = 0; i < count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        order[i] = (struct object_order){.kind = object->kind,
-                                         .module = object->module,
-                                         .context = object->context,
-                                         .old = (uint32_t)i,
-                                         .start = object->start,
-                                         .pool_size = object->pool_size,
+        order[i] = (struct object_order){.kind = object->kind, .module = object->module, .context = object->context,
+                                         .old = (uint32_t)i, .start = object->start, .pool_size = object->pool_size,
                                          .key = object->key};
     }
     qsort(order, count, sizeof *order, object_compare);
@@ -262,15 +226,14 @@ bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module
     return lwp_objects_own_code(profile, module);
 }
 
-/* Wrappers whose callers are what people look for. */
+/* Allocation wrappers: the allocation site is their caller. */
 static bool object_is_wrapper(const struct lwp_frame *frame)
 {
     static const char *const functions[] = {
-        "operator new",   "std::",     "__gnu_cxx::",    "void std::",     "void* std::", "malloc",
-        "calloc",         "realloc",   "xmalloc",        "xcalloc",        "xrealloc",    "xzalloc",
-        "g_malloc",       "g_realloc", "emalloc",        "ecalloc",        "erealloc",    "safe_malloc",
-        "checked_malloc", "alloc::",   "__rust_alloc",   "__rust_realloc", "__rdl_alloc", "reallocarray",
-        "strdup",         "xstrdup",   "posix_memalign", "aligned_alloc"};
+        "operator new",   "std::",       "__gnu_cxx::",  "void std::",  "void* std::",    "malloc",         "calloc",
+        "realloc",        "xmalloc",     "xcalloc",      "xrealloc",    "xzalloc",        "g_malloc",       "g_realloc",
+        "emalloc",        "ecalloc",     "erealloc",     "safe_malloc", "checked_malloc", "alloc::",        "__rust_alloc",
+        "__rust_realloc", "__rdl_alloc", "reallocarray", "strdup",      "xstrdup",        "posix_memalign", "aligned_alloc"};
     for (size_t i = 0; frame->function && i < sizeof functions / sizeof *functions; i++)
         if (strncmp(frame->function, functions[i], strlen(functions[i])) == 0)
             return true;
@@ -304,8 +267,7 @@ bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_
 static const char *object_function(struct lwp_profile *profile, const char *function)
 {
     const char *open = strchr(function, '(');
-    while (open &&
-           (strncmp(open, "(anonymous", 10) == 0 || (open - function >= 8 && strncmp(open - 8, "operator", 8) == 0)))
+    while (open && (strncmp(open, "(anonymous", 10) == 0 || (open - function >= 8 && strncmp(open - 8, "operator", 8) == 0)))
         open = strchr(open + 1, '(');
     return lwp_arena_printf(profile->arena, "%.*s()", (int)(open ? open - function : (long)strlen(function)), function);
 }
@@ -320,16 +282,13 @@ static const char *object_allocated_name(struct lwp_profile *profile, const stru
 {
     struct lwp_frame frame;
     uint32_t node;
-    const char *what = object->kind == LWP_OBJECT_MMAP ? "mapping made"
-                       : object->single                ? "blocks allocated"
-                                                       : "block allocated";
+    const char *what = object->kind == LWP_OBJECT_MMAP ? "mapping made" : object->single ? "blocks allocated" : "block allocated";
     if (!lwp_objects_site(profile, object->context, &frame, &node)) {
         uint32_t module = profile->contexts[object->context].module;
         return lwp_arena_printf(profile->arena, "%s in %s", what, object_module_name(profile, module));
     }
     if (!frame.function)
-        return lwp_arena_printf(profile->arena, "%s in %s+0x%llx", what,
-                                object_module_name(profile, profile->contexts[node].module),
+        return lwp_arena_printf(profile->arena, "%s in %s+0x%llx", what, object_module_name(profile, profile->contexts[node].module),
                                 (unsigned long long)profile->contexts[node].address);
     if (frame.file && frame.line)
         return lwp_arena_printf(profile->arena, "%s in %s at %s:%u", what, object_function(profile, frame.function),
@@ -354,8 +313,7 @@ static const char *object_label(struct lwp_profile *profile, const struct lwp_ob
     case LWP_OBJECT_MMAP:
         return object->variable ? object->variable : object_allocated_name(profile, object);
     case LWP_OBJECT_STATIC:
-        return lwp_arena_printf(profile->arena, "static data of %s without a symbol",
-                                object_module_name(profile, object->module));
+        return lwp_arena_printf(profile->arena, "static data of %s without a symbol", object_module_name(profile, object->module));
     case LWP_OBJECT_STACK:
         return object_stack_name(profile, object);
     case LWP_OBJECT_UNKNOWN:

@@ -6,26 +6,28 @@
 
 enum { LWP_ARRAY_BYTES = 16 << 10 };
 
-/* Objects with less than this of all weight and of all accesses are shown by nobody: what their elements are is not
- * asked. */
+/* Objects with less than this share of all costs and of all accesses are never shown: their elements are not analysed. */
 static const double lwp_object_worth = 0.0005;
 
-/* Each returns the object's index, made at the first call. */
-uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context,
-                               uint64_t pool_size);
+/* Objects of accesses without one. */
+enum lwp_object_special {
+    LWP_OBJECT_OTHER_STACK, /* on a thread's stack, frame not known */
+    LWP_OBJECT_NOT_KNOWN,   /* address not known */
+    LWP_OBJECT_UNOWNED,     /* address known, no object recorded there */
+    LWP_OBJECT_SPECIALS
+};
+
+/* Each returns the index of the object, made at the first call. */
+uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context, uint64_t pool_size);
 /* Every address from the variable's start up to *until has this answer. */
-uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset,
-                            uint64_t *until);
+uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset, uint64_t *until);
 /* A variable `from_cfa` bytes from the frame base of the function executing `address`. */
-uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_t address, int64_t from_cfa,
-                           uint64_t *offset);
-uint32_t lwp_objects_other_stack(struct lwp_profile *profile); /* on a thread's stack, frame not known */
-uint32_t lwp_objects_unowned(struct lwp_profile *profile);     /* address known, nothing recorded there */
-uint32_t lwp_objects_unknown(struct lwp_profile *profile);     /* address not known */
+uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_t address, int64_t from_cfa, uint64_t *offset);
+uint32_t lwp_objects_special(struct lwp_profile *profile, enum lwp_object_special which);
 
 /* What one process's blocks add to an object of kind heap or mmap. */
 struct lwp_object_life {
-    uint64_t allocations, bytes, largest, born_ns, died_ns;
+    uint64_t allocations, bytes, largest, allocated_ns, freed_ns;
 };
 
 void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *life);
@@ -34,7 +36,7 @@ void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *
  * this profile's numbers already. */
 uint32_t lwp_objects_adopt(struct lwp_profile *profile, const struct lwp_object *other);
 
-/* Whether its blocks are so large that it may be an array worth watching. */
+/* Whether its blocks are large enough to be an array whose traversals matter. */
 static inline bool lwp_objects_is_array(const struct lwp_profile *profile, uint32_t index)
 {
     const struct lwp_object *object = &profile->objects[index];
@@ -42,21 +44,21 @@ static inline bool lwp_objects_is_array(const struct lwp_profile *profile, uint3
            (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_STATIC || object->kind == LWP_OBJECT_MMAP);
 }
 
-/* Numbers the objects by what they are, whatever the order they were made in, their contexts having been numbered so;
- * numbers[old] is the new one. Until lwp_objects_index none of the functions above can be called. */
+/* Numbers the objects by kind, module, address and context, so that numbers do not depend on the order in which they were made; after
+ * lwp_contexts_sort. numbers[old] is the new one. No object can be looked up until lwp_objects_index. */
 void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers);
 void lwp_objects_index(struct lwp_profile *profile);
 
-/* The innermost frame of an allocation that is not a library's allocator wrapper: the one people look for. */
+/* The allocation site: the innermost frame that is not an allocation wrapper. */
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *node);
 
-/* Whether the code is lwp's own, which stands between the program and the functions it calls. */
+/* Whether the code is lwp's own preload library. */
 bool lwp_objects_own_code(const struct lwp_profile *profile, uint32_t module);
 
-/* Code of the C or C++ library: its copies and fills touch memory without knowing what is in it. */
+/* Code of the C or C++ library: its copies and fills do not depend on the type of the data. */
 bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module);
 
-/* What people call it, made when first asked for: of many objects few are shown. NULL: nothing of it was accessed. */
+/* Its name, made at the first call, since few of many objects are shown. NULL: it was never accessed. */
 const char *lwp_objects_name(struct lwp_profile *profile, uint32_t index);
 
 #endif

@@ -2,7 +2,6 @@
 #include "analysis/profile/profile.h"
 
 #include "analysis/profile/locations.h"
-#include "analysis/profile/stream_table.h"
 #include "base/pages.h"
 
 #include <stdarg.h>
@@ -16,31 +15,27 @@ void lwp_profile_init(struct lwp_profile *profile)
 {
     *profile = (struct lwp_profile){.arena = lwp_arena_new()};
     pthread_mutex_init(&profile->lock, NULL);
-    profile->spots = lwp_locations_new();
-    profile->stream_table = lwp_arena_alloc(profile->arena, 1, sizeof *profile->stream_table);
+    profile->locations = lwp_locations_new();
     profile->code = lwp_code_new(profile->arena);
     profile->object_index = lwp_map_new();
     profile->region_index = lwp_map_new();
     profile->context_index = lwp_map_new();
     profile->contexts_most = CONTEXTS_MOST;
     profile->context_depth = UINT32_MAX;
-    lwp_traversals_init(&profile->walks);
-    LWP_GROW(&profile->contexts, profile->context_count, &profile->context_room);
-    profile->contexts[profile->context_count++] =
-        (struct lwp_context_node){.parent = 0, .module = LWP_NONE}; /* the root is its own parent */
+    lwp_traversals_init(&profile->traversals);
+    LWP_PUSH(profile->context, (struct lwp_context_node){.parent = 0, .module = LWP_NONE}); /* the root is its own parent */
 }
 
 void lwp_profile_fini(struct lwp_profile *profile)
 {
-    lwp_watchpoint_free(&profile->watched);
-    lwp_interaction_free(&profile->shared);
+    lwp_watchpoint_free(&profile->watchpoints);
+    lwp_interaction_free(&profile->interaction);
     lwp_locality_counts_free(&profile->locality);
-    lwp_communication_counts_free(&profile->flows);
+    lwp_communication_counts_free(&profile->communication);
     lwp_pages_free(profile->streams, profile->stream_room * sizeof *profile->streams);
-    lwp_stream_table_free(profile->stream_table);
-    lwp_locations_free(profile->spots);
+    lwp_locations_free(profile->locations);
     pthread_mutex_destroy(&profile->lock);
-    lwp_traversals_fini(&profile->walks);
+    lwp_traversals_fini(&profile->traversals);
     free(profile->notes);
     free(profile->processes);
     lwp_pages_free(profile->objects, profile->object_room * sizeof *profile->objects);
@@ -56,7 +51,7 @@ void lwp_profile_fini(struct lwp_profile *profile)
     lwp_arena_free(profile->arena);
 }
 
-void lwp_profile_again(struct lwp_profile *profile)
+void lwp_profile_reset(struct lwp_profile *profile)
 {
     const unsigned jobs = profile->jobs;
     const size_t contexts_most = profile->contexts_most;
@@ -82,6 +77,5 @@ void lwp_profile_note(struct lwp_profile *profile, const char *format, ...)
         return;
     if (profile->note_count == NOTES_MAX)
         snprintf(text, sizeof text, "There were more notes than are shown here.");
-    LWP_GROW(&profile->notes, profile->note_count, &profile->note_room);
-    profile->notes[profile->note_count++] = lwp_arena_strdup(profile->arena, text);
+    LWP_PUSH(profile->note, lwp_arena_strdup(profile->arena, text));
 }

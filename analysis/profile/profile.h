@@ -1,6 +1,6 @@
-/* The compact profile: what is left of all samples once they are attributed and aggregated.
- * load.c fills it; each later question reads it and adds its answer. Memory is bounded by objects, streams and
- * contexts, not by samples. Everything lives in `arena` unless said otherwise. */
+/* The profile: all samples, attributed and aggregated.
+ * load.c fills it; each analysis reads it and adds its result. Memory is bounded by objects, streams and contexts, not by samples.
+ * Everything lives in `arena` unless said otherwise. */
 #ifndef LWP_ANALYSIS_PROFILE_PROFILE_H
 #define LWP_ANALYSIS_PROFILE_PROFILE_H
 
@@ -28,32 +28,32 @@ enum lwp_object_kind { LWP_OBJECT_HEAP, LWP_OBJECT_STATIC, LWP_OBJECT_STACK, LWP
 struct lwp_object {
     uint64_t key;
     enum lwp_object_kind kind;
-    uint32_t context;   /* where it was allocated (contexts.h), 0: not known */
-    uint32_t module;    /* of a static variable */
-    uint64_t start;     /* of a static variable: its address in the module's file */
-    uint64_t asked;     /* static and stack: the address of data or code by which it was found first, */
-    int64_t asked_cfa;  /* stack: and the distance from the frame base */
-    uint64_t pool_size; /* heap: each block was asked for with this size; 0: blocks of their own, or various */
-    uint64_t bytes;     /* most alive at one time in one process */
-    uint64_t largest;   /* the largest single block */
+    uint32_t context;        /* where it was allocated (contexts.h), 0: not known */
+    uint32_t module;         /* of a static variable */
+    uint64_t start;          /* of a static variable: its address in the module's file */
+    uint64_t lookup_address; /* static and stack: the address of data or code of its first lookup, */
+    int64_t lookup_cfa;      /* stack: and the distance from the frame base */
+    uint64_t pool_size;      /* heap: the size requested for each block; 0: single blocks, or various sizes */
+    uint64_t bytes;          /* most allocated at one time in one process */
+    uint64_t largest;        /* the largest single block */
     uint64_t allocations;
     struct lwp_tally weight;          /* of stalls on it */
-    double time_weight;               /* of whole loops, dealt out by the stalls in them (regions.c) */
+    double time_weight;               /* of whole loops, shared by the stalls in them (regions.c) */
     uint64_t accesses, loads, stores; /* seen with their address, weighted or not */
     uint32_t common;                  /* function-level context all its accesses share */
     bool accessed;
-    bool spilled;               /* stack variable: in memory only where there is no register for it */
-    uint64_t born_ns, died_ns;  /* from its first allocation to its last free (or its process's end), and */
-    uint64_t first_ns, last_ns; /* the first and last access seen; all since the start of their process */
+    bool spilled;                    /* stack variable: in memory only where there is no register for it */
+    uint64_t allocated_ns, freed_ns; /* from its first allocation to its last free (or its process's end), and */
+    uint64_t first_ns, last_ns;      /* the first and last access seen; all since the start of their process */
 
     /* elements.c */
-    const char *label;    /* for people; NULL: not asked for yet (lwp_objects_name) */
+    const char *label;    /* for reports; NULL: not made yet (lwp_objects_name) */
     const char *variable; /* NULL: unknown */
     const struct lwp_type *type;
-    bool type_exact;        /* from the object's own declaration or the pointer used, not only from what was in scope */
-    uint64_t element_bytes; /* 0: unknown */
-    uint64_t element_start; /* bytes before the first element: a header */
-    uint64_t element_end;   /* from here on there are none: a table's control bytes; 0: they go on to the end */
+    bool type_exact;            /* from the object's own declaration or the pointer used, not only from what was in scope */
+    uint64_t element_bytes;     /* 0: unknown */
+    uint64_t element_start;     /* bytes before the first element: a header */
+    uint64_t element_end;       /* from here on there are none: a table's control bytes; 0: they go on to the end */
     double element_probability; /* that element_bytes is right; 0 when it is unknown */
     bool several;               /* different arrays in one block */
     bool single;                /* each block is one element (tree nodes) */
@@ -62,12 +62,11 @@ struct lwp_object {
 
 enum { LWP_DISTANCES = 40 };
 
-/* Some of the offsets seen, in a random order that is always the same; none where nobody is shown the object. Those of
- * dithered accesses come first, and alone where there are many: stalled ones sit at the starts of lines more often than
- * they should. */
+/* A sample of the offsets, in a random order that is always the same; none where the object is not shown. Those of dithered
+ * accesses come first, and alone where there are many: stalled accesses are biased towards the starts of cache lines. */
 struct lwp_offsets {
     uint64_t *items;
-    uint32_t count, fair; /* fair: so many are of dithered accesses */
+    uint32_t count, fair; /* fair: number of those of dithered accesses */
 };
 
 /* One instruction on one object, within one region. Offsets are from the start of the block or variable. */
@@ -83,8 +82,8 @@ struct lwp_stream {
     uint64_t accesses, loads, stores;
     struct lwp_offsets offsets;
     struct lwp_tally weight;
-    uint16_t *distances; /* LWP_DISTANCES: log2 of that to another access of the same sample on the object; NULL: none */
-    struct lwp_stride stride;          /* elements.c */
+    uint16_t *distances;      /* histogram by log2 of the distance to another access of the same sample on the object; NULL: none */
+    struct lwp_stride stride; /* elements.c */
 };
 
 /* A source loop, or the body of a function where it is no loop's. */
@@ -110,7 +109,7 @@ struct lwp_context_node {
 
 struct lwp_caches {
     uint64_t line_bytes, l1_bytes, l2_bytes, l3_bytes; /* 0: unknown */
-    unsigned streams; /* walks in order that prefetchers follow side by side; 0: unknown */
+    unsigned streams;                                  /* concurrent streams that prefetchers follow; 0: unknown */
 };
 
 struct lwp_process_summary {
@@ -120,15 +119,14 @@ struct lwp_process_summary {
 };
 
 struct lwp_locations;
-struct lwp_stream_table;
 
 struct lwp_profile {
     struct lwp_arena *arena;
     struct lwp_code *code;
-    pthread_mutex_t lock; /* of notes, code, spots, objects and contexts while several threads load (load.c) */
+    pthread_mutex_t lock; /* of notes, code, locations, objects and contexts while several threads load (load.c) */
     unsigned jobs;        /* threads to load with, 0: as many as there are cores */
     json_t *run;          /* run.json of the first DIR, an empty object when missing; owned */
-    json_t *runs;         /* what each DIR took, when several are merged; owned */
+    json_t *runs;         /* times of each DIR, when several are merged; owned */
     struct lwp_caches machine;
     uint8_t engine, weight_unit;
 
@@ -139,7 +137,7 @@ struct lwp_profile {
     size_t process_count, process_room;
     uint64_t user_ns, system_ns, own_ns, samples, samples_with_address, samples_lost;
     struct lwp_tally total, stalled; /* all samples; those whose weight belongs to an access */
-    double unknown_weight;           /* neither stall nor compute could be told */
+    double unknown_weight;           /* of samples that are neither known stalls nor compute */
 
     struct lwp_object *objects;
     size_t object_count, object_room;
@@ -149,15 +147,14 @@ struct lwp_profile {
 
     struct lwp_stream *streams;
     size_t stream_count, stream_room;
-    struct lwp_stream_table *stream_table; /* of streams added one by one */
-    struct lwp_locations *spots;
+    struct lwp_locations *locations;
 
-    struct lwp_traversals walks;
-    struct lwp_watchpoints watched;
-    struct lwp_thread_interaction shared;
+    struct lwp_traversals traversals;
+    struct lwp_watchpoints watchpoints;
+    struct lwp_thread_interaction interaction;
     struct lwp_locality_counts locality;
     struct lwp_hierarchy_plan machines[LWP_MACHINES]; /* what traces are replayed on */
-    struct lwp_communication_counts flows;
+    struct lwp_communication_counts communication;
 
     struct lwp_region *regions;
     size_t region_count, region_room;
@@ -173,8 +170,8 @@ struct lwp_profile {
 
 void lwp_profile_init(struct lwp_profile *profile);
 
-/* Forgets what was loaded; what was asked for stays. */
-void lwp_profile_again(struct lwp_profile *profile);
+/* Drops what was loaded and keeps the settings. */
+void lwp_profile_reset(struct lwp_profile *profile);
 
 void lwp_profile_fini(struct lwp_profile *profile);
 

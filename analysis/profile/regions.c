@@ -7,6 +7,7 @@
 #include "analysis/profile/regions.h"
 
 #include "analysis/profile/contexts.h"
+#include "base/order.h"
 #include "base/path.h"
 
 #include <math.h>
@@ -64,12 +65,8 @@ static uint32_t region_of_loop(struct lwp_profile *profile, uint32_t index, int 
     const struct lwp_loop *loop = lwp_code_loop(profile->code, index);
     if (!loop)
         return LWP_NONE;
-    struct lwp_region region = {.module = loop->module,
-                                .address = loop->header,
-                                .function = loop->function,
-                                .file = loop->file,
-                                .first_line = loop->first_line,
-                                .last_line = loop->last_line,
+    struct lwp_region region = {.module = loop->module, .address = loop->header, .function = loop->function,
+                                .file = loop->file, .first_line = loop->first_line, .last_line = loop->last_line,
                                 .parent = region_of_loop(profile, loop->parent, depth + 1)};
     uint64_t key = region_key(&region, loop->header);
     /* A nest written on one line: none of its loops is one of those around it. */
@@ -81,9 +78,8 @@ static uint32_t region_of_loop(struct lwp_profile *profile, uint32_t index, int 
     return made;
 }
 
-uint32_t lwp_regions_at(struct lwp_profile *profile, uint32_t module, uint64_t address, bool *is_loop)
+uint32_t lwp_regions_at(struct lwp_profile *profile, uint32_t module, uint64_t address)
 {
-    *is_loop = false;
     if (module == LWP_NONE)
         return LWP_NONE;
     const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, module, address);
@@ -91,26 +87,19 @@ uint32_t lwp_regions_at(struct lwp_profile *profile, uint32_t module, uint64_t a
         return LWP_NONE;
     if (place->loop != LWP_NONE) {
         uint32_t region = region_of_loop(profile, place->loop, 0);
-        if (region != LWP_NONE) {
-            *is_loop = true;
+        if (region != LWP_NONE)
             return region;
-        }
     }
     const struct lwp_frame *outer = &place->frames[place->frame_count - 1];
-    struct lwp_region region = {.is_function = true,
-                                .module = module,
+    struct lwp_region region = {.is_function = true, .module = module,
                                 .address = place->function_low ? place->function_low : address,
-                                .function = outer->function,
-                                .file = outer->file,
-                                .parent = LWP_NONE};
-    uint32_t made =
-        region_intern(profile, region_key(&region, place->function_low ? place->function_low : address), &region);
+                                .function = outer->function, .file = outer->file, .parent = LWP_NONE};
+    uint32_t made = region_intern(profile, region_key(&region, place->function_low ? place->function_low : address), &region);
     if (made != LWP_NONE && outer->line) {
         struct lwp_region *at = &profile->regions[made];
         if (!at->first_line || outer->line < at->first_line)
             at->first_line = outer->line;
-        if (outer->line > at->last_line)
-            at->last_line = outer->line;
+        LWP_RAISE(at->last_line, outer->line);
     }
     return made;
 }
@@ -137,10 +126,9 @@ const char *lwp_regions_lines(struct lwp_profile *profile, const struct lwp_regi
     const char *file = lwp_path_last(region->file), *lines;
     if (!file || !region->first_line)
         return NULL;
-    if (region->first_line == region->last_line)
-        lines = lwp_arena_printf(profile->arena, "%s:%u", file, region->first_line);
-    else
-        lines = lwp_arena_printf(profile->arena, "%s:%u-%u", file, region->first_line, region->last_line);
+    lines = region->first_line == region->last_line
+                ? lwp_arena_printf(profile->arena, "%s:%u", file, region->first_line)
+                : lwp_arena_printf(profile->arena, "%s:%u-%u", file, region->first_line, region->last_line);
     unsigned level = region_level(profile, region);
     return level > 1 ? lwp_arena_printf(profile->arena, "%s (loop %u of the nest)", lines, level) : lines;
 }
@@ -167,15 +155,12 @@ void lwp_regions_merge(struct lwp_profile *profile)
         struct lwp_region *region = &profile->regions[i];
         if (region->is_function)
             continue;
-        uint32_t *head = lwp_map_at(
-            by_function, lwp_hash_mix(region->module, region->function ? lwp_hash_text(region->function) : 0));
+        uint32_t *head = lwp_map_at(by_function, lwp_hash_mix(region->module, region->function ? lwp_hash_text(region->function) : 0));
         for (uint32_t other = *head; other != LWP_MAP_NONE; other = next[other])
             if (region_same_source(profile, other, i)) {
                 struct lwp_region *first = &profile->regions[other];
-                if (region->first_line < first->first_line)
-                    first->first_line = region->first_line;
-                if (region->last_line > first->last_line)
-                    first->last_line = region->last_line;
+                LWP_LOWER(first->first_line, region->first_line);
+                LWP_RAISE(first->last_line, region->last_line);
                 lwp_tally_merge(&first->weight, &region->weight);
                 region->same_as = other;
                 break;
@@ -196,7 +181,7 @@ void lwp_regions_merge(struct lwp_profile *profile)
     }
 }
 
-void lwp_regions_deal_out(struct lwp_profile *profile)
+void lwp_regions_share_time(struct lwp_profile *profile)
 {
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];

@@ -1,11 +1,11 @@
-/* Source loops: the places over which field use is compared. */
+/* Source loops: the units over which field use is compared. */
 #ifndef LWP_ANALYSIS_PROFILE_REGIONS_H
 #define LWP_ANALYSIS_PROFILE_REGIONS_H
 
 #include "analysis/profile/profile.h"
 
-/* The innermost loop that holds the place, or the function's body when none does; LWP_NONE without code. */
-uint32_t lwp_regions_at(struct lwp_profile *profile, uint32_t module, uint64_t address, bool *is_loop);
+/* The innermost loop around the instruction, or the function's body without one; LWP_NONE without code. */
+uint32_t lwp_regions_at(struct lwp_profile *profile, uint32_t module, uint64_t address);
 
 /* Joins the machine loops that are versions of one source loop. After it only regions whose `same_as` is their own
  * index hold weights, and streams point to those. */
@@ -18,8 +18,8 @@ uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region);
  * not known. In profile->arena. */
 const char *lwp_regions_lines(struct lwp_profile *profile, const struct lwp_region *region);
 
-/* time_weight of all objects: each loop's whole weight goes to the objects it waits for, in proportion. That is what
- * timing the loop would charge them with. After lwp_regions_merge. */
-void lwp_regions_deal_out(struct lwp_profile *profile);
+/* time_weight of all objects: the whole cost of each loop is shared among the objects it stalls on, in proportion to the stalls.
+ * After lwp_regions_merge. */
+void lwp_regions_share_time(struct lwp_profile *profile);
 
 #endif

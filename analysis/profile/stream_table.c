@@ -1,11 +1,11 @@
-/* Every access is counted in one stream, of some hundred thousand, that no cache holds: what decides is how many lines
- * of memory each access needs. One for its slot, one for its count, one for the offset it adds; those with weight and
- * those of one sample on one object need another. All that is counted comes out the same in whatever order accesses
- * came and tables were joined. Limits: about STREAMS_MAX streams; accesses beyond are counted on the object only, and
- * which ones these are does depend on the order. */
+/* Every access is counted in one of some hundred thousand streams, which no cache holds, so its cost is the number of cache lines
+ * it needs: the slot, the count, and the offset it adds; one more when it has a cost, or shares a sample and object with another.
+ * The result does not depend on the order of accesses and of merged tables. Limits: at about STREAMS_MAX streams accesses to new
+ * ones are counted on the object only; which ones does depend on the order. */
 #include "analysis/profile/stream_table.h"
 
 #include "analysis/profile/contexts.h"
+#include "base/order.h"
 #include "base/pages.h"
 
 enum { STREAMS_MAX = 1 << 21, SLOTS_FIRST = 1 << 10 };
@@ -16,7 +16,7 @@ void lwp_stream_table_free(struct lwp_stream_table *table)
 {
     lwp_pages_free(table->counts, table->count_room * sizeof *table->counts);
     lwp_pages_free(table->stalls, table->stall_room * sizeof *table->stalls);
-    lwp_pages_free(table->rests, table->rest_room * sizeof *table->rests);
+    lwp_pages_free(table->colds, table->cold_room * sizeof *table->colds);
     lwp_pages_free(table->slots, table->slot_count * sizeof *table->slots);
     lwp_reservoir_pool_free(&table->offsets);
     *table = (struct lwp_stream_table){0};
@@ -44,7 +44,7 @@ static void table_grow(struct lwp_stream_table *table)
     table->slots = lwp_pages_alloc(table->slot_count * sizeof *table->slots);
     for (size_t i = 0; i < table->count; i++) {
         const struct lwp_stream_count *count = &table->counts[i];
-        uint64_t hash = lwp_stream_hash(&(struct lwp_stream_key){count->object, count->part, count->spot});
+        uint64_t hash = lwp_stream_hash(&(struct lwp_stream_key){count->object, count->part, count->location});
         *table_empty_slot(table, hash) = (struct lwp_stream_slot){lwp_stream_tag(hash), (uint32_t)i + 1};
     }
 }
@@ -53,13 +53,10 @@ static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_strea
 {
     LWP_PAGES_GROW(&table->counts, table->count, &table->count_room);
     LWP_PAGES_GROW(&table->stalls, table->count, &table->stall_room);
-    LWP_PAGES_GROW(&table->rests, table->count, &table->rest_room);
-    table->counts[table->count] = (struct lwp_stream_count){.object = key->object,
-                                                            .part = key->part,
-                                                            .spot = key->spot,
-                                                            .common = LWP_NONE,
-                                                            .first_ns = UINT64_MAX,
-                                                            .offsets = LWP_RESERVOIR_EMPTY};
+    LWP_PAGES_GROW(&table->colds, table->count, &table->cold_room);
+    table->counts[table->count] = (struct lwp_stream_count){.object = key->object, .part = key->part,
+                                                            .location = key->location, .common = LWP_NONE,
+                                                            .first_ns = UINT64_MAX, .offsets = LWP_RESERVOIR_EMPTY};
     *table_empty_slot(table, hash) = (struct lwp_stream_slot){lwp_stream_tag(hash), (uint32_t)table->count + 1};
     return (uint32_t)table->count++;
 }
@@ -72,7 +69,7 @@ uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_st
     for (; slot->stream_1; slot = table_slot_after(table, slot))
         if (slot->tag == lwp_stream_tag(hash) && lwp_stream_is(&table->counts[slot->stream_1 - 1], key))
             return slot->stream_1 - 1;
-    if (table->count < STREAMS_MAX || key->spot == LWP_NONE)
+    if (table->count < STREAMS_MAX || key->location == LWP_NONE)
         return table_add(table, key, hash);
     const struct lwp_stream_key whole = {key->object, LWP_NONE, LWP_NONE};
     table->refused++;
@@ -84,19 +81,18 @@ uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_st
 void lwp_stream_spill(const struct lwp_stream_part *part)
 {
     struct lwp_stream_count *count = part->count;
-    struct lwp_stream_rest *rest = part->rest;
-    count->rested = true;
-    rest->accesses += count->accesses;
-    rest->loads += count->loads;
-    rest->stores += count->stores;
+    struct lwp_stream_cold *cold = part->cold;
+    count->has_cold = true;
+    cold->accesses += count->accesses;
+    cold->loads += count->loads;
+    cold->stores += count->stores;
     count->accesses = count->loads = count->stores = 0;
 }
 
 void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream_part *other)
 {
     struct lwp_stream_count *count = into->count;
-    if (other->count->bytes > count->bytes)
-        count->bytes = other->count->bytes;
+    LWP_RAISE(count->bytes, other->count->bytes);
     count->vector |= other->count->vector;
     count->fair = other->count->fair < UINT8_MAX - count->fair ? count->fair + other->count->fair : UINT8_MAX;
     count->loads += other->count->loads;
@@ -104,29 +100,27 @@ void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream
     count->accesses += other->count->accesses;
     if (count->accesses >= LWP_STREAM_COUNTED)
         lwp_stream_spill(into);
-    if (other->count->first_ns < count->first_ns)
-        count->first_ns = other->count->first_ns;
-    if (other->count->last_ns > count->last_ns)
-        count->last_ns = other->count->last_ns;
+    LWP_LOWER(count->first_ns, other->count->first_ns);
+    LWP_RAISE(count->last_ns, other->count->last_ns);
     lwp_sum_merge(into->stall, other->stall);
-    if (!other->count->rested)
+    if (!other->count->has_cold)
         return;
-    struct lwp_stream_rest *rest = into->rest;
-    count->rested = true;
-    rest->accesses += other->rest->accesses;
-    rest->loads += other->rest->loads;
-    rest->stores += other->rest->stores;
+    struct lwp_stream_cold *cold = into->cold;
+    count->has_cold = true;
+    cold->accesses += other->cold->accesses;
+    cold->loads += other->cold->loads;
+    cold->stores += other->cold->stores;
     for (int i = 0; i < LWP_DISTANCES; i++) {
-        unsigned sum = (unsigned)rest->distances[i] + other->rest->distances[i];
-        rest->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
+        unsigned sum = (unsigned)cold->distances[i] + other->cold->distances[i];
+        cold->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
     }
 }
 
-void lwp_stream_table_merge(struct lwp_stream_table *table, const struct lwp_stream_part *other,
-                            const struct lwp_reservoir_items *offsets, const struct lwp_profile *profile)
+void lwp_stream_table_merge(struct lwp_stream_table *table, const struct lwp_stream_part *other, const struct lwp_reservoir_items *offsets,
+                            const struct lwp_profile *profile)
 {
     const struct lwp_stream_count *count = other->count;
-    const struct lwp_stream_key key = {count->object, count->part, count->spot};
+    const struct lwp_stream_key key = {count->object, count->part, count->location};
     const struct lwp_stream_part into = lwp_stream_part(table, lwp_stream_table_at(table, &key, lwp_stream_hash(&key)));
     lwp_stream_join(&into, other);
     into.count->common = lwp_contexts_shared(profile, into.count->common, count->common);
@@ -143,8 +137,8 @@ void lwp_stream_finish(const struct lwp_stream_part *part, struct lwp_stream *st
     stream->bytes = count->bytes;
     stream->vector = count->vector;
     stream->accesses = lwp_stream_accesses(part);
-    stream->loads = count->loads + (count->rested ? part->rest->loads : 0);
-    stream->stores = count->stores + (count->rested ? part->rest->stores : 0);
+    stream->loads = count->loads + (count->has_cold ? part->cold->loads : 0);
+    stream->stores = count->stores + (count->has_cold ? part->cold->stores : 0);
     stream->fair_seen = count->fair;
     stream->weight = lwp_sum_tally(part->stall);
     stream->next_of_object = LWP_NONE;

@@ -1,30 +1,31 @@
-/* Streams while samples come in: what one reading thread counts of each instruction on each object. */
+/* Streams while samples are read: what one reading thread counts of each instruction on each object. */
 #ifndef LWP_ANALYSIS_PROFILE_STREAM_TABLE_H
 #define LWP_ANALYSIS_PROFILE_STREAM_TABLE_H
 
 #include "analysis/profile/profile.h"
+#include "base/order.h"
 #include "format/record.h"
 
 /* One cache line with all that nearly every access needs ... */
 struct lwp_stream_count {
-    uint32_t object, part, spot; /* part, spot: of the instruction (locations.h) */
-    uint32_t common;             /* function-level context all its accesses share */
+    uint32_t object, part, location; /* part, location: of the instruction (locations.h) */
+    uint32_t common;                 /* function-level context all its accesses share */
     uint64_t first_ns, last_ns;
-    uint32_t accesses, loads, stores; /* besides those in lwp_stream_rest */
+    uint32_t accesses, loads, stores; /* in addition to those in lwp_stream_cold */
     uint16_t bytes;
     bool vector;
     uint8_t fair; /* accesses that are; 255: or more */
     struct lwp_reservoir offsets;
-    bool rested; /* something is in its struct lwp_stream_rest */
+    bool has_cold; /* something is in its struct lwp_stream_cold */
 } __attribute__((aligned(64)));
 
-/* ... and others that many never touch: no page of theirs is there before. */
-struct lwp_stream_rest {
+/* ... and the cold part, which few streams have: no page of it exists before it is written. */
+struct lwp_stream_cold {
     uint16_t distances[LWP_DISTANCES];
     uint64_t accesses, loads, stores; /* what was spilled */
 } __attribute__((aligned(64)));
 
-/* Where a stream is found. */
+/* Of the hash table. */
 struct lwp_stream_slot {
     uint32_t tag, stream_1; /* tag: of its hash; the stream's number plus one, 0: empty */
 };
@@ -33,25 +34,24 @@ struct lwp_stream_slot {
 struct lwp_stream_table {
     struct lwp_stream_count *counts;
     struct lwp_sum *stalls; /* weights */
-    struct lwp_stream_rest *rests;
-    size_t count, count_room, stall_room, rest_room;
+    struct lwp_stream_cold *colds;
+    size_t count, count_room, stall_room, cold_room;
     struct lwp_stream_slot *slots; /* by a hash of what a stream is of */
     size_t slot_count;             /* a power of two, or 0 */
     struct lwp_reservoir_pool offsets;
-    uint64_t refused; /* accesses counted on their object only, for want of room */
+    uint64_t refused; /* accesses counted on their object only: too many streams */
 };
 
 void lwp_stream_table_free(struct lwp_stream_table *table);
 
-/* What an access is of. */
+/* The stream of an access. */
 struct lwp_stream_key {
-    uint32_t object, part, spot;
+    uint32_t object, part, location;
 };
 
 static inline uint64_t lwp_stream_hash(const struct lwp_stream_key *key)
 {
-    uint64_t x = ((uint64_t)key->object << 32 | key->spot) * 0x9e3779b97f4a7c15u ^
-                 (uint64_t)key->part * 0xd6e8feb86659fd93u;
+    uint64_t x = ((uint64_t)key->object << 32 | key->location) * 0x9e3779b97f4a7c15u ^ (uint64_t)key->part * 0xd6e8feb86659fd93u;
     return (x ^ x >> 32) * 0x94d049bb133111ebu;
 }
 
@@ -63,7 +63,7 @@ static inline uint32_t lwp_stream_tag(uint64_t hash)
 
 static inline bool lwp_stream_is(const struct lwp_stream_count *count, const struct lwp_stream_key *key)
 {
-    return count->object == key->object && count->spot == key->spot && count->part == key->part;
+    return count->object == key->object && count->location == key->location && count->part == key->part;
 }
 
 /* The stream, made when there is none; one without instruction and part when there are too many. */
@@ -77,13 +77,13 @@ struct lwp_stream_access {
     uint8_t flags; /* as in struct lwps_access */
 };
 
-/* Whether an access is one of many with equal chances. One with weight was chosen for the time it took. */
-static inline bool lwp_stream_is_fair(uint8_t source, uint8_t flags)
+/* Whether an access was sampled without bias. One with a cost was chosen by the time it took. */
+static inline bool lwp_stream_is_fair(const struct lwps_access *access)
 {
-    return (source == LWPS_SOURCE_DITHERED || source == LWPS_SOURCE_TRACE) && !(flags & LWPS_ACCESS_WEIGHTED);
+    return (access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE) && !(access->flags & LWPS_ACCESS_WEIGHTED);
 }
 
-/* Decides whether its offset is kept (reservoir.h): one of fair accesses before any other. */
+/* Decides whether its offset is kept (reservoir.h): fair accesses come before all others. */
 static inline uint32_t lwp_stream_rank(uint64_t random, bool fair)
 {
     return (uint32_t)random >> 1 | (fair ? 0 : (uint32_t)1 << 31);
@@ -94,8 +94,7 @@ static inline bool lwp_stream_rank_is_fair(uint32_t rank)
     return rank >> 31 == 0;
 }
 
-/* Three steps before an access is counted, for one who knows many accesses ahead: memory is slow, and waiting for all
- * of them at once takes little longer than for one. */
+/* Three steps before an access is counted, for callers that know many accesses ahead: the cache misses of all of them overlap. */
 static inline struct lwp_stream_slot *lwp_stream_table_slot(const struct lwp_stream_table *table, uint64_t hash)
 {
     return &table->slots[hash & (table->slot_count - 1)];
@@ -107,7 +106,7 @@ static inline void lwp_stream_table_soon(const struct lwp_stream_table *table, u
         __builtin_prefetch(lwp_stream_table_slot(table, hash));
 }
 
-/* Returns the stream it probably is, not to be looked at yet, or LWP_NONE. */
+/* Returns the stream it probably is, whose memory is still on its way, or LWP_NONE. */
 static inline uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, uint64_t hash, bool weighted)
 {
     if (!table->slot_count)
@@ -132,58 +131,56 @@ static inline void lwp_stream_table_expect(const struct lwp_stream_table *table,
 struct lwp_stream_part {
     struct lwp_stream_count *count;
     struct lwp_sum *stall;
-    struct lwp_stream_rest *rest;
+    struct lwp_stream_cold *cold;
 };
 
-/* With so many accesses the counts are moved to where there is more room. */
+/* From so many accesses on the counts move to the cold part, which has wider ones. */
 static const uint32_t LWP_STREAM_COUNTED = 1u << 31;
 void lwp_stream_spill(const struct lwp_stream_part *part);
 
 static inline uint64_t lwp_stream_accesses(const struct lwp_stream_part *part)
 {
-    return part->count->accesses + (part->count->rested ? part->rest->accesses : 0);
+    return part->count->accesses + (part->count->has_cold ? part->cold->accesses : 0);
 }
 
-static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream,
-                                          const struct lwp_stream_access *access)
+static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream, const struct lwp_stream_access *access)
 {
     struct lwp_stream_count *count = &table->counts[stream];
-    if (access->bytes > count->bytes)
-        count->bytes = access->bytes;
+    LWP_RAISE(count->bytes, access->bytes);
     count->vector |= (access->flags & LWPS_ACCESS_VECTOR) != 0;
     count->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
     count->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
     if (++count->accesses == LWP_STREAM_COUNTED)
-        lwp_stream_spill(&(struct lwp_stream_part){count, NULL, &table->rests[stream]});
+        lwp_stream_spill(&(struct lwp_stream_part){count, NULL, &table->colds[stream]});
     count->fair += lwp_stream_rank_is_fair(access->rank) && count->fair < UINT8_MAX;
     lwp_reservoir_add(&table->offsets, &count->offsets, access->rank, access->offset);
 }
 
-/* Two accesses of one sample to one object lay this far apart. */
+/* The distance of two accesses of one sample to one object. */
 static inline void lwp_stream_table_apart(struct lwp_stream_table *table, uint32_t stream, uint64_t distance)
 {
-    struct lwp_stream_rest *rest = &table->rests[stream];
-    table->counts[stream].rested = true;
+    struct lwp_stream_cold *cold = &table->colds[stream];
+    table->counts[stream].has_cold = true;
     int bucket = distance ? 64 - __builtin_clzll(distance) : 0; /* distance < 2^bucket */
     if (bucket >= LWP_DISTANCES)
         bucket = LWP_DISTANCES - 1;
-    if (rest->distances[bucket] < UINT16_MAX)
-        rest->distances[bucket]++;
+    if (cold->distances[bucket] < UINT16_MAX)
+        cold->distances[bucket]++;
 }
 
 static inline struct lwp_stream_part lwp_stream_part(const struct lwp_stream_table *table, uint32_t stream)
 {
-    return (struct lwp_stream_part){&table->counts[stream], &table->stalls[stream], &table->rests[stream]};
+    return (struct lwp_stream_part){&table->counts[stream], &table->stalls[stream], &table->colds[stream]};
 }
 
-/* Adds another one, but for the common context and the offsets. */
+/* Adds another one, except for the common context and the offsets. */
 void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream_part *other);
 
 /* Adds a stream to a table; `offsets`: what lwp_reservoir_gather says of it. */
-void lwp_stream_table_merge(struct lwp_stream_table *table, const struct lwp_stream_part *other,
-                            const struct lwp_reservoir_items *offsets, const struct lwp_profile *profile);
+void lwp_stream_table_merge(struct lwp_stream_table *table, const struct lwp_stream_part *other, const struct lwp_reservoir_items *offsets,
+                            const struct lwp_profile *profile);
 
-/* All that was counted, with numbers as they are, but for offsets and distances. */
+/* All that was counted, except for offsets and distances; does not renumber. */
 void lwp_stream_finish(const struct lwp_stream_part *part, struct lwp_stream *stream);
 
 /* Some of the offsets of one or several parts; `kept->items` has room for LWP_RESERVOIR. */

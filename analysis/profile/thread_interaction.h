@@ -1,10 +1,10 @@
-/* What threads were seen to do with each other's memory, added up while their records are read. */
+/* Sharing and communication between threads, added up while their records are read. */
 #ifndef LWP_ANALYSIS_PROFILE_THREAD_INTERACTION_H
 #define LWP_ANALYSIS_PROFILE_THREAD_INTERACTION_H
 
 #include "analysis/profile/communication_samples.h"
 #include "analysis/statistics/share.h"
-#include "base/table.h"
+#include "base/hash.h"
 #include "format/record.h"
 
 #include <stdbool.h>
@@ -17,10 +17,10 @@ struct lwp_interaction_thread {
     uint32_t process, tid;
     char name[32];
     uint64_t stack_low, stack_high;
-    uint64_t sampled[LWP_COMMUNICATION_SAMPLE_PARTS]; /* weight of its samples */
+    uint64_t sampled[LWP_COMMUNICATION_PARTS]; /* weight of its samples */
 };
 
-/* Stores of one thread that another one watched: what became of them there. */
+/* A cell of the communication matrix: what a thread did with the stores of another one that it watched. */
 struct lwp_interaction_cell {
     uint32_t process, writer, reader;
     uint64_t read;   /* it loaded them next */
@@ -50,27 +50,26 @@ struct lwp_thread_interaction {
     size_t cell_count, cell_room;
     struct lwp_interaction_use *uses;
     size_t use_count, use_room;
-    struct lwp_table cell_index, use_index;
-    struct lwp_communication_samples transfers;
+    struct lwp_map cell_index, use_index;
+    struct lwp_communication_samples samples;
     uint32_t process, tid; /* whose file is being read */
     uint64_t records, refused;
-    uint64_t candidates;             /* accesses chosen to be watched for anything */
+    uint64_t candidates;                      /* accesses chosen to be watched for anything */
     uint64_t foreign_samples, foreign_weight; /* of them, those of memory that other processes see */
 };
 
 /* What is added from now on was recorded by this thread. */
-void lwp_interaction_begin(struct lwp_thread_interaction *shared, uint32_t process, const struct lwps_thread *thread);
+void lwp_interaction_begin(struct lwp_thread_interaction *interaction, uint32_t process, const struct lwps_thread *thread);
 
 /* One of its samples. */
-static inline void lwp_interaction_sample(struct lwp_thread_interaction *shared, uint64_t time, uint64_t weight)
+static inline void lwp_interaction_sample(struct lwp_thread_interaction *interaction, uint64_t time, uint64_t weight)
 {
-    if (shared->thread_count)
-        shared->threads[shared->thread_count - 1].sampled[lwp_communication_samples_part(time)] += weight;
+    if (interaction->thread_count)
+        interaction->threads[interaction->thread_count - 1].sampled[lwp_communication_samples_part(time)] += weight;
 }
 
 /* An access that one of its samples chose, watched or not. */
-void lwp_interaction_candidate(struct lwp_thread_interaction *shared, const struct lwps_watch *record);
-void lwp_interaction_candidates(struct lwp_thread_interaction *shared, const struct lwps_candidates *record);
+void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const struct lwps_watch *record);
 
 /* Whether the record is of a trial; else it is a use of a line. */
 static inline bool lwp_interaction_is_trial(const struct lwps_watch *record)
@@ -78,17 +77,17 @@ static inline bool lwp_interaction_is_trial(const struct lwps_watch *record)
     return record->end != LWPS_WATCH_DECIDED || record->second.source == LWPS_SOURCE_BREAKPOINT;
 }
 
-void lwp_interaction_trial(struct lwp_thread_interaction *shared, const struct lwps_watch *record);
+void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const struct lwps_watch *record);
 
 /* `object`, `offset`: of the record's second access; `context`: where it is. */
-void lwp_interaction_use(struct lwp_thread_interaction *shared, const struct lwps_watch *record, uint32_t object, uint64_t offset,
-                    uint32_t context);
+void lwp_interaction_use(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t object, uint64_t offset,
+                         uint32_t context);
 
 /* Adds `from` to `into` and frees it. */
 void lwp_interaction_merge(struct lwp_thread_interaction *into, struct lwp_thread_interaction *from);
 
 /* contexts[old] and objects[old] are the new numbers; sorts. */
-void lwp_interaction_renumber(struct lwp_thread_interaction *shared, const uint32_t *contexts, const uint32_t *objects);
-void lwp_interaction_free(struct lwp_thread_interaction *shared);
+void lwp_interaction_renumber(struct lwp_thread_interaction *interaction, const uint32_t *contexts, const uint32_t *objects);
+void lwp_interaction_free(struct lwp_thread_interaction *interaction);
 
 #endif

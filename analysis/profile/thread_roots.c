@@ -1,8 +1,10 @@
-/* Programs call the same function in the main thread and as what other threads start with: run() <- main() <- ... here,
- * run() <- start_thread() <- clone3() there. What called it is not what people want told apart. In: the tree of
- * contexts. Out: the functions called by nothing but the C library or a runtime of threads (OpenMP's), and paths that
- * begin with them. Limits: by machine code; where run() is inlined into main() its path stays one of its own. */
+/* Programs run the same function in the main thread and as the start routine of other threads: run() <- main() <- ... and
+ * run() <- start_thread() <- clone3(). Users do not want the two distinguished. In: the calling context tree. Out: the functions
+ * that only the C library or a threading runtime (OpenMP's) calls, and paths that begin with them. Limits: by machine code; where
+ * run() is inlined into main(), its path stays separate. */
 #include "analysis/profile/thread_roots.h"
+
+#include "base/arena.h"
 
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
@@ -38,9 +40,7 @@ static bool root_is_main(struct lwp_profile *profile, const struct lwp_context_n
 void lwp_thread_roots_find(struct lwp_profile *profile, struct lwp_thread_roots *roots)
 {
     *roots = (struct lwp_thread_roots){0};
-    bool *outside = calloc(profile->context_count + 1, sizeof *outside); /* nothing of the program's on the path yet */
-    if (!outside)
-        abort();
+    bool *outside = lwp_zeroed(profile->context_count, sizeof *outside); /* no frame of the program on the path yet */
     outside[0] = true;
     for (size_t i = 1; i < profile->context_count; i++) { /* parents come first */
         const struct lwp_context_node *node = &profile->contexts[i];
@@ -48,14 +48,14 @@ void lwp_thread_roots_find(struct lwp_profile *profile, struct lwp_thread_roots 
             continue;
         outside[i] = root_is_runtime(profile, node->module);
         if (!outside[i] && node->parent && !root_is_main(profile, node))
-            *lwp_table_at(&roots->starts, root_key(profile, node)) = 1;
+            *lwp_map_at(&roots->starts, root_key(profile, node)) = 1;
     }
     free(outside);
 }
 
 void lwp_thread_roots_free(struct lwp_thread_roots *roots)
 {
-    lwp_table_free(&roots->starts);
+    lwp_map_fini(&roots->starts);
 }
 
 uint32_t lwp_thread_roots_cut(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t context)
@@ -69,7 +69,7 @@ uint32_t lwp_thread_roots_cut(struct lwp_profile *profile, const struct lwp_thre
             return context;
         const struct lwp_context_node *node = &profile->contexts[at];
         frames[count++] = *node;
-        if (node->module != LWP_NONE && lwp_table_get(&roots->starts, root_key(profile, node)) != LWP_TABLE_NONE)
+        if (node->module != LWP_NONE && lwp_map_get(&roots->starts, root_key(profile, node)) != LWP_MAP_NONE)
             kept = count;
     }
     if (kept == 0 || kept == count)
@@ -85,6 +85,5 @@ uint64_t lwp_thread_roots_object(struct lwp_profile *profile, const struct lwp_t
     const struct lwp_object *object = index == LWP_NONE ? NULL : &profile->objects[index];
     if (!object || !object->context)
         return index;
-    return lwp_hash_mix(lwp_hash_mix(object->kind, object->pool_size),
-                        lwp_thread_roots_cut(profile, roots, object->context));
+    return lwp_hash_mix(lwp_hash_mix(object->kind, object->pool_size), lwp_thread_roots_cut(profile, roots, object->context));
 }

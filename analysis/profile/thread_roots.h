@@ -1,24 +1,24 @@
-/* Where threads begin, so that paths that differ in nothing else can be seen to be the same. */
+/* Start routines of threads: call paths that differ only in what lies outside of them are the same. */
 #ifndef LWP_ANALYSIS_PROFILE_THREAD_ROOTS_H
 #define LWP_ANALYSIS_PROFILE_THREAD_ROOTS_H
 
 #include "analysis/profile/profile.h"
-#include "base/table.h"
+#include "base/hash.h"
 
 struct lwp_thread_roots {
-    struct lwp_table starts; /* functions that threads were seen to start with, but main() */
+    struct lwp_map starts; /* start routines seen, except main() */
 };
 
-/* From all contexts of the profile, once they are settled. Free with lwp_thread_roots_free. */
+/* From all contexts of the profile, once they are renumbered. Free with lwp_thread_roots_free. */
 void lwp_thread_roots_find(struct lwp_profile *profile, struct lwp_thread_roots *roots);
 void lwp_thread_roots_free(struct lwp_thread_roots *roots);
 
-/* The same path from the outermost function on that threads start with; itself when there is none on it. May add
- * contexts to the profile: pointers to them end. */
+/* The path from its outermost start routine on; itself without one. May add contexts to the profile, which invalidates pointers to
+ * them. */
 uint32_t lwp_thread_roots_cut(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t context);
 
-/* A number that is the same for objects that are, but for how the threads that allocated them began; `object` may be
- * LWP_NONE. May add contexts, too. */
+/* A number that is equal for objects that differ only in the start of the threads that allocated them; `object` may be LWP_NONE.
+ * May add contexts, too. */
 uint64_t lwp_thread_roots_object(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t object);
 
 #endif

@@ -1,4 +1,4 @@
-/* How loops walk over arrays: where in each array a loop is at which time, and where in two arrays at one time. */
+/* How loops traverse arrays: where in each array a loop is at which time, and where in two arrays at one time. */
 #ifndef LWP_ANALYSIS_PROFILE_TRAVERSALS_H
 #define LWP_ANALYSIS_PROFILE_TRAVERSALS_H
 
@@ -55,9 +55,9 @@ struct lwp_traversal_pair {
 };
 
 struct lwp_traversals {
-    struct lwp_traversal *walks;
-    size_t walk_count, walk_room;
-    struct lwp_map *walk_index;
+    struct lwp_traversal *items;
+    size_t count, room;
+    struct lwp_map *index;
     struct lwp_traversal_pair *pairs;
     size_t pair_count, pair_room;
     struct lwp_map *pair_index;
@@ -65,28 +65,27 @@ struct lwp_traversals {
 };
 
 /* One thread's samples as they come. Start from zero but for `thread`, a number no other thread has. */
-struct lwp_walker {
+struct lwp_traversal_thread {
     uint32_t thread;
     uint64_t time;
     struct lwp_traversal_access last;
     int last_count; /* 0: none yet */
 };
 
-void lwp_traversals_init(struct lwp_traversals *walks);
-void lwp_traversals_fini(struct lwp_traversals *walks);
+void lwp_traversals_init(struct lwp_traversals *traversals);
+void lwp_traversals_fini(struct lwp_traversals *traversals);
 
 /* The accesses of one sample in their order; `time` from the process's start. */
-void lwp_traversals_sample(struct lwp_traversals *walks, struct lwp_walker *walker, const struct lwp_traversal_access *accesses,
-                      int count, uint64_t time);
+void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_traversal_thread *thread,
+                           const struct lwp_traversal_access *accesses, int count, uint64_t time);
 
 /* Adds `from`, whose object and region numbers are others: objects[i] and regions[i] are the new ones (NULL: the same),
  * but for objects that are LWP_TRAVERSAL_LEFT_OUT then. What was merged into one (two versions of a loop) is joined. */
 #define LWP_TRAVERSAL_LEFT_OUT UINT32_MAX
-void lwp_traversals_merge(struct lwp_traversals *to, const struct lwp_traversals *from, const uint32_t *objects,
-                     const uint32_t *regions);
+void lwp_traversals_merge(struct lwp_traversals *to, const struct lwp_traversals *from, const uint32_t *objects, const uint32_t *regions);
 
 /* NULL when never seen. */
-const struct lwp_traversal *lwp_traversals_of(const struct lwp_traversals *walks, uint32_t object, uint32_t region);
-const struct lwp_traversal_pair *lwp_traversals_pair(const struct lwp_traversals *walks, uint32_t a, uint32_t b, uint32_t region);
+const struct lwp_traversal *lwp_traversals_of(const struct lwp_traversals *traversals, uint32_t object, uint32_t region);
+const struct lwp_traversal_pair *lwp_traversals_pair(const struct lwp_traversals *traversals, uint32_t a, uint32_t b, uint32_t region);
 
 #endif

@@ -1,14 +1,20 @@
-/* Proportional attribution (Witch, 4.4.2). Few of the sampled accesses can be watched, and fewer where a watch takes
- * long to be decided. A decision therefore stands for all accesses sampled in its calling context since the one before
- * (mu - eta). + How many there were is mostly chance, and weights that differ by chance double the variance where a
- * context is wasteful only at times: so it is the mean of the last gaps that counts. Only of those before: the gap
- * after a decision is the longer the more it cost, and what is used costs more than what is dead. A thread's first
- * decision may come as late as fifty others take: what that gap has beyond six of theirs, all stand for. A piece of the
- * access is watched, chosen at random, so that it stands for all its bytes. What is sampled after the last decision of
- * a context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the order of files does not matter. */
+/* Proportional attribution (Witch, 4.4.2). Only a few of the sampled accesses can be watched, and fewer where a decision takes
+ * long. So a decision stands for all accesses sampled in its calling context since the decision before (mu - eta), with three
+ * refinements:
+ * - Single gaps are mostly chance, and costs that differ by chance double the variance where a context is wasteful only at
+ *   times. So the mean of the last few gaps counts. Only gaps before the decision: the one after it is the longer the more the
+ *   decision cost, and a used value costs more than a dead one.
+ * - A thread's first decision may take fifty times as long as others. What its gap has beyond six usual ones is spread over all
+ *   decisions.
+ * - One random part of an access is watched, and stands for all its bytes.
+ * What is sampled after the last decision of a context is attributed in redundancy.c. Everything here is a sum of integers, so
+ * the order of files does not matter. */
 #include "analysis/profile/watchpoints.h"
 
+#include "base/arena.h"
+
 #include "analysis/program/code.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,59 +22,48 @@
 enum { ORIGINS_MOST = 1 << 20, PAIRS_MOST = 1 << 20, FIRST_MOST = 6 /* times the mean of the other gaps */ };
 
 /* NULL: it would be one too many. */
-static struct lwp_watchpoint_origin *watched_origin(struct lwp_watchpoints *watched, enum lwp_watchpoint_kind kind,
-                                                 uint32_t first)
+static struct lwp_watchpoint_origin *watchpoint_origin(struct lwp_watchpoints *watchpoints, enum lwp_watchpoint_kind kind, uint32_t first)
 {
-    const uint64_t key = (uint64_t)first << 3 | kind;
-    if (watched->origin_count == ORIGINS_MOST && lwp_table_get(&watched->origin_index, key) == LWP_TABLE_NONE) {
-        watched->beyond++;
-        return NULL;
-    }
-    uint32_t *at = lwp_table_at(&watched->origin_index, key);
-    if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)watched->origin_count;
-        LWP_GROW(&watched->origins, watched->origin_count, &watched->origin_room);
-        watched->origins[watched->origin_count++] = (struct lwp_watchpoint_origin){.kind = kind, .first = first};
-    }
-    return &watched->origins[*at];
+    uint32_t at = lwp_map_index(&watchpoints->origin_index, (uint64_t)first << 3 | kind, watchpoints->origin_count, ORIGINS_MOST);
+    watchpoints->beyond += at == LWP_MAP_NONE;
+    if (at == watchpoints->origin_count)
+        LWP_PUSH(watchpoints->origin, (struct lwp_watchpoint_origin){.kind = kind, .first = first});
+    return at == LWP_MAP_NONE ? NULL : &watchpoints->origins[at];
 }
 
-static bool watched_has_pair(const struct lwp_watchpoints *watched, uint64_t contexts, uint32_t object)
+static bool watchpoint_has_pair(const struct lwp_watchpoints *watchpoints, uint64_t contexts, uint32_t object)
 {
-    uint64_t both = lwp_table_get(&watched->pair_index, contexts);
-    return both != LWP_TABLE_NONE && lwp_table_get(&watched->object_index, both << 32 | object) != LWP_TABLE_NONE;
+    uint64_t both = lwp_map_get(&watchpoints->pair_index, contexts);
+    return both != LWP_MAP_NONE && lwp_map_get(&watchpoints->object_index, both << 32 | object) != LWP_MAP_NONE;
 }
 
 /* The pair of an origin, a second context and an object. NULL: it would be one too many. */
-static struct lwp_watchpoint_pair *watched_pair(struct lwp_watchpoints *watched, const struct lwp_watchpoint_origin *origin, uint32_t second, uint32_t object)
+static struct lwp_watchpoint_pair *watchpoint_pair(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_origin *origin,
+                                                   uint32_t second, uint32_t object)
 {
-    const uint64_t contexts = (uint64_t)(origin - watched->origins) << 32 | second;
-    if (watched->pair_count == PAIRS_MOST && !watched_has_pair(watched, contexts, object)) {
-        watched->beyond++;
+    const uint64_t contexts = (uint64_t)(origin - watchpoints->origins) << 32 | second;
+    if (watchpoints->pair_count == PAIRS_MOST && !watchpoint_has_pair(watchpoints, contexts, object)) {
+        watchpoints->beyond++;
         return NULL;
     }
-    uint32_t *both = lwp_table_at(&watched->pair_index, contexts);
-    if (*both == LWP_TABLE_NONE)
-        *both = (uint32_t)watched->pair_index.count;
-    uint32_t *at = lwp_table_at(&watched->object_index, (uint64_t)*both << 32 | object);
-    if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)watched->pair_count;
-        LWP_GROW(&watched->pairs, watched->pair_count, &watched->pair_room);
-        watched->pairs[watched->pair_count++] =
-            (struct lwp_watchpoint_pair){.kind = origin->kind, .first = origin->first, .second = second, .object = object};
-    }
-    return &watched->pairs[*at];
+    uint32_t *both = lwp_map_at(&watchpoints->pair_index, contexts);
+    if (*both == LWP_MAP_NONE)
+        *both = (uint32_t)watchpoints->pair_index.count;
+    uint32_t *at = lwp_map_at(&watchpoints->object_index, (uint64_t)*both << 32 | object);
+    if (lwp_number_new(at, watchpoints->pair_count))
+        LWP_PUSH(watchpoints->pair,
+                 (struct lwp_watchpoint_pair){.kind = origin->kind, .first = origin->first, .second = second, .object = object});
+    return &watchpoints->pairs[*at];
 }
 
-static struct lwp_watchpoint_course *watched_course(struct lwp_watchpoints *watched, struct lwp_watchpoint_origin *origin)
+static struct lwp_watchpoint_course *watchpoint_course(struct lwp_watchpoints *watchpoints, struct lwp_watchpoint_origin *origin)
 {
-    if (origin->file != watched->file) {
-        origin->file = watched->file;
-        origin->course = (uint32_t)watched->course_count;
-        LWP_GROW(&watched->courses, watched->course_count, &watched->course_room);
-        watched->courses[watched->course_count++] = (struct lwp_watchpoint_course){0};
+    if (origin->file != watchpoints->file) {
+        origin->file = watchpoints->file;
+        origin->course = (uint32_t)watchpoints->course_count;
+        LWP_PUSH(watchpoints->course, (struct lwp_watchpoint_course){0});
     }
-    return &watched->courses[origin->course];
+    return &watchpoints->courses[origin->course];
 }
 
 /* How much the next decision stands for. */
@@ -87,34 +82,34 @@ static uint64_t course_weight(struct lwp_watchpoint_course *course, uint64_t gap
     return sum / count + spread; // NOLINT(clang-analyzer-core.DivideZero): decisions are fewer than 2^32
 }
 
-void lwp_watchpoint_end(struct lwp_watchpoints *watched)
+void lwp_watchpoint_end(struct lwp_watchpoints *watchpoints)
 {
-    for (size_t i = 0; i < watched->decision_count; i++) {
-        const struct lwp_watchpoint_decision *decision = &watched->decisions[i];
-        struct lwp_watchpoint_origin *origin = &watched->origins[decision->origin];
-        uint64_t weight = course_weight(&watched->courses[decision->course], decision->gap);
+    for (size_t i = 0; i < watchpoints->decision_count; i++) {
+        const struct lwp_watchpoint_decision *decision = &watchpoints->decisions[i];
+        struct lwp_watchpoint_origin *origin = &watchpoints->origins[decision->origin];
+        uint64_t weight = course_weight(&watchpoints->courses[decision->course], decision->gap);
         if (decision->pair == LWP_NONE) {
             origin->dropped_weight += weight;
             continue;
         }
-        struct lwp_watchpoint_pair *pair = &watched->pairs[decision->pair];
+        struct lwp_watchpoint_pair *pair = &watchpoints->pairs[decision->pair];
         origin->decided_weight += weight;
         lwp_sum_add(decision->outcome == LWP_WATCHPOINT_USE     ? &pair->use
                     : decision->outcome == LWP_WATCHPOINT_WASTE ? &pair->waste
-                                                             : &pair->close,
+                                                                : &pair->close,
                     weight);
     }
-    watched->decision_count = 0;
-    watched->course_count = 0;
+    watchpoints->decision_count = 0;
+    watchpoints->course_count = 0;
 }
 
-void lwp_watchpoint_begin(struct lwp_watchpoints *watched)
+void lwp_watchpoint_begin(struct lwp_watchpoints *watchpoints)
 {
-    watched->file++;
+    watchpoints->file++;
 }
 
-/* Whether the pair's accesses come back to one place. */
-static void watched_place(struct lwp_watchpoint_pair *pair, uint64_t address, uint32_t file)
+/* Whether the pair's accesses are to the same address again. */
+static void watchpoint_note_address(struct lwp_watchpoint_pair *pair, uint64_t address, uint32_t file)
 {
     if (pair->file == file && pair->address == address)
         pair->again++;
@@ -124,14 +119,14 @@ static void watched_place(struct lwp_watchpoint_pair *pair, uint64_t address, ui
     pair->address = address;
 }
 
-void lwp_watchpoint_add(struct lwp_watchpoints *watched, const struct lwp_watchpoint_verdict *verdict)
+void lwp_watchpoint_add(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_verdict *verdict)
 {
     if (verdict->outcome == LWP_WATCHPOINT_VOID)
         return;
-    struct lwp_watchpoint_origin *origin = watched_origin(watched, verdict->kind, verdict->first);
+    struct lwp_watchpoint_origin *origin = watchpoint_origin(watchpoints, verdict->kind, verdict->first);
     if (!origin)
         return;
-    struct lwp_watchpoint_course *course = watched_course(watched, origin);
+    struct lwp_watchpoint_course *course = watchpoint_course(watchpoints, origin);
     if (verdict->count)
         lwp_sum_add_many(&origin->sampled, verdict->weight, verdict->count);
     else
@@ -140,58 +135,56 @@ void lwp_watchpoint_add(struct lwp_watchpoints *watched, const struct lwp_watchp
     if (verdict->outcome == LWP_WATCHPOINT_OPEN)
         return;
     struct lwp_watchpoint_pair *pair =
-        verdict->outcome == LWP_WATCHPOINT_DROPPED ? NULL : watched_pair(watched, origin, verdict->second, verdict->object);
-    LWP_GROW(&watched->decisions, watched->decision_count, &watched->decision_room);
-    watched->decisions[watched->decision_count++] =
-        (struct lwp_watchpoint_decision){.gap = course->pending, .origin = (uint32_t)(origin - watched->origins), .course = origin->course,
-                                      .pair = pair ? (uint32_t)(pair - watched->pairs) : LWP_NONE, .outcome = verdict->outcome};
+        verdict->outcome == LWP_WATCHPOINT_DROPPED ? NULL : watchpoint_pair(watchpoints, origin, verdict->second, verdict->object);
+    LWP_PUSH(watchpoints->decision, (struct lwp_watchpoint_decision){.gap = course->pending,
+                                                                     .origin = (uint32_t)(origin - watchpoints->origins),
+                                                                     .course = origin->course,
+                                                                     .pair = pair ? (uint32_t)(pair - watchpoints->pairs) : LWP_NONE,
+                                                                     .outcome = verdict->outcome});
     *(course->decided++ ? &course->others : &course->first) += course->pending;
     course->pending = 0;
     if (!pair)
         return;
     origin->decided++;
-    if (verdict->bytes > pair->bytes)
-        pair->bytes = verdict->bytes;
+    LWP_RAISE(pair->bytes, verdict->bytes);
     if (verdict->outcome != LWP_WATCHPOINT_USE)
-        watched_place(pair, verdict->address, watched->file);
+        watchpoint_note_address(pair, verdict->address, watchpoints->file);
 }
 
-/* Each is as good as the others, so that weights take no part in anything but sums. */
-static void watched_sum(struct lwp_sum *sum, uint64_t bytes)
+/* Counted, not sampled: each byte costs the same. */
+static void watchpoint_sum(struct lwp_sum *sum, uint64_t bytes)
 {
     lwp_sum_add_many(sum, bytes, bytes);
 }
 
-void lwp_watchpoint_count(struct lwp_watchpoints *watched, const struct lwp_watchpoint_count *count)
+void lwp_watchpoint_count(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_count *count)
 {
-    struct lwp_watchpoint_origin *origin = watched_origin(watched, count->kind, count->first);
+    struct lwp_watchpoint_origin *origin = watchpoint_origin(watchpoints, count->kind, count->first);
     uint64_t decided = count->use + count->waste + count->close;
-    watched->exact = true;
+    watchpoints->exact = true;
     if (!origin)
         return;
-    watched_sum(&origin->sampled, decided + count->open);
+    watchpoint_sum(&origin->sampled, decided + count->open);
     origin->dropped_weight += count->open;
-    struct lwp_watchpoint_pair *pair = decided ? watched_pair(watched, origin, count->second, count->object) : NULL;
+    struct lwp_watchpoint_pair *pair = decided ? watchpoint_pair(watchpoints, origin, count->second, count->object) : NULL;
     if (!pair) {
         origin->dropped_weight += decided;
         return;
     }
     origin->decided_weight += decided;
     origin->decided += decided;
-    watched_sum(&pair->use, count->use);
-    watched_sum(&pair->waste, count->waste);
-    watched_sum(&pair->close, count->close);
+    watchpoint_sum(&pair->use, count->use);
+    watchpoint_sum(&pair->waste, count->waste);
+    watchpoint_sum(&pair->close, count->close);
     pair->times += count->times;
     pair->again += count->again;
     pair->moved += count->times > count->again ? count->times - count->again : 0;
-    if (count->bytes > pair->bytes)
-        pair->bytes = count->bytes;
+    LWP_RAISE(pair->bytes, count->bytes);
 }
 
-void lwp_watchpoint_registers(struct lwp_watchpoints *watched, bool loaded, bool is_float,
-                           const struct lwp_watchpoint_registers *more)
+void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, bool is_float, const struct lwp_watchpoint_registers *more)
 {
-    struct lwp_watchpoint_registers *to = &watched->registers[loaded][is_float];
+    struct lwp_watchpoint_registers *to = &watchpoints->registers[loaded][is_float];
     to->bytes += more->bytes;
     to->same += more->same;
     to->close += more->close;
@@ -199,18 +192,17 @@ void lwp_watchpoint_registers(struct lwp_watchpoints *watched, bool loaded, bool
     to->of_instructions += more->of_instructions;
 }
 
-void lwp_watchpoint_read_elsewhere(struct lwp_watchpoints *watched, uint32_t object)
+void lwp_watchpoint_read_elsewhere(struct lwp_watchpoints *watchpoints, uint32_t object)
 {
-    uint32_t *at = lwp_table_at(&watched->read_index, object);
-    if (*at != LWP_TABLE_NONE)
+    uint32_t *at = lwp_map_at(&watchpoints->read_index, object);
+    if (*at != LWP_MAP_NONE)
         return;
-    *at = (uint32_t)watched->read_count;
-    LWP_GROW(&watched->read_elsewhere, watched->read_count, &watched->read_room);
-    watched->read_elsewhere[watched->read_count++] = object;
+    *at = (uint32_t)watchpoints->read_count;
+    LWP_APPEND(&watchpoints->read_elsewhere, &watchpoints->read_count, &watchpoints->read_room, object);
 }
 
-/* What there is no room for: as if nothing could be told of it. */
-static void watched_undecide(struct lwp_watchpoint_origin *origin, const struct lwp_watchpoint_pair *pair)
+/* A pair without room counts as undecided. */
+static void watchpoint_undecide(struct lwp_watchpoint_origin *origin, const struct lwp_watchpoint_pair *pair)
 {
     uint64_t weight = pair->use.weight + pair->waste.weight + pair->close.weight;
     origin->decided -= pair->use.samples + pair->waste.samples + pair->close.samples;
@@ -222,7 +214,7 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
 {
     for (size_t i = 0; i < from->origin_count; i++) {
         const struct lwp_watchpoint_origin *origin = &from->origins[i];
-        struct lwp_watchpoint_origin *to = watched_origin(into, origin->kind, origin->first);
+        struct lwp_watchpoint_origin *to = watchpoint_origin(into, origin->kind, origin->first);
         if (!to)
             continue;
         lwp_sum_merge(&to->sampled, &origin->sampled);
@@ -232,11 +224,11 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
     }
     for (size_t i = 0; i < from->pair_count; i++) {
         const struct lwp_watchpoint_pair *pair = &from->pairs[i];
-        struct lwp_watchpoint_origin *origin = watched_origin(into, pair->kind, pair->first);
-        struct lwp_watchpoint_pair *to = origin ? watched_pair(into, origin, pair->second, pair->object) : NULL;
+        struct lwp_watchpoint_origin *origin = watchpoint_origin(into, pair->kind, pair->first);
+        struct lwp_watchpoint_pair *to = origin ? watchpoint_pair(into, origin, pair->second, pair->object) : NULL;
         if (!to) {
             if (origin)
-                watched_undecide(origin, pair);
+                watchpoint_undecide(origin, pair);
             continue;
         }
         lwp_sum_merge(&to->use, &pair->use);
@@ -245,8 +237,7 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
         to->times += pair->times;
         to->again += pair->again;
         to->moved += pair->moved;
-        if (pair->bytes > to->bytes)
-            to->bytes = pair->bytes;
+        LWP_RAISE(to->bytes, pair->bytes);
     }
     into->exact |= from->exact;
     into->beyond += from->beyond;
@@ -257,69 +248,53 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
     lwp_watchpoint_free(from);
 }
 
-static int watched_compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int watched_number_compare(const void *a, const void *b)
-{
-    return watched_compare(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
-static int watched_origin_compare(const void *a, const void *b)
+static int watchpoint_origin_compare(const void *a, const void *b)
 {
     const struct lwp_watchpoint_origin *x = a, *y = b;
-    return x->kind != y->kind ? watched_compare(x->kind, y->kind) : watched_compare(x->first, y->first);
+    return LWP_COMPARE(x->kind, y->kind) ?: LWP_COMPARE(x->first, y->first);
 }
 
-static int watched_pair_compare(const void *a, const void *b)
+static int watchpoint_pair_compare(const void *a, const void *b)
 {
     const struct lwp_watchpoint_pair *x = a, *y = b;
-    if (x->kind != y->kind)
-        return watched_compare(x->kind, y->kind);
-    if (x->first != y->first)
-        return watched_compare(x->first, y->first);
-    return x->second != y->second ? watched_compare(x->second, y->second) : watched_compare(x->object, y->object);
+    return LWP_COMPARE(x->kind, y->kind) ?: LWP_COMPARE(x->first, y->first)
+           ?: LWP_COMPARE(x->second, y->second) ?: LWP_COMPARE(x->object, y->object);
 }
 
-void lwp_watchpoints_renumber(struct lwp_watchpoints *watched, const uint32_t *contexts, const uint32_t *objects)
+void lwp_watchpoints_renumber(struct lwp_watchpoints *watchpoints, const uint32_t *contexts, const uint32_t *objects)
 {
-    for (size_t i = 0; i < watched->origin_count; i++)
-        watched->origins[i].first = contexts[watched->origins[i].first];
-    for (size_t i = 0; i < watched->pair_count; i++) {
-        struct lwp_watchpoint_pair *pair = &watched->pairs[i];
+    for (size_t i = 0; i < watchpoints->origin_count; i++)
+        watchpoints->origins[i].first = contexts[watchpoints->origins[i].first];
+    for (size_t i = 0; i < watchpoints->pair_count; i++) {
+        struct lwp_watchpoint_pair *pair = &watchpoints->pairs[i];
         pair->first = contexts[pair->first];
         pair->second = contexts[pair->second];
         if (pair->object != LWP_NONE)
             pair->object = objects[pair->object];
     }
-    for (size_t i = 0; i < watched->read_count; i++)
-        watched->read_elsewhere[i] = objects[watched->read_elsewhere[i]];
-    if (watched->read_count)
-        qsort(watched->read_elsewhere, watched->read_count, sizeof *watched->read_elsewhere, watched_number_compare);
-    if (watched->origin_count)
-        qsort(watched->origins, watched->origin_count, sizeof *watched->origins, watched_origin_compare);
-    if (watched->pair_count)
-        qsort(watched->pairs, watched->pair_count, sizeof *watched->pairs, watched_pair_compare);
+    for (size_t i = 0; i < watchpoints->read_count; i++)
+        watchpoints->read_elsewhere[i] = objects[watchpoints->read_elsewhere[i]];
+    LWP_SORT(watchpoints->read_elsewhere, watchpoints->read_count, lwp_compare_u32);
+    LWP_SORT(watchpoints->origins, watchpoints->origin_count, watchpoint_origin_compare);
+    LWP_SORT(watchpoints->pairs, watchpoints->pair_count, watchpoint_pair_compare);
 }
 
-bool lwp_watchpoint_is_read_elsewhere(const struct lwp_watchpoints *watched, uint32_t object)
+bool lwp_watchpoint_is_read_elsewhere(const struct lwp_watchpoints *watchpoints, uint32_t object)
 {
-    return watched->read_count && bsearch(&object, watched->read_elsewhere, watched->read_count,
-                                          sizeof *watched->read_elsewhere, watched_number_compare);
+    return watchpoints->read_count &&
+           bsearch(&object, watchpoints->read_elsewhere, watchpoints->read_count, sizeof *watchpoints->read_elsewhere, lwp_compare_u32);
 }
 
-void lwp_watchpoint_free(struct lwp_watchpoints *watched)
+void lwp_watchpoint_free(struct lwp_watchpoints *watchpoints)
 {
-    lwp_table_free(&watched->origin_index);
-    lwp_table_free(&watched->pair_index);
-    lwp_table_free(&watched->object_index);
-    lwp_table_free(&watched->read_index);
-    free(watched->read_elsewhere);
-    free(watched->decisions);
-    free(watched->courses);
-    free(watched->origins);
-    free(watched->pairs);
-    *watched = (struct lwp_watchpoints){0};
+    lwp_map_fini(&watchpoints->origin_index);
+    lwp_map_fini(&watchpoints->pair_index);
+    lwp_map_fini(&watchpoints->object_index);
+    lwp_map_fini(&watchpoints->read_index);
+    free(watchpoints->read_elsewhere);
+    free(watchpoints->decisions);
+    free(watchpoints->courses);
+    free(watchpoints->origins);
+    free(watchpoints->pairs);
+    *watchpoints = (struct lwp_watchpoints){0};
 }

@@ -1,9 +1,9 @@
-/* What became of the accesses that were watched, added up while their records are read. */
+/* Decisions on watched accesses (debug registers), and what an exact engine counted instead, added up while records are read. */
 #ifndef LWP_ANALYSIS_PROFILE_WATCHPOINTS_H
 #define LWP_ANALYSIS_PROFILE_WATCHPOINTS_H
 
 #include "analysis/statistics/share.h"
-#include "base/table.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,14 +19,14 @@ enum lwp_watchpoint_kind {
     LWP_WATCHPOINT_KINDS
 };
 
-/* How one verdict on one access ended. */
+/* How a verdict on an access ended. */
 enum lwp_watchpoint_outcome {
-    LWP_WATCHPOINT_OPEN,    /* it did not: not watched, given up for another */
-    LWP_WATCHPOINT_DROPPED, /* in a way that says nothing: freed, overwritten, a system call came between */
+    LWP_WATCHPOINT_OPEN,    /* undecided: not watched, or given up for another access */
+    LWP_WATCHPOINT_DROPPED, /* undecidable: freed, overwritten, a system call came between */
     LWP_WATCHPOINT_VOID,    /* the access chosen never came */
     LWP_WATCHPOINT_USE,
     LWP_WATCHPOINT_WASTE,
-    LWP_WATCHPOINT_CLOSE, /* waste, but for the value being only about the same */
+    LWP_WATCHPOINT_CLOSE, /* waste with a value that is only nearly the same */
 };
 
 /* One verdict. `first`, `second`: contexts whose innermost node is the access itself; `second` and `object` may be
@@ -50,7 +50,7 @@ struct lwp_watchpoint_count {
     uint16_t bytes;
 };
 
-/* All candidates of one first context: what it was sampled for and what could be told of it. */
+/* All candidates of one first context: what it was sampled for and what was decided of it. */
 struct lwp_watchpoint_origin {
     enum lwp_watchpoint_kind kind;
     uint32_t first;
@@ -63,8 +63,8 @@ enum { LWP_WATCHPOINT_GAPS = 4 };
 
 /* How densely an origin is being decided in the file being read. */
 struct lwp_watchpoint_course {
-    uint64_t pending;               /* sampled since the last decision (Witch's mu - eta) */
-    uint64_t first, others;         /* sampled before the first decision, and from there to the last */
+    uint64_t pending;       /* sampled since the last decision (Witch's mu - eta) */
+    uint64_t first, others; /* sampled before the first decision, and from there to the last */
     uint64_t decided;
     uint64_t gap[LWP_WATCHPOINT_GAPS]; /* before each of the last ones, in a ring; once all are known */
     unsigned gap_count;
@@ -106,39 +106,37 @@ struct lwp_watchpoints {
     size_t course_count, course_room;
     struct lwp_watchpoint_decision *decisions;
     size_t decision_count, decision_room;
-    struct lwp_table origin_index, pair_index, object_index;
-    uint32_t *read_elsewhere; /* objects that a thread loaded from what another had stored; sorted when settled */
+    struct lwp_map origin_index, pair_index, object_index;
+    uint32_t *read_elsewhere; /* objects that a thread loaded from what another had stored; sorted when renumbered */
     size_t read_count, read_room;
-    struct lwp_table read_index;
+    struct lwp_map read_index;
     uint32_t file;
-    uint64_t beyond; /* accesses and pairs for which there was no room: a million are told apart */
-    bool exact; /* everything was counted: nothing is an estimate */
+    uint64_t beyond; /* accesses and pairs without room: a million are distinguished */
+    bool exact;      /* everything was counted: nothing is an estimate */
 };
 
-/* What is added between the two was recorded one after the other by one thread. What its decisions stand for is known at the
- * end, and counted then. */
-void lwp_watchpoint_begin(struct lwp_watchpoints *watched);
-void lwp_watchpoint_end(struct lwp_watchpoints *watched);
-void lwp_watchpoint_add(struct lwp_watchpoints *watched, const struct lwp_watchpoint_verdict *verdict);
+/* Around the records of one thread, in order. What its decisions stand for is known at the end, and counted then. */
+void lwp_watchpoint_begin(struct lwp_watchpoints *watchpoints);
+void lwp_watchpoint_end(struct lwp_watchpoints *watchpoints);
+void lwp_watchpoint_add(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_verdict *verdict);
 
 /* Instead of verdicts. */
-void lwp_watchpoint_count(struct lwp_watchpoints *watched, const struct lwp_watchpoint_count *count);
+void lwp_watchpoint_count(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_count *count);
 
-void lwp_watchpoint_registers(struct lwp_watchpoints *watched, bool loaded, bool is_float,
-                           const struct lwp_watchpoint_registers *more);
+void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, bool is_float, const struct lwp_watchpoint_registers *more);
 
-/* A thread was seen to load what another one had stored in the object: its stores are of use although their own thread
- * never loads them. Which of them cannot be told. */
-void lwp_watchpoint_read_elsewhere(struct lwp_watchpoints *watched, uint32_t object);
+/* A thread loaded what another one had stored in the object: the stores are of use although their own thread never loads them.
+ * Which of them is unknown. */
+void lwp_watchpoint_read_elsewhere(struct lwp_watchpoints *watchpoints, uint32_t object);
 
-/* Once settled. */
-bool lwp_watchpoint_is_read_elsewhere(const struct lwp_watchpoints *watched, uint32_t object);
+/* Once renumbered. */
+bool lwp_watchpoint_is_read_elsewhere(const struct lwp_watchpoints *watchpoints, uint32_t object);
 
 /* Adds `from` to `into` and frees it. */
 void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *from);
 
 /* contexts[old] and objects[old] are the new numbers; sorts by them. */
-void lwp_watchpoints_renumber(struct lwp_watchpoints *watched, const uint32_t *contexts, const uint32_t *objects);
-void lwp_watchpoint_free(struct lwp_watchpoints *watched);
+void lwp_watchpoints_renumber(struct lwp_watchpoints *watchpoints, const uint32_t *contexts, const uint32_t *objects);
+void lwp_watchpoint_free(struct lwp_watchpoints *watchpoints);
 
 #endif

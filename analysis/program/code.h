@@ -7,8 +7,7 @@
 
 #include "analysis/program/binary/modules.h"
 #include "analysis/program/debug/frame.h"
-#include "analysis/program/flow/machine_loops.h"
-#include "analysis/program/flow/operand.h"
+#include "analysis/program/flow/machine_code.h"
 #include "base/arena.h"
 
 struct lwp_code *lwp_code_new(struct lwp_arena *arena);
@@ -25,5 +24,21 @@ struct lwp_symbolized {
 
 /* Cached per address; valid as long as the arena. */
 const struct lwp_symbolized *lwp_code_symbolize(struct lwp_code *code, uint32_t module, uint64_t address);
+
+/* ---- remainder_loop.c: what the code beside a vectorised loop says that the loop needs ---- */
+
+struct lwp_type;
+
+struct lwp_remainder_use {
+    uint64_t offset; /* in the element */
+    uint16_t bytes;
+};
+
+/* The accesses to elements of the type on the source lines first..last of the function, but for the machine loop that
+ * holds the vector access at `address`; at most `room`. 0: there are none, or for some it is not known what they lead
+ * to. */
+size_t lwp_remainder_uses(struct lwp_code *code, uint32_t module, uint64_t address, const char *file,
+                          uint32_t first_line, uint32_t last_line, const struct lwp_type *type,
+                          struct lwp_remainder_use *uses, size_t room);
 
 #endif

@@ -1,19 +1,19 @@
 /* A vector as wide as an element loads all of it and drops what it does not need; which lanes survive the shuffles is
  * hard to see. But compilers write the same source loop once more, for the elements that are left over, and that code
  * takes exactly the fields it needs. In: the code on the loop's source lines, and what its pointers lead to
- * (type_flow.h). Narrow vectors count there as all they take. One access that leads nowhere known makes it no answer:
+ * (pointers.h). Narrow vectors count there as all they take. One access that leads nowhere known makes it no answer:
  * fields could be missing. Limits: loops whose remainder is masked, or that have none since the count is known, get no
  * answer. */
-#include "analysis/program/remainder_loop.h"
+#include "analysis/program/code.h"
 
 #include "analysis/program/flow/decode.h"
+#include "analysis/program/pointers/pointers.h"
 #include "analysis/program/types/type_die.h"
-#include "analysis/program/types/type_flow.h"
 
 #include <dwarf.h>
 #include <string.h>
 
-enum { FUNCTION_BYTES_MAX = 1 << 16, REGISTER_RSP = 4 };
+enum { FUNCTION_BYTES_MAX = 1 << 16 };
 
 static bool remainder_same_type(const struct code_pointee *pointee, const struct lwp_type *type)
 {
@@ -33,11 +33,11 @@ static bool remainder_same_type(const struct code_pointee *pointee, const struct
 static bool remainder_holds(struct lwp_code *code, uint32_t module, uint64_t address, uint32_t vector_loop,
                             const char *file, uint32_t first_line, uint32_t last_line)
 {
-    const struct lwp_symbolized *place = lwp_code_symbolize(code, module, address);
-    if (place && place->loop == vector_loop)
+    const struct lwp_symbolized *location = lwp_code_symbolize(code, module, address);
+    if (location && location->loop == vector_loop)
         return false;
-    for (uint32_t i = 0; place && i < place->frame_count; i++) {
-        const struct lwp_frame *frame = &place->frames[i];
+    for (uint32_t i = 0; location && i < location->frame_count; i++) {
+        const struct lwp_frame *frame = &location->frames[i];
         if (frame->file && frame->line >= first_line && frame->line <= last_line && strcmp(frame->file, file) == 0)
             return true;
     }
@@ -61,11 +61,11 @@ size_t lwp_remainder_uses(struct lwp_code *code, uint32_t module_index, uint64_t
         const struct lwp_memory_operand *memory = &instruction.memory;
         uint64_t here = at;
         at += instruction.length ? instruction.length : 1;
-        if (!instruction.length || !memory->exists || memory->base == -2 || memory->base == REGISTER_RSP ||
+        if (!instruction.length || !memory->exists || memory->base == -2 || memory->base == CODE_RSP ||
             !remainder_holds(code, module_index, here, vector->loop, file, first_line, last_line))
             continue;
         struct code_target target;
-        if (!code_flow_target(module, here, &target))
+        if (!code_points_to(module, here, &target))
             return 0;
         if (!remainder_same_type(&target.pointee, type))
             continue;

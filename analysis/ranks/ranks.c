@@ -1,9 +1,9 @@
-/* All that ranks do together is made of sending and receiving, along a binomial tree in which every rank's subtree is the ranks
- * that follow it: rank 4 has 5, and 6 with 7 below it. So what is merged stays in the order of ranks. */
+/* Ranks communicate along a binomial tree in which the subtree of a rank is the ranks that follow it: rank 4 has 5, and 6 with 7
+ * below it. So what is merged stays in the order of ranks. */
 #include "analysis/ranks/ranks.h"
 
-#include "analysis/ranks/mpi/port.h"
-#include "base/beside.h"
+#include "base/arena.h"
+#include "base/path.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -18,14 +18,14 @@ static struct ranks {
 /* Of liblwp-mpi.so, once it is loaded. */
 static void (*ranks_leave)(void);
 
-/* How many ranks the launcher has started, by what it tells each of them. */
+/* The number of ranks that the launcher has started, by the variable it sets for each. */
 static long ranks_launched(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *told = getenv(names[i]);
-        if (told)
-            return strtol(told, NULL, 10);
+        const char *size = getenv(names[i]);
+        if (size)
+            return strtol(size, NULL, 10);
     }
     return 1;
 }
@@ -33,10 +33,11 @@ static long ranks_launched(void)
 static void *ranks_library(struct lwp_error *err)
 {
     static const char name[] = "liblwp-mpi.so";
-    char *path = lwp_beside_find(name, R_OK, err);
+    char *path = lwp_path_installed(name, R_OK, err);
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL; /* global: Open MPI loads parts that need it */
     if (!path)
-        lwp_error_set(err, LWP_ERR_MISSING, "%s is not beside lwp, which was built without MPI: start it once, without mpirun; it uses all cores", name);
+        lwp_error_set(err, LWP_ERR_MISSING,
+                      "%s is not beside lwp, which was built without MPI: start it once, without mpirun; it uses all cores", name);
     else if (!library)
         lwp_error_set(err, LWP_ERR_SYSTEM, "cannot load %s", dlerror());
     free(path);
@@ -94,13 +95,13 @@ void lwp_ranks_part(size_t count, size_t *first, size_t *last)
     *last = (size_t)((unsigned __int128)count * (ranks.rank + 1) / ranks.count);
 }
 
-void lwp_ranks_reduce(void (*take)(void *of, const void *bytes, size_t size), size_t (*give)(void *of, void **bytes), void *of)
+void lwp_ranks_reduce(void (*unpack)(void *of, const void *bytes, size_t size), size_t (*pack)(void *of, void **bytes), void *of)
 {
     for (unsigned apart = 1; apart < ranks.count; apart *= 2) {
         uint64_t size;
         void *bytes;
         if (ranks.rank & apart) {
-            size = give(of, &bytes);
+            size = pack(of, &bytes);
             ranks.port->send(ranks.rank - apart, &size, sizeof size);
             ranks.port->send(ranks.rank - apart, bytes, size);
             free(bytes);
@@ -109,15 +110,14 @@ void lwp_ranks_reduce(void (*take)(void *of, const void *bytes, size_t size), si
         if (ranks.rank + apart >= ranks.count)
             continue;
         ranks.port->receive(ranks.rank + apart, &size, sizeof size);
-        if (!(bytes = malloc(size ? size : 1)))
-            abort();
+        bytes = lwp_zeroed(size, 1);
         ranks.port->receive(ranks.rank + apart, bytes, size);
-        take(of, bytes, size);
+        unpack(of, bytes, size);
         free(bytes);
     }
 }
 
-/* The first rank's value, down the same tree. */
+/* Broadcasts the first rank's value down the same tree. */
 static void ranks_spread(int *value)
 {
     unsigned apart = 1;
@@ -137,28 +137,19 @@ bool lwp_ranks_agree(bool said)
     return value != 0;
 }
 
-static void status_take(void *of, const void *bytes, size_t size)
-{
-    int *status = of;
-    (void)size;
-    if (!*status)
-        *status = *(const int *)bytes;
-}
-
-static size_t status_give(void *of, void **bytes)
-{
-    int *copy = malloc(sizeof *copy);
-    if (!copy)
-        abort();
-    *copy = *(int *)of;
-    *bytes = copy;
-    return sizeof *copy;
-}
-
 int lwp_ranks_status(int status, struct lwp_error *err)
 {
-    int all = status;
-    lwp_ranks_reduce(status_take, status_give, &all);
+    int all = status, other;
+    for (unsigned apart = 1; apart < ranks.count; apart *= 2) {
+        if (ranks.rank & apart) {
+            ranks.port->send(ranks.rank - apart, &all, sizeof all);
+            break;
+        }
+        if (ranks.rank + apart < ranks.count) {
+            ranks.port->receive(ranks.rank + apart, &other, sizeof other);
+            all = all ? all : other;
+        }
+    }
     ranks_spread(&all);
     return status || !all ? status : lwp_error_set(err, all, "another rank failed");
 }

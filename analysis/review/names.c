@@ -2,7 +2,6 @@
 
 #include "analysis/json/json_value.h"
 #include "base/path.h"
-#include "base/work_tree.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -115,7 +114,7 @@ const char *lwp_source_root(struct lwp_arena *arena, json_t *analysis, const cha
     }
     if (getcwd(here, sizeof here)) {
         memcpy(tree, here, sizeof tree);
-        if (lwp_work_tree(tree) && root_has_files(arena, analysis, tree))
+        if (lwp_path_work_tree(tree) && root_has_files(arena, analysis, tree))
             return lwp_arena_strdup(arena, tree);
         if (root_has_files(arena, analysis, here))
             return lwp_arena_strdup(arena, here);

@@ -102,7 +102,7 @@ int lwp_analysis_path(const char *name, char *path, size_t size, struct lwp_erro
 /* What is in it. The caller owns the answer; NULL with `err` set. */
 json_t *lwp_analysis_load(const char *name, struct lwp_error *err);
 
-/* Texts of `root` are made fit to be shown in place (base/visible.h) and shortened; it must outlive the review.
+/* Texts of `root` are made fit to be shown in place (base/text.h) and shortened; it must outlive the review.
  * `source_root` NULL: found (names.h). NULL with `err` set when `root` is no analysis.json of this version. */
 struct lwp_review *lwp_review_new(json_t *root, const char *source_root, struct lwp_error *err);
 void lwp_review_free(struct lwp_review *review); /* NULL is fine */

@@ -5,7 +5,7 @@
 #include "analysis/statistics/engines.h"
 #include "analysis/statistics/severity.h"
 #include "base/path.h"
-#include "base/visible.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The values that come most often in a long row, in little memory (Misra and Gries): what makes up more than one part in
- * LWP_HEAVY_HITTERS of it is among them, counted at most that much too low. What is found depends on the order of the row, so two
- * of these are never put together: several rows' values add up in a list (locality_values.h). */
+/* The most frequent values of a long sequence in little memory (Misra and Gries, 1982): each value that makes up more than one in
+ * LWP_HEAVY_HITTERS + 1 of it is among them, counted at most that much too low. The result depends on the order, so two of these
+ * are never merged: values of several sequences are added up in a list (locality_counts.h). */
 #ifndef LWP_ANALYSIS_STATISTICS_HEAVY_HITTERS_H
 #define LWP_ANALYSIS_STATISTICS_HEAVY_HITTERS_H
 
@@ -16,15 +16,15 @@ struct lwp_heavy_hitters {
     uint64_t all;
 };
 
-void lwp_heavy_hitters_add_new(struct lwp_heavy_hitters *often, int64_t value, uint64_t times);
+void lwp_heavy_hitters_add_new(struct lwp_heavy_hitters *hitters, int64_t value, uint64_t times);
 
-static inline void lwp_heavy_hitters_add(struct lwp_heavy_hitters *often, int64_t value, uint64_t times)
+static inline void lwp_heavy_hitters_add(struct lwp_heavy_hitters *hitters, int64_t value, uint64_t times)
 {
-    often->all += times;
-    if (often->count[0] && often->value[0] == value)
-        often->count[0] += times;
+    hitters->all += times;
+    if (hitters->count[0] && hitters->value[0] == value)
+        hitters->count[0] += times;
     else
-        lwp_heavy_hitters_add_new(often, value, times);
+        lwp_heavy_hitters_add_new(hitters, value, times);
 }
 
 #endif

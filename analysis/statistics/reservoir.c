@@ -1,15 +1,16 @@
-/* The k lowest of all ranks seen: merging is keeping the k lowest of both. Equal ranks are ordered by offset, so that
- * even then nothing depends on who came first. Where there are more than k, they are gathered up to 2 k and the higher
- * half is dropped: one selection for k offsets, not a search for the highest with each. A reservoir is a chain of pairs of
- * cache lines, the last one first: an offset more is a write to one of them. */
+/* The k lowest of all ranks seen: merging keeps the k lowest of both. Equal ranks are ordered by offset, so that the order of the
+ * input never matters. Offsets are gathered up to 2 k and then the higher half is dropped: one selection for k offsets instead of a
+ * search for the highest with each. A reservoir is a chain of pairs of cache lines, the last one first, so that adding an offset
+ * writes to one of them. */
 #include "analysis/statistics/reservoir.h"
 
 #include "base/pages.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 _Static_assert(sizeof(struct lwp_reservoir_line) == 128, "two cache lines");
-_Static_assert(LWP_RESERVOIR_LINES * LWP_RESERVOIR_LINE >= 2 * LWP_RESERVOIR, "room to gather");
+_Static_assert(LWP_RESERVOIR_LINES *LWP_RESERVOIR_LINE >= 2 * LWP_RESERVOIR, "room to gather");
 
 void lwp_reservoir_pool_free(struct lwp_reservoir_pool *pool)
 {
@@ -19,6 +20,7 @@ void lwp_reservoir_pool_free(struct lwp_reservoir_pool *pool)
 
 /* ---- the lowest ranks ---- */
 
+/* Hoare's selection: the rank that has k others below it. */
 static uint32_t reservoir_kth(uint32_t *ranks, uint32_t count, uint32_t k)
 {
     uint32_t low = 0, high = count - 1;
@@ -137,19 +139,15 @@ void lwp_reservoir_make_room(struct lwp_reservoir_pool *pool, struct lwp_reservo
 
 /* ---- out ---- */
 
-void lwp_reservoir_gather(struct lwp_reservoir_items *items, const struct lwp_reservoir_pool *pool,
-                          const struct lwp_reservoir *reservoir)
+void lwp_reservoir_gather(struct lwp_reservoir_items *items, const struct lwp_reservoir_pool *pool, const struct lwp_reservoir *reservoir)
 {
     uint32_t limit;
-    items->count = reservoir_cut(
-        items->items, items->count + reservoir_copy(pool, reservoir, items->items + items->count), &limit);
+    items->count = reservoir_cut(items->items, items->count + reservoir_copy(pool, reservoir, items->items + items->count), &limit);
 }
 
-static int reservoir_compare(const struct lwp_reservoir_item *a, const struct lwp_reservoir_item *b)
+static bool reservoir_before(const struct lwp_reservoir_item *a, const struct lwp_reservoir_item *b)
 {
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->offset > b->offset) - (a->offset < b->offset);
+    return a->rank < b->rank || (a->rank == b->rank && a->offset < b->offset);
 }
 
 uint32_t lwp_reservoir_offsets(struct lwp_reservoir_items *items, uint64_t *offsets)
@@ -157,7 +155,7 @@ uint32_t lwp_reservoir_offsets(struct lwp_reservoir_items *items, uint64_t *offs
     for (uint32_t i = 0; i < items->count; i++) {
         struct lwp_reservoir_item item = items->items[i];
         uint32_t j = i;
-        for (; j && reservoir_compare(&items->items[j - 1], &item) > 0; j--)
+        for (; j && reservoir_before(&item, &items->items[j - 1]); j--)
             items->items[j] = items->items[j - 1];
         items->items[j] = item;
     }

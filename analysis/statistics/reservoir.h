@@ -1,5 +1,5 @@
-/* A bounded uniform sample of offsets that comes out the same in whatever order and parts it was gathered: every offset
- * gets a rank from where it was recorded, and those of the lowest ranks are kept. */
+/* A bounded uniform sample of offsets that does not depend on the order and grouping of its input: every offset gets a random rank,
+ * a hash of where it was recorded, and the lowest ranks are kept (bottom-k sampling). */
 #ifndef LWP_ANALYSIS_STATISTICS_RESERVOIR_H
 #define LWP_ANALYSIS_STATISTICS_RESERVOIR_H
 
@@ -20,7 +20,7 @@ struct lwp_reservoir_line {
     struct lwp_reservoir_item items[LWP_RESERVOIR_LINE];
 } __attribute__((aligned(128)));
 
-/* Where the lines of many are. Start from zero. */
+/* The lines of many reservoirs. Start from zero. */
 struct lwp_reservoir_pool {
     struct lwp_reservoir_line *lines;
     size_t count, room;
@@ -29,24 +29,23 @@ struct lwp_reservoir_pool {
 
 void lwp_reservoir_pool_free(struct lwp_reservoir_pool *pool);
 
-/* Holds up to twice as many as are kept in the end: those too many go all at once. Start from LWP_RESERVOIR_EMPTY. */
+/* Holds up to twice as many as are kept in the end; the surplus is dropped at once. Start from LWP_RESERVOIR_EMPTY. */
 struct lwp_reservoir {
-    uint32_t last;  /* its last line */
-    uint32_t limit; /* a higher rank is not among the lowest */
+    uint32_t last;       /* its last line */
+    uint32_t limit;      /* a higher rank is not among the lowest */
     uint8_t lines, used; /* used: items of the last line */
 };
 
-#define LWP_RESERVOIR_EMPTY                                                                                            \
-    (struct lwp_reservoir)                                                                                             \
-    {                                                                                                                  \
-        .limit = UINT32_MAX, .used = LWP_RESERVOIR_LINE                                                                \
+#define LWP_RESERVOIR_EMPTY                                                                                                                \
+    (struct lwp_reservoir)                                                                                                                 \
+    {                                                                                                                                      \
+        .limit = UINT32_MAX, .used = LWP_RESERVOIR_LINE                                                                                    \
     }
 
 /* Another line, when the last one is full. */
 void lwp_reservoir_make_room(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir);
 
-static inline void lwp_reservoir_add(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir, uint32_t rank,
-                                     uint64_t offset)
+static inline void lwp_reservoir_add(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir, uint32_t rank, uint64_t offset)
 {
     if (rank > reservoir->limit)
         return;
@@ -55,22 +54,20 @@ static inline void lwp_reservoir_add(struct lwp_reservoir_pool *pool, struct lwp
     pool->lines[reservoir->last].items[reservoir->used++] = (struct lwp_reservoir_item){rank, offset};
 }
 
-/* For a reservoir that is added to soon. */
-static inline void lwp_reservoir_prefetch(const struct lwp_reservoir_pool *pool, const struct lwp_reservoir *reservoir,
-                                          uint32_t rank)
+/* For a reservoir that will be added to soon. */
+static inline void lwp_reservoir_prefetch(const struct lwp_reservoir_pool *pool, const struct lwp_reservoir *reservoir, uint32_t rank)
 {
     if (rank <= reservoir->limit && reservoir->used < LWP_RESERVOIR_LINE)
         __builtin_prefetch(&pool->lines[reservoir->last].items[reservoir->used]);
 }
 
-/* What several reservoirs hold together. Start with count 0. */
+/* The union of several reservoirs. Start with count 0. */
 struct lwp_reservoir_items {
     struct lwp_reservoir_item items[LWP_RESERVOIR + (LWP_RESERVOIR_LINES + 1) * LWP_RESERVOIR_LINE];
     uint32_t count;
 };
 
-void lwp_reservoir_gather(struct lwp_reservoir_items *items, const struct lwp_reservoir_pool *pool,
-                          const struct lwp_reservoir *reservoir);
+void lwp_reservoir_gather(struct lwp_reservoir_items *items, const struct lwp_reservoir_pool *pool, const struct lwp_reservoir *reservoir);
 
 /* Writes the offsets kept, at most LWP_RESERVOIR, in order of their ranks: a random order that is always the same.
  * Returns their number. */

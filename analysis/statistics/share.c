@@ -1,8 +1,8 @@
-/* Hot data (LWPTool eq. 1): l_d = weight on the object / weight of the whole program, with a 95 % interval.
+/* Hot data (LWPTool eq. 1): l_d = cost of the object / cost of the whole program, with a 95 % interval.
  *
- * Whole means all sampled CPU time, stalled or not: a structure that takes 90 % of the memory time of a program that
- * hardly waits for memory is not hot. Samples have unequal weights; the interval is Wilson's with the number of equal
- * samples that would be as informative, (sum w)^2 / sum w^2 (Kish). */
+ * The whole is all sampled CPU time, stalled or not: a structure with 90 % of the stalls of a program that hardly stalls is not
+ * hot. Samples have unequal costs; the interval is Wilson's with the number of equal samples that would be as informative,
+ * (sum w)^2 / sum w^2 (Kish's effective sample size). */
 #include "analysis/statistics/share.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* How hot: shares of weight and how sure they are. */
+/* How hot: shares of the cost and their intervals. */
 #ifndef LWP_ANALYSIS_STATISTICS_SHARE_H
 #define LWP_ANALYSIS_STATISTICS_SHARE_H
 
@@ -13,7 +13,7 @@ struct lwp_tally {
 void lwp_tally_add(struct lwp_tally *tally, double weight);
 void lwp_tally_merge(struct lwp_tally *tally, const struct lwp_tally *other);
 
-/* The same in whole numbers: sums that do not depend on the order of the parts. */
+/* The same in integers: sums that do not depend on the order of the parts. */
 struct lwp_sum {
     unsigned __int128 squares;
     uint64_t weight, samples;
@@ -45,8 +45,7 @@ static inline void lwp_sum_merge(struct lwp_sum *sum, const struct lwp_sum *othe
 
 static inline struct lwp_tally lwp_sum_tally(const struct lwp_sum *sum)
 {
-    return (struct lwp_tally){
-        .weight = (double)sum->weight, .squares = (double)sum->squares, .samples = sum->samples};
+    return (struct lwp_tally){.weight = (double)sum->weight, .squares = (double)sum->squares, .samples = sum->samples};
 }
 
 struct lwp_share {

@@ -76,7 +76,8 @@ static size_t stride_agree(const uint64_t *addresses, size_t count, uint64_t anc
     return agree;
 }
 
-double lwp_stride_accuracy(double differences)
+/* Eq. 4 for `differences` independent ones: the probability that their GCD is no multiple of the stride. */
+static double stride_accuracy(double differences)
 {
     double wrong = 0;
     for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
@@ -101,8 +102,8 @@ static double stride_likelihood(double m, size_t count, size_t agree)
     return most + log(sum);
 }
 
-static void stride_consider(struct stride_candidate *candidates, size_t *count, uint64_t bytes, uint64_t plain,
-                            size_t addresses, size_t agree)
+static void stride_consider(struct stride_candidate *candidates, size_t *count, uint64_t bytes, uint64_t plain, size_t addresses,
+                            size_t agree)
 {
     for (size_t i = 0; i < *count; i++)
         if (candidates[i].bytes == bytes) {
@@ -111,8 +112,8 @@ static void stride_consider(struct stride_candidate *candidates, size_t *count, 
             candidates[i] = candidates[--*count];
             break;
         }
-    candidates[(*count)++] = (struct stride_candidate){
-        bytes, agree, bytes == plain ? 0 : stride_likelihood((double)bytes / (double)plain, addresses, agree)};
+    candidates[(*count)++] =
+        (struct stride_candidate){bytes, agree, bytes == plain ? 0 : stride_likelihood((double)bytes / (double)plain, addresses, agree)};
 }
 
 static size_t stride_distinct(const uint64_t *addresses, size_t count, uint64_t *sorted)
@@ -127,8 +128,7 @@ static size_t stride_distinct(const uint64_t *addresses, size_t count, uint64_t 
 }
 
 /* What the others agree on when addresses i and j (or one only, i == j) are strays. */
-static void stride_leave_out(const uint64_t *sorted, size_t n, uint64_t plain, struct stride_candidate *candidates,
-                             size_t *count)
+static void stride_leave_out(const uint64_t *sorted, size_t n, uint64_t plain, struct stride_candidate *candidates, size_t *count)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++) {
@@ -141,8 +141,7 @@ static void stride_leave_out(const uint64_t *sorted, size_t n, uint64_t plain, s
         }
 }
 
-static void stride_subsets(const uint64_t *sorted, size_t n, uint64_t plain, struct stride_candidate *candidates,
-                           size_t *count)
+static void stride_subsets(const uint64_t *sorted, size_t n, uint64_t plain, struct stride_candidate *candidates, size_t *count)
 {
     uint64_t random = 0x9e3779b97f4a7c15u; /* fixed: the same samples give the same answer */
     for (int t = 0; t < SUBSETS; t++) {
@@ -194,7 +193,7 @@ struct lwp_stride lwp_stride_estimate(const uint64_t *addresses, size_t count)
     stride.bytes = best->bytes;
     stride.support = best->agree;
     /* k addresses have k - 1 free differences: the first only says where the others are counted from. */
-    stride.probability = fmax(0, lwp_stride_accuracy((double)best->agree - 1) + 1 / all - 1);
+    stride.probability = fmax(0, stride_accuracy((double)best->agree - 1) + 1 / all - 1);
     if (n < STRAYS_SEEN)
         stride.probability *= pow(1 - undetected, (double)n);
     return stride;

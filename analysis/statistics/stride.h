@@ -14,9 +14,6 @@ struct lwp_stride {
 /* From addresses (or offsets) in any order, repeats allowed. */
 struct lwp_stride lwp_stride_estimate(const uint64_t *addresses, size_t count);
 
-/* Eq. 4 for `differences` independent ones: the probability that their GCD is no multiple of the stride. */
-double lwp_stride_accuracy(double differences);
-
 uint64_t lwp_stride_gcd(uint64_t a, uint64_t b);
 
 #endif

@@ -1,4 +1,5 @@
 /* lwp import: what perf recorded, on this machine or another, as a result of lwp. */
+#include "base/arena.h"
 #include "base/command.h"
 #include "base/log.h"
 #include "collector/import/import.h"
@@ -10,29 +11,13 @@
 #include <string.h>
 
 static const struct lwp_option import_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = LWP_OPT_TEXT,
-     .argument = "DIR",
-     .help = "result directory, lwp-<FILE> if not given; must not exist"},
+    {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "DIR",
+     .help = "result directory; must not exist. Default: lwp-<FILE>"},
     {.name = "force", .kind = LWP_OPT_FLAG, .help = "replace an older result in DIR"},
-    {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
-    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "no closing lines"},
+    {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "skip the analysis; 'lwp analyze DIR' does it later"},
+    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "print no summary at the end"},
     {0},
 };
-
-/* lwp-<FILE> beside the caller, with nothing in it that would trouble a shell. */
-static char *import_default_dir(const char *path)
-{
-    const char *base = strrchr(path, '/');
-    char *dir;
-    if (asprintf(&dir, "lwp-%.100s", base ? base + 1 : path) < 0)
-        return NULL;
-    for (char *c = dir; *c; c++)
-        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))
-            *c = '_';
-    return dir;
-}
 
 static int import_into(const char *path, char *dir, const struct lwp_options *options, struct lwp_error *err)
 {
@@ -83,9 +68,9 @@ static int import_run(int argc, char **argv, const struct lwp_command *self)
         return 2;
     }
     const char *path = argv[options.operands], *wanted = lwp_options_text(&options, "output");
-    char *dir = wanted ? strdup(wanted) : import_default_dir(path);
+    char *dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(path, "");
     status = 0;
-    if (!dir || lwp_result_create(dir, lwp_options_flag(&options, "force"), &err)) {
+    if (lwp_result_create(dir, lwp_options_flag(&options, "force"), &err)) {
         status = 1;
     } else if (import_into(path, dir, &options, &err)) {
         lwp_result_discard(dir);
@@ -100,13 +85,13 @@ static int import_run(int argc, char **argv, const struct lwp_command *self)
 const struct lwp_command lwp_cmd_import = {
     .name = "import",
     .usage = "[options] PERF.DATA",
-    .summary = "turn what perf recorded into a result directory",
+    .summary = "convert a perf.data file into a result directory",
     .details =
-        "Reads a perf.data file, of this machine or another one, for example of a server with PEBS or IBS:\n\n"
+        "Reads a perf.data file from this machine or another one, for example from a server with PEBS or IBS:\n\n"
         "    perf mem record -o perf.data -- ./app args\n"
         "    lwp import perf.data\n\n"
-        "The programs and their debug information must be found here under the same paths for names; a file whose\n"
-        "build id differs is not used. perf knows no heap blocks: only static data and large mappings become objects.",
+        "For names, the programs and their debug information must exist here under the same paths; a file with a different\n"
+        "build id is not used. perf does not record heap blocks: only static data and large mappings become objects.",
     .options = import_options,
     .run = import_run,
 };

@@ -68,7 +68,7 @@ static void import_close_oldest(struct import *import)
 
 struct import_thread *import_thread(struct import *import, uint32_t process, uint32_t tid)
 {
-    uint32_t *at = lwp_map_at(import->thread_of, lwp_hash_mix(process, tid));
+    uint32_t *at = lwp_map_at(&import->thread_of, lwp_hash_mix(process, tid));
     if (*at == LWP_MAP_NONE) {
         if (import->thread_count >= THREADS_MAX)
             return NULL;

@@ -1,4 +1,4 @@
-#include "collector/import/image.h"
+#include "collector/import/state.h"
 
 #include <fcntl.h>
 #include <gelf.h>

@@ -95,8 +95,7 @@ static void import_notes(const struct import *import, struct lwps_writer *file, 
         lwps_put_note(file, &(struct lwps_note){.text = text});
     }
     if (import->imported->kernel) {
-        snprintf(text, sizeof text, "%llu samples in the kernel were left out.",
-                 (unsigned long long)import->imported->kernel);
+        snprintf(text, sizeof text, "%llu samples in the kernel were left out.", (unsigned long long)import->imported->kernel);
         lwps_put_note(file, &(struct lwps_note){.text = text});
     }
     if (import->imported->lost || import->throttled) {
@@ -166,8 +165,6 @@ int lwp_import_perf(const char *path, const char *dir, struct lwp_imported *impo
     imported->weight_unit = events.weights ? "cycles" : events.clocks_only ? "ns" : "events";
     snprintf(imported->event, sizeof imported->event, "%s", events.names);
     import.first_time = events.first_time;
-    import.process_of = lwp_map_new();
-    import.thread_of = lwp_map_new();
     status = lwp_perf_read(path, &take, &import, &import.about, err);
     if (!status)
         status = import.status;
@@ -193,7 +190,7 @@ int lwp_import_perf(const char *path, const char *dir, struct lwp_imported *impo
         status = import_run_json(&import, import.process_count ? &import.processes[busiest] : NULL, err);
     free(import.processes);
     free(import.threads);
-    lwp_map_free(import.process_of);
-    lwp_map_free(import.thread_of);
+    lwp_map_fini(&import.process_of);
+    lwp_map_fini(&import.thread_of);
     return status;
 }

@@ -1,7 +1,7 @@
-/* What a perf.data file tells of the recording: its events and their names, the host, the command, build ids. */
+/* The description of the recording in a perf.data file: events and their names, host, command, build ids. */
 #include "collector/import/perf_reading.h"
 
-#include "base/hash.h"
+#include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ bool lwp_perf_add_event(struct lwp_perf_file *file, const uint8_t *attr, size_t 
     *event = (struct lwp_perf_event){.name = NULL};
     memcpy(&event->attr, attr, bytes < sizeof event->attr ? bytes : sizeof event->attr);
     for (size_t i = 0; i + 8 <= id_bytes && file->id_count < IDS_MAX; i += 8, file->id_count++)
-        *lwp_map_at(file->ids, lwp_u64_at(ids + i)) = (uint32_t)file->event_count;
+        *lwp_map_at(&file->ids, lwp_u64_at(ids + i)) = (uint32_t)file->event_count;
     file->event_count++;
     return true;
 }
@@ -50,7 +50,7 @@ void lwp_perf_name_event(struct lwp_perf_file *file, size_t index, const uint8_t
 
 const struct lwp_perf_event *lwp_perf_event_of(const struct lwp_perf_file *file, uint64_t id)
 {
-    uint32_t index = id ? lwp_map_get(file->ids, id) : LWP_MAP_NONE;
+    uint32_t index = id ? lwp_map_get(&file->ids, id) : LWP_MAP_NONE;
     if (index == LWP_MAP_NONE || index >= file->event_count)
         index = 0; /* one event, or ids not written */
     return file->event_count ? &file->events[index] : NULL;
@@ -114,15 +114,8 @@ void lwp_perf_add_build_id(struct lwp_perf_file *file, uint16_t misc, struct lwp
     memcpy(id.bytes, from.at + 4, id.count);
     char path[LWP_PERF_TEXT_MAX];
     lwp_perf_text(path, sizeof path, from.at + HEAD, from.size - HEAD);
-    if (file->build_id_count == file->build_id_room) {
-        size_t room = file->build_id_room ? file->build_id_room * 2 : 64;
-        struct lwp_perf_build_id *list = realloc(file->build_id_list, room * sizeof *list);
-        if (!list)
-            return;
-        file->build_id_list = list;
-        file->build_id_room = room;
-    }
-    *lwp_map_at(file->build_ids, lwp_hash_text(path)) = (uint32_t)file->build_id_count;
+    LWP_GROW(&file->build_id_list, file->build_id_count, &file->build_id_room);
+    *lwp_map_at(&file->build_ids, lwp_hash_text(path)) = (uint32_t)file->build_id_count;
     file->build_id_list[file->build_id_count++] = id;
 }
 

@@ -5,7 +5,7 @@
  * Limits: files of another byte order and directories (perf record --threads) are refused with a sentence. */
 #include "collector/import/perf_reading.h"
 
-#include "base/hash.h"
+#include "base/arena.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,16 +59,12 @@ int lwp_perf_read_memory(const char *name, const uint8_t *bytes, size_t size, co
     if (size < PIPE_HEADER_BYTES || memcmp(bytes, "PERFILE2", 8))
         return lwp_error_set(err, LWP_ERR_FORMAT, "%s is not a perf.data file", name);
     struct lwp_perf_file file = {.visitor = visitor, .to = to, .about = about};
-    file.events = calloc(LWP_PERF_EVENTS_MAX, sizeof *file.events);
-    file.names = calloc(LWP_PERF_EVENTS_MAX, sizeof *file.names);
-    file.ids = lwp_map_new();
-    file.build_ids = lwp_map_new();
+    file.events = lwp_zeroed(LWP_PERF_EVENTS_MAX, sizeof *file.events);
+    file.names = lwp_zeroed(LWP_PERF_EVENTS_MAX, sizeof *file.names);
     int status = LWP_OK;
     struct lwp_perf_bytes all = {bytes, size};
     uint64_t header = lwp_u64_at(bytes + 8);
-    if (!file.events || !file.names) {
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-    } else if (header == PIPE_HEADER_BYTES) {
+    if (header == PIPE_HEADER_BYTES) {
         struct lwp_perf_bytes data = lwp_perf_part(all, PIPE_HEADER_BYTES, all.size);
         about->torn = lwp_perf_records(&file, data, false) < data.size;
     } else if (header == HEADER_BYTES) {
@@ -79,8 +75,8 @@ int lwp_perf_read_memory(const char *name, const uint8_t *bytes, size_t size, co
     if (!status && !file.event_count)
         status = lwp_error_set(err, LWP_ERR_FORMAT, "%s holds no event", name);
     ZSTD_freeDStream(file.unpack);
-    lwp_map_free(file.ids);
-    lwp_map_free(file.build_ids);
+    lwp_map_fini(&file.ids);
+    lwp_map_fini(&file.build_ids);
     free(file.unpacked);
     free(file.build_id_list);
     free(file.events);

@@ -27,7 +27,7 @@ struct lwp_perf_mapping {
     const char *path;
 };
 
-struct lwp_perf_task { /* comm, fork, exit */
+struct lwp_perf_task { /* comm, fork */
     uint32_t pid, parent_pid, tid;
     uint64_t time;
     const char *name; /* comm only */
@@ -39,7 +39,6 @@ struct lwp_perf_visitor {
     void (*mapping)(void *to, const struct lwp_perf_mapping *mapping);
     void (*comm)(void *to, const struct lwp_perf_task *task);
     void (*fork)(void *to, const struct lwp_perf_task *task);
-    void (*exit)(void *to, const struct lwp_perf_task *task);
     void (*sample)(void *to, const struct lwp_perf_event *event, const struct lwp_perf_sample *sample);
     void (*lost)(void *to, uint64_t records);
     void (*throttled)(void *to);
@@ -52,7 +51,7 @@ struct lwp_perf_about {
     char command[4096]; /* of perf itself, arguments ended by NUL */
     size_t command_bytes;
     /* what is wrong with the file */
-    uint64_t bad_records, unknown_records;
+    uint64_t bad_records;
     bool torn; /* it ends in the middle */
 };
 

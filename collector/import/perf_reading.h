@@ -2,12 +2,11 @@
 #ifndef LWP_IMPORT_PERF_READING_H
 #define LWP_IMPORT_PERF_READING_H
 
+#include "base/hash.h"
 #include "base/unaligned.h"
 #include "collector/import/perf_file.h"
 
 #include <zstd.h>
-
-struct lwp_map;
 
 enum { LWP_PERF_EVENTS_MAX = 4096, LWP_PERF_TEXT_MAX = 4096, LWP_PERF_RECORD_HEAD = 8 };
 
@@ -22,8 +21,8 @@ struct lwp_perf_file {
     struct lwp_perf_event *events;
     char (*names)[128];
     size_t event_count;
-    struct lwp_map *ids;       /* sample id -> event */
-    struct lwp_map *build_ids; /* hash of a path -> build_id_list */
+    struct lwp_map ids;       /* sample id -> event */
+    struct lwp_map build_ids; /* hash of a path -> build_id_list */
     struct lwp_perf_build_id *build_id_list;
     size_t id_count, build_id_count, build_id_room;
     ZSTD_DStream *unpack;
@@ -47,7 +46,7 @@ static inline struct lwp_perf_bytes lwp_perf_part(struct lwp_perf_bytes of, uint
     return (struct lwp_perf_bytes){of.at + offset, (size_t)size};
 }
 
-/* perf_features.c: what is told of the recording; adds to the file. */
+/* perf_features.c: the description of the recording; adds to the file. */
 
 /* Text that need not end within its bytes. */
 void lwp_perf_text(char *to, size_t room, const uint8_t *from, size_t size);

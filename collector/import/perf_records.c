@@ -2,8 +2,6 @@
  * ends. */
 #include "collector/import/perf_reading.h"
 
-#include "base/hash.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +18,6 @@ enum {
     USER_EVENT_UPDATE = 78,
     USER_FEATURE = 80,
     USER_COMPRESSED = 81,
-    USER_LAST = 96,
 };
 
 static uint64_t perf_time(const struct lwp_perf_file *file, const uint8_t *at, size_t size, size_t *body)
@@ -59,7 +56,7 @@ static void perf_mapping(struct lwp_perf_file *file, uint32_t type, uint16_t mis
         enum { PROT_EXECUTE = 4 };
         mapping.data |= !(lwp_u32_at(from.at + 56) & PROT_EXECUTE);
     }
-    uint32_t known = lwp_map_get(file->build_ids, lwp_hash_text(path));
+    uint32_t known = lwp_map_get(&file->build_ids, lwp_hash_text(path));
     if (type == PERF_RECORD_MMAP2 && misc & HAS_BUILD_ID) {
         mapping.build_id_bytes = from.at[32] <= sizeof mapping.build_id ? from.at[32] : sizeof mapping.build_id;
         memcpy(mapping.build_id, from.at + 36, mapping.build_id_bytes);
@@ -89,7 +86,7 @@ static void perf_comm(struct lwp_perf_file *file, uint16_t misc, struct lwp_perf
         file->visitor->comm(file->to, &task);
 }
 
-static void perf_task(struct lwp_perf_file *file, uint32_t type, struct lwp_perf_bytes from)
+static void perf_fork(struct lwp_perf_file *file, struct lwp_perf_bytes from)
 {
     if (from.size < 24) {
         file->about->bad_records++;
@@ -99,10 +96,8 @@ static void perf_task(struct lwp_perf_file *file, uint32_t type, struct lwp_perf
                                  .parent_pid = lwp_u32_at(from.at + 4),
                                  .tid = lwp_u32_at(from.at + 8),
                                  .time = lwp_u64_at(from.at + 16)};
-    void (*visit)(void *, const struct lwp_perf_task *) =
-        type == PERF_RECORD_FORK ? file->visitor->fork : file->visitor->exit;
-    if (visit)
-        visit(file->to, &task);
+    if (file->visitor->fork)
+        file->visitor->fork(file->to, &task);
 }
 
 static void perf_sample(struct lwp_perf_file *file, uint16_t misc, struct lwp_perf_bytes from)
@@ -134,7 +129,7 @@ static void perf_update_record(struct lwp_perf_file *file, struct lwp_perf_bytes
 {
     enum { UPDATE_NAME = 2 };
     if (from.size > 16 && lwp_u64_at(from.at) == UPDATE_NAME) {
-        uint32_t index = lwp_map_get(file->ids, lwp_u64_at(from.at + 8));
+        uint32_t index = lwp_map_get(&file->ids, lwp_u64_at(from.at + 8));
         if (index != LWP_MAP_NONE)
             lwp_perf_name_event(file, index, from.at + 16, from.size - 16);
     }
@@ -182,8 +177,7 @@ static void perf_record(struct lwp_perf_file *file, uint32_t type, uint16_t misc
         perf_comm(file, misc, from);
         break;
     case PERF_RECORD_FORK:
-    case PERF_RECORD_EXIT:
-        perf_task(file, type, from);
+        perf_fork(file, from);
         break;
     case PERF_RECORD_SAMPLE:
         perf_sample(file, misc, from);
@@ -217,8 +211,8 @@ static void perf_record(struct lwp_perf_file *file, uint32_t type, uint16_t misc
         if (!packed)
             perf_compressed(file, from);
         break;
-    default:
-        file->about->unknown_records += type > USER_LAST;
+    default: /* of no use here, or of a newer perf */
+        break;
     }
 }
 
@@ -238,7 +232,7 @@ size_t lwp_perf_records(struct lwp_perf_file *file, struct lwp_perf_bytes from, 
     while (from.size >= LWP_PERF_RECORD_HEAD) {
         uint32_t type = lwp_u32_at(from.at);
         uint16_t misc = lwp_u16_at(from.at + 4), size = lwp_u16_at(from.at + 6);
-        if (size < LWP_PERF_RECORD_HEAD) { /* from here on nothing can be told */
+        if (size < LWP_PERF_RECORD_HEAD) { /* where the next record begins is not known */
             file->about->bad_records++;
             return packed ? all.size : all.size - from.size;
         }

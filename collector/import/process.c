@@ -1,5 +1,4 @@
 /* Process images and what is mapped in them. */
-#include "collector/import/image.h"
 #include "collector/import/state.h"
 
 #include "base/arena.h"
@@ -17,13 +16,13 @@ static struct import_process *import_new_process(struct import *import, uint32_t
     LWP_GROW(&import->processes, import->process_count, &import->process_room);
     struct import_process *process = &import->processes[import->process_count];
     *process = (struct import_process){.pid = pid};
-    *lwp_map_at(import->process_of, pid) = (uint32_t)import->process_count++;
+    *lwp_map_at(&import->process_of, pid) = (uint32_t)import->process_count++;
     return process;
 }
 
 struct import_process *import_process(struct import *import, uint32_t pid)
 {
-    uint32_t index = lwp_map_get(import->process_of, pid);
+    uint32_t index = lwp_map_get(&import->process_of, pid);
     return index != LWP_MAP_NONE ? &import->processes[index] : import_new_process(import, pid);
 }
 
@@ -46,9 +45,7 @@ static void import_keep_mapping(struct import_process *process, const struct imp
     LWP_GROW(&process->mappings, process->mapping_count, &process->mapping_room);
     struct import_mapping *kept = &process->mappings[process->mapping_count++];
     *kept = *mapping;
-    kept->path = strdup(mapping->path);
-    if (!kept->path)
-        abort();
+    kept->path = lwp_allocated(strdup(mapping->path));
 }
 
 static bool import_is_file(const char *path)
@@ -98,7 +95,7 @@ void import_on_mapping(void *to, const struct lwp_perf_mapping *from)
 void import_on_comm(void *to, const struct lwp_perf_task *task)
 {
     struct import *import = to;
-    uint32_t index = lwp_map_get(import->process_of, task->pid);
+    uint32_t index = lwp_map_get(&import->process_of, task->pid);
     if (task->exec && index != LWP_MAP_NONE && import->processes[index].mapping_count)
         import_new_process(import, task->pid);
     struct import_process *process = import_process(import, task->pid);
@@ -112,7 +109,7 @@ void import_on_fork(void *to, const struct lwp_perf_task *task)
     struct import *import = to;
     if (task->pid == task->parent_pid)
         return;
-    uint32_t parent = lwp_map_get(import->process_of, task->parent_pid);
+    uint32_t parent = lwp_map_get(&import->process_of, task->parent_pid);
     struct import_process *child = import_new_process(import, task->pid);
     if (!child || parent == LWP_MAP_NONE)
         return;

@@ -8,6 +8,9 @@
 #include "format/paths.h"
 #include "format/writer.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct import_mapping {
     uint64_t start, end, bias;
     uint64_t time, end_time;
@@ -45,7 +48,7 @@ struct import {
     size_t process_count, process_room;
     struct import_thread *threads;
     size_t thread_count, thread_room;
-    struct lwp_map *process_of, *thread_of; /* pid, (process, tid) -> index of the latest */
+    struct lwp_map process_of, thread_of; /* pid, (process, tid) -> index of the latest */
     unsigned open;
     uint64_t turn, first_time, throttled, stores_without_latency;
     struct lwp_error *err;
@@ -77,5 +80,14 @@ void import_process_free(struct import_process *process);
 struct import_thread *import_thread(struct import *import, uint32_t process, uint32_t tid);
 
 void import_close_thread(struct import *import, struct import_thread *thread);
+
+struct lwp_image {
+    uint64_t bias;       /* address - bias = the file's virtual address */
+    uint64_t start, end; /* of the whole image in memory */
+};
+
+/* `start`, `bytes` and `file_offset` are those of one mapping of `path`. False when no such ELF file is here (recorded
+ * elsewhere): then offsets in it are taken for virtual addresses, and the image is this mapping. */
+bool lwp_image_of(const char *path, uint64_t start, uint64_t bytes, uint64_t file_offset, struct lwp_image *image);
 
 #endif

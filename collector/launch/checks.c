@@ -3,11 +3,11 @@
 #include "collector/launch/engine.h"
 #include "collector/launch/exact.h"
 #include "collector/launch/preload.h"
-#include "collector/launch/probes.h"
 #include "collector/perf/probe.h"
 #include "config.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static const char remedy_perfmon[] = "docker run --cap-add PERFMON, or sudo sysc
 static const char remedy_hypervisor[] =
     "run on bare metal, or give the virtual machine a PMU (qemu -cpu host,pmu=on); lwp works without";
 
-/* Why perf_event_open was refused, and what mends that; `otherwise` for what is not about permission. */
+/* The remedy for a refused perf_event_open; `otherwise` for errors that are not about permission. */
 static const char *permission_remedy(const struct permission *permission, int why, const char *otherwise)
 {
     if (why != EACCES && why != EPERM)
@@ -62,68 +62,64 @@ static const char *permission_remedy(const struct permission *permission, int wh
     return permission->seccomp ? remedy_seccomp : remedy_perfmon;
 }
 
+/* `remedy`: NULL: the check is good. */
+__attribute__((format(printf, 4, 5))) static void check_put(struct lwp_check *check, const char *name, const char *remedy,
+                                                            const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(check->found, sizeof check->found, format, args);
+    va_end(args);
+    check->name = name;
+    check->good = !remedy;
+    check->remedy = remedy;
+}
+
 static void check_paranoid(struct lwp_check *check, const struct permission *permission)
 {
+    static const char name[] = "perf_event_paranoid";
     int level = permission->paranoid;
-    check->name = "perf_event_paranoid";
-    check->good = level > -100 && (level <= 2 || permission->perfmon);
     if (level == -100)
-        snprintf(check->found, sizeof check->found, "unknown: /proc/sys/kernel/perf_event_paranoid cannot be read");
+        check_put(check, name, remedy_paranoid, "unknown: /proc/sys/kernel/perf_event_paranoid cannot be read");
     else
-        snprintf(check->found, sizeof check->found, "%d; %s", level,
-                 level <= 1              ? "programs of one's own may be sampled, and seen in the kernel"
-                 : permission->perfmon   ? "overruled by CAP_PERFMON"
-                 : level == 2            ? "programs of one's own may be sampled; lwp needs no more"
-                                         : "the kernel refuses perf_event_open to all but root; lwp needs 2 or less");
-    check->remedy = check->good ? NULL : remedy_paranoid;
+        check_put(check, name, level <= 2 || permission->perfmon ? NULL : remedy_paranoid, "%d; %s", level,
+                  level <= 1            ? "programs of one's own may be sampled, and seen in the kernel"
+                  : permission->perfmon ? "overruled by CAP_PERFMON"
+                  : level == 2          ? "programs of one's own may be sampled; lwp needs no more"
+                                        : "the kernel refuses perf_event_open to all but root; lwp needs 2 or less");
 }
 
 static void check_capability(struct lwp_check *check, const struct permission *permission)
 {
-    check->name = "CAP_PERFMON";
-    check->good = permission->perfmon || (permission->paranoid > -100 && permission->paranoid <= 1);
-    snprintf(check->found, sizeof check->found, "%s",
-             permission->perfmon ? "there: events may look into the kernel"
-             : check->good       ? "not there, but perf_event_paranoid does without"
-                                 : "not there (containers drop it): what the kernel does with watched memory is not seen");
-    check->remedy = check->good ? NULL : remedy_perfmon;
+    bool good = permission->perfmon || (permission->paranoid > -100 && permission->paranoid <= 1);
+    check_put(check, "CAP_PERFMON", good ? NULL : remedy_perfmon, "%s",
+              permission->perfmon ? "there: events may look into the kernel"
+              : good              ? "not there, but perf_event_paranoid does without"
+                                  : "not there (containers drop it): what the kernel does with watched memory is not seen");
 }
 
 static void check_seccomp(struct lwp_check *check, const struct permission *permission, int refused)
 {
     bool blamed = permission->seccomp && (refused == EACCES || refused == EPERM || refused == ENOSYS);
-    check->name = "system call filter";
-    check->good = !blamed;
-    snprintf(check->found, sizeof check->found, "%s",
-             blamed                ? "a container's seccomp filter refuses perf_event_open"
-             : permission->seccomp ? "there is one (seccomp), but it lets perf_event_open through"
-             : permission->known   ? "none"
-                                   : "unknown: /proc/self/status cannot be read");
-    check->remedy = blamed ? remedy_seccomp : NULL;
+    check_put(check, "system call filter", blamed ? remedy_seccomp : NULL, "%s",
+              blamed                ? "a container's seccomp filter refuses perf_event_open"
+              : permission->seccomp ? "there is one (seccomp), but it lets perf_event_open through"
+              : permission->known   ? "none"
+                                    : "unknown: /proc/self/status cannot be read");
 }
 
 /* ---- probes ---- */
-
-static void check_said(struct lwp_check *check, int why, const char *yes)
-{
-    check->good = why == 0;
-    if (why == 0)
-        snprintf(check->found, sizeof check->found, "%s", yes);
-    else if (why == ENODATA)
-        snprintf(check->found, sizeof check->found, "it can be opened here but takes no samples");
-    else if (why == EINTR)
-        snprintf(check->found, sizeof check->found, "the probe was killed by a signal");
-    else
-        snprintf(check->found, sizeof check->found, "not available: %s", strerror(why));
-}
 
 static int check_probe(struct lwp_check *check, const char *name, int (*probe)(const void *), const char *yes,
                        const struct permission *permission, const char *remedy)
 {
     int why = lwp_probe(probe, NULL);
-    check->name = name;
-    check_said(check, why, yes);
-    check->remedy = why ? permission_remedy(permission, why, remedy) : NULL;
+    check_put(check, name, why ? permission_remedy(permission, why, remedy) : NULL, "%s%s",
+              why == 0         ? yes
+              : why == ENODATA ? "it can be opened here but takes no samples"
+              : why == EINTR   ? "the probe was killed by a signal"
+                               : "not available: ",
+              why == 0 || why == ENODATA || why == EINTR ? "" : strerror(why));
     return why;
 }
 
@@ -132,11 +128,8 @@ static void check_pmu(struct lwp_check *check, const struct permission *permissi
     struct lwp_pmu_events events;
     struct lwp_error found = {0};
     int why = lwp_engine_pmu(&events, &found);
-    check->name = "PEBS or IBS";
     check->engine = "pmu";
-    check->good = why == 0;
-    snprintf(check->found, sizeof check->found, "%s", found.text);
-    check->remedy = why ? permission_remedy(permission, why, remedy_hypervisor) : NULL;
+    check_put(check, "PEBS or IBS", why ? permission_remedy(permission, why, remedy_hypervisor) : NULL, "%s", found.text);
 }
 
 static void check_faults(struct lwp_check *check, const struct permission *permission)
@@ -144,22 +137,16 @@ static void check_faults(struct lwp_check *check, const struct permission *permi
     struct lwp_pmu_events events;
     lwp_pmu_events_of_faults(&events);
     int why = lwp_pmu_probe(&events);
-    check->name = "page faults";
-    check->good = why == 0;
-    snprintf(check->found, sizeof check->found, "%s%s", lwp_pmu_probe_text(why),
-             why ? "" : " (lwp collect --event page-faults: which data is touched first where)");
-    check->remedy = why ? permission_remedy(permission, why, "use a kernel from 5.13 on") : NULL;
+    check_put(check, "page faults", why ? permission_remedy(permission, why, "use a kernel from 5.13 on") : NULL, "%s%s",
+              lwp_pmu_probe_text(why), why ? "" : " (lwp collect --event page-faults: which data is touched first where)");
 }
 
 static void check_preload(struct lwp_check *check)
 {
     struct lwp_error err;
     char *path = lwp_preload_find(&err);
-    check->name = "preload library";
     check->needed = true;
-    check->good = path != NULL;
-    snprintf(check->found, sizeof check->found, "%s", check->good ? path : err.text);
-    check->remedy = check->good ? NULL : "build lwp again: make";
+    check_put(check, "preload library", path ? NULL : "build lwp again: make", "%s", path ? path : err.text);
     free(path);
 }
 
@@ -167,10 +154,8 @@ static void check_exact(struct lwp_check *check)
 {
     struct lwp_error err;
     char *folder = lwp_exact_find(&err);
-    check->name = "Valgrind";
-    check->good = folder != NULL;
-    snprintf(check->found, sizeof check->found, "%s", check->good ? "lwp collect -e exact works" : err.text);
-    check->remedy = check->good ? NULL : "apt install valgrind, and build lwp again: ./configure && make";
+    check_put(check, "Valgrind", folder ? NULL : "apt install valgrind, and build lwp again: ./configure && make", "%s",
+              folder ? "lwp collect -e exact works" : err.text);
     free(folder);
 }
 
@@ -178,15 +163,13 @@ void lwp_checks_make(struct lwp_check *checks)
 {
     struct permission permission = permission_read();
     size_t n = 0;
+    checks[1].engine = checks[2].engine = checks[3].engine = "timer";
     check_pmu(&checks[n++], &permission);
-    checks[n].engine = "timer";
     int refused = check_probe(&checks[n++], "task-clock, synchronous", lwp_probe_sigtrap,
                               "samples are taken (the best flavour of the timer engine)", &permission,
                               "use a kernel from 5.13 on");
-    checks[n].engine = "timer";
     check_probe(&checks[n++], "task-clock, asynchronous", lwp_probe_async, "samples are taken (the first fall-back)",
                 &permission, "use a kernel with perf events");
-    checks[n].engine = "timer";
     check_probe(&checks[n++], "thread CPU timers", lwp_probe_posix,
                 "samples are taken (the last fall-back, 250 a second at most)", &permission,
                 "allow timer_create in the sandbox");

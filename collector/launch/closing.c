@@ -1,4 +1,4 @@
-/* Says what became of the run: losses first, then what was found and the next command. */
+/* The summary after a run: losses first, then the findings and the next command. */
 #include "collector/launch/closing.h"
 
 #include "base/log.h"

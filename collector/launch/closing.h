@@ -1,4 +1,4 @@
-/* The closing lines of lwp collect. */
+/* The summary that lwp collect prints at the end. */
 #ifndef LWP_LAUNCH_CLOSING_H
 #define LWP_LAUNCH_CLOSING_H
 

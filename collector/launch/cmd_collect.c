@@ -1,23 +1,21 @@
 /* lwp collect: runs a program with the light engine in it, or under the exact one, and leaves a result directory.
  * Exit status: the program's own, 128+n for a signal; lwp's failures are 125, 126 (cannot execute), 127 (not found). */
+#include "base/arena.h"
 #include "base/busy.h"
 #include "base/command.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "collector/env.h"
 #include "collector/launch/closing.h"
 #include "collector/launch/collect_options.h"
 #include "collector/launch/engine.h"
 #include "collector/launch/exact.h"
-#include "collector/launch/exact_messages.h"
 #include "collector/launch/launch.h"
-#include "collector/launch/machine_file.h"
+#include "collector/launch/machine.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
 #include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
 #include "collector/launch/serving.h"
-#include "collector/launch/source_roots.h"
 #include "collector/launch/target.h"
 
 #include <errno.h>
@@ -30,47 +28,28 @@
 
 enum { EXIT_LWP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
-/* lwp-<app>.<pid>, or of a parallel job lwp-<app>.<job>, with nothing in it that would trouble a shell or a terminal. */
-static char *collect_default_dir(const char *app, const char *job)
-{
-    char *dir, pid[16];
-    snprintf(pid, sizeof pid, "%d", (int)getpid());
-    if (asprintf(&dir, "lwp-%.100s.%.100s", lwp_path_last(app), job ? job : pid) < 0)
-        return NULL;
-    for (char *c = dir; *c; c++)
-        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))
-            *c = '_';
-    return dir;
-}
-
-static char **collect_environment(const struct lwp_options *options, const struct lwp_engine *engine, const char *library,
+static char **collect_environment(const struct lwp_settings *settings, const struct lwp_engine *engine, const char *library,
                                   const char *dir)
 {
-    enum { SETTINGS = 10 };
-    const char *const names[SETTINGS] = {LWP_ENV_DIR,         LWP_ENV_MAX_OVERHEAD, LWP_ENV_FREQUENCY,
-                                         LWP_ENV_FOLLOW_FORK, LWP_ENV_DELAY,        LWP_ENV_DURATION,
-                                         LWP_ENV_HEAP_THRESHOLD, LWP_ENV_DETECT,       LWP_ENV_PMU,
-                                         LWP_ENV_PERIOD};
-    const char *frequency = lwp_options_text(options, "frequency"), *period = lwp_options_text(options, "period");
-    const char *const values[SETTINGS] = {dir,
-                                          lwp_options_text(options, "max-overhead"),
-                                          frequency ? frequency : "0",
-                                          lwp_options_flag(options, "no-follow-fork") ? "0" : "1",
-                                          lwp_options_text(options, "delay"),
-                                          lwp_options_text(options, "duration"),
-                                          lwp_options_text(options, "heap-threshold"),
-                                          lwp_options_text(options, "detect"),
-                                          engine->pmu,
-                                          period ? period : "0"};
-    char *settings[SETTINGS] = {NULL}, **environment = NULL;
-    size_t used = 0;
-    for (size_t i = 0; i < SETTINGS; i++)
-        if (values[i] && asprintf(&settings[used++], "%s=%s", names[i], values[i]) < 0)
-            goto out;
-    environment = lwp_preload_environment(environ, library, settings);
-out:
-    for (size_t i = 0; i < used; i++)
-        free(settings[i]);
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{LWP_ENV_MAX_OVERHEAD, settings->max_overhead},
+                   {LWP_ENV_FREQUENCY, settings->frequency},
+                   {LWP_ENV_PERIOD, settings->period},
+                   {LWP_ENV_FOLLOW_FORK, settings->follow},
+                   {LWP_ENV_DELAY, settings->delay},
+                   {LWP_ENV_DURATION, settings->duration},
+                   {LWP_ENV_HEAP_THRESHOLD, (double)settings->heap_threshold},
+                   {LWP_ENV_DETECT, settings->detect}};
+    enum { NUMBERS = sizeof numbers / sizeof *numbers };
+    char *variables[NUMBERS + 3] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu)};
+    size_t used = 2;
+    for (size_t i = 0; i < NUMBERS; i++)
+        variables[used++] = lwp_format("%s=%.15g", numbers[i].name, numbers[i].value);
+    char **environment = lwp_preload_environment(environ, library, variables);
+    while (used)
+        free(variables[--used]);
     return environment;
 }
 
@@ -82,40 +61,22 @@ struct collect_place {
     const struct lwp_rank *rank; /* NULL: alone */
 };
 
-/* Granules that communication is followed by under the exact engine, in bytes; 0: it is not asked for by name. */
-static unsigned collect_communication(const struct lwp_options *options)
-{
-    const char *granularity = lwp_options_text(options, "granularity");
-    if (!lwp_options_given(options, "detect") || !strstr(lwp_options_text(options, "detect"), "communication"))
-        return 0;
-    return strcmp(granularity, "byte") == 0 ? 1 : strcmp(granularity, "line") == 0 ? 64 : 4;
-}
-
-/* Whether something is counted in the whole run, without samples. */
-static bool collect_counts_all(const struct lwp_options *options)
-{
-    const char *detect = lwp_options_text(options, "detect"), *window = lwp_options_text(options, "window");
-    return collect_communication(options) || (strstr(detect, "values") && window && strcmp(window, "all") == 0);
-}
-
-static void collect_say(const struct lwp_options *options, const struct collect_place *place,
-                        const struct lwp_ended *ended, const struct lwp_result *result)
+static void collect_say(const struct lwp_settings *settings, const struct collect_place *place, const struct lwp_ended *ended,
+                        const struct lwp_result *result)
 {
     lwp_closing_say(&(struct lwp_closing){.dir = place->shown,
                                           .ended = ended,
-                                          .timed = lwp_options_number(options, "duration") > 0 ||
-                                                   lwp_options_number(options, "delay") > 0,
-                                          .quiet = lwp_options_flag(options, "quiet"),
-                                          .analyze = !lwp_options_flag(options, "no-analyze"),
-                                          .simulated = strcmp(lwp_options_text(options, "engine"), "exact") == 0,
-                                          .counted = strcmp(lwp_options_text(options, "engine"), "exact") == 0 &&
-                                                     collect_counts_all(options),
+                                          .timed = settings->duration > 0 || settings->delay > 0,
+                                          .quiet = lwp_options_flag(settings->options, "quiet"),
+                                          .analyze = !lwp_options_flag(settings->options, "no-analyze"),
+                                          .simulated = settings->exact,
+                                          .counted = settings->counts_all,
                                           .counts = !place->rank},
                     result);
 }
 
-/* A rank has ended: its part joins the others'. Rank 0 waits for them and speaks for all. */
-static void collect_close_rank(const struct lwp_options *options, const struct collect_place *place,
+/* A rank has ended: moves its part into the common result. Rank 0 waits for the others and prints the summary. */
+static void collect_close_rank(const struct lwp_settings *settings, const struct collect_place *place,
                                struct lwp_run *run, const struct lwp_ended *ended, struct lwp_result *result)
 {
     enum { WAIT_S = 10 };
@@ -145,42 +106,15 @@ static void collect_close_rank(const struct lwp_options *options, const struct c
     if (left)
         lwp_log(LWP_LOG_NOTE, "%u of %u ranks have not ended; for all of them, run 'lwp analyze %s' later", left,
                 rank->size, place->shown);
-    collect_say(options, place, ended, result);
-}
-
-/* How the program is started under the exact engine: what to execute, with which arguments. */
-static int collect_under_exact(const struct lwp_options *options, const char *dir, const struct lwp_machine *machine,
-                               const char *folder, char **command, struct lwp_launch *launch, struct lwp_error *err)
-{
-    const char *threshold = lwp_options_text(options, "heap-threshold"), *detect = lwp_options_text(options, "detect");
-    struct lwp_exact exact = {.dir = dir,
-                              .heap_threshold = threshold ? strtoull(threshold, NULL, 10) : 65536,
-                              .follow = !lwp_options_flag(options, "no-follow-fork"),
-                              .redundancy = strstr(detect, "redundancy") != NULL,
-                              .values = strstr(detect, "values") ? (unsigned)lwp_options_number(options, "value-history") : 0,
-                              .communication = collect_communication(options),
-                              .registers = strstr(detect, "registers") != NULL,
-                              .spatial = strstr(detect, "spatial") != NULL,
-                              .trace = strstr(detect, "locality") != NULL,
-                              .region = lwp_options_text(options, "region"),
-                              .machine = machine};
-    if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err) ||
-        lwp_exact_approx(lwp_options_text(options, "approx"), &exact.approx, err))
-        return err->status;
-    exact.sample = strstr(detect, "layout") || !collect_counts_all(options);
-    char **under = lwp_exact_command(&exact, folder, command, err);
-    launch->argv = under;
-    launch->path = under ? under[0] : NULL;
-    launch->by_shell = false;
-    launch->environment = lwp_exact_environment(environ, folder, command[0]);
-    return under ? LWP_OK : err->status;
+    collect_say(settings, place, ended, result);
 }
 
 /* Runs the program into the directory that was made for it. `helper`: the preload library, or the exact engine's folder. */
-static int collect_into(const struct lwp_options *options, const struct collect_place *place,
+static int collect_into(const struct lwp_settings *settings, const struct collect_place *place,
                         const struct lwp_target *target, const struct lwp_engine *engine, const char *helper, char **command,
                         struct lwp_error *err)
 {
+    const struct lwp_options *options = settings->options;
     char cwd[PATH_MAX], host[256] = "";
     int exit_status = EXIT_LWP;
     struct lwp_run run = {.command = command,
@@ -195,21 +129,21 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         run.rank = place->rank->rank;
     }
     struct lwp_serving serving = {0};
-    int busy = lwp_busy_begin(place->shown); /* whoever shows the result knows that there is more to come */
-    bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* for the whole job */
+    int busy = lwp_busy_begin(place->shown); /* lwp serve shows that the run goes on */
+    bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* writes the job's run.json, too */
     struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = engine->exact ? NULL : command};
     gethostname(host, sizeof host - 1);
     lwp_machine_read(&run.machine, "");
     if (lwp_options_text(options, "machine") && lwp_machine_file(&run.machine, lwp_options_text(options, "machine"), err))
         goto out;
     clock_gettime(CLOCK_REALTIME, &run.started);
-    if (!engine->exact)
-        launch.environment = collect_environment(options, engine, helper, place->absolute);
-    else if (collect_under_exact(options, place->absolute, &run.machine, helper, command, &launch, err))
-        goto out;
-    if (!launch.environment || !run.options) {
-        lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-        goto out;
+    if (engine->exact) {
+        char **under = lwp_exact_command(settings, &run.machine, place->absolute, helper, command, err);
+        if (!under)
+            goto out;
+        launch = (struct lwp_launch){.argv = under, .path = under[0], .environment = lwp_exact_environment(environ, helper, command[0])};
+    } else {
+        launch.environment = collect_environment(settings, engine, helper, place->absolute);
     }
     if (lwp_run_json_write(&run, place->absolute, "run.json", err) ||
         (speaks && lwp_run_json_write(&run, place->shown, "run.json", err)))
@@ -254,13 +188,13 @@ static int collect_into(const struct lwp_options *options, const struct collect_
     lwp_result_finish(place->own, &result);
     lwp_log_progress(NULL);
     if (place->rank)
-        collect_close_rank(options, place, &run, &ended, &result);
+        collect_close_rank(settings, place, &run, &ended, &result);
     else
-        collect_say(options, place, &ended, &result);
+        collect_say(settings, place, &ended, &result);
     if (busy >= 0)
         close(busy);
     busy = -1;
-    if (serving.pid && !ended.told)
+    if (serving.pid && !ended.ended_by)
         lwp_serving_wait(&serving);
 out:
     lwp_serving_end(&serving);
@@ -271,19 +205,20 @@ out:
     json_decref(run.source_roots);
     lwp_preload_environment_free((char **)launch.environment);
     if (engine->exact)
-        lwp_exact_free((char **)launch.argv);
+        lwp_preload_environment_free((char **)launch.argv);
     return exit_status;
 }
 
 static int collect_run(int argc, char **argv, const struct lwp_command *self)
 {
     struct lwp_options options;
+    struct lwp_settings settings;
     struct lwp_error err = {0};
     struct lwp_target target = {0};
     struct lwp_rank rank;
     struct lwp_engine engine;
     struct collect_place place = {0};
-    char *library = NULL, *usable = NULL, *exact = NULL, *dir = NULL, *own = NULL;
+    char *library = NULL, *usable = NULL, *exact = NULL, *dir = NULL, *own = NULL, pid[16];
     int exit_status;
     if (!lwp_command_begin(&options, self, argc, argv, EXIT_LWP, &exit_status))
         return exit_status;
@@ -293,9 +228,8 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_error_set(&err, LWP_ERR_USAGE, "collect: no program to run; for example: lwp collect ./app args");
         goto out;
     }
-    if (lwp_collect_options_check(&options, &err) ||
-        lwp_engine_choose(lwp_options_text(&options, "engine"), lwp_options_text(&options, "event"),
-                          lwp_options_text(&options, "period") != NULL, &engine, &err))
+    if (lwp_settings_read(&settings, &options, &err) ||
+        lwp_engine_choose(lwp_options_text(&options, "engine"), lwp_options_text(&options, "event"), settings.period > 0, &engine, &err))
         goto out;
     if (lwp_target_find(&target, *command, engine.exact, &err)) {
         exit_status = target.exit_status;
@@ -313,8 +247,9 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_error_set(&err, LWP_ERR_USAGE, "collect: --serve is for a program that runs alone; run 'lwp serve DIR' beside the ranks");
         goto out;
     }
-    dir = wanted ? strdup(wanted) : collect_default_dir(*command, ranked ? rank.job : NULL);
-    if (!dir || (ranked ? lwp_rank_join(&rank, dir, force, &own, &err) : lwp_result_create(dir, force, &err)))
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(*command, ranked ? rank.job : pid);
+    if (ranked ? lwp_rank_join(&rank, dir, force, &own, &err) : lwp_result_create(dir, force, &err))
         goto out;
     place.shown = dir;
     place.own = ranked ? own : dir;
@@ -324,7 +259,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_error_errno(&err, "cannot find %s", place.own);
         goto out;
     }
-    exit_status = collect_into(&options, &place, &target, &engine, exact ? exact : usable, command, &err);
+    exit_status = collect_into(&settings, &place, &target, &engine, exact ? exact : usable, command, &err);
     if (err.text[0]) {
         lwp_result_discard(place.own);
         if (ranked)
@@ -348,28 +283,28 @@ const struct lwp_command lwp_cmd_collect = {
     .usage = "[options] [--] APP [ARGUMENTS…]",
     .summary = "run a program, sample its memory accesses, write a result directory",
     .details =
-        "APP runs as it is: same input, output, signals and exit status. It must be a dynamically linked 64-bit x86\n"
-        "program using glibc (any 64-bit x86 program with -e exact), or a script whose interpreter is one; debug information\n"
-        "(-g) gives fields their names.\n"
-        "The programs it starts are sampled too. Started by mpirun or srun (mpirun -n 4 lwp collect ./app), all ranks\n"
-        "write one result; without -o it is lwp-<app>.<job>.\n\n"
-        "--detect says what is looked for. layout: which data is hot, how it is laid out and used. redundancy: stores\n"
-        "that are overwritten unread (dead) or leave the value as it was (silent), and loads of what was loaded before\n"
-        "and has not changed (silent), as pairs of call paths. sharing: cache lines that threads take from each other.\n"
-        "communication: which thread reads what which other one stored. All but layout watch sampled accesses with the\n"
-        "processor's debug registers and share --max-overhead with it; what is left out leaves more for the others.\n"
-        "values, with -e exact: computations that were made before, of the same values, as pairs of call paths; in\n"
-        "windows, or with --window all in the whole run, without samples then unless layout is asked for, too.\n"
-        "registers, with -e exact: values that are written to a register where they are already. spatial, with -e exact:\n"
-        "elements of arrays that are stored in a window and equal the one before. locality, with -e exact: how far apart\n"
-        "each structure's uses are, in which steps loops walk over it, what caches keep of it; in windows of 8M:72M.\n"
-        "communication, with -e exact and asked for by name: every read of what another thread wrote, and each further\n"
-        "one, over the whole run, for each function and loop; without samples unless layout is asked for, too.\n\n"
-        "--serve prints a URL before APP starts. The page there tells how far the run is, then shows the report. Ctrl-C while APP\n"
-        "runs is APP's; after APP's end it ends lwp, with APP's status. A SIGTERM or SIGHUP sent to lwp while APP runs ends APP\n"
-        "and then lwp. 'lwp serve DIR' in another terminal shows a run that was started without.\n\n"
-        "Exit status: APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
-        "executed, 127 when it was not found.",
+        "APP runs unchanged: same input, output, signals and exit status. It must be a dynamically linked 64-bit x86\n"
+        "program that uses glibc (with -e exact: any 64-bit x86 program), or a script whose interpreter is one. Debug\n"
+        "information (-g) provides the names of fields.\n"
+        "Child processes are profiled too. Started by mpirun or srun (mpirun -n 4 lwp collect ./app), all ranks write one\n"
+        "result; without -o it is lwp-<app>.<job>.\n\n"
+        "--detect selects detectors. layout: hot data, its layout and its use. redundancy: dead stores (overwritten before\n"
+        "they are read), silent stores (the value stays the same) and silent loads (of a value that was loaded before and\n"
+        "has not changed), as pairs of calling contexts. sharing: cache lines that bounce between threads, as in false\n"
+        "sharing. communication: which thread reads what which other thread stored. All but layout watch sampled accesses\n"
+        "with the processor's debug registers and share --max-overhead with it; fewer detectors leave more for the others.\n\n"
+        "More detectors with -e exact. values: computations that repeat earlier ones on the same values, as pairs of\n"
+        "calling contexts; in windows, or with --window all over the whole run, then without samples unless layout is\n"
+        "selected too. registers: register writes that leave the value as it was. spatial: array elements stored in a\n"
+        "window that equal the element before. locality: reuse distances of each structure, strides of the loops that\n"
+        "access it, and how much of it the caches keep; in windows of 8M:72M. communication, if given by name: every first\n"
+        "read of what another thread wrote and each repeated one, over the whole run, by function and loop; without samples\n"
+        "unless layout is selected too.\n\n"
+        "--serve prints a URL before APP starts. The page shows progress, then the report. Ctrl-C goes to APP while it\n"
+        "runs; after that it ends lwp, with APP's status. A SIGTERM or SIGHUP sent to lwp while APP runs ends APP and then\n"
+        "lwp. 'lwp serve DIR' in another terminal shows a run that was started without --serve.\n\n"
+        "Exit status: APP's, 128+n if signal n ended it; 125 if lwp itself failed, 126 if APP cannot be executed, 127 if\n"
+        "it was not found.",
     .options = lwp_collect_options,
     .stops_at_first = true,
     .run = collect_run,

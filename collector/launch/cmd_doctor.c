@@ -1,5 +1,5 @@
-/* lwp doctor: what this machine can measure, and for each thing it cannot the one command that would mend it.
- * Every line is a probe that was really made. */
+/* lwp doctor: what lwp can measure on this machine, and for each thing it cannot the one command that would fix it.
+ * Every line is the result of a probe. */
 #include "base/command.h"
 #include "base/log.h"
 #include "collector/launch/checks.h"
@@ -72,8 +72,8 @@ static int doctor_run(int argc, char **argv, const struct lwp_command *self)
 const struct lwp_command lwp_cmd_doctor = {
     .name = "doctor",
     .usage = "[--json]",
-    .summary = "say what this machine can measure, and how to mend what it cannot",
-    .details = "Exit status: 0 when lwp collect works here, 1 when not, 125 wrong use.",
+    .summary = "report what lwp can measure on this machine, and how to fix what it cannot",
+    .details = "Exit status: 0 if lwp collect works here, 1 if it does not, 125 on wrong usage.",
     .options = doctor_options,
     .run = doctor_run,
 };

@@ -1,83 +1,93 @@
-/* What lwp collect can be asked for, and what of it does not go together. */
 #include "collector/launch/collect_options.h"
 
 #include "collector/launch/run_json.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, TRACE_ON = 8000000, TRACE_OFF = 72000000 };
+
+#define OF_ALL(separator) LWP_DETECT_OF_ALL_ENGINES(LWP_DETECT_NAME, separator)
+#define OF_EXACT(separator, last) LWP_DETECT_OF_EXACT_ENGINE(LWP_DETECT_NAME, separator, last)
+
 const struct lwp_option lwp_collect_options[] = {
     {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "DIR",
-     .help = "result directory, lwp-<app>.<pid> if not given; must not exist. Ranks of one job share it"},
+     .help = "result directory; must not exist. Default: lwp-<app>.<pid>. All ranks of a parallel job share one"},
     {.name = "force", .kind = LWP_OPT_FLAG, .help = "replace an older result in DIR"},
     {.name = "engine", .letter = 'e', .kind = LWP_OPT_TEXT, .argument = "ENGINE", .initial = "auto",
-     .help = "timer, pmu (PEBS, IBS), auto: pmu if it really samples here, else timer; or exact: traced under Valgrind, the same in every run"},
+     .help = "timer; pmu (PEBS, IBS); auto: pmu if it takes samples on this machine, else timer; exact: trace under Valgrind, "
+             "the same in every run"},
     {.name = "event", .kind = LWP_OPT_TEXT, .argument = "EVENT",
-     .help = "what the pmu engine samples: mem (loads and stores with their latency), which is what it does if not told, or page-faults, which every machine can"},
+     .help = "event that the pmu engine samples: mem (loads and stores with their latency, the default), or page-faults, "
+             "available on every machine"},
     {.name = "frequency", .letter = 'F', .kind = LWP_OPT_NUMBER, .argument = "HZ", .min = 1, .max = 20000,
-     .help = "samples for each second of a thread's CPU time; automatic if not given"},
+     .help = "samples per second of CPU time of each thread. Default: automatic"},
     {.name = "period", .letter = 'c', .kind = LWP_OPT_NUMBER, .argument = "PERIOD", .min = 1, .max = 1e12,
-     .help = "events between samples of the pmu engine, more when the overhead would be too high; -F if not given"},
+     .help = "events between samples of the pmu engine; raised where the overhead would be too high. Default: by frequency (-F)"},
     {.name = "max-overhead", .kind = LWP_OPT_NUMBER, .argument = "PCT", .min = 0.1, .max = 100, .initial = "3",
-     .help = "thin out samples to stay below this share of CPU time"},
+     .help = "lower the sampling rate to keep the overhead below this share of CPU time"},
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
-     .help = "heap blocks below are told apart by call path and size only; 65536 if not given"},
-    {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout,redundancy,sharing,communication",
-     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication; of the exact engine also values, registers, spatial, locality"},
+     .help = "distinguish heap blocks smaller than BYTES by calling context and size only. Default: 65536"},
+    {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = OF_ALL(","),
+     .help = "detectors, separated by commas: " OF_ALL(", ") "; with the exact engine also " OF_EXACT(", ", ", ")},
     {.name = "value-history", .kind = LWP_OPT_NUMBER, .argument = "N", .min = 1, .max = 65536, .initial = "4",
-     .help = "computations of each instruction that --detect values compares later ones with"},
-    {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
-    {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "sample the first process only"},
+     .help = "previous computations of each instruction that --detect values compares with"},
+    {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "profile child processes too (the default)"},
+    {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "profile the first process only"},
     {.name = "delay", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
-     .help = "start sampling after so many seconds"},
+     .help = "start sampling after SECONDS"},
     {.name = "duration", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
-     .help = "stop sampling after so many seconds, the program goes on; 0: to the end"},
+     .help = "stop sampling after SECONDS, while the program continues; 0: sample to the end"},
     {.name = "window", .kind = LWP_OPT_TEXT, .argument = "ON:OFF",
-     .help = "instructions that the exact engine traces and then leaves out, 20k:2M if not given; ON:fibonacci: gaps of ON, ON, 2, 3, 5... ON; all: it traces all. "
-             "Redundancies and registers cover the whole run unless this is given"},
+     .help = "trace ON instructions, then skip OFF, with the exact engine. Default: 20k:2M. ON:fibonacci: gaps of ON, ON, 2 ON, "
+             "3 ON, 5 ON...; all: trace everything. "
+             "Redundant accesses and register writes are counted over the whole run unless this is given"},
     {.name = "region", .kind = LWP_OPT_TEXT, .argument = "FUNC",
-     .help = "the exact engine records only while the function FUNC is running; LWP_BEGIN: only what lies between LWP_BEGIN() and LWP_END() of lwp.h"},
+     .help = "with the exact engine, record only while the function FUNC runs; LWP_BEGIN: only between LWP_BEGIN() and LWP_END() of lwp.h"},
     {.name = "machine", .kind = LWP_OPT_TEXT, .argument = "FILE",
-     .help = "JSON with the caches that the exact engine's model has instead of this machine's: another result's run.json, or {\"line_bytes\": 64, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}"},
+     .help = "JSON file with the caches that the exact engine models instead of this machine's: another result's run.json, or "
+             "{\"line_bytes\": 64, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}"},
     {.name = "granularity", .kind = LWP_OPT_TEXT, .argument = "WHAT", .initial = "word",
-     .help = "what the exact engine tells apart when it counts communication between threads: byte, word (4 bytes), or line (64)"},
+     .help = "granularity of communication between threads with the exact engine: byte, word (4 bytes) or line (64 bytes)"},
     {.name = "approx", .kind = LWP_OPT_TEXT, .argument = "PERCENT", .initial = "on",
-     .help = "floating point values that the exact engine takes for the same: within 1 % (on), only equal ones (off), or within PERCENT"},
-    {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
+     .help = "floating-point values that the exact engine treats as equal: within 1 % (on), only identical ones (off), or within PERCENT"},
+    {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "skip the analysis; 'lwp analyze DIR' does it later"},
     {.name = "serve", .kind = LWP_OPT_NUMBER, .argument = "PORT", .min = 0, .max = 65535, .alone = "0",
-     .help = "show the run in a browser while it goes on, then its report, at 127.0.0.1:PORT or a free port, until Ctrl-C"},
-    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "no closing lines, unless something went wrong"},
+     .help = "show progress, then the report, in a browser at 127.0.0.1:PORT or a free port, until Ctrl-C"},
+    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "print no summary at the end unless something went wrong"},
     {0},
 };
 
-static int collect_check_detect(const char *list, struct lwp_error *err)
+/* Options that are only for the exact engine, or only for engines that sample. */
+static int options_of_engine(const struct lwp_options *options, bool exact, struct lwp_error *err)
 {
-    static const char *const known[] = {"layout", "redundancy", "sharing", "communication", "values", "registers", "spatial", "locality", NULL};
-    static const char takes[] = "it takes layout, redundancy, sharing, communication, values, registers, spatial and locality";
-    for (const char *at = list;;) {
-        char word[64];
-        size_t length = strcspn(at, ","), i = 0;
-        snprintf(word, sizeof word, "%.*s", (int)length, at);
-        while (known[i] && strcmp(known[i], word))
-            i++;
-        const char *near = known[i] ? NULL : lwp_nearest(word, known);
-        if (near)
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; did you mean '%s'?", word, near);
-        if (!known[i])
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; %s", word, takes);
-        if (at[length] == '\0')
-            return LWP_OK;
-        at += length + 1;
-    }
+    static const char *const traced_only[] = {"window", "region", "machine", "granularity", NULL};
+    static const char *const sampled_only[] = {"event", "period", "frequency", NULL};
+    for (const char *const *name = traced_only; !exact && *name; name++)
+        if (lwp_options_given(options, *name))
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out", *name);
+    for (const struct lwp_detect_name *row = lwp_detect_names; !exact && row->name; row++)
+        if (row->exact_only && lwp_detect_parse(lwp_options_text(options, "detect")) & row->bit)
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s belongs to the exact engine; add -e exact, or leave it out",
+                                 row->name);
+    if (!exact && strcmp(lwp_options_text(options, "approx"), "on"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx belongs to the exact engine; add -e exact, or leave it out");
+    for (const char *const *name = sampled_only; exact && *name; name++)
+        if (lwp_options_text(options, *name))
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s is for engines that sample; the exact one takes --window", *name);
+    if (exact && (lwp_options_number(options, "delay") > 0 || lwp_options_number(options, "duration") > 0))
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "collect: --delay and --duration are for engines that sample; the exact one takes --window");
+    return LWP_OK;
 }
 
-int lwp_collect_options_check(const struct lwp_options *options, struct lwp_error *err)
+static int options_check(const struct lwp_options *options, struct lwp_error *err)
 {
     const char *engine = lwp_options_text(options, "engine"), *event = lwp_options_text(options, "event");
-    bool timer = strcmp(engine, "timer") == 0, pmu = strcmp(engine, "pmu") == 0;
-    bool exact = strcmp(engine, "exact") == 0;
-    if (!timer && !pmu && !exact && strcmp(engine, "auto"))
+    bool timer = strcmp(engine, "timer") == 0, exact = strcmp(engine, "exact") == 0;
+    if (!timer && !exact && strcmp(engine, "pmu") && strcmp(engine, "auto"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: there is no engine '%s'; use -e auto, timer, pmu or exact", engine);
     if (event && strcmp(event, "mem") && strcmp(event, "page-faults"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --event knows no '%s'; it takes mem and page-faults", event);
@@ -85,31 +95,116 @@ int lwp_collect_options_check(const struct lwp_options *options, struct lwp_erro
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: %s is for the pmu engine; the timer takes -F HZ", event ? "--event" : "-c");
     if (lwp_options_text(options, "period") && lwp_options_text(options, "frequency"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: -c and -F exclude each other");
-    static const char *const traced_only[] = {"window", "region", "machine", "granularity"};
-    for (size_t i = 0; !exact && i < sizeof traced_only / sizeof *traced_only; i++)
-        if (lwp_options_given(options, traced_only[i]))
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out",
-                                 traced_only[i]);
-    static const char *const detected_only[] = {"values", "registers", "spatial", "locality"};
-    for (size_t i = 0; !exact && i < sizeof detected_only / sizeof *detected_only; i++)
-        if (strstr(lwp_options_text(options, "detect"), detected_only[i]))
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s belongs to the exact engine; add -e exact, or leave it out",
-                                 detected_only[i]);
-    if (!exact && strcmp(lwp_options_text(options, "approx"), "on"))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx belongs to the exact engine; add -e exact, or leave it out");
-    const char *granularity = lwp_options_text(options, "granularity");
-    if (strcmp(granularity, "byte") && strcmp(granularity, "word") && strcmp(granularity, "line"))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --granularity takes byte, word or line, not '%s'", granularity);
-    static const char *const sampled_only[] = {"event", "period", "frequency"};
-    for (size_t i = 0; exact && i < sizeof sampled_only / sizeof *sampled_only; i++)
-        if (lwp_options_text(options, sampled_only[i]))
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s is for engines that sample; the exact one takes --window",
-                                 sampled_only[i]);
-    if (exact && (lwp_options_number(options, "delay") > 0 || lwp_options_number(options, "duration") > 0))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --delay and --duration are for engines that sample; the exact one takes --window");
     if (lwp_options_flag(options, "follow-fork") && lwp_options_flag(options, "no-follow-fork"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --follow-fork and --no-follow-fork exclude each other");
-    return collect_check_detect(lwp_options_text(options, "detect"), err);
+    return options_of_engine(options, exact, err);
+}
+
+static int settings_detect(struct lwp_settings *settings, const char *list, struct lwp_error *err)
+{
+    const char *names[sizeof(settings->detect) * CHAR_BIT] = {NULL};
+    for (const struct lwp_detect_name *row = lwp_detect_names; row->name; row++)
+        names[row - lwp_detect_names] = row->name;
+    settings->detect = lwp_detect_parse(list);
+    for (const char *at = list, *end;; at = end + 1) {
+        end = strchrnul(at, ',');
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)(end - at), at);
+        const char *near = lwp_nearest(word, names);
+        if (near && strcmp(near, word))
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; did you mean '%s'?", word, near);
+        if (!near)
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes " OF_ALL(", ") ", " OF_EXACT(", ", " and "),
+                                 word);
+        if (!*end)
+            return LWP_OK;
+    }
+}
+
+static int settings_granule(struct lwp_settings *settings, const char *text, struct lwp_error *err)
+{
+    settings->granule_bytes = strcmp(text, "byte") == 0 ? 1 : strcmp(text, "word") == 0 ? 4 : strcmp(text, "line") == 0 ? 64 : 0;
+    if (settings->granule_bytes)
+        return LWP_OK;
+    return lwp_error_set(err, LWP_ERR_USAGE, "collect: --granularity takes byte, word or line, not '%s'", text);
+}
+
+static const char *window_number(const char *text, uint64_t *value)
+{
+    char *end;
+    double number = strtod(text, &end), scale = *end == 'k' ? 1e3 : *end == 'M' ? 1e6 : *end == 'G' ? 1e9 : 1;
+    if (end == text || *text == '-' || !(number * scale >= 1) || number * scale > 1e12)
+        return NULL;
+    *value = (uint64_t)(number * scale);
+    return end + (scale > 1);
+}
+
+/* "ON:OFF" in instructions, with k, M or G; "ON:fibonacci"; or "all". NULL: about 1 %, or windows long enough to see data used
+ * again, where traces are written. */
+static int settings_window(struct lwp_settings *settings, const char *text, struct lwp_error *err)
+{
+    bool traces = settings->detect & LWP_DETECT_LOCALITY;
+    settings->window_on = traces ? TRACE_ON : WINDOW_ON;
+    settings->window_off = traces ? TRACE_OFF : WINDOW_OFF;
+    settings->windows = text && strcmp(text, "all") != 0;
+    if (!text)
+        return LWP_OK;
+    if (!settings->windows) {
+        settings->window_off = 0;
+        return LWP_OK;
+    }
+    const char *rest = window_number(text, &settings->window_on);
+    if (rest && strcmp(rest, ":fibonacci") == 0) {
+        settings->window_off = settings->window_on;
+        settings->window_grows = true;
+        return LWP_OK;
+    }
+    rest = rest && *rest == ':' ? window_number(rest + 1, &settings->window_off) : NULL;
+    if (rest && *rest == '\0')
+        return LWP_OK;
+    return lwp_error_set(err, LWP_ERR_USAGE, "collect: --window takes ON:OFF in instructions, for example 20k:2M, "
+                                             "20k:fibonacci, or all");
+}
+
+/* "on" (1 %), "off", or percent below 50. */
+static int settings_approx(struct lwp_settings *settings, const char *text, struct lwp_error *err)
+{
+    char *end;
+    bool word = strcmp(text, "on") == 0 || strcmp(text, "off") == 0;
+    double percent = word ? strcmp(text, "on") == 0 : strtod(text, &end);
+    settings->approx = percent / 100;
+    if (word || (end > text && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 && percent < 50))
+        return LWP_OK;
+    return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx takes on (1 %%), off, or a number of percent below 50");
+}
+
+int lwp_settings_read(struct lwp_settings *settings, const struct lwp_options *options, struct lwp_error *err)
+{
+    const char *threshold = lwp_options_text(options, "heap-threshold");
+    *settings = (struct lwp_settings){.options = options,
+                                      .exact = strcmp(lwp_options_text(options, "engine"), "exact") == 0,
+                                      .follow = !lwp_options_flag(options, "no-follow-fork"),
+                                      .heap_threshold = threshold ? strtoull(threshold, NULL, 10) : 65536,
+                                      .frequency = lwp_options_number(options, "frequency"),
+                                      .period = lwp_options_number(options, "period"),
+                                      .max_overhead = lwp_options_number(options, "max-overhead"),
+                                      .delay = lwp_options_number(options, "delay"),
+                                      .duration = lwp_options_number(options, "duration"),
+                                      .region = lwp_options_text(options, "region"),
+                                      .value_history = (unsigned)lwp_options_number(options, "value-history")};
+    if (options_check(options, err) || settings_granule(settings, lwp_options_text(options, "granularity"), err) ||
+        settings_detect(settings, lwp_options_text(options, "detect"), err) ||
+        settings_window(settings, lwp_options_text(options, "window"), err) ||
+        settings_approx(settings, lwp_options_text(options, "approx"), err))
+        return err->status;
+    if (!settings->exact)
+        return LWP_OK;
+    if (!lwp_options_given(options, "detect"))
+        settings->detect &= ~LWP_DETECT_COMMUNICATION; /* it slows the program down: only when asked for by name */
+    settings->counts_all = settings->detect & LWP_DETECT_COMMUNICATION || (settings->detect & LWP_DETECT_VALUES && !settings->window_off);
+    if (!settings->counts_all)
+        settings->detect |= LWP_DETECT_LAYOUT;
+    return LWP_OK;
 }
 
 json_t *lwp_collect_options_json(const struct lwp_options *options)
@@ -119,7 +214,7 @@ json_t *lwp_collect_options_json(const struct lwp_options *options)
         const char *value = lwp_options_text(options, row->name);
         if (strcmp(row->name, "follow-fork") == 0 || strcmp(row->name, "output") == 0 ||
             strcmp(row->name, "serve") == 0)
-            continue; /* told by no-follow-fork; by where the file is; nothing that was measured depends on it */
+            continue; /* said by no-follow-fork; by the place of the file; does not change what is measured */
         json_t *item = json_null();
         if (row->kind == LWP_OPT_FLAG)
             item = json_boolean(value != NULL);

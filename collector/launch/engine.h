@@ -1,4 +1,4 @@
-/* Which engine samples here: what was asked for, or the best that really takes samples. */
+/* Chooses the engine: the one asked for, or the best that takes samples on this machine. */
 #ifndef LWP_LAUNCH_ENGINE_H
 #define LWP_LAUNCH_ENGINE_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Below so many cycles a load found its data close by; what perf mem record takes, too. */
+/* Loads with less latency hit a close cache and are not sampled; the default of perf mem record. */
 enum { LWP_ENGINE_LATENCY = 30 };
 
 struct lwp_engine {

@@ -1,5 +1,5 @@
 /* One log a process, mostly empty. Lines begin with "==PID== " or "--PID-- ", some with neither. */
-#include "collector/launch/exact_messages.h"
+#include "collector/launch/exact.h"
 
 #include "base/log.h"
 #include "collector/launch/run_json.h"
@@ -30,9 +30,7 @@ struct message_log {
     char signal[32];  /* that ends the process; its first frame is yet to come */
 };
 
-static void message_put(struct messages *all, bool warn, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static void message_put(struct messages *all, bool warn, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void message_put(struct messages *all, bool warn, const char *format, ...)
 {
     char text[SENTENCE];
     va_list arguments;
@@ -101,18 +99,6 @@ static void message_gave_up(struct message_log *log, const char *why)
     message_put(log->all, true, "%s, and the program was ended; what was traced until then is kept.", why);
 }
 
-static void message_memory(struct message_log *log, const char *rest)
-{
-    (void)rest;
-    message_gave_up(log, "There was no memory left for tracing beside the program (is there a limit, ulimit -v?)");
-}
-
-static void message_impossible(struct message_log *log, const char *rest)
-{
-    (void)rest;
-    message_gave_up(log, "Valgrind failed");
-}
-
 static void message_signal(struct message_log *log, const char *rest)
 {
     const char *name = strchr(rest, '(');
@@ -133,34 +119,31 @@ static void message_frame(struct message_log *log, const char *rest)
     log->signal[0] = '\0';
 }
 
-static void message_other(struct message_log *log, const char *rest)
-{
-    message_put(log->all, true, "Valgrind: %s", rest);
-}
-
 static void message_line(struct message_log *log, const char *line)
 {
     static const struct {
         const char *words;
-        void (*take)(struct message_log *log, const char *rest); /* what follows the words */
-    } known[] = {{"unhandled instruction bytes:", message_bytes},
-                 {"Unrecognised instruction at address", message_instruction},
-                 {"unhandled amd64-linux syscall:", message_call},
-                 {"memory management: out of memory:", message_memory},
-                 {"the 'impossible' happened:", message_impossible},
-                 {"Process terminating with default action of signal", message_signal},
-                 {"   at 0x", message_frame}};
+        void (*take)(struct message_log *log, const char *rest); /* what follows the words, or `why` */
+        const char *why;
+    } known[] = {{"unhandled instruction bytes:", message_bytes, NULL},
+                 {"Unrecognised instruction at address", message_instruction, NULL},
+                 {"unhandled amd64-linux syscall:", message_call, NULL},
+                 {"memory management: out of memory:", message_gave_up,
+                  "There was no memory left for tracing beside the program (is there a limit, ulimit -v?)"},
+                 {"the 'impossible' happened:", message_gave_up, "Valgrind failed"},
+                 {"Process terminating with default action of signal", message_signal, NULL},
+                 {"   at 0x", message_frame, NULL}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *found = strstr(line, known[i].words);
         if (found) {
-            known[i].take(log, found + strlen(known[i].words));
+            known[i].take(log, known[i].why ? known[i].why : found + strlen(known[i].words));
             return;
         }
     }
     if ((strncmp(line, "==", 2) == 0 || strncmp(line, "--", 2) == 0) && strchr(line, ' '))
         line = strchr(line, ' ') + 1;
     if (strstr(line, "valgrind:") || strncmp(line, "cannot", 6) == 0)
-        message_other(log, line);
+        message_put(log->all, true, "Valgrind: %s", line);
 }
 
 json_t *lwp_exact_messages(const char *dir, pid_t program, bool *failed)

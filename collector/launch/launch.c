@@ -69,7 +69,7 @@ static double launch_seconds(const struct timespec *from, const struct timespec 
     return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) * 1e-9;
 }
 
-/* The Ctrl-C that ended the program may have come to lwp when it no longer looked. */
+/* The Ctrl-C that ended the program may be pending for lwp too. */
 static void launch_drop_keys(void)
 {
     sigset_t keys;
@@ -137,7 +137,7 @@ int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, str
         if (number == SIGCHLD && info.si_code == CLD_STOPPED)
             launch_stop_too(child);
         if (number == SIGTERM || number == SIGHUP)
-            ended->told = number;
+            ended->ended_by = number;
         if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL && info.si_pid != child)
             kill(child, number);
     }

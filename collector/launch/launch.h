@@ -1,4 +1,4 @@
-/* Starts the program and stands beside it until it ends. */
+/* Starts the program and waits for its end. */
 #ifndef LWP_LAUNCH_LAUNCH_H
 #define LWP_LAUNCH_LAUNCH_H
 
@@ -20,7 +20,7 @@ struct lwp_ended {
     int wait_status;     /* as of waitpid */
     struct rusage usage; /* of the program and the children it waited for */
     double wall_s;
-    int told; /* SIGTERM or SIGHUP that lwp was told to end by meanwhile, or 0 */
+    int ended_by; /* SIGTERM or SIGHUP that was sent to lwp meanwhile, or 0 */
     int exec_errno; /* not 0: it could not be executed, the rest is not valid */
 };
 

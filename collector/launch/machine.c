@@ -25,9 +25,10 @@ static bool machine_text(const char *root, const char *path, char *text, size_t 
     return read;
 }
 
-static unsigned long machine_number(const char *root, const char *path, char *unit)
+static unsigned long machine_number(const char *root, const char *folder, const char *name, char *unit)
 {
-    char text[64], *end;
+    char path[256], text[64], *end;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     if (!machine_text(root, path, text, sizeof text))
         return 0;
     unsigned long number = strtoul(text, &end, 10);
@@ -107,26 +108,20 @@ static void machine_cache(struct lwp_machine *machine, const char *root, const c
     snprintf(path, sizeof path, "%s/type", folder);
     if (!machine_text(root, path, type, sizeof type) || strcmp(type, "Instruction") == 0)
         return;
-    struct lwp_machine_cache cache = {0};
-    snprintf(path, sizeof path, "%s/level", folder);
-    cache.level = (unsigned)machine_number(root, path, NULL);
-    snprintf(path, sizeof path, "%s/size", folder);
-    cache.bytes = machine_number(root, path, &unit);
+    struct lwp_machine_cache cache = {.level = (unsigned)machine_number(root, folder, "level", NULL),
+                                      .bytes = machine_number(root, folder, "size", &unit),
+                                      .ways = (unsigned)machine_number(root, folder, "ways_of_associativity", NULL)};
     if (unit == 'K')
         cache.bytes <<= 10;
     else if (unit == 'M')
         cache.bytes <<= 20;
     if (cache.level == 0 || cache.bytes == 0)
         return;
-    snprintf(path, sizeof path, "%s/ways_of_associativity", folder);
-    cache.ways = (unsigned)machine_number(root, path, NULL);
     snprintf(path, sizeof path, "%s/shared_cpu_list", folder);
     if (machine_text(root, path, list, sizeof list))
         cache.shared_by = machine_list(list, NULL, NULL);
-    if (machine->line_bytes == 0) {
-        snprintf(path, sizeof path, "%s/coherency_line_size", folder);
-        machine->line_bytes = (unsigned)machine_number(root, path, NULL);
-    }
+    if (machine->line_bytes == 0)
+        machine->line_bytes = (unsigned)machine_number(root, folder, "coherency_line_size", NULL);
     unsigned at = machine->cache_count;
     if (at == LWP_CACHES_MAX)
         return;

@@ -2,6 +2,8 @@
 #ifndef LWP_LAUNCH_MACHINE_H
 #define LWP_LAUNCH_MACHINE_H
 
+#include "base/error.h"
+
 #include <stdint.h>
 
 enum { LWP_CACHES_MAX = 8 };
@@ -26,5 +28,9 @@ struct lwp_machine {
 
 /* Reads <root>/proc/cpuinfo and <root>/sys/devices/system; `root` is "" but in tests. What cannot be read is unknown. */
 void lwp_machine_read(struct lwp_machine *machine, const char *root);
+
+/* Replaces the caches, the line, and what else the file tells: JSON as "machine" of run.json and analysis.json is, alone or
+ * within such a file. */
+int lwp_machine_file(struct lwp_machine *machine, const char *path, struct lwp_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collector/launch/machine_file.h"
+#include "collector/launch/machine.h"
 
 #include "base/json_file.h"
 

@@ -1,6 +1,7 @@
 #include "collector/launch/preload.h"
 
-#include "base/beside.h"
+#include "base/arena.h"
+#include "base/path.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ static const char preload_variable[] = "LD_PRELOAD=";
 
 char *lwp_preload_find(struct lwp_error *err)
 {
-    return lwp_beside_find(preload_name, R_OK, err);
+    return lwp_path_installed(preload_name, R_OK, err);
 }
 
 static bool preload_splits(const char *path)
@@ -24,16 +25,15 @@ static bool preload_splits(const char *path)
 char *lwp_preload_usable(const char *path, struct lwp_error *err)
 {
     if (!preload_splits(path))
-        return strdup(path);
-    char folder[] = "/tmp/lwp-XXXXXX", *link;
+        return lwp_format("%s", path);
+    char folder[] = "/tmp/lwp-XXXXXX";
     if (!mkdtemp(folder)) {
         lwp_error_errno(err, "%s has a blank or colon in its path, which the loader cannot take, and no link can be made"
                              " in /tmp",
                         path);
         return NULL;
     }
-    if (asprintf(&link, "%s/%s", folder, preload_name) < 0)
-        return NULL;
+    char *link = lwp_format("%s/%s", folder, preload_name);
     if (symlink(path, link)) {
         lwp_error_errno(err, "cannot make %s", link);
         rmdir(folder);
@@ -70,14 +70,12 @@ static bool preload_has(const char *list, const char *library)
 
 char **lwp_preload_environment(char *const *from, const char *library, char *const *settings)
 {
-    size_t count = 0, extra = 2, used = 0;
+    size_t count = 0, extra = 0, used = 0;
     while (from[count])
         count++;
-    while (settings[extra - 2])
+    while (settings[extra])
         extra++;
-    char **environment = calloc(count + extra, sizeof *environment), *preload = NULL;
-    if (!environment)
-        return NULL;
+    char **environment = lwp_zeroed(count + extra + 1, sizeof *environment);
     const char *earlier = "";
     for (size_t i = 0; i < count; i++) {
         bool ours = library && strncmp(from[i], preload_variable, strlen(preload_variable)) == 0;
@@ -85,22 +83,15 @@ char **lwp_preload_environment(char *const *from, const char *library, char *con
             earlier = from[i] + strlen(preload_variable);
         for (size_t k = 0; !ours && settings[k]; k++)
             ours = preload_same_name(settings[k], from[i]);
-        if (!ours && !(environment[used++] = strdup(from[i])))
-            goto fail;
+        if (!ours)
+            environment[used++] = lwp_format("%s", from[i]);
     }
     for (size_t k = 0; settings[k]; k++)
-        if (!(environment[used++] = strdup(settings[k])))
-            goto fail;
-    if (!library)
-        return environment;
-    bool again = preload_has(earlier, library);
-    if (asprintf(&preload, "%s%s%s%s", preload_variable, again ? "" : library, again || !*earlier ? "" : ":", earlier) < 0)
-        goto fail;
-    environment[used] = preload;
+        environment[used++] = lwp_format("%s", settings[k]);
+    bool again = library && preload_has(earlier, library);
+    if (library)
+        environment[used] = lwp_format("%s%s%s%s", preload_variable, again ? "" : library, again || !*earlier ? "" : ":", earlier);
     return environment;
-fail:
-    lwp_preload_environment_free(environment);
-    return NULL;
 }
 
 void lwp_preload_environment_free(char **environment)

@@ -1,4 +1,4 @@
-#include "collector/launch/probes.h"
+#include "collector/launch/checks.h"
 
 #include "config.h"
 
@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define UNUSED __attribute__((unused))
 
 enum { PROBE_BUSY_MS = 100 };
 
@@ -40,9 +42,8 @@ static void probes_burn(void)
     } while (now.tv_sec == 0 && now.tv_nsec < PROBE_BUSY_MS * 1000000L);
 }
 
-int lwp_probe_sigtrap(const void *unused)
+int lwp_probe_sigtrap(const void *unused UNUSED)
 {
-    (void)unused;
     struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
                                    .sample_period = 1000003, .exclude_kernel = 1, .sigtrap = 1, .remove_on_exec = 1};
     signal(SIGTRAP, probes_count);
@@ -52,9 +53,8 @@ int lwp_probe_sigtrap(const void *unused)
     return probes_signals > 10 ? 0 : ENODATA;
 }
 
-int lwp_probe_async(const void *unused)
+int lwp_probe_async(const void *unused UNUSED)
 {
-    (void)unused;
     struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
                                    .sample_period = 1000003, .exclude_kernel = 1, .wakeup_events = 1};
     signal(SIGUSR1, probes_count);
@@ -65,9 +65,8 @@ int lwp_probe_async(const void *unused)
     return probes_signals > 10 ? 0 : ENODATA;
 }
 
-int lwp_probe_posix(const void *unused)
+int lwp_probe_posix(const void *unused UNUSED)
 {
-    (void)unused;
     timer_t timer;
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
     struct itimerspec every = {{0, 1000000}, {0, 1000000}};
@@ -78,9 +77,8 @@ int lwp_probe_posix(const void *unused)
     return probes_signals > 5 ? 0 : ENODATA;
 }
 
-int lwp_probe_breakpoint(const void *unused)
+int lwp_probe_breakpoint(const void *unused UNUSED)
 {
-    (void)unused;
     static volatile int watched;
     struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_BREAKPOINT, .bp_type = HW_BREAKPOINT_W,
                                    .bp_addr = (uint64_t)(uintptr_t)&watched, .bp_len = HW_BREAKPOINT_LEN_4,
@@ -93,9 +91,8 @@ int lwp_probe_breakpoint(const void *unused)
     return probes_signals == 10 ? 0 : ENODATA;
 }
 
-int lwp_probe_kernel_breakpoint(const void *unused)
+int lwp_probe_kernel_breakpoint(const void *unused UNUSED)
 {
-    (void)unused;
     static volatile uint64_t watched;
     struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_BREAKPOINT, .bp_type = HW_BREAKPOINT_RW,
                                    .bp_addr = (uint64_t)(uintptr_t)&watched, .bp_len = HW_BREAKPOINT_LEN_8,
@@ -109,22 +106,19 @@ int lwp_probe_kernel_breakpoint(const void *unused)
     return probes_signals ? 0 : ENODATA;
 }
 
-int lwp_probe_pmu(const void *unused)
+int lwp_probe_pmu(const void *unused UNUSED)
 {
-    (void)unused;
     struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
                                    .exclude_kernel = 1};
     return probes_perf_open(&attr) < 0 ? errno : 0;
 }
 
-int lwp_probe_unwind(const void *unused)
+int lwp_probe_unwind(const void *unused UNUSED)
 {
-    (void)unused;
     return dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL) ? 0 : ENOENT;
 }
 
-int lwp_probe_zydis(const void *unused)
+int lwp_probe_zydis(const void *unused UNUSED)
 {
-    (void)unused;
     return dlopen(LWP_ZYDIS, RTLD_NOW | RTLD_LOCAL) ? 0 : ENOENT;
 }

@@ -1,10 +1,13 @@
 #include "collector/launch/rank.h"
 
+#include "base/arena.h"
+#include "base/path.h"
 #include "collector/launch/result.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,9 +69,7 @@ enum rank_owner { RANK_NOBODY, RANK_OURS, RANK_OTHERS };
 /* Whose DIR is; nobody's while its maker has not marked it yet. */
 static enum rank_owner rank_owner(const char *dir, const struct lwp_rank *rank)
 {
-    char *path, text[sizeof rank->job + 1] = "";
-    if (asprintf(&path, "%s/job", dir) < 0)
-        return RANK_NOBODY;
+    char *path = lwp_format("%s/job", dir), text[sizeof rank->job + 1] = "";
     FILE *file = fopen(path, "re");
     free(path);
     if (!file)
@@ -82,21 +83,10 @@ static enum rank_owner rank_owner(const char *dir, const struct lwp_rank *rank)
 
 static int rank_mark(const char *dir, const struct lwp_rank *rank, struct lwp_error *err)
 {
-    char *path = NULL, *aside = NULL;
-    FILE *file = NULL;
-    int status = LWP_OK;
-    if (asprintf(&path, "%s/job", dir) < 0 || asprintf(&aside, "%s/job.new", dir) < 0) {
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-    } else {
-        file = fopen(aside, "we");
-        bool written = file && fprintf(file, "%s\n", rank->job) > 0;
-        written = file && fclose(file) == 0 && written;
-        if (!written || rename(aside, path))
-            status = lwp_error_errno(err, "cannot write %s", path);
-    }
-    free(path);
-    free(aside);
-    return status;
+    char path[PATH_MAX], line[sizeof rank->job + 1];
+    snprintf(path, sizeof path, "%s/job", dir);
+    snprintf(line, sizeof line, "%s\n", rank->job);
+    return lwp_path_replace(path, line, err);
 }
 
 int lwp_rank_join(struct lwp_rank *rank, const char *dir, bool force, char **own, struct lwp_error *err)
@@ -124,8 +114,7 @@ int lwp_rank_join(struct lwp_rank *rank, const char *dir, bool force, char **own
         if (rank_mark(dir, rank, err))
             return err->status;
     }
-    if (asprintf(own, "%s/r%u", dir, rank->rank) < 0)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+    *own = lwp_format("%s/r%u", dir, rank->rank);
     if (mkdir(*own, 0777) == 0)
         return LWP_OK;
     int why = errno;
@@ -153,19 +142,14 @@ json_t *lwp_rank_move_up(const char *dir, const char *own)
         int pid = (int)strspn(name + 1, "0123456789") + 1;
         unsigned generation = name[pid] == '.' ? (unsigned)strtoul(name + pid + 1, NULL, 10) : 0;
         for (bool moved = false; !moved; generation++) {
-            char *from = NULL, *to = NULL, *number = NULL;
-            if (asprintf(&number, ".%u", generation) < 0 || asprintf(&from, "%s/%s", own, name) < 0 ||
-                asprintf(&to, "%s/%.*s%s", dir, pid, name, generation ? number : "") < 0)
-                moved = true;
-            else if (rename(from, to) == 0) {
+            char *from = lwp_format("%s/%s", own, name);
+            char *to = generation ? lwp_format("%s/%.*s.%u", dir, pid, name, generation) : lwp_format("%s/%.*s", dir, pid, name);
+            bool renamed = rename(from, to) == 0;
+            moved = renamed || (errno != EEXIST && errno != ENOTEMPTY);
+            if (renamed)
                 json_array_append_new(names, json_string(strrchr(to, '/') + 1));
-                moved = true;
-            } else {
-                moved = errno != EEXIST && errno != ENOTEMPTY;
-            }
             free(from);
             free(to);
-            free(number);
         }
         free(entries[i]);
     }

@@ -2,7 +2,9 @@
  * DIR/run.<RANK>.json, DIR/r<RANK>/{run.json,p<PID>[.<n>]}: nothing else is ever taken for lwp's. */
 #include "collector/launch/result.h"
 
-#include "collector/launch/exact_messages.h"
+#include "base/arena.h"
+#include "base/path.h"
+#include "collector/launch/exact.h"
 #include "format/reader.h"
 #include "format/seal.h"
 
@@ -110,6 +112,15 @@ static bool result_clear(int at, enum result_depth depth, bool take, char *forei
     }
     closedir(folder);
     return ours;
+}
+
+char *lwp_result_default(const char *app, const char *suffix)
+{
+    char *dir = lwp_format("lwp-%.100s%s%.100s", lwp_path_last(app), *suffix ? "." : "", suffix);
+    for (char *c = dir; *c; c++)
+        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))
+            *c = '_';
+    return dir;
 }
 
 int lwp_result_create(const char *dir, bool force, struct lwp_error *err)
@@ -241,9 +252,9 @@ static void result_process(struct lwp_result *result, const char *dir, int at, c
         result->running_pid = (uint32_t)strtoul(name + 1, NULL, 10);
     }
     for (struct dirent *entry; (entry = readdir(folder));) {
-        char *path;
-        if (!result_is_samples(entry->d_name, false) || asprintf(&path, "%s/%s/%s", dir, name, entry->d_name) < 0)
+        if (!result_is_samples(entry->d_name, false))
             continue;
+        char *path = lwp_format("%s/%s/%s", dir, name, entry->d_name);
         result->threads += entry->d_name[0] == 't' && strncmp(entry->d_name, "t0.", 3) != 0; /* of no thread */
         result_file(result, &process, path, runs);
         free(path);

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* lwp-APP, or lwp-APP.SUFFIX, without what would trouble a shell or a terminal. Owned. */
+char *lwp_result_default(const char *app, const char *suffix);
+
 /* Makes `dir`. One that exists is an error without `force`; with it, only what lwp wrote there is removed, and a folder
  * that holds anything else is refused untouched. */
 int lwp_result_create(const char *dir, bool force, struct lwp_error *err);

@@ -2,14 +2,14 @@
  * Command lines and paths are bytes; where they are not UTF-8 the JSON has U+FFFD and is lossy there. */
 #include "collector/launch/run_json.h"
 
-#include "base/utf8.h"
+#include "base/arena.h"
+#include "base/path.h"
+#include "base/text.h"
 #include "config.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 json_t *lwp_run_json_text(const char *text)
 {
@@ -90,31 +90,13 @@ static json_t *run_json_build(const struct lwp_run *run)
 
 int lwp_run_json_write(const struct lwp_run *run, const char *dir, const char *name, struct lwp_error *err)
 {
-    int status = LWP_OK;
-    char *path = NULL, *aside = NULL, *text = NULL;
-    FILE *file = NULL;
     json_t *root = run_json_build(run);
-    if (root)
-        text = json_dumps(root, JSON_INDENT(2));
-    if (!text || asprintf(&path, "%s/%s", dir, name) < 0 || asprintf(&aside, "%s/%s.new", dir, name) < 0) {
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "out of memory while writing %s", name);
-        goto out;
-    }
-    file = fopen(aside, "we");
-    if (!file) {
-        status = lwp_error_errno(err, "cannot write %s", aside);
-        goto out;
-    }
-    bool written = fputs(text, file) >= 0 && fputc('\n', file) != EOF;
-    written = fclose(file) == 0 && written;
-    if (!written || rename(aside, path)) {
-        status = lwp_error_errno(err, "cannot write %s", path);
-        unlink(aside);
-    }
-out:
+    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL, *line = lwp_format("%s\n", text ? text : "");
+    char *path = lwp_format("%s/%s", dir, name);
+    int status = text ? lwp_path_replace(path, line, err) : lwp_error_set(err, LWP_ERR_MEMORY, "out of memory while writing %s", name);
     free(text);
+    free(line);
     free(path);
-    free(aside);
     json_decref(root);
     return status;
 }

@@ -36,4 +36,7 @@ int lwp_run_json_write(const struct lwp_run *run, const char *dir, const char *n
 /* A JSON string of any bytes: what is not UTF-8 becomes U+FFFD. New reference; NULL when memory is out. */
 json_t *lwp_run_json_text(const char *text);
 
+/* Absolute paths without links, the caller's; NULL when memory is out. `program` may be a script. Takes 5 s of processor time at most. */
+json_t *lwp_source_roots_find(const char *program, const char *cwd);
+
 #endif

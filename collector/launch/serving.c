@@ -1,5 +1,5 @@
-/* The server is a process of its own, in a group of its own: a Ctrl-C meant for the program does not reach it. It is nice
- * to the program, and ends when lwp does, however lwp ends. */
+/* The server is a process in a process group of its own: a Ctrl-C meant for the program does not reach it. It runs at low
+ * priority, and ends when lwp does, however lwp ends. */
 #include "collector/launch/serving.h"
 
 #include "base/log.h"

@@ -1,13 +1,12 @@
-/* The work tree around, or else the folder itself: where the program was started, where its file is, and where the sources of its
- * debug information are, as far as they exist here. The debug information is a stranger's word: it names neither a home directory
- * nor what is above one, and is read by a process of its own. */
-#include "collector/launch/source_roots.h"
+/* The folders of the program's source: the work tree around, or else the folder itself, of where it was started, of its file,
+ * and of the sources in its debug information, if they exist here. Debug information is untrusted: it may name neither a home
+ * directory nor a folder above one, and is read by a process of its own. */
+#include "collector/launch/run_json.h"
 
 #include "base/path.h"
-#include "base/work_tree.h"
 
-#include <elfutils/libdw.h>
 #include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -21,25 +20,25 @@
 enum { ROOTS_MOST = 32, UNITS_MOST = 4096, READING_S = 5, READING_BYTES = 1 << 30 };
 
 /* "/", what is above the user's home directory and, unless the user went there, that itself. */
-static bool roots_is_too_wide(const char *folder, bool told_by_program)
+static bool roots_is_too_wide(const char *folder, bool untrusted)
 {
     const char *home = getenv("HOME");
     char real[PATH_MAX];
     if (strcmp(folder, "/") == 0)
         return true;
-    return home && realpath(home, real) && lwp_path_is_below(real, folder) && (told_by_program || strcmp(real, folder) != 0);
+    return home && realpath(home, real) && lwp_path_is_below(real, folder) && (untrusted || strcmp(real, folder) != 0);
 }
 
 /* Here and below: names without links. */
-static void roots_add(json_t *roots, const char *folder, bool told_by_program)
+static void roots_add(json_t *roots, const char *folder, bool untrusted)
 {
     char tree[PATH_MAX];
     size_t i;
     const json_t *root;
     snprintf(tree, sizeof tree, "%s", folder);
-    if (lwp_work_tree(tree) && !roots_is_too_wide(tree, told_by_program))
+    if (lwp_path_work_tree(tree) && !roots_is_too_wide(tree, untrusted))
         folder = tree;
-    if (roots_is_too_wide(folder, told_by_program) || json_array_size(roots) >= ROOTS_MOST)
+    if (roots_is_too_wide(folder, untrusted) || json_array_size(roots) >= ROOTS_MOST)
         return;
     json_array_foreach(roots, i, root)
     {
@@ -51,11 +50,11 @@ static void roots_add(json_t *roots, const char *folder, bool told_by_program)
         json_array_append_new(roots, added);
 }
 
-static void roots_add_folder_of(json_t *roots, char *file, bool told_by_program)
+static void roots_add_folder_of(json_t *roots, char *file, bool untrusted)
 {
     char *last = strrchr(file, '/');
     last[last == file] = '\0';
-    roots_add(roots, file, told_by_program);
+    roots_add(roots, file, untrusted);
 }
 
 /* The first source of each unit of the program's file that is here, one a line. */

@@ -1,10 +1,10 @@
-/* Which file a command name means, and whether lwp reaches it. LD_PRELOAD does not reach into static programs, into those
- * that gain rights (setuid, setgid, file capabilities), into other machines' or other C libraries' programs, and breaks some
- * sanitizers; Valgrind takes
- * neither other machines' nor any that is marked to gain rights.
- * Programs started by the target are not checked here; the ones that cannot be entered are simply missing. */
+/* Finds the file of a command and checks that lwp can profile it. LD_PRELOAD has no effect on static programs, on programs
+ * that gain privileges (setuid, setgid, file capabilities) and on those for other processors or C libraries, and breaks some
+ * sanitizers; Valgrind runs no program for another processor or marked to gain privileges. Child processes are not
+ * checked: those that cannot be profiled are missing in the result. */
 #include "collector/launch/target.h"
 
+#include "base/arena.h"
 #include "base/path.h"
 #include "collector/sanitized.h"
 
@@ -56,9 +56,7 @@ static int target_lookup(struct lwp_target *target, const char *name, struct lwp
         const char *path = getenv("PATH");
         for (path = path ? path : "/bin:/usr/bin";;) {
             size_t length = strcspn(path, ":");
-            char *candidate;
-            if (asprintf(&candidate, "%.*s%s%s", (int)length, path, length ? "/" : "./", name) < 0)
-                return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+            char *candidate = lwp_format("%.*s%s%s", (int)length, path, length ? "/" : "./", name);
             int now = target_executable(candidate);
             if (now == 0) {
                 target->path = candidate;
@@ -111,12 +109,6 @@ static const char *target_marked(int fd)
     return fgetxattr(fd, "security.capability", NULL, 0) > 0 ? "has file capabilities" : NULL;
 }
 
-static int target_refuse(struct lwp_target *target)
-{
-    target->exit_status = EXIT_LWP;
-    return LWP_ERR_USAGE;
-}
-
 static int target_check_elf(struct lwp_target *target, const char *path, int fd, const unsigned char *head, size_t size,
                             struct lwp_error *err)
 {
@@ -126,20 +118,17 @@ static int target_check_elf(struct lwp_target *target, const char *path, int fd,
         memcpy(&machine, head + 18, sizeof machine);
     if (size > EI_CLASS && (head[EI_CLASS] != ELFCLASS64 || machine != EM_X86_64)) {
         bool is_32 = head[EI_CLASS] == ELFCLASS32 && (machine == EM_386 || machine == EM_X86_64);
-        lwp_error_set(err, LWP_ERR_USAGE, "'%s' is %s program; lwp profiles 64-bit x86 programs: build it for x86-64%s",
-                      path, is_32 ? "a 32-bit" : "another processor's", is_32 ? " (without -m32 or -mx32)" : "");
-        return target_refuse(target);
+        return lwp_error_set(err, LWP_ERR_USAGE, "'%s' is %s program; lwp profiles 64-bit x86 programs: build it for x86-64%s",
+                             path, is_32 ? "a 32-bit" : "another processor's", is_32 ? " (without -m32 or -mx32)" : "");
     }
     bool interpreter = false, dynamic = false, musl = false;
     if (size < sizeof ehdr)
         goto broken;
     const char *marked = target->traced ? target_marked(fd) : NULL;
-    if (marked) {
-        lwp_error_set(err, LWP_ERR_USAGE,
-                      "'%s' %s, and Valgrind runs no such program; profile a copy without that right (cp '%s' /tmp and run it "
-                      "from there)", path, marked, path);
-        return target_refuse(target);
-    }
+    if (marked)
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "'%s' %s, and Valgrind runs no such program; profile a copy without that right (cp '%s' /tmp and run it "
+                             "from there)", path, marked, path);
     if (target->traced)
         return LWP_OK;
     memcpy(&ehdr, head, sizeof ehdr);
@@ -160,33 +149,25 @@ static int target_check_elf(struct lwp_target *target, const char *path, int fd,
     }
     /* The loader itself can be run by hand (ld.so PROGRAM): dynamic without an interpreter, and it heeds LD_PRELOAD. */
     bool loader_itself = dynamic && strncmp(lwp_path_last(path), "ld", 2) == 0 && strstr(path, ".so");
-    if (!interpreter && !loader_itself) {
-        lwp_error_set(err, LWP_ERR_USAGE,
-                      "'%s' is statically linked and cannot load lwp's library; link it dynamically (without -static; "
-                      "for Rust -C target-feature=-crt-static, for Go -linkmode=external)",
-                      path);
-        return target_refuse(target);
-    }
-    if (musl) {
-        lwp_error_set(err, LWP_ERR_USAGE,
-                      "'%s' is linked with the musl C library, lwp's library with glibc; build it for glibc", path);
-        return target_refuse(target);
-    }
+    if (!interpreter && !loader_itself)
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "'%s' is statically linked and cannot load lwp's library; link it dynamically (without -static; "
+                             "for Rust -C target-feature=-crt-static, for Go -linkmode=external)",
+                             path);
+    if (musl)
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "'%s' is linked with the musl C library, lwp's library with glibc; build it for glibc", path);
     const char *sanitized = lwp_sanitized(fd);
-    if (sanitized) {
-        lwp_error_set(err, LWP_ERR_USAGE,
-                      "'%s' was built with %s, which works with no preloaded library; profile a build without it", path,
-                      sanitized);
-        return target_refuse(target);
-    }
+    if (sanitized)
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "'%s' was built with %s, which works with no preloaded library; profile a build without it", path,
+                             sanitized);
     const char *gains = target_gains(fd);
-    if (gains) {
-        lwp_error_set(err, LWP_ERR_USAGE,
-                      "'%s' %s, so the loader ignores lwp's library; profile a copy without that right "
-                      "(cp '%s' /tmp and run it from there), or run lwp as the user it becomes",
-                      path, gains, path);
-        return target_refuse(target);
-    }
+    if (gains)
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "'%s' %s, so the loader ignores lwp's library; profile a copy without that right "
+                             "(cp '%s' /tmp and run it from there), or run lwp as the user it becomes",
+                             path, gains, path);
     return LWP_OK;
 broken:
     target->exit_status = EXIT_NOT_EXECUTABLE;

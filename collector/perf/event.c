@@ -7,9 +7,9 @@
 
 enum { CODE_NUMBERS = 6, EVENT_NUMBERS = 1 + 2 * CODE_NUMBERS };
 
-struct lwp_pmu_pace lwp_pmu_pace(const struct lwp_pmu_events *events, unsigned event)
+struct lwp_pmu_period lwp_pmu_period(const struct lwp_pmu_events *events, unsigned event)
 {
-    static const struct lwp_pmu_pace software = {1, 1, 1}, loads = {1009, 101, 1}, stores = {20011, 1009, 1},
+    static const struct lwp_pmu_period software = {1, 1, 1}, loads = {1009, 101, 1}, stores = {20011, 1009, 1},
                                      operations = {1 << 18, 1 << 12, 16};
     if (events->unit != LWPS_WEIGHT_CYCLES)
         return software;

@@ -36,10 +36,10 @@ struct lwp_pmu_events {
 
 /* Events between samples: what to begin with before it is known how often they come, the least that is sensible, and the
  * step that the hardware takes (IBS: 16). */
-struct lwp_pmu_pace {
+struct lwp_pmu_period {
     uint64_t first, least, step;
 };
-struct lwp_pmu_pace lwp_pmu_pace(const struct lwp_pmu_events *events, unsigned event);
+struct lwp_pmu_period lwp_pmu_period(const struct lwp_pmu_events *events, unsigned event);
 
 /* Without the names. False: it needs more than `room`. */
 bool lwp_pmu_events_print(const struct lwp_pmu_events *events, char *text, size_t room);

@@ -68,8 +68,8 @@ static int open_add(struct lwp_pmu_open *open, const struct lwp_pmu_events *even
 {
     const struct lwp_pmu_event *event = &events->event[index];
     struct perf_event_attr attr = open_attr(&event->code);
-    struct lwp_pmu_pace pace = lwp_pmu_pace(events, index);
-    uint64_t period = wish->period ? wish->period : pace.first, id;
+    struct lwp_pmu_period range = lwp_pmu_period(events, index);
+    uint64_t period = wish->period ? wish->period : range.first, id;
     int leader = -1;
     if (event->has_leader) {
         struct perf_event_attr counts = open_attr(&event->leader);
@@ -80,7 +80,7 @@ static int open_add(struct lwp_pmu_open *open, const struct lwp_pmu_events *even
         attr.disabled = 0; /* it runs when its leader does */
     }
     attr.sample_type = open->attr.sample_type;
-    attr.sample_period = period + (pace.step - period % pace.step) % pace.step;
+    attr.sample_period = period + (range.step - period % range.step) % range.step;
     attr.sigtrap = attr.remove_on_exec = 1;
     attr.sig_data = wish->sig_data;
     int fd = open_sampling(&attr, tid, leader, wish->fd_least), status = fd;
@@ -100,7 +100,7 @@ static int open_add(struct lwp_pmu_open *open, const struct lwp_pmu_events *even
     open->event[open->count].leader = leader;
     open->event[open->count].id = id;
     open->event[open->count].period = attr.sample_period;
-    open->event[open->count++].pace = pace;
+    open->event[open->count++].range = range;
     return 0;
 }
 
@@ -128,8 +128,8 @@ void lwp_pmu_switch(const struct lwp_pmu_open *open, bool on)
 
 void lwp_pmu_set_period(struct lwp_pmu_open *open, unsigned event, uint64_t period)
 {
-    const struct lwp_pmu_pace *pace = &open->event[event].pace;
-    period += (pace->step - period % pace->step) % pace->step;
+    const struct lwp_pmu_period *range = &open->event[event].range;
+    period += (range->step - period % range->step) % range->step;
     if (period == open->event[event].period || ioctl(open->event[event].fd, PERF_EVENT_IOC_PERIOD, &period))
         return;
     open->event[event].period = period;

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 struct lwp_pmu_wish {
-    uint64_t period;   /* events between samples; 0: each event's lwp_pmu_pace */
+    uint64_t period;   /* events between samples; 0: each event's lwp_pmu_period */
     uint64_t sig_data; /* each sample sends the thread a synchronous SIGTRAP with this word (Linux 5.13) */
     int fd_least;      /* descriptors from here on, out of the program's way; 0: any */
 };
@@ -20,7 +20,7 @@ struct lwp_pmu_open {
         int fd, leader; /* leader: -1: none */
         uint64_t id;    /* as its records have it */
         uint64_t period;
-        struct lwp_pmu_pace pace;
+        struct lwp_pmu_period range;
         bool restarted; /* a software event samples at once when its period is changed: that sample stands for one event */
     } event[LWP_PMU_EVENTS_MAX];
     unsigned count;

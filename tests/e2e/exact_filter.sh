@@ -20,5 +20,6 @@ compare() {
     samples whole layout,spatial "$@"
     cmp -s filtered.txt whole.txt || { diff filtered.txt whole.txt | head; fail "$*: not the same samples"; }
 }
-compare awk 'BEGIN { for (i = 0; i < 3000; i++) { a[i % 97] = a[i % 89] " " i; n += length(a[i % 97]); if (n % 7 == 0) a[i % 97] = "" } print n }'
+$CC -O1 -g -Wall -Wextra -Werror -o strings "$SRC/tests/programs/strings.c" || fail "compile"
+compare ./strings
 compare ./turns

@@ -62,10 +62,11 @@ for level in "L1", "L2", "L3":
 assert 0 < r["accesses"] <= sum(x["accesses"] for x in d["locality"]) * 1.01 and r["after"]["cycles"] < r["before"]["cycles"], r
 PY
 /usr/bin/python3 -m jsonschema -i neuron/analysis.json "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
+. "$SRC/tests/sampled.sh"
 # from samples: the same strides, which the code tells; what takes a trace is null
 for name in layer layer_fixed; do
     [ $name = layer ] && rounds=200 || rounds=1600
-    "$LWP" collect -q -F 2000 --max-overhead 25 -o sampled.$name -- "$BUILD/examples-bin/$name" 1 $rounds > out 2>&1 && "$LWP" analyze -q sampled.$name || { cat out; fail "$name sampled"; }
+    collect_samples 600 sampled.$name $rounds -q -F 2000 --max-overhead 25 -- "$BUILD/examples-bin/$name" 1 @ && "$LWP" analyze -q sampled.$name || fail "$name sampled"
     /usr/bin/python3 -m jsonschema -i sampled.$name/analysis.json "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
 done
 cat >> check.py <<'PY'

@@ -56,9 +56,9 @@ assert through(d) > 30 * through(fixed), (through(d), through(fixed))
 def pairs_of(d): return sorted((p["amount"], lines(d, p["first"]), lines(d, p["second"])) for p in d["redundancies"])
 window = load("window")
 assert window["redundancy_totals"] == d["redundancy_totals"] and pairs_of(window) == pairs_of(d), (window["redundancy_totals"], d["redundancy_totals"])
-# of a superblock that a fault ends all that was written before counts as it runs, in windows what was until its last exit
+# of a superblock that a fault ends all that was written before counts, in windows, too
 first, second, good, rounds = map(int, open("fault.truth").read().split())
-for name, writes in ("fault", good + 1), ("fault_window", good):
+for name, writes in ("fault", good + 1), ("fault_window", good + 1):
     amounts = {(a[0], b[0]): amount for amount, a, b in pairs_of(load(name)) if a and b}
     want = {(first, second): 4 * writes * rounds, (second, first): 4 * (writes - 1) * rounds}
     assert all(amounts.get(pair) == amount for pair, amount in want.items()), (name, amounts, want)

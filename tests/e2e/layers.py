@@ -20,6 +20,7 @@ analysis/program/binary
 analysis/program/debug
 analysis/program/flow
 analysis/program/types
+analysis/program/pointers
 analysis/program
 analysis/caches
 analysis/profile
@@ -70,7 +71,7 @@ def world(folder):
 
 
 def may_need(folder, other):
-    if folder == other or world(folder) == "collector/exact":  # until its detectors are one table
+    if folder == other:
         return True
     if "web" in (world(folder), world(other)):
         return world(folder) == "web" and (other == "base" or world(other) == "analysis")

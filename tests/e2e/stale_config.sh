@@ -6,6 +6,6 @@ mkdir "$TMP/source" "$TMP/build" && ln -s "$SRC"/* "$TMP/source/" && rm -f "$TMP
 echo '#error another build'\''s config.h' > "$TMP/source/config.h"
 cd "$TMP/build" || exit 1
 "$TMP/source/configure" --without-tests --prefix=/opt/of-this-build CC="$CC" > log 2>&1 || { cat log; fail "configure"; }
-make obj/lwp.o obj/collector/launch/run_json.o obj/base/beside.o > log 2>&1 || { cat log; fail "a build outside of the source"; }
-grep -aq /opt/of-this-build/lib obj/base/beside.o || fail "another build's LWP_LIBDIR"
+make obj/lwp.o obj/collector/launch/run_json.o obj/base/path.o > log 2>&1 || { cat log; fail "a build outside of the source"; }
+grep -aq /opt/of-this-build/lib obj/base/path.o || fail "another build's LWP_LIBDIR"
 exit 0

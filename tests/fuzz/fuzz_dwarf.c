@@ -49,11 +49,11 @@ static void ask(struct lwp_code *code, uint64_t address)
     const char *variable;
     int64_t start;
     uint64_t bytes, elements;
-    const struct lwp_symbolized *place = lwp_code_symbolize(code, 0, address);
-    if (!place->frame_count)
+    const struct lwp_symbolized *location = lwp_code_symbolize(code, 0, address);
+    if (!location->frame_count)
         abort();
-    if (place->loop != LWP_NONE)
-        seen += lwp_code_loop(code, place->loop)->first_line + lwp_code_source_loop(code, place->loop);
+    if (location->loop != LWP_NONE)
+        seen += lwp_code_loop(code, location->loop)->first_line + lwp_code_source_loop(code, location->loop);
     seen += lwp_code_operand(code, 0, address).bytes;
     seen += lwp_code_siblings(code, 0, address, siblings, 8);
     seen += lwp_code_data_symbol(code, 0, address, &symbol);

@@ -7,7 +7,6 @@
 #include "analysis/output/report.h"
 #include "base/json_file.h"
 #include "web/page.h"
-#include "web/trim.h"
 
 #include <stdlib.h>
 #include <string.h>

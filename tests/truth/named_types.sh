@@ -1,5 +1,6 @@
 # Sourced: named_types SOURCE COMPILER FLAGS... holds the types in analysis.json against the comments in SOURCE, a file of
 # tests/truth/types. Skips compilers that are missing. Needs LWP, SRC, TMP; counts in `done` and `failures` (0 or 1).
+. "$SRC/tests/sampled.sh"
 done=0 failures=0
 # LOOSE=1: which fields a loop uses is not checked; vectors load more than the source names.
 named_types() {
@@ -15,9 +16,8 @@ named_types() {
     esac
     # shellcheck disable=SC2086
     (cd "$TMP" && "$compiler" "$@" -o program $files) || { echo "$compiler cannot compile $source"; failures=1; return; }
-    rm -rf "$TMP/result"
-    "$LWP" collect -F 1500 --max-overhead 50 -o "$TMP/result" -- "$TMP/program" $rounds > /dev/null 2> "$TMP/log" &&
-        "$LWP" analyze "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; failures=1; return; }
+    collect_samples 1000 "$TMP/result" $rounds -F 1500 --max-overhead 50 -- "$TMP/program" @ &&
+        "$LWP" analyze "$TMP/result" 2> "$TMP/log" || { cat "$TMP/log"; failures=1; return; }
     done=$((done + 1))
     /usr/bin/python3 "$SRC/tests/truth/named_types.py" "$types/$source" "$TMP/result/analysis.json" 0.95 ${LOOSE:+loose} \
         > "$TMP/differences" || failures=1

@@ -1,11 +1,11 @@
 # Sourced: regroup_runs RUNS THREADS... holds what is said of arrays against the truth, RUNS times for each example and count
 # of threads, and for each reason not to join two arrays. Needs LWP, SRC, TMP, CC. With `dense` set as many samples are taken
 # in a tenth of the time, at a price no user would pay.
-regroup_one() { # WHAT PROGRAM ARGUMENTS...
+. "$SRC/tests/sampled.sh"
+regroup_one() { # WHAT PROGRAM ARGUMENTS..., an @ for the rounds
     what=$1
     shift
-    rm -rf "$TMP/result"
-    "$LWP" collect -q --no-analyze $options -o "$TMP/result" -- "$@" > "$TMP/output" 2> "$TMP/log" && "$LWP" analyze -q "$TMP/result" 2>> "$TMP/log" ||
+    collect_samples $samples "$TMP/result" $rounds -q $options -- "$@" && "$LWP" analyze -q "$TMP/result" 2> "$TMP/log" ||
         { echo "$*: lwp failed"; cat "$TMP/log"; return 1; }
     /usr/bin/python3 "$SRC/tests/truth/regroup.py" "$what" "$TMP/result/analysis.json" > "$TMP/differences" || { echo "$*:"; cat "$TMP/differences"; return 1; }
 }
@@ -22,20 +22,22 @@ regroup_runs() { # RUNS THREADS...
         options=
         [ $dense = 0 ] || options="-F 2000 --max-overhead 25"
         for example in diffusion boxes stencil; do
-            case $example in # a thousand samples, and what part of it is enough for as many densely
+            samples=1000
+            case $example in # what part of the rounds is enough when samples are dense
             diffusion) rounds=32 part=4 ;; # with fewer the sum of `value` is so much of the whole that it may rightly be left out
             boxes) rounds=16 part=16 ;;
-            stencil) rounds=448 part=5 ;; # of 27 arrays one is seen a third as often as the others
+            stencil) rounds=448 part=5 samples=1500 ;; # of 27 arrays one is seen a third as often as the others
             esac
             [ $dense = 0 ] || rounds=$((rounds / part))
             for threads; do
-                regroup_one $example "$TMP/$example" "$threads" $rounds || failures=$((failures + 1))
+                regroup_one $example "$TMP/$example" "$threads" @ || failures=$((failures + 1))
                 total=$((total + 1))
             done
         done
         options="-F 2000 --max-overhead 50"
         for case in together order shuffled range time scheme lifetime location affinity; do
-            regroup_one $case "$TMP/cases" $case $((dense ? 15 : 60)) || failures=$((failures + 1))
+            rounds=$((dense ? 15 : 60)) samples=400
+            regroup_one $case "$TMP/cases" $case @ || failures=$((failures + 1))
             total=$((total + 1))
         done
         run=$((run + 1))

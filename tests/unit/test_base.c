@@ -3,8 +3,7 @@
 #include "base/command.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/utf8.h"
-#include "base/visible.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -226,13 +225,19 @@ static void test_map(void **state)
         assert_int_equal(*value, LWP_MAP_NONE);
         *value = (uint32_t)i;
     }
-    assert_int_equal(lwp_map_count(map), 50000);
+    assert_int_equal(map->count, 50000);
     for (uint64_t i = 0; i < 50000; i++) {
         assert_int_equal(lwp_map_get(map, i << 32 | (i & 3)), i);
         assert_int_equal(*lwp_map_at(map, i << 32 | (i & 3)), i);
         assert_int_equal(lwp_map_get(map, i << 32 | ((i & 3) + 4)), LWP_MAP_NONE);
     }
-    assert_int_equal(lwp_map_count(map), 50000);
+    assert_int_equal(map->count, 50000);
+    lwp_map_clear(map);
+    assert_int_equal(lwp_map_get(map, 0), LWP_MAP_NONE);
+    *lwp_map_at(map, 7) = 8;
+    lwp_map_reserve(map, 1000);
+    assert_int_equal(lwp_map_get(map, 7), 8);
+    assert_int_equal(map->count, 1);
     lwp_map_free(map);
     lwp_map_free(NULL);
 }

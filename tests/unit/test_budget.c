@@ -24,9 +24,9 @@ struct costs {
 };
 
 /* Runs for `cpu` ns of CPU time as the sampler does. */
-static struct lwp_budget run(const struct costs *costs, uint64_t cpu, double share)
+static struct lwp_time_budget run(const struct costs *costs, uint64_t cpu, double share)
 {
-    struct lwp_budget budget = {.share = share, .watches = costs->watch || costs->trial};
+    struct lwp_time_budget budget = {.share = share, .watches = costs->watch || costs->trial};
     unsigned thinning = 0;
     for (uint64_t now = 0; now < cpu;) {
         uint64_t period = lwp_budget_period(&budget, costs->sample, now), alone = second / 1000;
@@ -45,7 +45,7 @@ static struct lwp_budget run(const struct costs *costs, uint64_t cpu, double sha
     return budget;
 }
 
-static double part(const struct lwp_budget *budget, enum lwp_cost cost, uint64_t cpu)
+static double part(const struct lwp_time_budget *budget, enum lwp_cost cost, uint64_t cpu)
 {
     return (double)budget->spent[cost] / (double)cpu;
 }
@@ -61,7 +61,7 @@ static void everything_stays_within_the_share(void **state)
     const uint64_t cpu = 40 * second;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
-            struct lwp_budget budget = run(&all[i], cpu, shares[k]);
+            struct lwp_time_budget budget = run(&all[i], cpu, shares[k]);
             double used = (double)lwp_budget_spent(&budget) / (double)cpu;
             double credit = (double)(heap_credit_ns + watch_credit_ns) / (double)cpu;
             double last = (double)(2 * all[i].watch + 2 * all[i].trial) / (double)cpu; /* begun while there was some left */
@@ -74,9 +74,9 @@ static void what_is_not_needed_goes_to_samples(void **state)
 {
     (void)state;
     const uint64_t cpu = 20 * second;
-    struct lwp_budget alone = run(&(struct costs){55000, 0, 0, 0}, cpu, 0.03);
-    struct lwp_budget watched = run(&(struct costs){55000, 100000, 0, 0}, cpu, 0.03);
-    struct lwp_budget heap = run(&(struct costs){55000, 100000, 0, 100000}, cpu, 0.03);
+    struct lwp_time_budget alone = run(&(struct costs){55000, 0, 0, 0}, cpu, 0.03);
+    struct lwp_time_budget watched = run(&(struct costs){55000, 100000, 0, 0}, cpu, 0.03);
+    struct lwp_time_budget heap = run(&(struct costs){55000, 100000, 0, 100000}, cpu, 0.03);
     assert_true(part(&alone, LWP_COST_SAMPLES, cpu) > 0.0235 && part(&alone, LWP_COST_SAMPLES, cpu) < 0.0245);
     assert_true(part(&watched, LWP_COST_SAMPLES, cpu) > 0.017 && part(&watched, LWP_COST_SAMPLES, cpu) < 0.019);
     assert_true(part(&watched, LWP_COST_WATCHES, cpu) > 0.011 && part(&watched, LWP_COST_WATCHES, cpu) < 0.0125);
@@ -88,8 +88,8 @@ static void trials_have_half_where_a_thread_reads(void **state)
 {
     (void)state;
     const uint64_t cpu = 20 * second;
-    struct lwp_budget both = run(&(struct costs){55000, 100000, 100000, 0}, cpu, 0.03);
-    struct lwp_budget few = run(&(struct costs){55000, 100000, 1000, 0}, cpu, 0.03); /* what trials need is theirs */
+    struct lwp_time_budget both = run(&(struct costs){55000, 100000, 100000, 0}, cpu, 0.03);
+    struct lwp_time_budget few = run(&(struct costs){55000, 100000, 1000, 0}, cpu, 0.03); /* what trials need is theirs */
     assert_true(part(&both, LWP_COST_TRIALS, cpu) > 0.0055);
     assert_true(part(&few, LWP_COST_WATCHES, cpu) > 0.005 && part(&few, LWP_COST_WATCHES, cpu) < 0.0065);
 }
@@ -97,7 +97,7 @@ static void trials_have_half_where_a_thread_reads(void **state)
 static void a_costly_start_is_paid_for_later(void **state)
 {
     (void)state;
-    struct lwp_budget budget = {.share = 0.03, .watches = true};
+    struct lwp_time_budget budget = {.share = 0.03, .watches = true};
     assert_true(lwp_budget_affords_watch(&budget, 0, false)); /* the credit */
     lwp_budget_spend(&budget, LWP_COST_WATCHES, 40000000);
     assert_false(lwp_budget_affords_watch(&budget, second, false));
@@ -110,7 +110,7 @@ static void what_registers_slow_is_paid_for(void **state)
     (void)state;
     for (unsigned armed = 1; armed < 4; armed++) {
         const bool watches = armed & 1, trial = armed & 2;
-        struct lwp_budget budget = {.share = 0.03};
+        struct lwp_time_budget budget = {.share = 0.03};
         lwp_budget_spend_armed(&budget, 1001, watches, trial);
         assert_int_equal(lwp_budget_spent(&budget), 1001);
         assert_int_equal(budget.spent[LWP_COST_WATCHES], !watches ? 0 : trial ? 500 : 1001);

@@ -16,12 +16,12 @@
 
 enum { PLACES = 300, STEPS = 40000 };
 
-/* What became of each instruction and call path; store and load share a place's number. */
-struct place {
+/* What became of each instruction and call path; store and load share a site's number. */
+struct site {
     uint64_t count[8], weight[8]; /* by the verdicts' mask */
 };
 
-static struct place chosen[PLACES], read_back[PLACES], at_watch[STEPS];
+static struct site chosen[PLACES], read_back[PLACES], at_watch[STEPS];
 static unsigned watch_count, watches_read;
 static uint64_t records;
 static uint32_t random_state = 1;
@@ -40,9 +40,9 @@ static unsigned place_of(uint64_t ip, uint32_t context)
 static int on_candidates(void *to, const struct lwps_candidates *record)
 {
     (void)to;
-    struct place *place = &read_back[place_of(record->ip, record->context)];
-    place->count[record->verdicts] += record->count;
-    place->weight[record->verdicts] += record->weight;
+    struct site *site = &read_back[place_of(record->ip, record->context)];
+    site->count[record->verdicts] += record->count;
+    site->weight[record->verdicts] += record->weight;
     records++;
     return 0;
 }
@@ -50,8 +50,8 @@ static int on_candidates(void *to, const struct lwps_candidates *record)
 static int on_watch(void *to, const struct lwps_watch *record)
 {
     (void)to;
-    unsigned place = place_of(record->first.ip, record->first_context);
-    assert_memory_equal(&read_back[place], &at_watch[watches_read++], sizeof *read_back);
+    unsigned site = place_of(record->first.ip, record->first_context);
+    assert_memory_equal(&read_back[site], &at_watch[watches_read++], sizeof *read_back);
     return 0;
 }
 
@@ -61,7 +61,7 @@ static void test_nothing_is_lost(void **state)
     static const uint8_t masks[] = {LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE, LWPS_VERDICT_SILENT_STORE,
                                     LWPS_VERDICT_SILENT_LOAD};
     static const struct lwps_visitor visitor = {.watch = on_watch, .candidates = on_candidates};
-    static struct lwp_candidates candidates;
+    static struct lwp_watch_candidates candidates;
     static struct lwp_thread self;
     char path[] = "test_candidates.XXXXXX";
     int fd = mkstemp(path);
@@ -72,21 +72,21 @@ static void test_nothing_is_lost(void **state)
     assert_int_equal(lwps_writer_open(&self.file, path, &head), 0);
     for (unsigned step = 0; step < STEPS; step++) {
         /* few places have most of it, as in programs */
-        uint32_t place = random_below(random_below(4) ? 6 : PLACES);
+        uint32_t site = random_below(random_below(4) ? 6 : PLACES);
         struct lwps_watch record = {.time = step * 1000u, .end_time = step * 1000u, .weight = 1000 * (1 + random_below(5000)),
-                                    .verdicts = masks[random_below(3)], .first_context = place % 3,
-                                    .first.ip = 0x401000 + place / 3 * 4};
+                                    .verdicts = masks[random_below(3)], .first_context = site % 3,
+                                    .first.ip = 0x401000 + site / 3 * 4};
         if (random_below(10) == 0) {
             lwp_candidates_write_before(&candidates, &self, record.first.ip, record.first_context);
             assert_int_equal(lwps_put_watch(&self.file, &record), 0);
-            at_watch[watch_count++] = chosen[place];
+            at_watch[watch_count++] = chosen[site];
             continue;
         }
         const struct lwps_candidates more = {.time = record.time, .weight = record.weight, .count = random_below(2),
                                              .verdicts = record.verdicts, .context = record.first_context, .ip = record.first.ip};
         lwp_candidates_count(&candidates, &self, &more);
-        chosen[place].count[record.verdicts] += more.count;
-        chosen[place].weight[record.verdicts] += record.weight;
+        chosen[site].count[record.verdicts] += more.count;
+        chosen[site].weight[record.verdicts] += record.weight;
     }
     lwp_candidates_write(&candidates, &self);
     lwps_writer_close(&self.file);
@@ -104,7 +104,7 @@ static void test_room(void **state)
 {
     (void)state;
     enum { FEW = 8, NEW = 100000 };
-    static struct lwp_candidates candidates;
+    static struct lwp_watch_candidates candidates;
     static struct lwp_thread self; /* nothing is written: it has no file */
     struct lwps_candidates one = {.weight = 1, .verdicts = LWPS_VERDICT_DEAD_STORE};
     unsigned room = 0;

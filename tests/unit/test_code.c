@@ -63,29 +63,29 @@ static size_t compare_addr2line(const char *path, const char *const *functions, 
     for (size_t i = 0; i < count; i++) {
         uint64_t low = programs_symbol(path, functions[i]);
         assert_true(low);
-        const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, 0, low);
-        assert_int_equal(place->function_low, low);
-        for (uint64_t at = low; at < place->function_high; at += 3)
+        const struct lwp_symbolized *location = lwp_code_symbolize(loaded.code, 0, low);
+        assert_int_equal(location->function_low, low);
+        for (uint64_t at = low; at < location->function_high; at += 3)
             fprintf(file, "%llx\n", (unsigned long long)at);
     }
     fclose(file);
     snprintf(command, sizeof command, "addr2line -e %s -a -i -f -C < %s", path, list);
     FILE *other = popen(command, "r");
-    const struct lwp_symbolized *place = NULL;
+    const struct lwp_symbolized *location = NULL;
     uint32_t frame = 0;
     while (other && fgets(line, sizeof line, other)) {
         line[strcspn(line, "\n")] = '\0';
         if (!strncmp(line, "0x", 2)) {
-            assert_true(!place || frame == place->frame_count);
-            place = lwp_code_symbolize(loaded.code, 0, strtoull(line, NULL, 16));
+            assert_true(!location || frame == location->frame_count);
+            location = lwp_code_symbolize(loaded.code, 0, strtoull(line, NULL, 16));
             frame = 0;
             continue;
         }
         assert_non_null(fgets(where, sizeof where, other));
-        assert_non_null(place);
-        assert_true(frame < place->frame_count);
-        assert_int_equal(place->frames[frame].inlined, frame + 1 < place->frame_count);
-        check_frame(path, place->address, &place->frames[frame++], line, where);
+        assert_non_null(location);
+        assert_true(frame < location->frame_count);
+        assert_int_equal(location->frames[frame].inlined, frame + 1 < location->frame_count);
+        check_frame(path, location->address, &location->frames[frame++], line, where);
         frames++;
     }
     if (other)
@@ -125,21 +125,21 @@ static void test_symbols_only(void **state)
     struct loaded loaded = load_file(path, NULL, 0);
     assert_int_equal(debug_info(&loaded), LWP_DEBUG_SYMBOLS);
     uint64_t low = programs_symbol(path, "sum_keys");
-    const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, 0, low + 5);
-    assert_string_equal(place->frames[0].function, "sum_keys");
-    assert_int_equal(place->frame_count, 1);
-    assert_null(place->frames[0].file);
-    assert_int_equal(place->function_low, low);
-    uint64_t high = place->function_high;
+    const struct lwp_symbolized *location = lwp_code_symbolize(loaded.code, 0, low + 5);
+    assert_string_equal(location->frames[0].function, "sum_keys");
+    assert_int_equal(location->frame_count, 1);
+    assert_null(location->frames[0].file);
+    assert_int_equal(location->function_low, low);
+    uint64_t high = location->function_high;
     unload(&loaded);
     snprintf(stripped, sizeof stripped, "%s.stripped", path);
     assert_true(programs_run("strip -o %s %s", stripped, path));
     loaded = load_file(stripped, NULL, 0);
     assert_int_equal(debug_info(&loaded), LWP_DEBUG_NONE);
-    place = lwp_code_symbolize(loaded.code, 0, low + 5);
-    assert_null(place->frames[0].function);
-    assert_int_equal(place->function_low, low); /* .eh_frame stays */
-    assert_int_equal(place->function_high, high);
+    location = lwp_code_symbolize(loaded.code, 0, low + 5);
+    assert_null(location->frames[0].function);
+    assert_int_equal(location->function_low, low); /* .eh_frame stays */
+    assert_int_equal(location->function_high, high);
     unload(&loaded);
 }
 
@@ -159,9 +159,9 @@ static void test_separate_debug_file(void **state)
                                  programs_folder, path, path, path, path, path));
         struct loaded loaded = load_file(path, NULL, 0);
         assert_int_equal(debug_info(&loaded), LWP_DEBUG_FULL);
-        const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, 0, low + 4);
-        assert_string_equal(place->frames[0].function, "sum_keys");
-        assert_true(place->frames[0].line > 0);
+        const struct lwp_symbolized *location = lwp_code_symbolize(loaded.code, 0, low + 4);
+        assert_string_equal(location->frames[0].function, "sum_keys");
+        assert_true(location->frames[0].line > 0);
         assert_true(lwp_code_loop_count(loaded.code) > 0);
         unload(&loaded);
         /* Another build's debug file must not be taken. */
@@ -204,9 +204,9 @@ static void test_replaced(void **state)
     uint32_t other = lwp_code_module(loaded.code, path, id, bytes);
     assert_int_equal(other, 1);
     assert_int_equal(lwp_code_module_info(loaded.code, other)->debug_info, LWP_DEBUG_REPLACED);
-    const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, other, low);
-    assert_null(place->frames[0].function);
-    assert_int_equal(place->loop, LWP_NONE);
+    const struct lwp_symbolized *location = lwp_code_symbolize(loaded.code, other, low);
+    assert_null(location->frames[0].function);
+    assert_int_equal(location->loop, LWP_NONE);
     assert_false(lwp_code_operand(loaded.code, other, low).exists);
     assert_int_equal(lwp_code_module_count(loaded.code), 2);
     unload(&loaded);
@@ -238,10 +238,10 @@ static void test_odd_files(void **state)
         struct loaded loaded = load_file(odd[i].path, NULL, 0);
         assert_int_equal(lwp_code_module_info(loaded.code, 0)->file, odd[i].file);
         assert_int_equal(debug_info(&loaded), LWP_DEBUG_NONE);
-        const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, 0, 0x1234);
-        assert_int_equal(place->frame_count, 1);
-        assert_null(place->frames[0].function);
-        assert_ptr_equal(place, lwp_code_symbolize(loaded.code, 0, 0x1234));
+        const struct lwp_symbolized *location = lwp_code_symbolize(loaded.code, 0, 0x1234);
+        assert_int_equal(location->frame_count, 1);
+        assert_null(location->frames[0].function);
+        assert_ptr_equal(location, lwp_code_symbolize(loaded.code, 0, 0x1234));
         assert_int_equal(lwp_code_symbolize(loaded.code, LWP_NONE, 7)->module, LWP_NONE);
         unload(&loaded);
     }
@@ -406,8 +406,8 @@ static void ask_everything(const char *path, const uint64_t *addresses, size_t c
         const char *variable;
         int64_t start;
         uint64_t bytes, elements;
-        const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, 0, addresses[i]);
-        assert_true(place->frame_count > 0);
+        const struct lwp_symbolized *location = lwp_code_symbolize(loaded.code, 0, addresses[i]);
+        assert_true(location->frame_count > 0);
         lwp_code_operand(loaded.code, 0, addresses[i]);
         lwp_code_siblings(loaded.code, 0, addresses[i], siblings, 8);
         lwp_code_data_symbol(loaded.code, 0, addresses[i], &symbol);

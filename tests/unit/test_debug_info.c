@@ -32,8 +32,8 @@ static const char *base_name(const char *path)
 static void check_loop(struct loaded *loaded, const char *what, uint64_t start, const char *file, uint32_t first,
                        uint32_t last)
 {
-    const struct lwp_symbolized *place = lwp_code_symbolize(loaded->code, 0, start);
-    for (uint64_t at = start; at < place->function_high; at++) {
+    const struct lwp_symbolized *location = lwp_code_symbolize(loaded->code, 0, start);
+    for (uint64_t at = start; at < location->function_high; at++) {
         uint32_t index = lwp_code_symbolize(loaded->code, 0, at)->loop;
         if (index == LWP_NONE)
             continue;
@@ -62,8 +62,8 @@ static void check_type(const char *what, const struct lwp_type *type, const char
 /* Does an access inside the function lead to the struct through the named pointer? */
 static void check_access(struct loaded *loaded, const char *what, uint64_t start, const char *name)
 {
-    const struct lwp_symbolized *place = lwp_code_symbolize(loaded->code, 0, start);
-    for (uint64_t at = start; at < place->function_high; at++) {
+    const struct lwp_symbolized *location = lwp_code_symbolize(loaded->code, 0, start);
+    for (uint64_t at = start; at < location->function_high; at++) {
         struct lwp_candidate candidates[8];
         size_t count = lwp_types_at_access(loaded->code, 0, at, candidates, 8);
         for (size_t i = 0; i < count && i < 8; i++)

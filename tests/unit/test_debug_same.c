@@ -15,13 +15,13 @@ static size_t write_answers(FILE *out, struct lwp_code *code, uint64_t at)
 {
     struct lwp_candidate candidates[8];
     uint64_t elements;
-    const struct lwp_symbolized *place = lwp_code_symbolize(code, 0, at);
+    const struct lwp_symbolized *location = lwp_code_symbolize(code, 0, at);
     fprintf(out, "%llx", (unsigned long long)at);
-    for (uint32_t i = 0; i < place->frame_count; i++)
-        fprintf(out, " %s %s:%u", place->frames[i].function, place->frames[i].file, place->frames[i].line);
-    if (place->loop != LWP_NONE)
-        fprintf(out, " loop %u-%u", lwp_code_loop(code, place->loop)->first_line,
-                lwp_code_loop(code, place->loop)->last_line);
+    for (uint32_t i = 0; i < location->frame_count; i++)
+        fprintf(out, " %s %s:%u", location->frames[i].function, location->frames[i].file, location->frames[i].line);
+    if (location->loop != LWP_NONE)
+        fprintf(out, " loop %u-%u", lwp_code_loop(code, location->loop)->first_line,
+                lwp_code_loop(code, location->loop)->last_line);
     size_t count = lwp_types_at_access(code, 0, at, candidates, 8), types = count;
     for (size_t i = 0; i < count && i < 8; i++) {
         fprintf(out, " [%s ", candidates[i].variable);

@@ -5,17 +5,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/elements/element_fit.h"
+#include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
-#include "analysis/elements/element_size.h"
-#include "analysis/elements/element_table.h"
 #include "analysis/elements/elements.h"
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
-#include "analysis/profile/streams.h"
 #include "analysis/program/code.h"
 #include "analysis/program/types/types.h"
 #include "format/record.h"
+#include "tests/unit/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +71,7 @@ static void look(uint64_t block, const struct walk *walks, size_t count)
             if (walks[i].vector)
                 access.flags |= LWPS_ACCESS_VECTOR;
             uint64_t at = walks[i].start + walks[i].step * random_below(walks[i].count) + walks[i].offset;
-            lwp_streams_add(&profile, object, region, LWP_NONE, 0x1000 + 16 * i, &access, at, 0);
+            streams_add(&profile, object, region, LWP_NONE, 0x1000 + 16 * i, &access, at, 0);
             profile.objects[object].accesses++;
         }
     }
@@ -84,7 +82,7 @@ static void look(uint64_t block, const struct walk *walks, size_t count)
 
 static void done(void)
 {
-    lwp_element_evidence_free(&evidence);
+    lwp_element_covers_free(&evidence.covers);
     lwp_profile_fini(&profile);
 }
 
@@ -216,7 +214,7 @@ static void look_inside(int walked, int filled)
     for (int i = 0; i < walked + filled; i++) { /* one instruction at all three places */
         struct lwps_access access = {.bytes = 8, .flags = LWPS_ACCESS_LOAD, .source = LWPS_SOURCE_DITHERED};
         uint64_t word = i < walked ? random_below(3) : random_below(6);
-        lwp_streams_add(&profile, object, make_loop(i >= walked), LWP_NONE, i < walked ? 0x1000 : 0x2000, &access,
+        streams_add(&profile, object, make_loop(i >= walked), LWP_NONE, i < walked ? 0x1000 : 0x2000, &access,
                         48 * random_below(100000) + 8 * word, 0);
         profile.objects[object].accesses++;
     }

@@ -176,9 +176,9 @@ static void test_stalled(void **state)
 static struct lwp_loop_shape shape_of(struct lwp_code *code, uint32_t module, const char *path, const char *function)
 {
     struct lwp_loop_shape shape;
-    const struct lwp_symbolized *place = lwp_code_symbolize(code, module, programs_symbol(path, function));
+    const struct lwp_symbolized *location = lwp_code_symbolize(code, module, programs_symbol(path, function));
     struct code_module *in = code_module_at(code, module);
-    for (uint64_t at = place->function_low; at < place->function_high;) {
+    for (uint64_t at = location->function_low; at < location->function_high;) {
         size_t available;
         const uint8_t *bytes = code_bytes(in, at, &available);
         struct code_instruction instruction = code_decode(bytes, available, at, true);

@@ -98,10 +98,10 @@ static struct answer ask(const char *what, const char *path, uint64_t access, ui
     arena = lwp_arena_new();
     code = lwp_code_new(arena);
     lwp_code_module(code, path, NULL, 0);
-    const struct lwp_symbolized *place = lwp_code_symbolize(code, 0, access);
-    answer.function = place->frames[place->frame_count - 1].function;
-    if (place->loop != LWP_NONE)
-        answer.first_line = lwp_code_loop(code, place->loop)->first_line;
+    const struct lwp_symbolized *location = lwp_code_symbolize(code, 0, access);
+    answer.function = location->frames[location->frame_count - 1].function;
+    if (location->loop != LWP_NONE)
+        answer.first_line = lwp_code_loop(code, location->loop)->first_line;
     answer.candidates = lwp_types_at_access(code, 0, access, candidates, 8);
     if (answer.candidates)
         answer.type = candidates[0].type;

@@ -224,7 +224,7 @@ static void test_run_bytes(void **state)
     for (size_t i = 0; i < 4; i++) /* what is UTF-8 stays as it was */
         assert_string_equal(json_string_value(json_array_get(words, i)), command[i]);
     assert_string_equal(json_string_value(json_array_get(words, 4)), "\xef\xbf\xbd");
-    for (size_t i = 5; i < 7; i++) /* how many U+FFFD one broken sequence makes is left to base/utf8 */
+    for (size_t i = 5; i < 7; i++) /* how many U+FFFD one broken sequence makes is left to base/text */
         assert_non_null(strstr(json_string_value(json_array_get(words, i)), "\xef\xbf\xbd"));
     assert_int_equal(*json_string_value(json_array_get(words, 5)), 'x');
     const char *last = json_string_value(json_array_get(words, 6));

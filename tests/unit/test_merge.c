@@ -8,7 +8,6 @@
 
 #include "analysis/addresses/address_map.h"
 #include "analysis/json/analyze.h"
-#include "analysis/load/address_map_objects.h"
 #include "analysis/load/load.h"
 #include "analysis/load/resolver.h"
 #include "analysis/profile/objects.h"

@@ -33,7 +33,7 @@ static uint64_t simulated_random(struct simulated *s, uint64_t below)
 
 static void simulated_add(struct simulated *s, enum lwp_watchpoint_outcome outcome, uint32_t first, uint32_t second)
 {
-    lwp_watchpoint_add(&s->profile.watched, &(struct lwp_watchpoint_verdict){.kind = LWP_WATCHPOINT_DEAD_STORE,
+    lwp_watchpoint_add(&s->profile.watchpoints, &(struct lwp_watchpoint_verdict){.kind = LWP_WATCHPOINT_DEAD_STORE,
                                                                        .outcome = outcome,
                                                                        .first = first,
                                                                        .second = second,
@@ -80,7 +80,7 @@ static void test_mixed_density(void **state)
     enum { ROUNDS = 4000, SAMPLES = 10 };
     lwp_profile_init(&s.profile);
     s.random = 99;
-    lwp_watchpoint_begin(&s.profile.watched);
+    lwp_watchpoint_begin(&s.profile.watchpoints);
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < SAMPLES; i++) {
             if (i == SAMPLES / 2)
@@ -97,8 +97,8 @@ static void test_mixed_density(void **state)
         }
     }
     static const uint32_t same[5] = {0, 1, 2, 3, 4};
-    lwp_watchpoint_end(&s.profile.watched);
-    lwp_watchpoints_renumber(&s.profile.watched, same, NULL);
+    lwp_watchpoint_end(&s.profile.watchpoints);
+    lwp_watchpoints_renumber(&s.profile.watchpoints, same, NULL);
     struct lwp_redundancies found;
     s.profile.context_count = 5;
     free(s.profile.contexts);
@@ -132,13 +132,13 @@ static struct lwp_redundancy_total simulated_total(uint64_t *random, unsigned sa
 {
     struct simulated s = {.random = *random};
     lwp_profile_init(&s.profile);
-    lwp_watchpoint_begin(&s.profile.watched);
+    lwp_watchpoint_begin(&s.profile.watchpoints);
     for (unsigned i = 0; i < samples; i++)
         see(&s, i);
     *random = s.random;
     static const uint32_t same[5] = {0, 1, 2, 3, 4};
-    lwp_watchpoint_end(&s.profile.watched);
-    lwp_watchpoints_renumber(&s.profile.watched, same, NULL);
+    lwp_watchpoint_end(&s.profile.watchpoints);
+    lwp_watchpoints_renumber(&s.profile.watchpoints, same, NULL);
     struct lwp_context_node nodes[5];
     for (int i = 0; i < 5; i++)
         nodes[i] = (struct lwp_context_node){.module = LWP_NONE};
@@ -190,8 +190,8 @@ static void see_late(struct simulated *s, unsigned i)
 {
     unsigned of_thread = i % 600;
     if (!of_thread) {
-        lwp_watchpoint_end(&s->profile.watched);
-        lwp_watchpoint_begin(&s->profile.watched);
+        lwp_watchpoint_end(&s->profile.watchpoints);
+        lwp_watchpoint_begin(&s->profile.watchpoints);
     }
     bool waste = simulated_random(s, 2), seen = of_thread >= 200 && simulated_random(s, 5) == 0;
     simulated_add(s, !seen ? LWP_WATCHPOINT_OPEN : waste ? LWP_WATCHPOINT_WASTE : LWP_WATCHPOINT_USE, 1, 1);
@@ -304,20 +304,20 @@ static void test_pairs_of_threads(void **state)
     lwp_profile_init(&profile);
     struct threads at = threads_make(&profile);
     for (int thread = 0; thread < 2; thread++) {
-        lwp_watchpoint_begin(&profile.watched);
+        lwp_watchpoint_begin(&profile.watchpoints);
         for (int i = 0; i < 60; i++) {
             struct lwp_watchpoint_verdict verdict = {.kind = LWP_WATCHPOINT_DEAD_STORE, .object = LWP_NONE, .weight = 1000, .count = 1};
             verdict.first = verdict.second = thread ? at.started : at.main;
             verdict.outcome = i % (thread ? 2 : 3) ? LWP_WATCHPOINT_USE : LWP_WATCHPOINT_WASTE;
             verdict.address = thread ? 0x1000 : 0x2000 + 64 * (uint64_t)(i / 15);
-            lwp_watchpoint_add(&profile.watched, &verdict);
+            lwp_watchpoint_add(&profile.watchpoints, &verdict);
         }
-        lwp_watchpoint_end(&profile.watched);
+        lwp_watchpoint_end(&profile.watchpoints);
     }
     uint32_t *same = malloc(profile.context_count * sizeof *same);
     for (uint32_t i = 0; i < profile.context_count; i++)
         same[i] = i;
-    lwp_watchpoints_renumber(&profile.watched, same, NULL);
+    lwp_watchpoints_renumber(&profile.watchpoints, same, NULL);
     free(same);
     lwp_redundancy_find(&profile, &found);
     assert_int_equal(found.count, 1);
@@ -377,9 +377,9 @@ static void test_exact(void **state)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct lwp_watchpoint_count count = counts[i];
         count.object = LWP_NONE;
-        lwp_watchpoint_count(&profile.watched, &count);
+        lwp_watchpoint_count(&profile.watchpoints, &count);
     }
-    lwp_watchpoints_renumber(&profile.watched, same, NULL);
+    lwp_watchpoints_renumber(&profile.watchpoints, same, NULL);
     struct lwp_redundancies found;
     profile.context_count = 5;
     free(profile.contexts);

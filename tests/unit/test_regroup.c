@@ -9,8 +9,8 @@
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
-#include "analysis/profile/streams.h"
 #include "format/record.h"
+#include "tests/unit/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct world {
     struct lwp_splits splits;
     struct lwp_regroups regroups;
     uint32_t array[40];
-    struct lwp_walker walker;
+    struct lwp_traversal_thread walker;
     uint64_t time;
 };
 
@@ -59,8 +59,8 @@ static void world_array(struct world *world, int number, enum lwp_object_kind ki
     object->element_bytes = SIZE;
     object->element_probability = 1;
     object->accessed = true;
-    object->born_ns = 0;
-    object->died_ns = UINT64_MAX;
+    object->allocated_ns = 0;
+    object->freed_ns = UINT64_MAX;
     object->first_ns = 0;
     object->last_ns = UINT64_MAX / 2;
     object->label = object->variable = lwp_arena_printf(world->profile.arena, "v%d", number);
@@ -94,7 +94,7 @@ static void world_sample(struct world *world, uint32_t loop, int count, const in
         struct lwps_access access = {.bytes = SIZE, .flags = LWPS_ACCESS_LOAD | LWPS_ACCESS_KNOWN};
         access.flags |= i == 0 ? LWPS_ACCESS_WEIGHTED : 0;
         access.source = i == 0 ? LWPS_SOURCE_UNDO : LWPS_SOURCE_DITHERED;
-        lwp_streams_add(profile, object, loop, LWP_NONE, code, &access, offset, 1);
+        streams_add(profile, object, loop, LWP_NONE, code, &access, offset, 1);
         profile->objects[object].accesses++;
         if (i == 0) {
             lwp_tally_add(&profile->objects[object].weight, 1);
@@ -107,7 +107,7 @@ static void world_sample(struct world *world, uint32_t loop, int count, const in
             (struct lwp_traversal_access){.object = object, .region = loop, .code = code, .offset = offset, .close = i > 1};
     }
     profile->samples_with_address++;
-    lwp_traversals_sample(&profile->walks, &world->walker, accesses, count, world->time);
+    lwp_traversals_sample(&profile->traversals, &world->walker, accesses, count, world->time);
 }
 
 static void world_advise(struct world *world)
@@ -268,11 +268,11 @@ static void test_classes(void **state)
     world.profile.objects[world.array[LAST]].allocations = 30; /* anew for each step */
     expect_rejected(&world, LWP_REGROUP_LIFETIME);
     eight(&world, SAME); /* half of the others' use is over when it is made */
-    world.profile.objects[world.array[LAST]].born_ns = world.time / 2;
+    world.profile.objects[world.array[LAST]].allocated_ns = world.time / 2;
     world.profile.objects[world.array[0]].first_ns = 0;
     expect_rejected(&world, LWP_REGROUP_LIFETIME);
     eight(&world, SAME); /* but filling one before another is made is no obstacle */
-    world.profile.objects[world.array[LAST]].born_ns = world.time / 50;
+    world.profile.objects[world.array[LAST]].allocated_ns = world.time / 50;
     world_advise(&world);
     assert_int_equal(regrouped(&world), ARRAYS);
     world_close(&world);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/caches/reuse_distance_cores.h"
+#include "analysis/caches/reuse_distance.h"
 #include "base/random.h"
 
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static void test_cores(void **state)
     static struct access row[ROW];
     uint32_t random = 77;
     for (unsigned lines = 3; lines < 200; lines *= 4) {
-        lwp_reuse_cores_clear(&cores);
+        lwp_reuse_cores_free(&cores);
         for (int i = 0; i < ROW / (lines < 20 ? 4 : 2); i++) {
             bool expected;
             row[i] = (struct access){lwp_random_next(&random) % lines, i < 50 ? 2 : lwp_random_next(&random) % CORES,

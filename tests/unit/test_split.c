@@ -3,8 +3,8 @@
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/elements/elements.h"
 #include "analysis/profile/objects.h"
-#include "analysis/profile/streams.h"
 #include "format/record.h"
+#include "tests/unit/streams.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,9 +71,9 @@ static void use(struct lwp_profile *profile, uint32_t object, uint32_t region, u
                                      .flags = LWPS_ACCESS_KNOWN | LWPS_ACCESS_WEIGHTED |
                                               (store ? LWPS_ACCESS_STORE : LWPS_ACCESS_LOAD)};
         uint64_t element = (uint64_t)i * 7919 % elements;
-        uint32_t stream = lwp_streams_add(profile, object, region, LWP_NONE, 0x1000 + region * 0x100 + offset, &access,
+        uint32_t stream = streams_add(profile, object, region, LWP_NONE, 0x1000 + region * 0x100 + offset, &access,
                                           element * size + offset, 1);
-        lwp_streams_distance(profile, stream, size);
+        streams_distance(profile, stream, size);
         lwp_tally_add(&profile->objects[object].weight, 1);
         lwp_tally_add(&profile->total, 1);
         lwp_tally_add(&profile->stalled, 1);
@@ -248,11 +248,11 @@ static unsigned turns_of(uint64_t (*owner)(uint64_t element), bool store)
     struct lwp_type type = gappy;
     uint32_t object = make_object(&profile, &type);
     use(&profile, object, 0, 8, 8, store, 300);
-    struct lwp_walker walkers[4] = {{.thread = 11}, {.thread = 22}, {.thread = 33}, {.thread = 44}};
+    struct lwp_traversal_thread walkers[4] = {{.thread = 11}, {.thread = 22}, {.thread = 33}, {.thread = 44}};
     for (uint64_t i = 0; i < 4000; i++) {
         uint64_t element = i * 2654435761u % elements;
         struct lwp_traversal_access access = {.object = object, .region = 0, .offset = element * type.bytes + 8};
-        lwp_traversals_sample(&profile.walks, &walkers[owner(element)], &access, 1, i * 1000);
+        lwp_traversals_sample(&profile.traversals, &walkers[owner(element)], &access, 1, i * 1000);
     }
     lwp_streams_link(&profile);
     const struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
@@ -318,7 +318,7 @@ static void advise_items(struct lwp_profile *profile, bool single, bool scattere
         profile->regions[i].weight = profile->total;
     for (uint32_t i = 0; single && i < profile->stream_count; i++) /* nodes lie anywhere */
         for (int k = 0; k < 1000; k++)
-            lwp_streams_distance(profile, i, 1 << 24);
+            streams_distance(profile, i, 1 << 24);
     lwp_streams_link(profile);
     lwp_split_advise(profile, splits);
 }

@@ -1,5 +1,5 @@
 /* What a page of a large result leaves out: it fits, ids stay right, findings keep what they speak of, and what went is told. */
-#include "web/trim.h"
+#include "web/page.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

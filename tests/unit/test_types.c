@@ -166,9 +166,9 @@ static void count_accesses(struct loaded *loaded, const char *function, uint16_t
                            const char *variable, int *all, int *exact, int *possible)
 {
     uint64_t low = programs_symbol(loaded->path, function);
-    const struct lwp_symbolized *place = lwp_code_symbolize(loaded->code, 0, low);
+    const struct lwp_symbolized *location = lwp_code_symbolize(loaded->code, 0, low);
     *all = *exact = *possible = 0;
-    for (uint64_t at = low; at < place->function_high; at++) {
+    for (uint64_t at = low; at < location->function_high; at++) {
         struct lwp_memory_operand operand = lwp_code_operand(loaded->code, 0, at);
         struct lwp_candidate candidates[32];
         if (lwp_code_symbolize(loaded->code, 0, at)->loop == LWP_NONE || !operand.exists || operand.bytes != bytes ||
@@ -250,14 +250,14 @@ static void test_stack(void **state)
         if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
             continue;
         uint64_t low = programs_symbol(loaded.path, "on_stack"), found = 0;
-        const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, 0, low);
+        const struct lwp_symbolized *location = lwp_code_symbolize(loaded.code, 0, low);
         int64_t first = 0, last = 0;
-        for (int64_t offset = -400; offset < 0 && place; offset += 8) {
+        for (int64_t offset = -400; offset < 0 && location; offset += 8) {
             const char *variable;
             int64_t start;
             uint64_t bytes, elements;
             /* In the middle of the function, where the frame is set up. */
-            const struct lwp_type *type = lwp_types_of_stack(loaded.code, 0, (low + place->function_high) / 2, offset,
+            const struct lwp_type *type = lwp_types_of_stack(loaded.code, 0, (low + location->function_high) / 2, offset,
                                                              &variable, &start, &bytes, &elements);
             if (!variable || strcmp(variable, "local"))
                 continue;
@@ -300,9 +300,9 @@ static void test_cxx(void **state)
         } walks[] = {{"_Z5totalRKSt6vectorI6pair_tSaIS0_EE", "pair_t"}, {"main", "pair_t"}, {"main", "geo::Particle"}};
         for (size_t w = 0; w < 3; w++) {
             uint64_t low = programs_symbol(loaded.path, walks[w].function), at = low;
-            const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, 0, low);
+            const struct lwp_symbolized *location = lwp_code_symbolize(loaded.code, 0, low);
             bool found = false;
-            for (; at < place->function_high && !found; at++) {
+            for (; at < location->function_high && !found; at++) {
                 size_t count = lwp_types_at_access(loaded.code, 0, at, candidates, 64);
                 found = candidate_of(candidates, count, walks[w].type, NULL, false) ||
                         candidate_of(candidates, count, walks[w].type, NULL, true);

@@ -2,7 +2,7 @@
  * the source says, whatever the compiler made of the loop; and what allocations are of. No program is run.
  * More compilers and flags are in tests/long/named_types.sh. */
 #include "analysis/program/code.h"
-#include "analysis/program/types/type_flow_values.h"
+#include "analysis/program/pointers/pointer_flow.h"
 #include "analysis/program/types/types.h"
 #include "programs.h"
 
@@ -47,32 +47,32 @@ static void unload(struct loaded *loaded)
 static void test_values(void **state)
 {
     (void)state;
-    struct flow_sources none = {.count = 0};
-    struct flow_value zero = {FLOW_NUMBER, 0, 0, 0}, step = {FLOW_NUMBER, 0, 40, 0}, index = flow_unknown;
-    struct flow_value pointer = flow_address(0, 8), null = zero, moved = flow_add(&pointer, &step);
+    struct pointer_sources none = {.count = 0};
+    struct pointer_value zero = {POINTER_NUMBER, 0, 0, 0}, step = {POINTER_NUMBER, 0, 40, 0}, index = pointer_unknown;
+    struct pointer_value pointer = pointer_address(0, 8), null = zero, moved = pointer_add(&pointer, &step);
     assert_int_equal(moved.offset, 48);
     assert_int_equal(moved.modulus, 0);
     /* Around a loop: at the same place of some element. */
-    struct flow_value around = flow_join(&none, &pointer, &moved);
-    assert_int_equal(around.kind, FLOW_ADDRESS);
+    struct pointer_value around = pointer_join(&none, &pointer, &moved);
+    assert_int_equal(around.kind, POINTER_ADDRESS);
     assert_int_equal(around.modulus, 40);
-    struct flow_value again = flow_add(&around, &step);
-    again = flow_join(&none, &around, &again);
-    assert_true(flow_equal(&again, &around));
+    struct pointer_value again = pointer_add(&around, &step);
+    again = pointer_join(&none, &around, &again);
+    assert_true(pointer_equal(&again, &around));
     /* base + index * 24 */
-    struct flow_value scaled = flow_scaled(&index, 24), element = flow_add(&pointer, &scaled);
-    assert_int_equal(element.kind, FLOW_ADDRESS);
+    struct pointer_value scaled = pointer_scaled(&index, 24), element = pointer_add(&pointer, &scaled);
+    assert_int_equal(element.kind, POINTER_ADDRESS);
     assert_int_equal(element.modulus, 24);
-    assert_int_equal(flow_join(&none, &pointer, &null).kind, FLOW_ADDRESS); /* or no node at all */
-    assert_int_equal(flow_join(&none, &pointer, &index).kind, FLOW_NUMBER);
-    assert_int_equal(flow_add(&pointer, &pointer).kind, FLOW_NUMBER);
-    assert_int_equal(flow_scaled(&pointer, 2).kind, FLOW_NUMBER);
-    struct flow_value huge = {FLOW_NUMBER, 0, INT64_MAX, 0};
-    assert_int_equal(flow_add(&huge, &step).modulus, 1);
-    assert_int_equal(flow_scaled(&huge, 3).modulus, 1);
-    assert_int_equal(flow_scaled(&huge, INT64_MIN).modulus, 1);
-    struct flow_value low = {FLOW_NUMBER, 0, INT64_MIN, 0};
-    assert_int_equal(flow_join(&none, &huge, &low).modulus, 1);
+    assert_int_equal(pointer_join(&none, &pointer, &null).kind, POINTER_ADDRESS); /* or no node at all */
+    assert_int_equal(pointer_join(&none, &pointer, &index).kind, POINTER_NUMBER);
+    assert_int_equal(pointer_add(&pointer, &pointer).kind, POINTER_NUMBER);
+    assert_int_equal(pointer_scaled(&pointer, 2).kind, POINTER_NUMBER);
+    struct pointer_value huge = {POINTER_NUMBER, 0, INT64_MAX, 0};
+    assert_int_equal(pointer_add(&huge, &step).modulus, 1);
+    assert_int_equal(pointer_scaled(&huge, 3).modulus, 1);
+    assert_int_equal(pointer_scaled(&huge, INT64_MIN).modulus, 1);
+    struct pointer_value low = {POINTER_NUMBER, 0, INT64_MIN, 0};
+    assert_int_equal(pointer_join(&none, &huge, &low).modulus, 1);
 }
 
 /* ---- accesses ---- */
@@ -87,13 +87,13 @@ static void walk_count(struct loaded *loaded, const struct walk *walk, const cha
     uint64_t low = programs_symbol(loaded->path, walk->function);
     if (!low)
         return; /* inlined after all */
-    const struct lwp_symbolized *place = lwp_code_symbolize(loaded->code, 0, low);
+    const struct lwp_symbolized *location = lwp_code_symbolize(loaded->code, 0, low);
     char command[1024];
     snprintf(
         command, sizeof command,
         "objdump -d --no-show-raw-insn --start-address=0x%llx --stop-address=0x%llx %s | sed -n 's/^ *\\([0-9a-f]*\\):"
         "\t.*/\\1/p'",
-        (unsigned long long)low, (unsigned long long)place->function_high, loaded->path);
+        (unsigned long long)low, (unsigned long long)location->function_high, loaded->path);
     FILE *objdump = popen(command, "r");
     unsigned long long at;
     while (objdump && fscanf(objdump, "%llx", &at) == 1) {

@@ -7,12 +7,7 @@
 #include <cmocka.h>
 
 #include "collector/exact/detect/redundancy/shadow_pairs.c"
-#include "collector/exact/detect/values/machine_code.c"
-#include "collector/exact/detect/values/value_code.c"
-#include "collector/exact/detect/values/value_emit.c"
 #include "collector/exact/detect/values/value_memory.c"
-#include "collector/exact/detect/values/value_memory_code.c"
-#include "collector/exact/detect/values/value_step_code.c"
 #include "collector/exact/detect/values/value_steps.c"
 #include "collector/exact/detect/values/value_table.c"
 #include "tests/unit/shadow_port.h"
@@ -23,7 +18,7 @@
 /* ---- the reference: a byte is one of a term's, a term an operator and the bytes that it was given ---- */
 
 /* Around the border of two leaves. */
-enum { REGISTERS = 6, BYTES = 64, INSTRUCTIONS = 12, LAST = 3, TERMS = 1 << 15, ZERO = 0 };
+enum { STEPS_MOST = 8, REGISTERS = 6, BYTES = 64, INSTRUCTIONS = 12, LAST = 3, TERMS = 1 << 15, ZERO = 0 };
 static const uint64_t base = ((uint64_t)7 << LEAF_BITS) - BYTES / 2;
 
 struct bytes {
@@ -53,6 +48,12 @@ static struct bytes low_bytes(struct bytes of, unsigned bytes)
     for (unsigned i = bytes; i < 8; i++)
         of.byte[i] = ZERO;
     return of;
+}
+
+static struct bytes high_bytes(struct bytes of)
+{
+    memcpy(of.byte, of.byte + 4, 4 * sizeof *of.byte);
+    return low_bytes(of, 4);
 }
 
 static uint32_t term_new(void)
@@ -137,9 +138,15 @@ static unsigned random_below(unsigned bound)
     return (unsigned)(rand() >> 4) % bound;
 }
 
+/* Runs the steps and leaves by an exit, behind which another step would overwrite a register. */
 static void run(const struct lwp_value_step *steps, uint32_t count, uint64_t address, uint32_t context)
 {
-    struct lwp_value_steps block = {.count = count, .ends = &count, .step = (struct lwp_value_step *)steps};
+    struct lwp_value_step all[STEPS_MOST + 1];
+    const uint32_t ends[] = {count, count + 1};
+    assert_true(count <= STEPS_MOST);
+    memcpy(all, steps, count * sizeof *steps);
+    all[count] = (struct lwp_value_step){.code = LWP_VALUE_NEW, .to = (uint16_t)random_below(REGISTERS)};
+    struct lwp_value_steps block = {.count = count + 1, .exits = 1, .ends = ends, .step = all};
     lwp_values_run(&values, &block, &address, 0, context);
 }
 
@@ -157,7 +164,7 @@ static void both_compute(enum operator operator, unsigned instruction, unsigned 
     static const uint8_t codes[OPERATORS] = {LWP_VALUE_EITHER,    LWP_VALUE_BINARY, LWP_VALUE_EITHER_32,
                                              LWP_VALUE_BINARY_32, LWP_VALUE_UNARY,  LWP_VALUE_UNARY_32};
     const struct lwp_value_step steps[] = {
-        {.code = codes[operator], .narrow = operator_bytes(operator) == 4, .counted = instruction % 2, .to = (uint16_t)to, .a = (uint16_t)a,
+        {.code = codes[operator], .narrow = operator_bytes(operator) == 4, .to = (uint16_t)to, .a = (uint16_t)a,
          .b = (uint16_t)b, .key = lwp_number_key(LWP_NUMBER_KEY_OPERATORS + operator)},
         {.code = LWP_VALUE_COMPUTED, .a = (uint16_t)to, .to = 0, .key = instruction}};
     run(steps, 2, 0, instruction + 1);
@@ -182,6 +189,25 @@ static void both_store(unsigned from, unsigned at, unsigned bytes_log)
         {.code = (uint8_t)(LWP_VALUE_STORE_1 + bytes_log), .a = (uint16_t)(bytes_log < 2 ? REGISTERS : from)}};
     run(steps, 2, base + at, 0);
     memcpy(machine.memory + at, machine.registers[from].byte, sizeof *machine.memory << bytes_log);
+}
+
+/* Moves bytes between registers. */
+static void both_move(enum lwp_value_code code, unsigned to, unsigned a, unsigned b)
+{
+    struct lwp_value_step step = {.code = (uint8_t)code, .to = (uint16_t)to, .a = (uint16_t)a, .b = (uint16_t)b};
+    struct bytes moved = machine.registers[a], other = machine.registers[b];
+    run(&step, 1, 0, 0);
+    if (code == LWP_VALUE_WIDEN)
+        moved = low_bytes(moved, 4);
+    else if (code == LWP_VALUE_TO_16 || code == LWP_VALUE_TO_8)
+        moved = low_bytes(moved, code == LWP_VALUE_TO_16 ? 2 : 1);
+    else if (code == LWP_VALUE_TO_HIGH)
+        moved = high_bytes(moved);
+    else if (code == LWP_VALUE_PAIR)
+        memcpy(moved.byte + 4, other.byte, 4 * sizeof *moved.byte);
+    else if (code == LWP_VALUE_SET_LOW)
+        memcpy(moved.byte + 4, other.byte + 4, 4 * sizeof *moved.byte);
+    machine.registers[to] = moved;
 }
 
 static void both_forget(unsigned at, unsigned bytes)
@@ -229,13 +255,12 @@ static void both_step(enum width width)
                      random_below(REGISTERS), random_below(REGISTERS));
     } else if (what < 70) {
         both_load(random_below(REGISTERS), at, bytes_log);
-    } else if (what < 97) {
+    } else if (what < 92) {
         both_store(random_below(REGISTERS), at, bytes_log);
     } else if (what < 99) {
-        unsigned from = random_below(REGISTERS), to = random_below(REGISTERS);
-        struct lwp_value_step step = {.code = LWP_VALUE_COPY, .to = (uint16_t)to, .a = (uint16_t)from};
-        run(&step, 1, 0, 0);
-        machine.registers[to] = machine.registers[from];
+        static const enum lwp_value_code moves[] = {LWP_VALUE_COPY, LWP_VALUE_WIDEN,   LWP_VALUE_TO_HIGH, LWP_VALUE_TO_16,
+                                                    LWP_VALUE_TO_8, LWP_VALUE_SET_LOW, LWP_VALUE_PAIR};
+        both_move(moves[random_below(width == WORDS ? 3 : 7)], random_below(REGISTERS), random_below(REGISTERS), random_below(REGISTERS));
     } else {
         both_forget(at & ~3u, 4u << random_below(2));
     }
@@ -432,107 +457,6 @@ static void test_windows(void **state)
     lwp_values_fini(&values);
 }
 
-/* ---- machine code ---- */
-
-/* Slots: of registers, and as many of the superblock's own; words: addresses, and the exits passed. */
-enum { SLOTS = 8, STEPS = 24, LEAVES = 4, TRACED = 3, TIMES = 2 };
-
-struct superblock {
-    uint64_t ip;
-    const struct lwp_value_runner *runner;
-};
-
-static uint16_t random_slot(unsigned written)
-{
-    unsigned slot = random_below(SLOTS);
-    return (uint16_t)(written & 1u << slot && random_below(2) ? LWP_VALUE_REGISTERS + slot : slot);
-}
-
-static struct lwp_value_step random_step(unsigned written)
-{
-    static const uint8_t widths[] = {LWP_NUMBER_8, LWP_NUMBER_16, 0};
-    struct lwp_value_step step = {.code = (uint8_t)random_below(LWP_VALUE_CODES), .a = random_slot(written), .b = random_slot(written),
-                                  .to = (uint16_t)random_below(SLOTS)};
-    if (random_below(2))
-        step.to = (uint16_t)(step.to + LWP_VALUE_REGISTERS);
-    step.narrow = random_below(2);
-    step.width = widths[step.narrow ? random_below(3) : 2];
-    step.key = lwp_number_key(random_below(3)) << 32 * random_below(2);
-    if (step.code == LWP_VALUE_CONSTANT)
-        step.key = lwp_number_constant(random_below(3) * 200);
-    if (step.code >= LWP_VALUE_LOAD_1 && step.code < LWP_VALUE_COMPUTED) {
-        step.b = (uint16_t)random_below(2);
-        step.key = 1 + random_below(16);
-    }
-    if (step.code == LWP_VALUE_COMPUTED)
-        step.key = random_below(INSTRUCTIONS);
-    return step;
-}
-
-/* Does what steps do, left by any exit, with any access that did not happen. */
-static void test_code(void **state)
-{
-    (void)state;
-    static struct lwp_values coded;
-    static struct lwp_value_place coded_places[INSTRUCTIONS];
-    struct lwp_value_codes codes;
-    srand(1);
-    assert_true(lwp_values_init(&values, &port, LAST, 1 << 10, 12) && lwp_values_init(&coded, &port, LAST, 1 << 10, 12));
-    assert_true(lwp_value_codes_init(&codes, &port, (size_t)64 << 20, offsetof(struct superblock, runner)));
-    const struct superblock left = {.runner = &(struct lwp_value_runner){codes.leave}};
-    memset(places, 0, sizeof places);
-    values.places = places;
-    coded.places = coded_places;
-    for (unsigned block = 0; block < 3000; block++) {
-        struct lwp_value_step steps[STEPS];
-        uint32_t ends[LEAVES + 1], written = 0;
-        for (unsigned i = 0; i < STEPS; i++) {
-            steps[i] = random_step(written);
-            bool writes = steps[i].code < LWP_VALUE_STORE_1;
-            written |= writes && steps[i].to >= LWP_VALUE_REGISTERS ? 1u << (steps[i].to - LWP_VALUE_REGISTERS) : 0;
-        }
-        ends[LEAVES] = STEPS;
-        for (unsigned i = 0; i < LEAVES; i++)
-            ends[i] = i ? ends[i - 1] + random_below(STEPS + 1 - ends[i - 1]) : random_below(2);
-        struct lwp_value_steps all = {.count = STEPS, .exits = LEAVES, .ends = ends, .step = steps};
-        const uint32_t path[] = {block, 1 + block % 7};
-        const struct lwp_value_words words = {.count = TRACED, .passed = TRACED - 1, .path = path, .first = block % 3};
-        const struct superblock other = {.runner = &(struct lwp_value_runner){lwp_value_code(&codes, &all, &words)}};
-        assert_non_null(other.runner->code);
-        const uint64_t first = (uintptr_t)&other;
-        coded.path = block + 1; /* another one */
-        assert_ptr_equal(lwp_value_code_run(&coded, &codes, &first), &first);
-        coded.path = block;
-        for (unsigned runs = 0; runs < 2; runs++) {
-            uint64_t trace[TIMES * (TRACED + 1) + 1 + LWP_VALUE_AHEAD] = {0}, *at = trace;
-            for (unsigned i = 0; i < TIMES; i++, at += TRACED + 1) {
-                uint64_t one[TRACED + 1] = {(uintptr_t)&other, random_below(4) ? base + random_below(BYTES) : 0, base,
-                                             random_below(LEAVES + 1)};
-                memcpy(at, one, sizeof one);
-                lwp_values_run(&values, &all, &one[1], (uint32_t)one[TRACED], path[1] + words.first);
-            }
-            *at = (uintptr_t)&left;
-            assert_ptr_equal(lwp_value_code_run(&coded, &codes, trace), at);
-            assert_memory_equal(values.low, coded.low, SLOTS * sizeof *values.low);
-            assert_memory_equal(values.high, coded.high, SLOTS * sizeof *values.high);
-            assert_true(values.computed == coded.computed && values.redundant == coded.redundant);
-            assert_int_equal(values.numbering.made, coded.numbering.made);
-        }
-    }
-    assert_true(values.redundant > 1000 && values.computed > 2 * values.redundant);
-    assert_memory_equal(values.pairs.entries, coded.pairs.entries, sizeof *values.pairs.entries << values.pairs.bits);
-    assert_int_equal(values.memory.bytes_count, coded.memory.bytes_count);
-    assert_int_equal(values.memory.bytes_free, coded.memory.bytes_free);
-    codes.room = codes.used + STEPS;
-    struct lwp_value_step step = {.code = LWP_VALUE_NEW};
-    uint32_t end = 1;
-    assert_null(lwp_value_code(&codes, &(struct lwp_value_steps){.count = 1, .ends = &end, .step = &step},
-                               &(struct lwp_value_words){.count = 1}));
-    port_unmap(codes.memory, (size_t)64 << 20);
-    lwp_values_fini(&coded);
-    lwp_values_fini(&values);
-}
-
 /* Wherever memory ends, what is left goes on. */
 static void test_no_memory(void **state)
 {
@@ -566,8 +490,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),     cmocka_unit_test(test_all),     cmocka_unit_test(test_copies),
         cmocka_unit_test(test_exits),     cmocka_unit_test(test_halves),    cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_windows),   cmocka_unit_test(test_code),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_windows),   cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

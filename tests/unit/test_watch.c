@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <ucontext.h>
 
 bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
                    unsigned bytes)
@@ -33,9 +34,9 @@ bool lwp_system_calls_hide(uint64_t ip)
     return false;
 }
 
-void lwp_frames_take(struct lwp_frames *frames, void *ucontext)
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext, bool unwind)
 {
-    (void)frames, (void)ucontext;
+    (void)frames, (void)ucontext, (void)unwind;
 }
 
 uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames)
@@ -44,40 +45,33 @@ uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *fr
     return 1;
 }
 
-void lwp_frames_place(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
-                      enum lwps_source source, struct lwps_access *access)
+void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
+                   enum lwps_source source, struct lwps_access *access)
 {
     (void)self, (void)frames, (void)source;
     access->address = address;
     access->flags |= LWPS_ACCESS_KNOWN;
 }
 
-uint8_t lwp_access_flags(bool load, bool store, bool vector, bool floating)
+struct lwps_access lwp_access_record(const struct lwp_insn_access *access)
 {
-    (void)vector, (void)floating;
-    return (uint8_t)((load ? LWPS_ACCESS_LOAD : 0) | (store ? LWPS_ACCESS_STORE : 0));
+    return (struct lwps_access){.ip = access->ip,
+                                .bytes = access->bytes,
+                                .flags = (uint8_t)((access->load ? LWPS_ACCESS_LOAD : 0) | (access->store ? LWPS_ACCESS_STORE : 0))};
 }
 
-void lwp_registers_take(struct lwp_registers *registers, const void *ucontext)
+void lwp_stop_look(struct lwp_stop *stop)
 {
-    (void)registers, (void)ucontext;
+    (void)stop;
 }
 
-const struct lwp_place *lwp_place_find(struct lwp_code_cache *cache, uint64_t ip)
-{
-    (void)cache, (void)ip;
-    return NULL;
-}
+static struct lwp_trap next_trap; /* ip 0: none that is certain */
 
-static struct lwp_trap next_trap; /* ip 0: none that can be told */
-
-enum lwp_trap_kind lwp_trap_find(struct lwp_code_cache *cache, const struct lwp_place *place,
-                                 const struct lwp_registers *after, uint64_t flags, uint64_t address, unsigned bytes,
-                                 struct lwp_trap *trap)
+enum lwp_trap_kind lwp_trap_find(const struct lwp_stop *stop, uint64_t address, unsigned bytes, struct lwp_trap *trap)
 {
-    (void)cache, (void)place, (void)after, (void)flags, (void)address, (void)bytes;
+    (void)stop, (void)address, (void)bytes;
     *trap = next_trap;
-    return next_trap.ip ? LWP_TRAP_ACCESS : LWP_TRAP_UNKNOWN;
+    return next_trap.access.ip ? LWP_TRAP_ACCESS : LWP_TRAP_UNKNOWN;
 }
 
 /* ---- the reservoir (4.4.1) ---- */
@@ -86,13 +80,14 @@ static void survivors(uint8_t verdicts, unsigned registers)
 {
     enum { CANDIDATES = 12, ROUNDS = 40000 };
     static struct lwp_watches watches;
+    static struct lwp_debug_registers armed;
     static struct lwp_thread self;
     unsigned kept[CANDIDATES] = {0};
     self.random = 12345;
     for (int round = 0; round < ROUNDS; round++) {
-        lwp_watches_start(&watches, verdicts);
+        lwp_watches_start(&watches, &armed, verdicts);
         for (uint64_t i = 0; i < CANDIDATES; i++) {
-            const struct lwp_candidate chosen = {
+            const struct lwp_watch_candidate chosen = {
                 .time = i, .access = {.ip = 1, .address = 0x10000 + 8 * i, .bytes = 8, .flags = LWPS_ACCESS_STORE}};
             lwp_watches_offer(&watches, &self, &chosen, &(struct lwp_walk_choice){0}, true);
         }
@@ -150,21 +145,22 @@ static uint64_t cell[4] __attribute__((aligned(32)));
 static void offer(uint64_t *address, bool store)
 {
     const uint64_t ip = store ? STORE_IP : LOAD_IP;
-    const struct lwp_candidate chosen = {
+    const struct lwp_watch_candidate chosen = {
         .time = 1,
         .weight = 10,
         .access = {.ip = ip, .address = (uint64_t)address, .bytes = 8, .flags = store ? LWPS_ACCESS_STORE : LWPS_ACCESS_LOAD}};
     const struct lwp_walk_choice looked = {.seen = 5, .site = {{OTHER_IP, 3}, {ip, 2}}, .sites = 2};
     lwp_watches_offer(&subject.watches, &subject.self, &chosen, &looked, true);
-    lwp_watches_end_sample(&subject.watches, &subject.registers, &subject.self);
+    lwp_watches_end_sample(&subject.watches, &subject.self);
 }
 
 static void stop(unsigned which, uint64_t ip, const void *address, unsigned bytes)
 {
     ucontext_t context = {0};
-    next_trap = (struct lwp_trap){.ip = ip, .address = (uint64_t)address, .bytes = (uint16_t)bytes,
-                                  .load = ip == LOAD_IP, .store = ip != LOAD_IP};
-    lwp_watches_trap(&subject.watches, &subject.registers, &subject.self, NULL, &subject.frames, which, &context);
+    next_trap.access = (struct lwp_insn_access){.ip = ip, .address = (uint64_t)address, .bytes = (uint16_t)bytes,
+                                                .load = ip == LOAD_IP, .store = ip != LOAD_IP};
+    struct lwp_stop at = {.frames = &subject.frames, .ucontext = &context};
+    lwp_watches_trap(&subject.watches, &subject.self, which, &at);
 }
 
 static unsigned state(unsigned which)
@@ -175,7 +171,7 @@ static unsigned state(unsigned which)
 static void subject_start(uint8_t verdicts)
 {
     subject = (struct subject){0};
-    lwp_watches_start(&subject.watches, verdicts);
+    lwp_watches_start(&subject.watches, &subject.registers, verdicts);
 }
 
 static uint64_t counted(uint64_t ip)
@@ -213,12 +209,12 @@ static void test_frame(void **unused)
     for (int round = 0; round < ROUNDS; round++) {
         for (int sample = 0; sample < SAMPLES; sample++) {
             for (int load = 0; load < 2; load++) {
-                const struct lwp_candidate chosen = {.access = {.address = (uint64_t)&cell[load], .bytes = 8,
+                const struct lwp_watch_candidate chosen = {.access = {.address = (uint64_t)&cell[load], .bytes = 8,
                                                                 .flags = load ? LWPS_ACCESS_LOAD : LWPS_ACCESS_STORE,
                                                                 .home = LWPS_HOME_STACK, .home_id = 1, .home_base = 64}};
                 lwp_watches_offer(&subject.watches, &subject.self, &chosen, &(struct lwp_walk_choice){0}, true);
             }
-            lwp_watches_end_sample(&subject.watches, &subject.registers, &subject.self);
+            lwp_watches_end_sample(&subject.watches, &subject.self);
             unsigned held = 0;
             for (unsigned i = 0; i < LWP_WATCHES; i++)
                 held += state(i) != LWP_WATCH_FREE;
@@ -227,7 +223,7 @@ static void test_frame(void **unused)
         bool load = subject.watches.at[subject.watches.framed].record.verdicts & LWPS_VERDICT_SILENT_LOAD;
         stores += !load;
         loads += load;
-        lwp_watches_frame_ended(&subject.watches, &subject.registers, &subject.self);
+        lwp_watches_end_frame(&subject.watches, &subject.self, LWPS_WATCH_FRAME_DIED);
     }
     double share = (double)loads / (stores + loads);
     if (share < 0.48 || share > 0.52)

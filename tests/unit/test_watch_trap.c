@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "collector/light/code/forward_walk.c"
 #include "collector/light/code/function.c"
 #include "collector/light/code/insn.c"
 #include "collector/light/code/predecessors.c"
-#include "collector/light/code/walk.c"
 #include "collector/light/own/own_memory.c"
 #include "collector/light/watch/watch_trap.c"
 
@@ -108,14 +108,11 @@ static void on_trap(int signal, siginfo_t *info, void *ucontext)
     (void)signal;
     (void)info;
     ioctl(traps.event, PERF_EVENT_IOC_DISABLE, 0); /* what is found may lie in the watched bytes */
-    const greg_t *machine = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
-    struct lwp_registers after;
-    lwp_registers_take(&after, ucontext);
     struct trapped *trapped = &traps.at[traps.count++ % TRAPS_MOST];
     trapped->trap = (struct lwp_trap){0};
-    const struct lwp_place *place = lwp_place_find(traps.cache, (uint64_t)machine[REG_RIP]);
-    trapped->kind =
-        lwp_trap_find(traps.cache, place, &after, (uint64_t)machine[REG_EFL], (uint64_t)watched, BYTES, &trapped->trap);
+    struct lwp_stop stop = {.cache = traps.cache, .ucontext = ucontext};
+    lwp_stop_look(&stop);
+    trapped->kind = lwp_trap_find(&stop, (uint64_t)watched, BYTES, &trapped->trap);
     ioctl(traps.event, PERF_EVENT_IOC_ENABLE, 0);
 }
 
@@ -199,9 +196,7 @@ static const struct expected {
     EXPECT(wide32, STORE | VECTOR, 32, -8, AVX2),
     EXPECT(wide32_load, LOAD | VECTOR | FLOAT, 32, -16, AVX2),
     EXPECT(gathered, LOAD | VECTOR | FLOAT, 8, LOST, AVX2),
-    EXPECT(masked, STORE | VECTOR | FLOAT, 32, 0, AVX2),
     EXPECT(wide64, STORE | VECTOR, 64, -16, AVX512),
-    EXPECT(wide64_masked, STORE | VECTOR, 64, -16, AVX512),
     EXPECT(broadcast, LOAD | VECTOR | FLOAT, 8, 0, AVX512),
     EXPECT(scattered, STORE | VECTOR | FLOAT, 8, LOST, AVX512),
     EXPECT(saved, LOAD | STORE, 576, -256, XSAVE),
@@ -211,8 +206,8 @@ static const struct expected {
 
 static unsigned what_of(const struct lwp_trap *trap)
 {
-    return (trap->load ? LOAD : 0u) | (trap->store ? STORE : 0u) | (trap->vector ? VECTOR : 0u) |
-           (trap->floating ? FLOAT : 0u);
+    return (trap->access.load ? LOAD : 0u) | (trap->access.store ? STORE : 0u) | (trap->access.vector ? VECTOR : 0u) |
+           (trap->access.floating ? FLOAT : 0u);
 }
 
 static bool processor_has(unsigned what)
@@ -236,12 +231,12 @@ static void test_single(void **state)
         run(e->run, event);
         const struct lwp_trap *trap = &traps.at[0].trap;
         uint64_t address = e->offset == LOST ? 0 : (uint64_t)watched + (uint64_t)(int64_t)e->offset;
-        if (traps.count == 1 && traps.at[0].kind == LWP_TRAP_ACCESS && trap->ip == (uint64_t)e->at &&
-            what_of(trap) == e->what && trap->bytes == e->bytes && trap->address == address)
+        if (traps.count == 1 && traps.at[0].kind == LWP_TRAP_ACCESS && trap->access.ip == (uint64_t)e->at &&
+            what_of(trap) == e->what && trap->access.bytes == e->bytes && trap->access.address == address)
             continue;
         print_error("%s: %u stops, kind %d, at %+ld, what %u, bytes %u, address %+ld\n", e->name, traps.count,
-                    traps.at[0].kind, (long)(trap->ip - (uint64_t)e->at), what_of(trap), trap->bytes,
-                    (long)(trap->address - (uint64_t)watched));
+                    traps.at[0].kind, (long)(trap->access.ip - (uint64_t)e->at), what_of(trap), trap->access.bytes,
+                    (long)(trap->access.address - (uint64_t)watched));
         wrong++;
     }
     close(event);
@@ -272,11 +267,11 @@ static void test_strings(void **state)
         for (unsigned k = 0; k < traps.count; k++) {
             const struct lwp_trap *trap = &traps.at[k].trap;
             bool last = k == traps.count - 1; /* one pass over the bytes is one access */
-            if (traps.at[k].kind == LWP_TRAP_ACCESS && trap->ip == (uint64_t)strings[i].at &&
+            if (traps.at[k].kind == LWP_TRAP_ACCESS && trap->access.ip == (uint64_t)strings[i].at &&
                 what_of(trap) == strings[i].what && trap->partial == !last)
                 continue;
             print_error("%s, stop %u of %u: kind %d, at %+ld, what %u, partial %d\n", strings[i].name, k + 1,
-                        traps.count, traps.at[k].kind, (long)(trap->ip - (uint64_t)strings[i].at), what_of(trap),
+                        traps.count, traps.at[k].kind, (long)(trap->access.ip - (uint64_t)strings[i].at), what_of(trap),
                         trap->partial);
             wrong++;
         }
@@ -297,7 +292,7 @@ static void test_call(void **state)
     assert_int_equal(traps.count, 2); /* the call, the ret */
     assert_int_equal(traps.at[0].kind, LWP_TRAP_ACCESS);
     assert_int_equal(what_of(&traps.at[0].trap), STORE);
-    assert_in_range(traps.at[0].trap.ip, at_called, at_called + CALL_BYTES - 1);
+    assert_in_range(traps.at[0].trap.access.ip, at_called, at_called + CALL_BYTES - 1);
     assert_int_equal(traps.at[1].kind, LWP_TRAP_ACCESS);
     assert_int_equal(what_of(&traps.at[1].trap), LOAD);
 }
@@ -315,6 +310,7 @@ static void test_kernel(void **state)
         assert_int_equal(traps.at[i].kind, LWP_TRAP_KERNEL);
 }
 
+/* What a masked access touched is not known here; and some processors stop after one that touched nothing, or after a prefetch. */
 static void test_no_access(void **state)
 {
     (void)state;
@@ -324,12 +320,13 @@ static void test_no_access(void **state)
     static const struct {
         void (*run)(void *, uint64_t);
         unsigned needs;
-    } pieces[] = {{run_prefetch, ANY}, {run_masked_off, AVX2}, {run_wide64_masked_off, AVX512}};
+    } pieces[] = {{run_prefetch, ANY}, {run_masked_off, AVX2}, {run_masked, AVX2}, {run_wide64_masked_off, AVX512}, {run_wide64_masked, AVX512}};
     for (unsigned i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         if (!processor_has(pieces[i].needs))
             continue;
         run(pieces[i].run, event);
-        assert_int_equal(traps.count, 0);
+        for (unsigned k = 0; k < traps.count && k < TRAPS_MOST; k++)
+            assert_int_equal(traps.at[k].kind, LWP_TRAP_UNKNOWN);
     }
     close(event);
 }
@@ -338,15 +335,15 @@ static void test_no_access(void **state)
 static void test_contradicted(void **state)
 {
     (void)state;
-    struct lwp_registers after = {.known = 0xffff};
+    struct lwp_stop stop = {.cache = traps.cache, .after.known = 0xffff};
     struct lwp_trap trap;
-    after.value[RDI] = (uint64_t)watched + BYTES;
-    after.value[RSP] = (uint64_t)room;
-    const struct lwp_place *place = lwp_place_find(traps.cache, (uint64_t)at_store + 3); /* movq's length */
-    assert_true(place->decoded);
-    assert_int_equal(lwp_trap_find(traps.cache, place, &after, 0, (uint64_t)watched, BYTES, &trap), LWP_TRAP_UNKNOWN);
-    after.value[RDI] = (uint64_t)watched;
-    assert_int_equal(lwp_trap_find(traps.cache, place, &after, 0, (uint64_t)watched, BYTES, &trap), LWP_TRAP_ACCESS);
+    stop.after.value[RDI] = (uint64_t)watched + BYTES;
+    stop.after.value[RSP] = (uint64_t)room;
+    stop.location = lwp_code_location_find(traps.cache, (uint64_t)at_store + 3); /* movq's length */
+    assert_true(stop.location->decoded);
+    assert_int_equal(lwp_trap_find(&stop, (uint64_t)watched, BYTES, &trap), LWP_TRAP_UNKNOWN);
+    stop.after.value[RDI] = (uint64_t)watched;
+    assert_int_equal(lwp_trap_find(&stop, (uint64_t)watched, BYTES, &trap), LWP_TRAP_ACCESS);
 }
 
 static int set_up(void **state)

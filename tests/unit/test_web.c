@@ -1,7 +1,6 @@
 /* What stands between hostile text and a browser: JSON in a page, text in HTML, hashes, source excerpts, paths of the
  * site. */
-#include "base/markup.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "web/assets.h"
 #include "web/page.h"
 #include "web/result.h"

@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_ADVICE_GAIN_GAIN_MODEL_H
 
 #include "analysis/profile/profile.h"
-#include "analysis/program/flow/loop_shape.h"
+#include "analysis/program/flow/machine_code.h"
 
 struct lwp_gain_range {
     double low, high;

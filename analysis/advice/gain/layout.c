@@ -10,7 +10,6 @@
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
-#include "analysis/program/remainder_loop.h"
 
 #include <stdlib.h>
 #include <string.h>

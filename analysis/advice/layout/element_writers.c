@@ -58,7 +58,7 @@ static size_t writers_next(const struct lwp_profile *profile, const struct lwp_l
         uint32_t i = at->stream ? profile->streams[at->stream - 1].next_of_object : profile->object_streams[object];
         for (; i != LWP_NONE; i = profile->streams[i].next_of_object) {
             const struct lwp_traversal *traversal =
-                profile->streams[i].stores ? lwp_traversals_of(&profile->walks, object, profile->streams[i].region) : NULL;
+                profile->streams[i].stores ? lwp_traversals_of(&profile->traversals, object, profile->streams[i].region) : NULL;
             size_t count = 0;
             for (uint32_t p = 0; traversal && p < traversal->count && count < LWP_TRAVERSAL_PLACES; p++)
                 if (traversal->places[p].offset >= start)

@@ -78,7 +78,7 @@ static void replay_range(struct layout_replay *replay)
 static void replay_run(struct layout_replay *replay, const struct lwp_hierarchy_plan *machine, struct lwp_locality_found *found)
 {
     static struct lwp_hierarchy caches;
-    lwp_hierarchy_init(&caches, machine);
+    caches = (struct lwp_hierarchy){.plan = *machine};
     for (size_t i = 0; i < replay->kept->count; i++) {
         const struct lwp_trace_sample_access *access = &replay->kept->accesses[i];
         uint8_t where;

@@ -193,7 +193,7 @@ static void regroup_traversals(const struct lwp_profile *profile, struct lwp_reg
     memset(objects, 0xff, profile->object_count * sizeof *objects); /* LWP_TRAVERSAL_LEFT_OUT */
     for (size_t c = 0; c < candidates->count; c++)
         objects[candidates->arrays[c].object] = candidates->arrays[c].object;
-    lwp_traversals_merge(&candidates->traversals, &profile->walks, objects, regions);
+    lwp_traversals_merge(&candidates->traversals, &profile->traversals, objects, regions);
     free(objects);
     free(regions);
 }

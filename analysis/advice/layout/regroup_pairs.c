@@ -11,7 +11,8 @@ static double regroup_outside(const struct lwp_profile *profile, const struct lw
                               const struct lwp_regroup_array *array, const struct lwp_object *other)
 {
     double all = 0, outside = 0;
-    if (profile->objects[array->object].first_ns + slack_ns >= other->born_ns && profile->objects[array->object].last_ns <= other->died_ns)
+    if (profile->objects[array->object].first_ns + slack_ns >= other->allocated_ns &&
+        profile->objects[array->object].last_ns <= other->freed_ns)
         return 0;
     for (size_t l = 0; l < candidates->loop_count; l++) {
         const struct lwp_traversal *traversal = lwp_traversals_of(&candidates->traversals, array->object, candidates->loops[l].region);
@@ -19,7 +20,7 @@ static double regroup_outside(const struct lwp_profile *profile, const struct lw
             uint64_t time = traversal->places[i].time;
             double part = (double)traversal->accesses / traversal->count;
             all += part;
-            outside += time + slack_ns < other->born_ns || (time > other->died_ns && time - other->died_ns > slack_ns) ? part : 0;
+            outside += time + slack_ns < other->allocated_ns || (time > other->freed_ns && time - other->freed_ns > slack_ns) ? part : 0;
         }
     }
     return all > 0 ? outside / all : 0;

@@ -5,7 +5,7 @@
  * traversals all from end to end, of other accesses those that a bounded number of samples fell on. */
 #include "analysis/advice/locality/locality.h"
 
-#include "analysis/program/flow/loop_shape.h"
+#include "analysis/program/flow/machine_code.h"
 #include "base/arena.h"
 #include "base/hash.h"
 

@@ -121,7 +121,7 @@ struct redundancy_part {
 /* What makes contexts alike. */
 struct redundancy_places {
     struct lwp_thread_roots roots;
-    struct lwp_table lines; /* source line in a function -> the first of its instructions met, from the function's start */
+    struct lwp_map lines; /* source line in a function -> the first of its instructions met, from the function's start */
 };
 
 /* One address for all instructions of a function that come from one line, inlined by the same callers. */
@@ -129,7 +129,7 @@ static uint64_t part_line(struct lwp_profile *profile, struct redundancy_places 
 {
     const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, node->module, node->address);
     uint64_t key = lwp_hash_mix(node->module, place->function_low);
-    if (place->function_low >= place->function_high || node->address - place->function_low >= LWP_TABLE_NONE)
+    if (place->function_low >= place->function_high || node->address - place->function_low >= LWP_MAP_NONE)
         return node->address;
     for (uint32_t i = 0; i < place->frame_count; i++) {
         const struct lwp_frame *frame = &place->frames[i];
@@ -137,8 +137,8 @@ static uint64_t part_line(struct lwp_profile *profile, struct redundancy_places 
             return node->address;
         key = lwp_hash_mix(lwp_hash_mix(key, lwp_hash_text(frame->file)), frame->line);
     }
-    uint32_t *first = lwp_table_at(&places->lines, key);
-    if (*first == LWP_TABLE_NONE)
+    uint32_t *first = lwp_map_at(&places->lines, key);
+    if (*first == LWP_MAP_NONE)
         *first = (uint32_t)(node->address - place->function_low);
     return place->function_low + *first;
 }
@@ -220,7 +220,7 @@ static size_t redundancy_parts(struct lwp_profile *profile, struct redundancy_pl
     for (size_t k = 0; k < stratum->pair_count; k++) {
         const struct lwp_watchpoint_pair *pair = &stratum->pairs[k];
         double waste = (double)pair->waste.weight + (double)pair->close.weight;
-        if (waste > 0 && !redundancy_is_unknown(&profile->watched, pair))
+        if (waste > 0 && !redundancy_is_unknown(&profile->watchpoints, pair))
             parts[count++] = (struct redundancy_part){.first = part_context(profile, places, pair->first),
                                                       .second = part_context(profile, places, pair->second),
                                                       .object = lwp_thread_roots_object(profile, &places->roots, pair->object),
@@ -263,7 +263,7 @@ static size_t redundancy_strata(const struct lwp_watchpoints *watched, enum lwp_
 static void redundancy_kind(struct lwp_profile *profile, struct redundancy_places *places, enum lwp_watchpoint_kind kind,
                             struct lwp_redundancies *found)
 {
-    const struct lwp_watchpoints *watched = &profile->watched;
+    const struct lwp_watchpoints *watched = &profile->watchpoints;
     struct lwp_redundancy_total *total = &found->totals[kind];
     struct redundancy_stratum *strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata);
     struct redundancy_part *parts = lwp_arena_alloc(profile->arena, watched->pair_count + 1, sizeof *parts);
@@ -305,12 +305,12 @@ void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *f
 {
     struct redundancy_places places = {0};
     *found = (struct lwp_redundancies){0};
-    found->items = lwp_arena_alloc(profile->arena, profile->watched.pair_count + 1, sizeof *found->items);
+    found->items = lwp_arena_alloc(profile->arena, profile->watchpoints.pair_count + 1, sizeof *found->items);
     lwp_thread_roots_find(profile, &places.roots);
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++)
         redundancy_kind(profile, &places, (enum lwp_watchpoint_kind)kind, found);
     lwp_thread_roots_free(&places.roots);
-    lwp_table_free(&places.lines);
+    lwp_map_fini(&places.lines);
     for (size_t i = 0; i < found->count; i++)
         lwp_redundancy_explain(profile, &found->items[i]);
 }

@@ -7,7 +7,7 @@
  * before it can be watched again. */
 #include "analysis/advice/redundancy/redundancy_cause.h"
 #include "analysis/profile/objects.h"
-#include "analysis/program/flow/loop_shape.h"
+#include "analysis/program/flow/machine_code.h"
 
 #include <string.h>
 

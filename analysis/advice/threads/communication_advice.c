@@ -55,7 +55,7 @@ static bool region_is_reported(const struct lwp_profile *profile, const struct l
 
 static double region_share(const struct lwp_profile *profile, uint64_t reads)
 {
-    double all = (double)profile->flows.how.accesses;
+    double all = (double)profile->communication.how.accesses;
     return all > 0 ? fmin(1, (double)reads / all) : 0;
 }
 

@@ -19,7 +19,7 @@ static const double region_share_least = 0.002; /* of all communication */
 
 static int party_compare(const void *a, const void *b)
 {
-    const struct lwp_communication_flow_party *x = a, *y = b;
+    const struct lwp_communication_party *x = a, *y = b;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
@@ -28,22 +28,22 @@ static int party_compare(const void *a, const void *b)
 /* Index of a party, -1: there is none. */
 static int party_find(const struct lwp_communication_counts *flows, uint32_t process, uint32_t number)
 {
-    const struct lwp_communication_flow_party key = {.process = process, .number = number};
-    const struct lwp_communication_flow_party *found =
+    const struct lwp_communication_party key = {.process = process, .number = number};
+    const struct lwp_communication_party *found =
         flows->party_count ? bsearch(&key, flows->parties, flows->party_count, sizeof key, party_compare) : NULL;
     return found ? (int)(found - flows->parties) : -1;
 }
 
 static struct lwp_communication_rows counted_rows(struct lwp_profile *profile, struct lwp_counted_communication *found)
 {
-    struct lwp_communication_counts *flows = &profile->flows;
+    struct lwp_communication_counts *flows = &profile->communication;
     if (flows->party_count)
         qsort(flows->parties, flows->party_count, sizeof *flows->parties, party_compare);
     double *amounts = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *amounts);
     for (size_t i = 0; i < flows->flow_count; i++) {
         const struct lwp_communication_flow *flow = &flows->flows[i];
         int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
-        if (from >= 0 && to >= 0 && !flow->place.runtime) {
+        if (from >= 0 && to >= 0 && !flow->site.runtime) {
             amounts[from] += (double)(flow->first + flow->again);
             amounts[to] += (double)(flow->first + flow->again);
         }
@@ -90,20 +90,18 @@ static size_t region_of(struct region_index *index, uint64_t key, const struct l
     return found->region_count++;
 }
 
-static size_t function_of(struct region_index *index, const struct lwp_communication_flow_place *place)
+static size_t function_of(struct region_index *index, const struct lwp_communication_site *place)
 {
     uint64_t key = lwp_hash_mix(lwp_hash_mix(0x66756e63u, place->module), place->function);
     uint32_t known = lwp_map_get(index->map, key);
     if (known != LWP_MAP_NONE)
         return known;
-    bool is_loop;
     const char *name = function_name(index->profile, place->module, place->function);
     bool parallel = strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined");
-    return region_of(
-        index, key,
-        &(struct lwp_communication_region){.kind = parallel ? LWP_COMMUNICATION_PARALLEL : LWP_COMMUNICATION_FUNCTION,
-                                           .name = name,
-                                           .region = lwp_regions_at(index->profile, place->module, place->function, &is_loop)});
+    return region_of(index, key,
+                     &(struct lwp_communication_region){.kind = parallel ? LWP_COMMUNICATION_PARALLEL : LWP_COMMUNICATION_FUNCTION,
+                                                        .name = name,
+                                                        .region = lwp_regions_at(index->profile, place->module, place->function)});
 }
 
 static size_t loop_of(struct region_index *index, uint32_t loop)
@@ -119,7 +117,7 @@ static size_t loop_of(struct region_index *index, uint32_t loop)
 }
 
 /* All regions that a place is in. */
-static size_t regions_of(struct region_index *index, const struct lwp_communication_flow_place *place, size_t in[DEPTH])
+static size_t regions_of(struct region_index *index, const struct lwp_communication_site *place, size_t in[DEPTH])
 {
     struct lwp_profile *profile = index->profile;
     size_t count = 0;
@@ -141,9 +139,9 @@ static size_t regions_of(struct region_index *index, const struct lwp_communicat
 static void count_flow(struct region_index *index, const struct lwp_communication_rows *rows, const struct lwp_communication_flow *flow)
 {
     struct lwp_counted_communication *found = index->found;
-    const struct lwp_communication_counts *flows = &index->profile->flows;
+    const struct lwp_communication_counts *flows = &index->profile->communication;
     int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
-    size_t in[DEPTH], count = from < 0 || to < 0 ? 0 : regions_of(index, &flow->place, in);
+    size_t in[DEPTH], count = from < 0 || to < 0 ? 0 : regions_of(index, &flow->site, in);
     for (size_t i = 0; i < count; i++) {
         struct lwp_communication_region *region = &found->regions[in[i]];
         size_t cell = (size_t)rows->of[from] * found->count + (size_t)rows->of[to];
@@ -162,15 +160,15 @@ bool lwp_counted_communication_within(const struct lwp_profile *profile, uint32_
     return inner != LWP_NONE;
 }
 
-static void distances_add(struct lwp_communication_distances *distances, const struct lwp_communication_flow_reuse *reuse)
+static void distances_add(struct lwp_communication_distances *distances, const struct lwp_communication_reuse *reuse)
 {
     LWP_GROW(&distances->buckets, distances->count, &distances->room);
     distances->buckets[distances->count++] = (struct lwp_distance_bucket){reuse->up_to, reuse->count};
 }
 
-static void count_reuse(struct region_index *index, const struct lwp_communication_flow_reuse *reuse)
+static void count_reuse(struct region_index *index, const struct lwp_communication_reuse *reuse)
 {
-    size_t in[DEPTH], count = regions_of(index, &reuse->place, in);
+    size_t in[DEPTH], count = regions_of(index, &reuse->site, in);
     for (size_t i = 0; i < count; i++) {
         struct lwp_communication_region *region = &index->found->regions[in[i]];
         distances_add(&region->returns, reuse);
@@ -182,9 +180,9 @@ static void count_reuse(struct region_index *index, const struct lwp_communicati
 
 /* `even` counts the votes for the most common step, as in Misra-Gries: two counts add up where they agree; else the smaller one is
  * taken from the larger. */
-static void count_pieces(struct region_index *index, const struct lwp_communication_flow_pieces *pieces)
+static void count_pieces(struct region_index *index, const struct lwp_communication_fragments *pieces)
 {
-    size_t in[DEPTH], count = regions_of(index, &pieces->place, in);
+    size_t in[DEPTH], count = regions_of(index, &pieces->site, in);
     for (size_t i = 0; i < count; i++) {
         struct lwp_communication_pieces *sum = &index->found->regions[in[i]].pieces;
         sum->count += pieces->count;
@@ -226,7 +224,7 @@ static void region_describe(struct lwp_profile *profile, const struct lwp_counte
                             struct lwp_communication_region *region)
 {
     double events = (double)(region->firsts + region->agains), cache = cache_bytes(&profile->machine);
-    double alone = (double)profile->flows.how.alone_bytes;
+    double alone = (double)profile->communication.how.alone_bytes;
     region->ratios = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *region->ratios);
     lwp_communication_ratios(region->first, region->again, found->count, region->ratios);
     region->homogeneity = lwp_communication_homogeneity(region->ratios, found->count);
@@ -274,7 +272,7 @@ static void regions_keep(struct lwp_profile *profile, struct lwp_counted_communi
 
 static void counted_notes(struct lwp_profile *profile, const struct lwp_counted_communication *found)
 {
-    const struct lwps_flows *how = &profile->flows.how;
+    const struct lwps_flows *how = &profile->communication.how;
     if (how->thinned)
         lwp_profile_note(profile,
                          "The program used so much memory that communication was followed on some of its cache lines only, in the end on "
@@ -293,12 +291,12 @@ static void counted_notes(struct lwp_profile *profile, const struct lwp_counted_
 
 void lwp_counted_communication_find(struct lwp_profile *profile, struct lwp_counted_communication *found)
 {
-    const struct lwp_communication_counts *flows = &profile->flows;
+    const struct lwp_communication_counts *flows = &profile->communication;
     *found = (struct lwp_counted_communication){.measured = flows->measured};
     if (!found->measured)
         return;
     struct region_index index = {.profile = profile, .found = found, .map = lwp_map_new()};
-    static const struct lwp_communication_flow_place anywhere = {.module = LWP_NONE};
+    static const struct lwp_communication_site anywhere = {.module = LWP_NONE};
     size_t in[DEPTH];
     const struct lwp_communication_rows rows = counted_rows(profile, found);
     regions_of(&index, &anywhere, in);

@@ -14,7 +14,7 @@ enum lwp_communication_kind {
     LWP_COMMUNICATION_LOOP,     /* with the loops in it */
 };
 
-/* As struct lwp_communication_flow_pieces, of all instructions together. */
+/* As struct lwp_communication_fragments, of all instructions together. */
 struct lwp_communication_pieces {
     uint64_t count, lines, bytes, even;
     int64_t step;
@@ -42,8 +42,8 @@ struct lwp_communication_region {
 
 struct lwp_counted_communication {
     bool measured;
-    size_t count;                                        /* threads; the last one stands for all others when `others` */
-    const struct lwp_communication_flow_party **threads; /* by process and number; NULL: the others together */
+    size_t count;                                   /* threads; the last one stands for all others when `others` */
+    const struct lwp_communication_party **threads; /* by process and number; NULL: the others together */
     size_t others;
     struct lwp_communication_region *regions; /* [0] the program, then those with most communication first */
     size_t region_count;

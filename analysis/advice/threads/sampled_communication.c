@@ -6,10 +6,10 @@
 #include "analysis/advice/threads/sampled_communication.h"
 
 #include "base/arena.h"
+#include "format/detect.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double t_quantile = 2.365; /* Student, 7 degrees of freedom, 95 % */
 
@@ -20,14 +20,14 @@ static const double store_cost_spread = 0.06;
 
 static bool communication_asked(const struct lwp_profile *profile)
 {
-    const char *detect = json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect"));
-    return detect && (strstr(detect, "sharing") || strstr(detect, "communication")) && profile->engine == 1;
+    unsigned detect = lwp_detect_parse(json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect")));
+    return detect & (LWP_DETECT_SHARING | LWP_DETECT_COMMUNICATION) && profile->engine == 1;
 }
 
 /* Whether threads were watched, or there was nothing to watch: one thread, and it was asked for. */
 static bool communication_measured(const struct lwp_profile *profile)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     bool alone = shared->thread_count == profile->process_count && profile->process_count > 0;
     return shared->records || (communication_asked(profile) && (alone || shared->candidates));
 }
@@ -52,25 +52,25 @@ static int thread_find(const struct lwp_thread_interaction *shared, uint32_t pro
 /* What one thread, or a row of them, stored and another one read. */
 struct sampled_flow {
     int writer, reader; /* index among the threads, -1: not known there */
-    struct lwp_communication_sample_estimate estimate;
+    struct lwp_communication_estimate estimate;
     uint64_t reads;
 };
 
 static struct sampled_flow flow_between(const struct lwp_thread_interaction *shared, uint32_t process, uint32_t writer, uint32_t reader)
 {
-    static const uint64_t none[LWP_COMMUNICATION_SAMPLE_PARTS];
+    static const uint64_t none[LWP_COMMUNICATION_PARTS];
     struct sampled_flow flow = {.writer = thread_find(shared, process, writer), .reader = thread_find(shared, process, reader)};
-    lwp_communication_samples_estimate(&shared->transfers, process, writer, reader,
+    lwp_communication_samples_estimate(&shared->samples, process, writer, reader,
                                        flow.writer < 0 ? none : shared->threads[flow.writer].sampled, &flow.estimate);
     return flow;
 }
 
 static void flow_add(struct sampled_flow *to, const struct sampled_flow *from)
 {
-    for (unsigned k = 0; k < LWP_COMMUNICATION_SAMPLE_ESTIMATES; k++)
+    for (unsigned k = 0; k < LWP_COMMUNICATION_ESTIMATES; k++)
         to->estimate.amount[k] += from->estimate.amount[k];
     to->estimate.stored += from->estimate.stored;
-    to->estimate.told += from->estimate.told;
+    to->estimate.trials += from->estimate.trials;
     to->reads += from->reads;
 }
 
@@ -79,15 +79,15 @@ static struct lwp_share flow_share(const struct sampled_flow *flow, const struct
 {
     const double *amount = flow->estimate.amount, *total = all->estimate.amount;
     struct lwp_share share = {0, 0, 1};
-    if (total[LWP_COMMUNICATION_SAMPLE_ALL] <= 0)
+    if (total[LWP_COMMUNICATION_ALL] <= 0)
         return share;
-    share.value = amount[LWP_COMMUNICATION_SAMPLE_ALL] / total[LWP_COMMUNICATION_SAMPLE_ALL];
+    share.value = amount[LWP_COMMUNICATION_ALL] / total[LWP_COMMUNICATION_ALL];
     double variance = 0;
-    for (unsigned k = 0; k < LWP_COMMUNICATION_SAMPLE_PARTS; k++) {
+    for (unsigned k = 0; k < LWP_COMMUNICATION_PARTS; k++) {
         double apart = (total[k] > 0 ? amount[k] / total[k] : 0) - share.value;
-        variance += apart * apart * (LWP_COMMUNICATION_SAMPLE_PARTS - 1) / LWP_COMMUNICATION_SAMPLE_PARTS;
+        variance += apart * apart * (LWP_COMMUNICATION_PARTS - 1) / LWP_COMMUNICATION_PARTS;
     }
-    double alike = flow->estimate.stored / total[LWP_COMMUNICATION_SAMPLE_ALL] / (double)(flow->estimate.told + 2);
+    double alike = flow->estimate.stored / total[LWP_COMMUNICATION_ALL] / (double)(flow->estimate.trials + 2);
     double unlike = store_cost_spread * share.value * (1 - share.value);
     double half = t_quantile * sqrt(variance + alike * alike + unlike * unlike);
     share.low = fmax(0, share.value - half);
@@ -99,13 +99,13 @@ static struct lwp_share flow_share(const struct sampled_flow *flow, const struct
 static struct lwp_communication_rows communication_rows(struct lwp_profile *profile, struct lwp_sampled_communication *found,
                                                         const struct sampled_flow *flows)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     double *amounts = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *amounts);
     for (size_t i = 0; i < shared->thread_count; i++)
         amounts[i] = -1; /* in no flow */
     for (size_t i = 0; i < shared->cell_count; i++) {
         int from = flows[i].writer, to = flows[i].reader;
-        double amount = flows[i].estimate.amount[LWP_COMMUNICATION_SAMPLE_ALL];
+        double amount = flows[i].estimate.amount[LWP_COMMUNICATION_ALL];
         if (from < 0 || to < 0)
             continue;
         amounts[from] = fmax(0, amounts[from]) + amount;
@@ -123,7 +123,7 @@ static struct lwp_communication_rows communication_rows(struct lwp_profile *prof
 
 static struct sampled_flow *communication_flows(struct lwp_profile *profile, struct lwp_sampled_communication *found)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     struct sampled_flow *flows = lwp_arena_alloc(profile->arena, shared->cell_count + 1, sizeof *flows);
     for (size_t i = 0; i < shared->cell_count; i++) {
         const struct lwp_interaction_cell *cell = &shared->cells[i];
@@ -142,7 +142,7 @@ static void cells_untried(const struct lwp_thread_interaction *shared, const str
 {
     for (size_t i = 0; i < found->count * found->count && !found->others; i++) {
         const struct lwp_interaction_thread *writer = found->threads[i / found->count], *reader = found->threads[i % found->count];
-        if (writer != reader && writer->process == reader->process && cells[i].estimate.told == 0)
+        if (writer != reader && writer->process == reader->process && cells[i].estimate.trials == 0)
             cells[i].estimate.stored = flow_between(shared, writer->process, writer->tid, reader->tid).estimate.stored;
     }
 }
@@ -160,7 +160,7 @@ static double communication_stored(const struct lwp_thread_interaction *shared, 
 /* Threads with others beside them that never tried one of the others' stores. */
 static void communication_note_unwatched(struct lwp_profile *profile, struct lwp_sampled_communication *found)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     bool *watched = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *watched);
     size_t accompanied = 0, unsampled = 0, unwatched = 0;
     for (size_t i = 0; i < shared->cell_count; i++) {
@@ -171,7 +171,7 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
     for (size_t i = 0; i < shared->thread_count; i++) {
         const struct lwp_interaction_thread *thread = &shared->threads[i];
         uint64_t sampled = 0;
-        for (unsigned k = 0; k < LWP_COMMUNICATION_SAMPLE_PARTS; k++)
+        for (unsigned k = 0; k < LWP_COMMUNICATION_PARTS; k++)
             sampled += thread->sampled[k];
         if (!((i && shared->threads[i - 1].process == thread->process) ||
               (i + 1 < shared->thread_count && shared->threads[i + 1].process == thread->process)))
@@ -192,14 +192,14 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
 
 void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_sampled_communication *found)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     *found = (struct lwp_sampled_communication){.measured = communication_measured(profile)};
     if (shared->foreign_samples)
         lwp_profile_note(profile,
                          "%llu sampled accesses were to memory that other processes see, too (mmap MAP_SHARED, shmat): communication and "
                          "false sharing between processes are not measured.",
                          (unsigned long long)shared->foreign_samples);
-    if (profile->flows.measured)
+    if (profile->communication.measured)
         return;
     if (!found->measured) {
         lwp_profile_note(profile, "Communication and false sharing between threads were not looked for: %s.",
@@ -224,7 +224,7 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
         found->cells[i].share = flow_share(&cells[i], &all);
     }
     double stored = communication_stored(shared, &rows);
-    found->read = stored > 0 ? fmin(1, all.estimate.amount[LWP_COMMUNICATION_SAMPLE_ALL] / stored) : 0;
+    found->read = stored > 0 ? fmin(1, all.estimate.amount[LWP_COMMUNICATION_ALL] / stored) : 0;
     if (found->trials)
         lwp_profile_note(profile,
                          "Communication is scaled up from %llu stores that were watched in other threads, a few at a time; of %llu it is "

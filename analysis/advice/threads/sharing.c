@@ -32,8 +32,8 @@ static bool sharing_owned(const struct lwp_profile *profile, uint32_t object)
 static const char *sharing_name(struct lwp_profile *profile, const struct lwp_interaction_use *use)
 {
     uint64_t address = use->line * LWP_INTERACTION_LINE;
-    for (size_t i = 0; i < profile->shared.thread_count && !sharing_owned(profile, use->object); i++) {
-        const struct lwp_interaction_thread *thread = &profile->shared.threads[i];
+    for (size_t i = 0; i < profile->interaction.thread_count && !sharing_owned(profile, use->object); i++) {
+        const struct lwp_interaction_thread *thread = &profile->interaction.threads[i];
         if (thread->process == use->process && address >= thread->stack_low && address < thread->stack_high)
             return lwp_arena_printf(profile->arena, "the stack of thread %u", thread->tid);
     }
@@ -174,10 +174,10 @@ static bool sharing_mostly_true(const struct lwp_profile *profile, uint32_t obje
     uint64_t hits = 0, overlaps = 0;
     if (object == LWP_NONE || lines < 2)
         return false;
-    for (size_t i = 0; i < profile->shared.use_count; i++)
-        if (profile->shared.uses[i].object == object) {
-            hits += profile->shared.uses[i].hits.samples;
-            overlaps += profile->shared.uses[i].overlaps;
+    for (size_t i = 0; i < profile->interaction.use_count; i++)
+        if (profile->interaction.uses[i].object == object) {
+            hits += profile->interaction.uses[i].hits.samples;
+            overlaps += profile->interaction.uses[i].overlaps;
         }
     return (double)overlaps >= overlap_false * (double)hits;
 }
@@ -220,7 +220,7 @@ static const char *sharing_advice(struct lwp_profile *profile, const struct lwp_
 
 void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     *found = (struct lwp_sharings){0};
     struct lwp_sharing *items = NULL, one;
     size_t count = 0, room = 0;

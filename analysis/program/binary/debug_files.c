@@ -1,7 +1,9 @@
 /* Finds separate debug info: by build-id or .gnu_debuglink (its CRC checked) beside the module, in its .debug folder
  * and in the folders of LWP_DEBUG_PATH (several, with colons) and /usr/lib/debug; at last from debuginfod servers, but
  * only for modules that ran and when DEBUGINFOD_URLS names some. Each root is laid out as /usr/lib/debug is, or holds
- * the files themselves. */
+ * the files themselves.
+ * libdwfl has such a search too. Its own asks the servers about every module that is loaded, waits for ever at a FIFO,
+ * and takes files that unpack to more than the memory. */
 #include "analysis/program/binary/debug_files.h"
 
 #include "base/log.h"
@@ -11,7 +13,7 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
+#include <lzma.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,21 +54,25 @@ void code_elf_file_close(Elf *elf, int fd)
         close(fd);
 }
 
-bool code_elf_has_section(Elf *elf, const char *name)
+Elf_Scn *code_elf_section(Elf *elf, Elf_Scn *previous, uint32_t type, const char *name, GElf_Shdr *header)
 {
     size_t names;
-    if (elf_getshdrstrndx(elf, &names))
-        return false;
-    int seen = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+    if (name && elf_getshdrstrndx(elf, &names))
+        return NULL;
+    for (Elf_Scn *at = previous; (at = elf_nextscn(elf, at)) && elf_ndxscn(at) <= ELF_SECTION_LIMIT;) {
+        if (!gelf_getshdr(at, header) || (type && header->sh_type != type))
             continue;
-        const char *found = elf_strptr(elf, names, header.sh_name);
-        if (found && !strcmp(found, name))
-            return true;
+        const char *own = name && header->sh_type != SHT_NOBITS ? elf_strptr(elf, names, header->sh_name) : NULL;
+        if (!name || (own && !strcmp(own, name)))
+            return at;
     }
-    return false;
+    return NULL;
+}
+
+bool code_elf_has_section(Elf *elf, const char *name)
+{
+    GElf_Shdr header;
+    return code_elf_section(elf, NULL, SHT_NULL, name, &header);
 }
 
 /* What the file's compressed sections say they unpack to; libdw unpacks all of them at once. Debug info gets four to
@@ -76,16 +82,15 @@ bool code_elf_unpacks_well(Elf *elf)
     enum { UNPACK_FACTOR = 32 };
     size_t names, bytes = 0;
     uint64_t total = 0;
-    int seen = 0;
+    GElf_Shdr header;
     elf_rawfile(elf, &bytes);
     if (elf_getshdrstrndx(elf, &names))
         return true;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
-        GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = code_elf_section(elf, section, SHT_NULL, NULL, &header));) {
         GElf_Chdr packed;
         Elf_Data *data;
         uint64_t unpacked = 0;
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+        if (header.sh_type == SHT_NOBITS)
             continue;
         const char *name = elf_strptr(elf, names, header.sh_name);
         if (header.sh_flags & SHF_COMPRESSED) {
@@ -112,21 +117,6 @@ bool code_elf_same_build(Elf *elf, const void *build_id, size_t bytes)
     const void *own;
     ssize_t own_bytes = dwelf_elf_gnu_build_id(elf, &own);
     return own_bytes > 0 && (size_t)own_bytes == bytes && !memcmp(own, build_id, bytes);
-}
-
-/* The CRC-32 of .gnu_debuglink (IEEE polynomial, reflected), four bits at a time. */
-static uint32_t debug_link_crc(const uint8_t *data, size_t bytes)
-{
-    static const uint32_t table[16] = {
-        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-        0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-    };
-    uint32_t crc = 0xffffffff;
-    for (size_t i = 0; i < bytes; i++) {
-        crc = table[(crc ^ data[i]) & 15] ^ crc >> 4;
-        crc = table[(crc ^ data[i] >> 4) & 15] ^ crc >> 4;
-    }
-    return ~crc;
 }
 
 /* What a separate file must agree with. */
@@ -163,7 +153,7 @@ static Elf *debug_try(const char *path, const struct debug_wanted *wanted, int *
     } else {
         size_t bytes;
         const char *raw = elf_rawfile(elf, &bytes);
-        right = raw && debug_link_crc((const uint8_t *)raw, bytes) == wanted->crc;
+        right = raw && lzma_crc32((const uint8_t *)raw, bytes, 0) == wanted->crc; /* the same CRC-32 */
     }
     if (right && (code_elf_has_dwarf(elf) || code_elf_has_section(elf, ".symtab")))
         return elf;
@@ -172,29 +162,21 @@ static Elf *debug_try(const char *path, const struct debug_wanted *wanted, int *
     return NULL;
 }
 
-/* The next folder of LWP_DEBUG_PATH, and /usr/lib/debug after the last. */
-static bool debug_root_next(const char **at, char *root, size_t room)
+/* The folders of LWP_DEBUG_PATH and /usr/lib/debug, for debug_next_root(). */
+static char *debug_roots(char roots[DEBUG_PATH_MAX])
 {
-    while (*at) {
-        const char *path = *at, *end = strchr(path, ':');
-        size_t length = end ? (size_t)(end - path) : strlen(path);
-        *at = end ? end + 1 : NULL;
-        if (length && length < room) {
-            memcpy(root, path, length);
-            root[length] = '\0';
-            return true;
-        }
-    }
-    return false;
+    const char *given = getenv("LWP_DEBUG_PATH");
+    if (!given || snprintf(roots, DEBUG_PATH_MAX, "%s:" DEBUG_ROOT, given) >= DEBUG_PATH_MAX)
+        strcpy(roots, DEBUG_ROOT);
+    return roots;
 }
 
-static const char *debug_roots(void)
+static char *debug_next_root(char **at)
 {
-    static _Thread_local char roots[DEBUG_PATH_MAX];
-    const char *given = getenv("LWP_DEBUG_PATH");
-    if (!given || snprintf(roots, sizeof roots, "%s:" DEBUG_ROOT, given) >= (int)sizeof roots)
-        return DEBUG_ROOT;
-    return roots;
+    char *root = strsep(at, ":");
+    while (root && !*root)
+        root = strsep(at, ":");
+    return root;
 }
 
 __attribute__((format(printf, 4, 5))) static Elf *debug_try_at(const struct debug_wanted *wanted, int *fd,
@@ -212,9 +194,9 @@ __attribute__((format(printf, 4, 5))) static Elf *debug_try_at(const struct debu
 
 static Elf *debug_find(const char *module_path, const struct debug_wanted *wanted, const char *link, int *fd)
 {
-    char root[DEBUG_PATH_MAX];
+    char roots[DEBUG_PATH_MAX], *root;
     Elf *elf = NULL;
-    for (const char *at = debug_roots(); wanted->id_path[0] && debug_root_next(&at, root, sizeof root);)
+    for (char *at = debug_roots(roots); wanted->id_path[0] && (root = debug_next_root(&at));)
         if ((elf = debug_try_at(wanted, fd, module_path, "%s/%s", root, wanted->id_path)))
             return elf;
     const char *slash = strrchr(module_path, '/');
@@ -223,12 +205,21 @@ static Elf *debug_find(const char *module_path, const struct debug_wanted *wante
         if ((elf = debug_try_at(wanted, fd, module_path, "%.*s/%s", folder, module_path, link)) ||
             (elf = debug_try_at(wanted, fd, module_path, "%.*s/.debug/%s", folder, module_path, link)))
             return elf;
-        for (const char *at = debug_roots(); debug_root_next(&at, root, sizeof root);)
+        for (char *at = debug_roots(roots); (root = debug_next_root(&at));)
             if ((elf = debug_try_at(wanted, fd, module_path, "%s%.*s/%s", root, folder, module_path, link)) ||
                 (elf = debug_try_at(wanted, fd, module_path, "%s/%s", root, link)))
                 return elf;
     }
     return NULL;
+}
+
+static bool debug_take(struct code_module *module, Elf *elf, int fd)
+{
+    if (elf) {
+        module->debug_elf = elf;
+        module->debug_fd = fd;
+    }
+    return elf;
 }
 
 /* Asks the servers, through the library that elfutils loads for it. May take as long as a download does. */
@@ -261,11 +252,7 @@ bool code_debug_download(struct code_module *module)
     }
     if (dwfl)
         dwfl_end(dwfl);
-    if (elf) {
-        module->debug_elf = elf;
-        module->debug_fd = fd;
-    }
-    return elf;
+    return debug_take(module, elf, fd);
 }
 
 void code_debug_file_find(struct code_module *module)
@@ -280,23 +267,20 @@ void code_debug_file_find(struct code_module *module)
         return;
     int fd = -1;
     Elf *elf = debug_find(module->info.path, &wanted, link, &fd);
-    if (elf) {
-        module->debug_elf = elf;
-        module->debug_fd = fd;
-    }
+    debug_take(module, elf, fd);
 }
 
 Elf *code_debug_alternate_find(const char *folder, const char *name, const void *id, size_t id_bytes, int *fd)
 {
     struct debug_wanted wanted = debug_want(id, (ssize_t)id_bytes);
-    char root[DEBUG_PATH_MAX];
+    char roots[DEBUG_PATH_MAX], *root;
     const char *file = lwp_path_last(name);
     Elf *elf = NULL;
     if (!wanted.id_bytes)
         return NULL;
     elf =
         *name == '/' ? debug_try_at(&wanted, fd, "", "%s", name) : debug_try_at(&wanted, fd, "", "%s/%s", folder, name);
-    for (const char *at = debug_roots(); !elf && debug_root_next(&at, root, sizeof root);) {
+    for (char *at = debug_roots(roots); !elf && (root = debug_next_root(&at));) {
         elf = debug_try_at(&wanted, fd, "", "%s/%s", root, wanted.id_path);
         if (!elf)
             elf = debug_try_at(&wanted, fd, "", "%s/.dwz/%s", root, file);
@@ -304,35 +288,37 @@ Elf *code_debug_alternate_find(const char *folder, const char *name, const void 
     return elf;
 }
 
-void code_debug_folder(const struct code_module *module, char *folder, size_t room)
+/* Where the open file with the DWARF really is. */
+static void debug_path(const struct code_module *module, char *path, size_t room)
 {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", module->debug_elf == module->elf ? module->fd : module->debug_fd);
-    ssize_t length = readlink(link, folder, room - 1);
-    folder[length > 0 ? length : 0] = '\0';
+    ssize_t length = readlink(link, path, room - 1);
+    path[length > 0 ? length : 0] = '\0';
+}
+
+void code_debug_folder(const struct code_module *module, char *folder, size_t room)
+{
+    debug_path(module, folder, room);
     char *slash = strrchr(folder, '/');
     if (slash)
         *slash = '\0';
 }
 
+static bool debug_is_package(char *path, size_t room, const char *folder, const char *name)
+{
+    int length = snprintf(path, room, "%s%s.dwp", folder, name);
+    return length > 0 && (size_t)length < room && access(path, R_OK) == 0;
+}
+
 bool code_debug_package_path(const struct code_module *module, char *path, size_t room)
 {
     const char *name = strrchr(module->info.path, '/');
-    char link[64], root[DEBUG_PATH_MAX];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", module->debug_elf == module->elf ? module->fd : module->debug_fd);
-    ssize_t length = readlink(link, path, room - 5);
-    if (length > 0) {
-        memcpy(path + length, ".dwp", 5);
-        if (access(path, R_OK) == 0)
-            return true;
-    }
-    length = snprintf(path, room, "%s.dwp", module->info.path);
-    if (length > 0 && (size_t)length < room && access(path, R_OK) == 0)
-        return true;
-    for (const char *at = debug_roots(); name && debug_root_next(&at, root, sizeof root);) {
-        length = snprintf(path, room, "%s%s.dwp", root, name);
-        if (length > 0 && (size_t)length < room && access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
+    char roots[DEBUG_PATH_MAX], *root;
+    debug_path(module, roots, sizeof roots);
+    bool found =
+        (*roots && debug_is_package(path, room, roots, "")) || debug_is_package(path, room, module->info.path, "");
+    for (char *at = debug_roots(roots); !found && name && (root = debug_next_root(&at));)
+        found = debug_is_package(path, room, root, name);
+    return found;
 }

@@ -1,4 +1,4 @@
-/* Where debug info lies that is not in the module's own file. */
+/* ELF files, opened with care, and where debug info is that is not in the module's own file. */
 #ifndef LWP_ANALYSIS_PROGRAM_BINARY_DEBUG_FILES_H
 #define LWP_ANALYSIS_PROGRAM_BINARY_DEBUG_FILES_H
 
@@ -7,6 +7,10 @@
 /* An ELF file of this machine's kind, opened; NULL, and the reason, when it is not. */
 Elf *code_elf_file_open(const char *path, int *fd, enum lwp_module_file *reason);
 void code_elf_file_close(Elf *elf, int fd);
+
+/* The next section after `previous` (NULL: the first) of the type (SHT_NULL: any) or, when a name is given, of that
+ * name and with contents; NULL: no more. Damaged headers are skipped, and absurdly many are not read to the end. */
+Elf_Scn *code_elf_section(Elf *elf, Elf_Scn *previous, uint32_t type, const char *name, GElf_Shdr *header);
 
 bool code_elf_has_dwarf(Elf *elf); /* and it is not made to fill the memory */
 bool code_elf_unpacks_well(Elf *elf);

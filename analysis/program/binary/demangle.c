@@ -3,7 +3,7 @@
  * one function or variable taken off. Names come from the profiled program: very long ones are cut. */
 #include "analysis/program/binary/module.h"
 
-#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +24,7 @@ static size_t name_plain_length(const char *name)
         if (dot <= 1 || dot == length)
             return length;
         size_t word = length - dot;
-        bool known = true;
-        for (size_t i = 0; i < word && known; i++)
-            known = isdigit((unsigned char)name[dot + i]);
+        bool known = strspn(name + dot, "0123456789") >= word;
         for (size_t i = 0; !known && i < sizeof suffixes / sizeof *suffixes; i++)
             known = strlen(suffixes[i]) == word && !strncmp(name + dot, suffixes[i], word);
         if (!known)
@@ -39,12 +37,8 @@ static size_t name_plain_length(const char *name)
 static bool name_is_rust(const char *name)
 {
     size_t length = strlen(name);
-    if (length < 20 || strncmp(name + length - 19, "::h", 3))
-        return false;
-    for (size_t i = length - 16; i < length; i++)
-        if (!isxdigit((unsigned char)name[i]))
-            return false;
-    return true;
+    return length >= 20 && !strncmp(name + length - 19, "::h", 3) &&
+           strspn(name + length - 16, "0123456789abcdefABCDEF") == 16;
 }
 
 static void name_unescape_rust(char *name)
@@ -87,21 +81,12 @@ static void name_of_fortran(char *name)
     memmove(name + module + 2, mark + 5, strlen(mark + 5) + 1);
 }
 
-static void name_cut(char *name)
-{
-    if (strlen(name) > NAME_SHOWN)
-        memcpy(name + NAME_SHOWN - 3, "...", sizeof "...");
-}
-
 const char *code_demangle(struct lwp_code *code, const char *raw)
 {
     char plain[NAME_LIMIT];
     size_t length = strnlen(raw, NAME_LIMIT);
     if (length == NAME_LIMIT) {
-        memcpy(plain, raw, NAME_SHOWN);
-        plain[NAME_SHOWN] = 'x';
-        plain[NAME_SHOWN + 1] = '\0';
-        name_cut(plain);
+        snprintf(plain, sizeof plain, "%.*s...", NAME_SHOWN - 3, raw);
         return code_intern(code, plain);
     }
     length = name_plain_length(raw);
@@ -121,7 +106,8 @@ const char *code_demangle(struct lwp_code *code, const char *raw)
     }
     if (name_is_rust(name))
         name_unescape_rust(name);
-    name_cut(name);
+    if (strlen(name) > NAME_SHOWN)
+        memcpy(name + NAME_SHOWN - 3, "...", sizeof "...");
     const char *result = code_intern(code, name);
     free(name);
     return result;

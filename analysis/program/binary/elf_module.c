@@ -1,21 +1,21 @@
 /* Opens the file a module was loaded from and makes sure that it is the build that ran. Only regular files are opened.
- * A module whose file is gone, unreadable, of another build or no ELF file has addresses only, and says why. */
+ * If the file is gone, unreadable, of another build or not ELF, the module has only addresses, and says why. */
 #include "analysis/program/binary/debug_files.h"
 #include "analysis/program/binary/module.h"
 
-#include <gelf.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { ELF_SECTION_LIMIT = 100000, ELF_SEGMENT_LIMIT = 10000 };
+enum { ELF_SEGMENT_LIMIT = 10000 };
 
 /* Any symbol that names something of this file itself, not only imports. */
 static bool elf_has_symbols(Elf *elf)
 {
-    int seen = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = code_elf_section(elf, section, SHT_NULL, NULL, &header));) {
+        if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
         size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
@@ -32,10 +32,9 @@ static bool elf_has_symbols(Elf *elf)
 static void elf_read_layout(struct code_module *module)
 {
     size_t capacity = 0, bytes = 0;
-    int seen = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(module->elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) || (header.sh_flags & SHF_TLS) ||
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = code_elf_section(module->elf, section, SHT_NULL, NULL, &header));) {
+        if (!(header.sh_flags & SHF_ALLOC) || (header.sh_flags & SHF_TLS) ||
             header.sh_addr + header.sh_size < header.sh_addr)
             continue;
         LWP_GROW(&module->sections, module->section_count, &capacity);
@@ -51,17 +50,15 @@ static void elf_read_layout(struct code_module *module)
         return;
     capacity = 0;
     for (size_t i = 0; i < segments && i < ELF_SEGMENT_LIMIT; i++) {
-        GElf_Phdr header;
-        if (!gelf_getphdr(module->elf, (int)i, &header) || header.p_type != PT_LOAD || header.p_offset >= bytes)
+        GElf_Phdr part;
+        if (!gelf_getphdr(module->elf, (int)i, &part) || part.p_type != PT_LOAD || part.p_offset >= bytes)
             continue;
-        uint64_t size = header.p_filesz;
-        if (size > bytes - header.p_offset)
-            size = bytes - header.p_offset;
-        if (header.p_vaddr + size < header.p_vaddr)
+        uint64_t size = part.p_filesz < bytes - part.p_offset ? part.p_filesz : bytes - part.p_offset;
+        if (part.p_vaddr + size < part.p_vaddr)
             continue;
         LWP_GROW(&module->segments, module->segment_count, &capacity);
         module->segments[module->segment_count++] =
-            (struct code_segment){.start = header.p_vaddr, .bytes = size, .data = raw + header.p_offset};
+            (struct code_segment){.start = part.p_vaddr, .bytes = size, .data = raw + part.p_offset};
     }
 }
 
@@ -79,14 +76,9 @@ void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t b
     struct stat status;
     module->fd = module->debug_fd = -1;
     const char *path = module->info.path;
-    static const char *const no_files[] = {"[", "//", "/memfd:", "/proc/", "/dev/zero", "/SYSV"};
-    bool none = !strchr(path, '/');
-    for (size_t i = 0; i < sizeof no_files / sizeof *no_files; i++)
-        none |= !strncmp(path, no_files[i], strlen(no_files[i]));
-    if (none) { /* [vdso], JIT code, a descriptor of the process that ran */
-        module->info.file = LWP_FILE_NONE;
-        return;
-    }
+    module->info.file = LWP_FILE_NONE;
+    if (!strchr(path, '/') || code_begins_with(path, "[|//|/memfd:|/proc/|/dev/zero|/SYSV"))
+        return; /* [vdso], JIT code, a descriptor of the process that ran */
     module->elf = code_elf_file_open(path, &module->fd, &module->info.file);
     if (!module->elf)
         return;
@@ -144,4 +136,35 @@ const struct code_section *code_section_at(const struct code_module *module, uin
         if (address >= module->sections[i].start && address < module->sections[i].end)
             return &module->sections[i];
     return NULL;
+}
+
+/* ---- files that get shorter ----
+ * A binary may be rebuilt or copied over while its analysis runs; a page of its mapping that the file no longer has
+ * then raises SIGBUS in the middle of libelf. The handler puts a page of zeros there and the reader goes on, as it
+ * would with a damaged file. Every other SIGBUS does what it did before. */
+
+enum { PAGE = 4096 };
+
+static struct sigaction guard_former;
+
+static void guard_handle(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (info->si_code == BUS_ADRERR && info->si_addr) {
+        void *page = (void *)((uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1));
+        if (mmap(page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
+            return;
+    }
+    sigaction(number, &guard_former, NULL); /* the instruction runs again and meets the former one */
+}
+
+/* Asked for again and again: others may have put their own handler there meanwhile. */
+void code_file_guard(void)
+{
+    struct sigaction action = {.sa_sigaction = guard_handle, .sa_flags = SA_SIGINFO | SA_NODEFER}, former;
+    if (sigaction(SIGBUS, NULL, &former) || ((former.sa_flags & SA_SIGINFO) && former.sa_sigaction == guard_handle))
+        return;
+    guard_former = former;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
 }

@@ -8,12 +8,30 @@
 #include "base/hash.h"
 
 #include <elfutils/libdw.h>
-#include <libelf.h>
+#include <gelf.h>
 
 struct code_symbols;
 struct code_debug;
-struct code_flow;
 struct code_types;
+
+/* kept.c: answers given once and kept, by a key. All zero: empty. */
+struct code_kept {
+    struct lwp_map *index;
+    void **items;
+    size_t count, capacity;
+};
+
+/* The place of the key's answer, NULL in it when it is new (then *fresh, unless that is NULL); valid until the next
+ * call. The items are the caller's to free. */
+void **code_kept_at(struct code_kept *kept, uint64_t key, bool *fresh);
+void code_kept_free(struct code_kept *kept);
+
+/* One copy of equal texts, so that they compare by pointer. NULL stays NULL. */
+const char *code_intern(struct lwp_code *code, const char *text);
+
+/* Whether the words of the list, apart by spaces, hold the name; whether it begins with one of the texts apart by |. */
+bool code_is_one_of(const char *name, const char *words);
+bool code_begins_with(const char *name, const char *texts);
 
 /* A section that is mapped when the program runs. */
 struct code_section {
@@ -38,11 +56,12 @@ struct code_module {
     size_t section_count;
     struct code_segment *segments;
     size_t segment_count;
-    struct lwp_map *places;   /* address -> index in the code's places */
-    struct lwp_map *noreturn; /* callee address -> whether it never returns, as far as asked (noreturn.c) */
+    struct code_kept locations; /* address -> struct lwp_symbolized */
+    struct code_kept scopes;    /* function's DIE -> struct code_scopes (scopes.c) */
+    struct code_kept functions; /* range -> struct flow_function (code_loops.c) */
+    struct lwp_map *noreturn;   /* callee address -> whether it never returns, as far as asked (noreturn.c) */
     struct code_symbols *symbols;
     struct code_debug *debug;
-    struct code_flow *flow;
     struct code_types *types;
 };
 
@@ -50,33 +69,16 @@ struct lwp_code {
     struct lwp_arena *arena;
     struct code_module **modules;
     size_t module_count, module_capacity;
-    struct lwp_map *strings;
-    const char **string_items;
-    size_t string_count, string_capacity;
-    const struct lwp_symbolized **places;
-    size_t place_count, place_capacity;
+    struct code_kept strings;
     struct lwp_loop **loops;
-    uint32_t *source_loops; /* of each loop, the first machine loop of the same source loop */
-    size_t loop_count, loop_capacity, source_capacity;
-    struct lwp_map *accesses_by_loop; /* -> index in accesses (siblings.c) */
-    struct code_accesses {
-        void *items;
-        size_t count;
-    } * accesses;
-    size_t accesses_count, accesses_capacity;
-    struct lwp_map *bodies_by_loop; /* -> index in bodies (loop_shape.c) */
-    const struct loop_body **bodies; /* NULL: its code cannot be read */
-    size_t body_count, body_capacity;
-    struct lwp_type **types; /* equal types of several units are one */
-    size_t type_count, type_capacity;
-    struct lwp_map *types_by_content;
+    size_t loop_count, loop_capacity;
+    struct code_kept loop_accesses; /* loop -> struct loop_accesses (siblings.c) */
+    struct code_kept loop_facts;    /* loop -> struct loop_facts, NULL: its code cannot be read (loop_shape.c) */
+    struct code_kept types;         /* content -> struct lwp_type: equal types of several units are one */
 };
 
 /* modules.c */
 struct code_module *code_module_at(const struct lwp_code *code, uint32_t module); /* NULL: LWP_NONE or no such */
-
-/* One copy of equal texts, so that they compare by pointer. NULL stays NULL. */
-const char *code_intern(struct lwp_code *code, const char *text);
 
 /* elf_module.c */
 void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t build_id_bytes);
@@ -86,6 +88,9 @@ void code_elf_complete(struct code_module *module);
 /* The bytes at an address as far as the file holds them; NULL and 0 outside. */
 const uint8_t *code_bytes(const struct code_module *module, uint64_t address, size_t *available);
 const struct code_section *code_section_at(const struct code_module *module, uint64_t address);
+
+/* From now on a mapped page whose file no longer reaches so far reads as zeros instead of killing the process. */
+void code_file_guard(void);
 
 /* symbols.c */
 struct code_range {
@@ -97,6 +102,10 @@ bool code_function_at(struct code_module *module, uint64_t address, struct code_
 const char *code_import_at_stub(struct code_module *module, uint64_t address);
 const char *code_import_at_slot(struct code_module *module, uint64_t address);
 void code_symbols_free(struct code_symbols *symbols);
+
+/* unwind_table.c: function bounds from .eh_frame, all that is left in a stripped file. Unsorted; the caller frees them.
+ * NULL when there are none. */
+struct code_range *code_unwind_ranges(Elf *elf, size_t *count);
 
 /* demangle.c: what a person would call it, interned. */
 const char *code_demangle(struct lwp_code *code, const char *raw);

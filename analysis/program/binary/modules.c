@@ -1,23 +1,8 @@
-/* The modules of the profiled program, and the texts all that is known of them shares. */
+/* The modules of the profiled program. */
 #include "analysis/program/binary/module.h"
 
+#include <stdio.h>
 #include <string.h>
-
-const char *code_intern(struct lwp_code *code, const char *text)
-{
-    if (!text)
-        return NULL;
-    uint32_t *slot = lwp_map_at(code->strings, lwp_hash_text(text));
-    if (*slot != LWP_MAP_NONE && !strcmp(code->string_items[*slot], text))
-        return code->string_items[*slot];
-    const char *copy = lwp_arena_strdup(code->arena, text);
-    if (*slot == LWP_MAP_NONE) { /* two texts of one hash: the later stays uninterned */
-        LWP_GROW(&code->string_items, code->string_count, &code->string_capacity);
-        *slot = (uint32_t)code->string_count;
-        code->string_items[code->string_count++] = copy;
-    }
-    return copy;
-}
 
 struct code_module *code_module_at(const struct lwp_code *code, uint32_t module)
 {
@@ -27,10 +12,8 @@ struct code_module *code_module_at(const struct lwp_code *code, uint32_t module)
 static char *code_hex(struct lwp_arena *arena, const uint8_t *bytes, size_t count)
 {
     char *text = lwp_arena_alloc(arena, count * 2 + 1, 1);
-    for (size_t i = 0; i < count; i++) {
-        text[i * 2] = "0123456789abcdef"[bytes[i] >> 4];
-        text[i * 2 + 1] = "0123456789abcdef"[bytes[i] & 15];
-    }
+    for (size_t i = 0; i < count; i++)
+        snprintf(text + i * 2, 3, "%02x", bytes[i]);
     return text;
 }
 
@@ -49,7 +32,6 @@ uint32_t lwp_code_module(struct lwp_code *code, const char *path, const uint8_t 
     module->index = (uint32_t)code->module_count;
     module->info.path = lwp_arena_strdup(code->arena, path);
     module->info.build_id = hex;
-    module->places = lwp_map_new();
     module->noreturn = lwp_map_new();
     code_elf_open(module, build_id, build_id_bytes);
     code->modules[code->module_count++] = module;

@@ -1,14 +1,14 @@
 /* ELF symbols: which function or static variable an address belongs to, and the bounds of functions without a symbol
  * from .eh_frame. Names stay in the file's string table until somebody asks for one. A symbol without a size
  * (hand-written assembly) reaches to the next symbol or the end of its section. */
-#include "analysis/program/binary/mini_symbols.h"
-#include "analysis/program/binary/module.h"
-#include "analysis/program/binary/unwind_table.h"
+#include "analysis/program/binary/debug_files.h"
+#include "base/search.h"
 
-#include <gelf.h>
+#include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { MINI_STEP = 1 << 20, MINI_LIMIT = 256 << 20, MINI_DICTIONARY = 128 << 20 };
 enum { SYMBOL_LIMIT = 32 * 1024 * 1024, SYMBOL_BACK = 32 };
 
 struct symbol {
@@ -48,56 +48,19 @@ static int symbol_compare(const void *a, const void *b)
     return strcmp(y->name, x->name); /* the same answer whatever order the table has */
 }
 
-static int range_compare(const void *a, const void *b)
-{
-    const struct code_range *x = a, *y = b;
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
-static int import_compare(const void *a, const void *b)
-{
-    const struct code_import *x = a, *y = b;
-    return x->slot < y->slot ? -1 : x->slot > y->slot;
-}
-
 static uint8_t symbol_rank(const GElf_Sym *symbol, const char *name)
 {
-    uint8_t type = GELF_ST_TYPE(symbol->st_info), bind = GELF_ST_BIND(symbol->st_info);
-    unsigned rank = 0;
-    if (type != STT_NOTYPE)
-        rank += 16;
-    if (symbol->st_size)
-        rank += 8;
-    if (name[0] != '_')
-        rank += 4;
-    if (bind == STB_GLOBAL || bind == STB_LOCAL)
-        rank += 2;
-    if (bind == STB_GLOBAL)
-        rank += 1;
-    return (uint8_t)rank;
+    uint8_t bind = GELF_ST_BIND(symbol->st_info);
+    return (GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE) << 4 | (symbol->st_size != 0) << 3 | (name[0] != '_') << 2 |
+           (bind == STB_GLOBAL || bind == STB_LOCAL) << 1 | (bind == STB_GLOBAL);
 }
 
 /* Marks that the linker sets; they name no variable. */
 static bool symbol_is_mark(const char *name)
 {
-    static const char *const marks[] = {"_end",
-                                        "end",
-                                        "_edata",
-                                        "edata",
-                                        "_etext",
-                                        "etext",
-                                        "__bss_start",
-                                        "__data_start",
-                                        "data_start",
-                                        "_fini",
-                                        "_DYNAMIC",
-                                        "_GLOBAL_OFFSET_TABLE_",
-                                        "__GNU_EH_FRAME_HDR",
-                                        "__TMC_END__"};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (!strcmp(name, marks[i]))
-            return true;
-    return name[0] == '.' || name[0] == '$' || name[0] == '\0';
+    return name[0] == '.' || name[0] == '$' || name[0] == '\0' ||
+           code_is_one_of(name, "_end end _edata edata _etext etext __bss_start __data_start data_start _fini _DYNAMIC "
+                                "_GLOBAL_OFFSET_TABLE_ __GNU_EH_FRAME_HDR __TMC_END__");
 }
 
 static void symbols_take(struct code_module *module, const GElf_Sym *symbol, const char *name)
@@ -127,10 +90,8 @@ static void symbols_take(struct code_module *module, const GElf_Sym *symbol, con
 
 static void symbols_read(struct code_module *module, Elf *elf, uint32_t table_type)
 {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type != table_type)
-            continue;
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = code_elf_section(elf, section, table_type, NULL, &header));) {
         Elf_Data *data = elf_getdata(section, NULL);
         size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
         for (size_t i = 0; i < count; i++) {
@@ -161,21 +122,11 @@ static void symbols_finish(struct symbol_list *list)
 static void imports_read(struct code_module *module)
 {
     struct code_symbols *symbols = module->symbols;
-    Elf_Data *names = NULL;
-    uint32_t strings = 0;
+    GElf_Shdr dynamic = {0}, header;
+    Elf_Data *names = elf_getdata(code_elf_section(module->elf, NULL, SHT_DYNSYM, NULL, &dynamic), NULL);
     size_t capacity = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(module->elf, section));) {
-        GElf_Shdr header;
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM) {
-            names = elf_getdata(section, NULL);
-            strings = header.sh_link;
-        }
-    }
-    for (Elf_Scn *section = NULL; names && (section = elf_nextscn(module->elf, section));) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA || !(header.sh_flags & SHF_ALLOC))
-            continue;
-        Elf_Data *data = elf_getdata(section, NULL);
+    for (Elf_Scn *section = NULL; (section = code_elf_section(module->elf, section, SHT_RELA, NULL, &header));) {
+        Elf_Data *data = names && (header.sh_flags & SHF_ALLOC) ? elf_getdata(section, NULL) : NULL;
         size_t count = data ? data->d_size / sizeof(Elf64_Rela) : 0;
         for (size_t i = 0; i < count && symbols->import_count < SYMBOL_LIMIT; i++) {
             GElf_Rela entry;
@@ -184,14 +135,58 @@ static void imports_read(struct code_module *module)
             if (!gelf_getrela(data, (int)i, &entry) ||
                 (GELF_R_TYPE(entry.r_info) != R_X86_64_JUMP_SLOT && GELF_R_TYPE(entry.r_info) != R_X86_64_GLOB_DAT) ||
                 !gelf_getsym(names, (int)GELF_R_SYM(entry.r_info), &symbol) ||
-                !(name = elf_strptr(module->elf, strings, symbol.st_name)) || !*name)
+                !(name = elf_strptr(module->elf, dynamic.sh_link, symbol.st_name)) || !*name)
                 continue;
             LWP_GROW(&symbols->imports, symbols->import_count, &capacity);
             symbols->imports[symbols->import_count++] = (struct code_import){entry.r_offset, name};
         }
     }
-    if (symbols->import_count)
-        qsort(symbols->imports, symbols->import_count, sizeof *symbols->imports, import_compare);
+    LWP_SORT(symbols->imports, symbols->import_count, lwp_by_first);
+}
+
+static uint8_t *mini_unpack(const Elf_Data *packed, size_t *bytes)
+{
+    lzma_stream stream = LZMA_STREAM_INIT;
+    uint8_t *memory = NULL;
+    size_t room = 0;
+    lzma_ret status = lzma_stream_decoder(&stream, MINI_DICTIONARY, 0);
+    stream.next_in = packed->d_buf;
+    stream.avail_in = packed->d_size;
+    while (status == LZMA_OK && room < MINI_LIMIT) {
+        uint8_t *more = realloc(memory, room + MINI_STEP);
+        if (!more)
+            break;
+        memory = more;
+        stream.next_out = memory + room;
+        stream.avail_out = MINI_STEP;
+        while (status == LZMA_OK && stream.avail_out)
+            status = lzma_code(&stream, LZMA_FINISH);
+        room += MINI_STEP;
+    }
+    *bytes = room - stream.avail_out;
+    lzma_end(&stream);
+    if (status == LZMA_STREAM_END)
+        return memory;
+    free(memory);
+    return NULL;
+}
+
+/* The ELF file packed in .gnu_debugdata ("minidebuginfo", Fedora and its kin): a symbol table of the functions that the
+ * dynamic symbols leave out. Unpacked by ourselves and not by libdwfl, to have a say in how large it gets. The caller
+ * ends it, then frees *memory. */
+static Elf *mini_open(Elf *elf, void **memory)
+{
+    GElf_Shdr header;
+    Elf_Data *packed = elf_rawdata(code_elf_section(elf, NULL, SHT_NULL, ".gnu_debugdata", &header), NULL);
+    size_t bytes = 0;
+    *memory = packed && packed->d_buf ? mini_unpack(packed, &bytes) : NULL;
+    Elf *found = *memory ? elf_memory(*memory, bytes) : NULL;
+    if (found && elf_kind(found) == ELF_K_ELF && gelf_getclass(found) == ELFCLASS64)
+        return found;
+    elf_end(found);
+    free(*memory);
+    *memory = NULL;
+    return NULL;
 }
 
 static struct code_symbols *symbols_of(struct code_module *module)
@@ -199,21 +194,20 @@ static struct code_symbols *symbols_of(struct code_module *module)
     if (module->symbols)
         return module->symbols;
     code_elf_complete(module);
-    struct code_symbols *symbols = module->symbols = calloc(1, sizeof *symbols);
-    if (!symbols || !module->elf)
+    struct code_symbols *symbols = module->symbols = lwp_zeroed(1, sizeof *symbols);
+    if (!module->elf)
         return symbols;
     symbols_read(module, module->debug_elf, SHT_SYMTAB);
     if (module->debug_elf != module->elf)
         symbols_read(module, module->elf, SHT_SYMTAB);
     symbols_read(module, module->elf, SHT_DYNSYM);
-    symbols->mini = lwp_mini_symbols_open(module->elf, &symbols->mini_memory);
+    symbols->mini = mini_open(module->elf, &symbols->mini_memory);
     if (symbols->mini)
         symbols_read(module, symbols->mini, SHT_SYMTAB);
     symbols_finish(&symbols->functions);
     symbols_finish(&symbols->objects);
     symbols->unwind = code_unwind_ranges(module->elf, &symbols->unwind_count);
-    if (symbols->unwind_count)
-        qsort(symbols->unwind, symbols->unwind_count, sizeof *symbols->unwind, range_compare);
+    LWP_SORT(symbols->unwind, symbols->unwind_count, lwp_by_first);
     imports_read(module);
     return symbols;
 }
@@ -234,69 +228,46 @@ void code_symbols_free(struct code_symbols *symbols)
 /* The symbol that holds the address: the nearest one before it that reaches so far. */
 static const struct symbol *symbol_find(const struct symbol_list *list, uint64_t address)
 {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->items[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t back = 0; low > 0 && back < SYMBOL_BACK; back++, low--)
-        if (address < list->items[low - 1].end)
-            return &list->items[low - 1];
+    size_t at = LWP_COUNT_UP_TO(list->items, list->count, start, address);
+    for (size_t back = 0; at > 0 && back < SYMBOL_BACK; back++, at--)
+        if (address < list->items[at - 1].end)
+            return &list->items[at - 1];
     return NULL;
 }
 
 static bool unwind_find(const struct code_symbols *symbols, uint64_t address, struct code_range *range)
 {
-    size_t low = 0, high = symbols->unwind_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (symbols->unwind[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low || address >= symbols->unwind[low - 1].high)
+    size_t count = LWP_COUNT_UP_TO(symbols->unwind, symbols->unwind_count, low, address);
+    if (!count || address >= symbols->unwind[count - 1].high)
         return false;
-    *range = symbols->unwind[low - 1];
+    *range = symbols->unwind[count - 1];
     return true;
 }
 
 bool code_function_at(struct code_module *module, uint64_t address, struct code_range *range, const char **name)
 {
     struct code_symbols *symbols = symbols_of(module);
-    *name = NULL;
-    if (!symbols)
-        return false;
     const struct symbol *symbol = symbol_find(&symbols->functions, address);
     struct code_range unwind;
-    bool has_unwind = unwind_find(symbols, address, &unwind);
-    if (symbol && symbol->sized) {
-        *name = symbol->name;
-        *range = (struct code_range){symbol->start, symbol->end};
-        return true;
-    }
+    *name = NULL;
     /* A label without a size may be inside a function or far behind the last one. */
-    if (has_unwind) {
+    if (!(symbol && symbol->sized) && unwind_find(symbols, address, &unwind)) {
         if (symbol && symbol->start >= unwind.low)
             *name = symbol->name;
         *range = unwind;
         return true;
     }
-    if (!symbol)
-        return false;
-    *name = symbol->name;
-    *range = (struct code_range){symbol->start, symbol->end};
-    return true;
+    if (symbol) {
+        *name = symbol->name;
+        *range = (struct code_range){symbol->start, symbol->end};
+    }
+    return symbol;
 }
 
 bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_symbol *found)
 {
     struct code_module *module = code_module_at(code, module_index);
-    struct code_symbols *symbols = module ? symbols_of(module) : NULL;
-    const struct symbol *symbol = symbols ? symbol_find(&symbols->objects, address) : NULL;
+    const struct symbol *symbol = module ? symbol_find(&symbols_of(module)->objects, address) : NULL;
     if (!symbol)
         return false;
     *found = (struct lwp_symbol){
@@ -305,7 +276,8 @@ bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module_index, uint64_t
         .bytes = symbol->end - symbol->start,
         .until = symbol->end,
     };
-    const struct symbol *next = symbol + 1, *last = symbols->objects.items + symbols->objects.count;
+    const struct symbol_list *objects = &module->symbols->objects;
+    const struct symbol *next = symbol + 1, *last = objects->items + objects->count;
     while (next < last && next->start <= symbol->start)
         next++;
     if (next < last && next->start < found->until)
@@ -318,12 +290,8 @@ bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module_index, uint64_t
 const char *code_import_at_slot(struct code_module *module, uint64_t address)
 {
     struct code_symbols *symbols = symbols_of(module);
-    struct code_import key = {.slot = address};
-    const struct code_import *found =
-        symbols && symbols->import_count
-            ? bsearch(&key, symbols->imports, symbols->import_count, sizeof key, import_compare)
-            : NULL;
-    return found ? found->name : NULL;
+    size_t count = LWP_COUNT_UP_TO(symbols->imports, symbols->import_count, slot, address);
+    return count && symbols->imports[count - 1].slot == address ? symbols->imports[count - 1].name : NULL;
 }
 
 /* A stub of the procedure linkage table: [endbr64] [bnd] jmp *slot(%rip). */
@@ -335,11 +303,8 @@ const char *code_import_at_stub(struct code_module *module, uint64_t address)
     const uint8_t *bytes = code_bytes(module, address, &available);
     if (!bytes || available < STUB_BYTES)
         return NULL;
-    size_t at = 0;
-    if (!memcmp(bytes, "\xf3\x0f\x1e\xfa", 4))
-        at = 4;
-    if (bytes[at] == 0xf2)
-        at++;
+    size_t at = memcmp(bytes, "\xf3\x0f\x1e\xfa", 4) ? 0 : 4;
+    at += bytes[at] == 0xf2;
     if (bytes[at] != 0xff || bytes[at + 1] != 0x25)
         return NULL;
     int32_t displacement;

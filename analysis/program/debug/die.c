@@ -1,4 +1,4 @@
-/* Steps through the tree of DIEs that cannot go round in circles, qualified names, and the files DIEs name. */
+/* DIEs: their children (without following the cycles of damaged trees), qualified names, and the files they name. */
 #include "analysis/program/debug/die.h"
 
 #include <dwarf.h>
@@ -7,18 +7,39 @@
 
 enum { DIE_NAME_DEPTH = 12, DIE_BUDGET = 1000000 };
 
-bool code_die_child(Dwarf_Die *die, Dwarf_Die *child)
+Dwarf_Die code_die_first(Dwarf_Die *parent)
 {
-    return dwarf_child(die, child) == 0 && (char *)child->addr > (char *)die->addr;
+    Dwarf_Die child;
+    return dwarf_child(parent, &child) == 0 && (char *)child.addr > (char *)parent->addr ? child : (Dwarf_Die){0};
 }
 
-bool code_die_next(Dwarf_Die *die, Dwarf_Die *next)
+Dwarf_Die code_die_after(Dwarf_Die *die)
 {
-    Dwarf_Die found;
-    if (dwarf_siblingof(die, &found) != 0 || (char *)found.addr <= (char *)die->addr)
-        return false;
-    *next = found;
-    return true;
+    Dwarf_Die next;
+    return dwarf_siblingof(die, &next) == 0 && (char *)next.addr > (char *)die->addr ? next : (Dwarf_Die){0};
+}
+
+bool code_die_named(Dwarf_Die *parent, int tag, const char *name, Dwarf_Die *found)
+{
+    for (Dwarf_Die child = code_die_first(parent); child.addr; child = code_die_after(&child)) {
+        const char *own = dwarf_tag(&child) == tag ? dwarf_diename(&child) : NULL;
+        *found = child;
+        if (own && !strcmp(own, name))
+            return true;
+    }
+    return false;
+}
+
+bool code_die_number(Dwarf_Die *die, unsigned name, uint64_t *value)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, value) == 0;
+}
+
+const char *code_die_label(struct lwp_code *code, Dwarf_Die *die)
+{
+    const char *name = dwarf_diename(die);
+    return name ? code_intern(code, name) : "";
 }
 
 bool code_die_is_struct(Dwarf_Die *die)
@@ -32,21 +53,14 @@ bool code_die_is_struct(Dwarf_Die *die)
 static bool die_unit_looks_c(Dwarf_Die *unit)
 {
     enum { LOOKED_AT = 200 };
-    Dwarf_Die die;
     int budget = LOOKED_AT;
-    for (bool more = code_die_child(unit, &die); more && budget-- > 0; more = code_die_next(&die, &die))
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_class_type:
-        case DW_TAG_reference_type:
-        case DW_TAG_rvalue_reference_type:
-        case DW_TAG_ptr_to_member_type:
-        case DW_TAG_imported_declaration:
+    for (Dwarf_Die die = code_die_first(unit); die.addr && budget-- > 0; die = code_die_after(&die)) {
+        int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
+            tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type || tag == DW_TAG_ptr_to_member_type ||
+            tag == DW_TAG_imported_declaration)
             return false;
-        default:
-            break;
-        }
+    }
     return true;
 }
 
@@ -84,9 +98,9 @@ static int die_path(Dwarf_Die *target, Dwarf_Die *path)
     if (!dwarf_diecu(target, &at, NULL, NULL) || at.addr >= target->addr)
         return 0;
     while (depth < DIE_NAME_DEPTH) {
-        Dwarf_Die child, holder = {.addr = NULL};
-        for (bool more = code_die_child(&at, &child); more && child.addr <= target->addr && --budget > 0;
-             more = code_die_next(&child, &child))
+        Dwarf_Die holder = {.addr = NULL};
+        for (Dwarf_Die child = code_die_first(&at); child.addr && child.addr <= target->addr && --budget > 0;
+             child = code_die_after(&child))
             holder = child;
         if (!holder.addr || holder.addr == target->addr)
             return depth;
@@ -152,11 +166,10 @@ const char *code_file_name(struct lwp_code *code, Dwarf_Die *unit, const char *p
 static Dwarf_Files *die_files(Dwarf_CU *cu, Dwarf_Die *unit)
 {
     Dwarf_Files *files;
-    size_t count;
+    Dwarf_Lines *lines;
+    size_t count, line_count;
     uint8_t type;
     Dwarf_Attribute producer;
-    Dwarf_Lines *lines;
-    size_t line_count;
     if (dwarf_cu_info(cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) == 0 && type == DW_UT_split_compile &&
         dwarf_attr(unit, DW_AT_producer, &producer)) {
         const char *name = dwarf_formstring(&producer);

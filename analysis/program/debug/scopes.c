@@ -4,6 +4,7 @@
 #include "analysis/program/debug/scopes.h"
 
 #include "analysis/program/debug/units.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -21,7 +22,6 @@ static void functions_take(struct function_list *list, Dwarf_Die *die)
 {
     Dwarf_Addr base, low, high;
     ptrdiff_t offset = 0;
-    uint32_t first = (uint32_t)list->count;
     for (int i = 0; i < SCOPE_RANGE_LIMIT && list->count < FUNCTION_LIMIT; i++) {
         offset = dwarf_ranges(die, offset, &base, &low, &high);
         if (offset <= 0)
@@ -29,7 +29,7 @@ static void functions_take(struct function_list *list, Dwarf_Die *die)
         if (low == 0 || high <= low)
             continue;
         LWP_GROW(&list->items, list->count, &list->capacity);
-        list->items[list->count++] = (struct code_function){.low = low, .high = high, .die = *die, .first = first};
+        list->items[list->count++] = (struct code_function){low, high, *die};
     }
 }
 
@@ -37,99 +37,36 @@ static void functions_take(struct function_list *list, Dwarf_Die *die)
  */
 static bool functions_walk(struct function_list *list, Dwarf_Die *parent, int depth)
 {
-    Dwarf_Die die;
     if (depth > SCOPE_DEPTH)
         return false;
-    if (!code_die_child(parent, &die))
-        return true;
-    do {
-        bool inside = false;
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_subprogram:
+    for (Dwarf_Die die = code_die_first(parent); die.addr; die = code_die_after(&die)) {
+        int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_subprogram)
             functions_take(list, &die);
-            inside = list->deep;
-            break;
-        case DW_TAG_lexical_block:
-            inside = list->deep;
-            break;
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_class_type:
-        case DW_TAG_structure_type:
-        case DW_TAG_union_type:
-            inside = true;
-            break;
-        default:
-            break;
-        }
+        bool inside = tag == DW_TAG_namespace || tag == DW_TAG_module || code_die_is_struct(&die) ||
+                      (list->deep && (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block));
         if (inside && !functions_walk(list, &die, depth + 1))
             return false;
-    } while (code_die_next(&die, &die));
-    return true;
-}
-
-static int function_compare(const void *a, const void *b)
-{
-    const struct code_function *x = a, *y = b;
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
-/* After sorting, `first` must again point at one entry of the same function. */
-static void functions_relink(struct code_function *items, size_t count)
-{
-    uint32_t *moved = malloc((count + 1) * sizeof *moved);
-    if (!moved)
-        abort();
-    for (size_t i = 0; i <= count; i++)
-        moved[i] = LWP_NONE;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t former = items[i].first;
-        if (moved[former] == LWP_NONE)
-            moved[former] = (uint32_t)i;
-        items[i].first = moved[former];
     }
-    free(moved);
+    return true;
 }
 
 static void unit_read_functions(struct code_unit *unit, bool deep)
 {
     struct function_list list = {.deep = deep};
     functions_walk(&list, &unit->die, 0);
-    if (list.count)
-        qsort(list.items, list.count, sizeof *list.items, function_compare);
-    functions_relink(list.items, list.count);
+    LWP_SORT(list.items, list.count, lwp_by_first);
+    free(unit->functions);
     unit->functions = list.items;
     unit->function_count = list.count;
     unit->functions_read = true;
+    unit->functions_deep = deep;
 }
 
 static struct code_function *unit_function(struct code_unit *unit, uint64_t address)
 {
-    size_t low = 0, high = unit->function_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (unit->functions[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < unit->functions[low - 1].high ? &unit->functions[low - 1] : NULL;
-}
-
-/* Lists nested functions too; scopes already handed out move over. */
-static void unit_reread_functions(struct code_unit *unit)
-{
-    struct code_function *former = unit->functions;
-    size_t former_count = unit->function_count;
-    unit_read_functions(unit, true);
-    for (size_t i = 0; i < former_count; i++) {
-        struct code_function *same = former[i].scopes_read ? unit_function(unit, former[i].low) : NULL;
-        if (same && same->die.addr == former[i].die.addr) {
-            unit->functions[same->first].scopes = former[i].scopes;
-            unit->functions[same->first].scopes_read = true;
-        }
-    }
-    free(former);
+    size_t count = LWP_COUNT_UP_TO(unit->functions, unit->function_count, low, address);
+    return count && address < unit->functions[count - 1].high ? &unit->functions[count - 1] : NULL;
 }
 
 struct scope_build {
@@ -161,9 +98,8 @@ static Dwarf_Die scope_source(Dwarf_Die *die)
 
 static void scope_call(struct code_scopes *scopes, struct code_scope *scope)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value;
-    if (dwarf_attr(&scope->die, DW_AT_call_line, &attribute) && dwarf_formudata(&attribute, &value) == 0)
+    uint64_t value;
+    if (code_die_number(&scope->die, DW_AT_call_line, &value))
         scope->call_line = value <= INT32_MAX ? (uint32_t)value : 0;
     scope->call_file = code_die_file(scopes->module->code, &scope->die, DW_AT_call_file);
 }
@@ -196,12 +132,9 @@ static uint32_t scope_add(struct scope_build *build, Dwarf_Die *die, uint32_t pa
 
 static bool scope_walk(struct scope_build *build, Dwarf_Die *parent_die, uint32_t parent, int depth)
 {
-    Dwarf_Die die;
     if (depth > SCOPE_DEPTH)
         return false;
-    if (!code_die_child(parent_die, &die))
-        return true;
-    do {
+    for (Dwarf_Die die = code_die_first(parent_die); die.addr; die = code_die_after(&die)) {
         if (build->scopes->count >= SCOPE_LIMIT)
             return false;
         int tag = dwarf_tag(&die);
@@ -210,27 +143,8 @@ static bool scope_walk(struct scope_build *build, Dwarf_Die *parent_die, uint32_
         uint32_t scope = scope_add(build, &die, parent, tag == DW_TAG_inlined_subroutine);
         if (!scope_walk(build, &die, scope, depth + 1))
             return false;
-    } while (code_die_next(&die, &die));
-    return true;
-}
-
-static int address_compare(const void *a, const void *b)
-{
-    const struct code_scope_start *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
-}
-
-static uint32_t starts_find(const struct code_scope_start *starts, uint32_t count, uint64_t address)
-{
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (starts[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
     }
-    return low;
+    return true;
 }
 
 /* Cuts the function at every bound of every scope, then lets each scope claim its pieces; a child comes after its
@@ -239,15 +153,13 @@ static void scopes_paint(struct scope_build *build)
 {
     enum { PAINT_LIMIT = 20 * 1000 * 1000 };
     struct code_scopes *scopes = build->scopes;
-    struct code_scope_start *starts = calloc(build->range_count * 2 + 1, sizeof *starts);
-    if (!starts)
-        return;
+    struct code_scope_start *starts = lwp_zeroed(build->range_count * 2, sizeof *starts);
     uint32_t count = 0;
     for (size_t i = 0; i < build->range_count; i++) {
         starts[count++] = (struct code_scope_start){build->ranges[i].low, LWP_NONE};
         starts[count++] = (struct code_scope_start){build->ranges[i].high, LWP_NONE};
     }
-    qsort(starts, count, sizeof *starts, address_compare);
+    qsort(starts, count, sizeof *starts, lwp_by_first);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
         if (!kept || starts[kept - 1].address != starts[i].address)
@@ -255,8 +167,8 @@ static void scopes_paint(struct scope_build *build)
     size_t work = 0;
     for (size_t i = 0; i < build->range_count && work < PAINT_LIMIT; i++) {
         const struct scope_range *range = &build->ranges[i];
-        for (uint32_t at = starts_find(starts, kept, range->low); at < kept && starts[at].address < range->high;
-             at++, work++)
+        size_t at = LWP_COUNT_UP_TO(starts, kept, address, range->low) - 1;
+        for (; at < kept && starts[at].address < range->high; at++, work++)
             starts[at].scope = range->scope;
     }
     scopes->starts = starts;
@@ -265,11 +177,8 @@ static void scopes_paint(struct scope_build *build)
 
 static struct code_scopes *scopes_build(struct code_module *module, Dwarf_Die *function)
 {
-    struct code_scopes *scopes = calloc(1, sizeof *scopes);
-    if (!scopes)
-        return NULL;
+    struct code_scopes *scopes = lwp_zeroed(1, sizeof *scopes);
     scopes->module = module;
-    code_debug_own(module, scopes);
     struct scope_build build = {.scopes = scopes};
     scope_add(&build, function, LWP_NONE, true);
     size_t own_ranges = build.range_count;
@@ -290,36 +199,48 @@ struct code_scopes *code_scopes_at(struct code_module *module, uint64_t address)
     if (!unit->functions_read)
         unit_read_functions(unit, false);
     struct code_function *function = unit_function(unit, address);
-    if (!function && !unit->functions_deep) {
-        unit->functions_deep = true;
-        unit_reread_functions(unit);
+    if (!function && !unit->functions_deep) { /* a nested one? */
+        unit_read_functions(unit, true);
         function = unit_function(unit, address);
     }
     if (!function)
         return NULL;
-    function = &unit->functions[function->first];
-    if (!function->scopes_read) {
-        function->scopes_read = true;
-        function->scopes = scopes_build(module, &function->die);
+    void **kept = code_kept_at(&module->scopes, (uintptr_t)function->die.addr, NULL);
+    if (!*kept)
+        *kept = scopes_build(module, &function->die);
+    return *kept;
+}
+
+void code_scopes_free(struct code_kept *kept)
+{
+    for (size_t i = 0; i < kept->count; i++) {
+        struct code_scopes *scopes = kept->items[i];
+        for (uint32_t k = 0; k < scopes->count; k++)
+            free(scopes->items[k].variables);
+        free(scopes->items);
+        free(scopes->starts);
+        free(scopes);
     }
-    return function->scopes;
+    code_kept_free(kept);
 }
 
 uint32_t code_scope_find(const struct code_scopes *scopes, uint64_t address)
 {
-    uint32_t at = starts_find(scopes->starts, scopes->start_count, address);
-    if (at == scopes->start_count || scopes->starts[at].address != address) {
-        if (at == 0)
-            return 0;
-        at--;
-    }
-    return scopes->starts[at].scope == LWP_NONE ? 0 : scopes->starts[at].scope;
+    size_t count = LWP_COUNT_UP_TO(scopes->starts, scopes->start_count, address, address);
+    return !count || scopes->starts[count - 1].scope == LWP_NONE ? 0 : scopes->starts[count - 1].scope;
+}
+
+bool code_scope_holds(const struct code_scopes *scopes, uint32_t outer, uint32_t scope)
+{
+    while (scope != LWP_NONE && scope > outer) /* parents have smaller numbers */
+        scope = scopes->items[scope].parent;
+    return scope == outer;
 }
 
 uint32_t code_scope_common(const struct code_scopes *scopes, uint32_t a, uint32_t b)
 {
     while (a != b) {
-        if (a > b) /* parents have smaller numbers */
+        if (a > b)
             a = scopes->items[a].parent;
         else
             b = scopes->items[b].parent;
@@ -355,7 +276,7 @@ const struct lwp_frame *code_frames(struct code_module *module, uint64_t address
     struct lwp_frame frames[FRAME_LIMIT];
     const char *file;
     uint32_t line, used = 0;
-    code_line_at(module, address, &file, &line);
+    code_line_at(module, address, &file, &line, NULL);
     uint32_t scope = scopes->items[code_scope_find(scopes, address)].function;
     for (;;) {
         const struct code_scope *item = &scopes->items[scope];

@@ -13,9 +13,9 @@ struct code_scope {
     uint32_t function;  /* the scope of the innermost function or inlined call that this is in, possibly itself */
     uint32_t call_line; /* of an inlined call */
     const char *call_file;
-    const char *name; /* of a function or inlined call, demangled; set on first use */
-    uint64_t origin;  /* the same number for all copies of one source function */
-    Dwarf_Die *variables; /* and parameters that are declared in it; set on first use (type_scope.c) */
+    const char *name;     /* of a function or inlined call, demangled; set on first use */
+    uint64_t origin;      /* the same number for all copies of one source function */
+    Dwarf_Die *variables; /* and parameters that are declared in it; set on first use (type_variables.c) */
     uint32_t variable_count;
     bool has_variables;
 };
@@ -30,7 +30,7 @@ struct code_scopes {
         uint32_t scope; /* LWP_NONE: outside of the function */
     } * starts;
     uint32_t start_count;
-    uint64_t visits; /* of variables, by type_scope.c */
+    uint64_t visits; /* of variables, by type_variables.c */
 };
 
 /* The function that holds the address, or NULL. */
@@ -38,18 +38,17 @@ struct code_scopes *code_scopes_at(struct code_module *module, uint64_t address)
 /* Its innermost scope there; scope 0 when none is narrower. */
 uint32_t code_scope_find(const struct code_scopes *scopes, uint64_t address);
 const char *code_scope_name(struct code_scopes *scopes, uint32_t scope);
+bool code_scope_holds(const struct code_scopes *scopes, uint32_t outer, uint32_t scope); /* or is it */
 /* The innermost scope that both are in. */
 uint32_t code_scope_common(const struct code_scopes *scopes, uint32_t a, uint32_t b);
 
 /* The unit's DIE (of the split unit when there is one) that holds the address. */
 bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit);
 /* All units, for searches by name or data address. */
-size_t code_unit_count(struct code_module *module);
 bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit);
 
-bool code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line);
-/* The same; `row` is where the line's row of the table begins. */
-bool code_line_row(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *row);
+/* `row` is where the line's row of the table begins; it may be NULL. NULL and 0: unknown. */
+void code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *row);
 /* The line that opens the function which starts at the address (its name or brace); 0: unknown. */
 uint32_t code_line_opening(struct code_module *module, uint64_t start);
 
@@ -58,6 +57,7 @@ const struct lwp_frame *code_frames(struct code_module *module, uint64_t address
 
 Dwarf *code_dwarf(struct code_module *module); /* NULL without debug info */
 
+void code_scopes_free(struct code_kept *scopes);
 void code_debug_free(struct code_debug *debug);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "analysis/program/binary/debug_files.h"
 #include "analysis/program/debug/dwo.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
@@ -12,8 +13,7 @@
 enum { UNIT_LIMIT = 1000000, UNIT_RANGE_LIMIT = 1000000, DEBUG_FOLDER_MAX = 4096 };
 
 struct unit_range {
-    uint64_t low, high;
-    uint32_t unit;
+    uint64_t low, unit, high; /* sorted by the first two */
 };
 
 struct code_debug {
@@ -25,17 +25,7 @@ struct code_debug {
     size_t unit_count;
     struct unit_range *ranges;
     size_t range_count, range_capacity;
-    struct code_scopes **scopes; /* all that were handed out */
-    size_t scopes_count, scopes_capacity;
 };
-
-static int unit_range_compare(const void *a, const void *b)
-{
-    const struct unit_range *x = a, *y = b;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return x->unit < y->unit ? -1 : x->unit > y->unit;
-}
 
 static void debug_take_ranges(struct code_debug *debug, struct code_unit *unit, uint32_t index)
 {
@@ -48,7 +38,7 @@ static void debug_take_ranges(struct code_debug *debug, struct code_unit *unit, 
         if (low == 0 || high <= low) /* functions that the linker dropped have address 0 */
             continue;
         LWP_GROW(&debug->ranges, debug->range_count, &debug->range_capacity);
-        debug->ranges[debug->range_count++] = (struct unit_range){low, high, index};
+        debug->ranges[debug->range_count++] = (struct unit_range){low, index, high};
     }
 }
 
@@ -116,8 +106,8 @@ static struct code_debug *debug_of(struct code_module *module)
     if (module->debug)
         return module->debug;
     code_elf_complete(module);
-    struct code_debug *debug = module->debug = calloc(1, sizeof *debug);
-    if (!debug || module->info.debug_info != LWP_DEBUG_FULL)
+    struct code_debug *debug = module->debug = lwp_zeroed(1, sizeof *debug);
+    if (module->info.debug_info != LWP_DEBUG_FULL)
         return debug;
     char folder[DEBUG_FOLDER_MAX];
     code_debug_folder(module, folder, sizeof folder);
@@ -133,15 +123,13 @@ static struct code_debug *debug_of(struct code_module *module)
     debug_find_alternate(debug, module, folder);
     for (size_t i = 0; i < debug->unit_count; i++)
         debug_take_ranges(debug, &debug->units[i], (uint32_t)i);
-    if (debug->range_count)
-        qsort(debug->ranges, debug->range_count, sizeof *debug->ranges, unit_range_compare);
+    LWP_SORT(debug->ranges, debug->range_count, lwp_by_first_two);
     return debug;
 }
 
 Dwarf *code_dwarf(struct code_module *module)
 {
-    struct code_debug *debug = debug_of(module);
-    return debug ? debug->dwarf : NULL;
+    return debug_of(module)->dwarf;
 }
 
 static struct code_unit *unit_open(struct code_module *module, struct code_unit *unit)
@@ -156,17 +144,10 @@ static struct code_unit *unit_open(struct code_module *module, struct code_unit 
 struct code_unit *code_unit_find(struct code_module *module, uint64_t address)
 {
     struct code_debug *debug = debug_of(module);
-    size_t low = 0, high = debug ? debug->range_count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (debug->ranges[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low || address >= debug->ranges[low - 1].high)
+    size_t count = LWP_COUNT_UP_TO(debug->ranges, debug->range_count, low, address);
+    if (!count || address >= debug->ranges[count - 1].high)
         return NULL;
-    return unit_open(module, &debug->units[debug->ranges[low - 1].unit]);
+    return unit_open(module, &debug->units[debug->ranges[count - 1].unit]);
 }
 
 bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit)
@@ -177,25 +158,12 @@ bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit)
     return found;
 }
 
-size_t code_unit_count(struct code_module *module)
-{
-    struct code_debug *debug = debug_of(module);
-    return debug ? debug->unit_count : 0;
-}
-
 bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit)
 {
-    if (index >= code_unit_count(module))
+    if (index >= debug_of(module)->unit_count)
         return false;
     *unit = unit_open(module, &module->debug->units[index])->die;
     return true;
-}
-
-void code_debug_own(struct code_module *module, struct code_scopes *scopes)
-{
-    struct code_debug *debug = module->debug;
-    LWP_GROW(&debug->scopes, debug->scopes_count, &debug->scopes_capacity);
-    debug->scopes[debug->scopes_count++] = scopes;
 }
 
 void code_debug_free(struct code_debug *debug)
@@ -204,14 +172,6 @@ void code_debug_free(struct code_debug *debug)
         return;
     for (size_t i = 0; i < debug->unit_count; i++)
         free(debug->units[i].functions);
-    for (size_t i = 0; i < debug->scopes_count; i++) {
-        for (uint32_t k = 0; k < debug->scopes[i]->count; k++)
-            free(debug->scopes[i]->items[k].variables);
-        free(debug->scopes[i]->items);
-        free(debug->scopes[i]->starts);
-        free(debug->scopes[i]);
-    }
-    free(debug->scopes);
     free(debug->units);
     free(debug->ranges);
     if (debug->dwarf)
@@ -224,86 +184,47 @@ void code_debug_free(struct code_debug *debug)
     free(debug);
 }
 
-static void unit_read_lines(struct code_unit *unit)
-{
-    unit->lines_read = true;
-    if (dwarf_getsrclines(&unit->line_die, &unit->lines, &unit->line_count))
-        unit->line_count = 0;
-}
-
-/* How many rows are at or before the address. */
-static size_t unit_rows_until(const struct code_unit *unit, uint64_t address)
-{
-    size_t low = 0, high = unit->line_count;
-    Dwarf_Addr row_address;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (dwarf_lineaddr(dwarf_onesrcline(unit->lines, middle), &row_address) == 0 && row_address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Of the rows at a function's first address the first is for the function itself, the last for its first statement. */
 uint32_t code_line_opening(struct code_module *module, uint64_t start)
 {
     struct code_unit *unit = code_unit_find(module, start);
-    if (!unit)
-        return 0;
-    if (!unit->lines_read)
-        unit_read_lines(unit);
-    int opening = 0, line;
+    Dwarf_Lines *lines;
+    size_t low = 0, high = 0, count;
     Dwarf_Addr address;
-    for (size_t i = unit_rows_until(unit, start); i > 0; i--) {
-        Dwarf_Line *row = dwarf_onesrcline(unit->lines, i - 1);
+    if (!unit || dwarf_getsrclines(&unit->line_die, &lines, &count))
+        return 0;
+    for (high = count; low < high;) { /* the first row at `start`: libdw keeps to itself where its rows are */
+        size_t middle = low + (high - low) / 2;
+        if (dwarf_lineaddr(dwarf_onesrcline(lines, middle), &address) == 0 && address < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count; low++) {
+        Dwarf_Line *row = dwarf_onesrcline(lines, low);
         bool ends = true;
-        if (dwarf_lineaddr(row, &address) || address != start || dwarf_lineendsequence(row, &ends) || ends)
+        int line;
+        if (dwarf_lineaddr(row, &address) || address != start || dwarf_lineendsequence(row, &ends))
             break;
-        if (dwarf_lineno(row, &line) == 0 && line > 0)
-            opening = line;
+        if (!ends && dwarf_lineno(row, &line) == 0 && line > 0)
+            return (uint32_t)line;
     }
-    return (uint32_t)opening;
+    return 0;
 }
 
-/* The last row at or before the address. Of several rows at one address the last counts, but a row that ends a
- * sequence does not hide one that begins there. */
-bool code_line_row(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *start)
+/* Of several rows at one address the last counts. */
+void code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *row)
 {
-    *file = NULL;
-    *start = address;
-    *line = 0;
     struct code_unit *unit = code_unit_find(module, address);
-    if (!unit)
-        return false;
-    if (!unit->lines_read)
-        unit_read_lines(unit);
-    size_t low = unit_rows_until(unit, address);
-    Dwarf_Addr row_address;
-    if (!low)
-        return false;
-    Dwarf_Line *row = dwarf_onesrcline(unit->lines, low - 1);
-    Dwarf_Addr first;
-    bool ends = true;
-    if (dwarf_lineaddr(row, &first))
-        return false;
-    for (size_t i = low; i > 0 && ends; i--) {
-        row = dwarf_onesrcline(unit->lines, i - 1);
-        if (dwarf_lineaddr(row, &row_address) || row_address != first || dwarf_lineendsequence(row, &ends))
-            return false;
-    }
+    Dwarf_Line *found = unit ? dwarf_getsrc_die(&unit->line_die, address) : NULL;
+    Dwarf_Addr start = address;
     int number = 0;
-    if (ends || dwarf_lineno(row, &number))
-        return false;
-    *file = code_file_name(module->code, &unit->line_die, dwarf_linesrc(row, NULL, NULL));
-    *line = number > 0 ? (uint32_t)number : 0;
-    *start = first;
-    return true;
-}
-
-bool code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line)
-{
-    uint64_t row;
-    return code_line_row(module, address, file, line, &row);
+    *file = NULL;
+    *line = 0;
+    if (found && dwarf_lineno(found, &number) == 0 && dwarf_lineaddr(found, &start) == 0) {
+        *file = code_file_name(module->code, &unit->line_die, dwarf_linesrc(found, NULL, NULL));
+        *line = number > 0 ? (uint32_t)number : 0;
+    }
+    if (row)
+        *row = start;
 }

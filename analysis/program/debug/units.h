@@ -6,26 +6,18 @@
 
 struct code_function {
     uint64_t low, high;
-    Dwarf_Die die;
-    uint32_t first; /* the entry with the same die that holds `scopes`; several ranges share them */
-    struct code_scopes *scopes;
-    bool scopes_read;
+    Dwarf_Die die; /* of several entries, one for each of its ranges */
 };
 
 struct code_unit {
     Dwarf_Die line_die; /* of the skeleton when the unit is split */
     Dwarf_Die die;
     bool is_skeleton;                /* `die` is not known yet: the .dwo file was not opened */
-    struct code_function *functions; /* by low */
+    struct code_function *functions; /* by low; nested ones only when `functions_deep` */
     size_t function_count;
-    bool functions_read, functions_deep, lines_read;
-    Dwarf_Lines *lines;
-    size_t line_count;
+    bool functions_read, functions_deep;
 };
 
 struct code_unit *code_unit_find(struct code_module *module, uint64_t address);
-
-/* Keeps a function's scopes until the module's debug info is closed. */
-void code_debug_own(struct code_module *module, struct code_scopes *scopes);
 
 #endif

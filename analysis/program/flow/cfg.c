@@ -1,7 +1,7 @@
 /* Decodes a function from its first byte to its last and cuts it into blocks at branches and their targets.
- * Limits: jumps to other functions, the .cold part among them, leave the graph. Of an indirect jump the jump table is
- * read when the instructions before it show one; else, if it looks like a switch, it may go to every block that
- * nothing else leads to. Calls are taken to come back unless the callee is known not to (noreturn.c). */
+ * Limits: jumps to other functions, the .cold part among them, leave the graph. An indirect jump goes where its jump
+ * table says, if the instructions before it show one; else, if it looks like a switch, it may go to every block that
+ * nothing else leads to. Calls are assumed to return unless the callee is known not to (noreturn.c). */
 #include "analysis/program/flow/cfg.h"
 
 #include "analysis/program/flow/decode.h"
@@ -16,10 +16,6 @@ enum {
     CFG_EDGE_LIMIT = 8 * 1024 * 1024
 };
 
-struct cfg_edge {
-    uint32_t from, to;
-};
-
 struct cfg_work {
     struct code_module *module;
     struct code_range range;
@@ -28,11 +24,12 @@ struct cfg_work {
     uint32_t *at;       /* offset from range.low -> instruction, or LWP_NONE */
     uint32_t *block_at; /* instruction -> its block */
     uint8_t *leads;     /* instruction begins a block */
-    struct cfg_jump {   /* one target of one jump through a table */
-        uint32_t instruction, to;
-    } * jumps;
+    uint8_t *switches;  /* instruction is an indirect jump: enum cfg_switch */
+    struct cfg_edge {   /* between instructions */
+        uint32_t from, to;
+    } * jumps; /* through tables */
     size_t jump_count, jump_capacity;
-    struct cfg_edge *edges;
+    struct cfg_edge *edges; /* between blocks */
     size_t edge_count, edge_capacity;
 };
 
@@ -69,6 +66,11 @@ static void cfg_decode(struct cfg_work *work)
     }
 }
 
+/* Jump tables. A compiler's switch computes the address of its table (or has it in the memory operand), loads the entry
+ * of the case, adds the table to it where entries are relative, and jumps. So from an indirect jump backwards the first
+ * address that can be a table is taken for it: it must lie in data, and its entries must lead to instructions of this
+ * function; it ends at the first that does not. */
+
 /* lea table(%rip), %register */
 static uint64_t cfg_table_of_lea(const uint8_t *bytes, size_t length, uint64_t address)
 {
@@ -82,7 +84,7 @@ static uint64_t cfg_table_of_lea(const uint8_t *bytes, size_t length, uint64_t a
 static void cfg_take_jump(struct cfg_work *work, uint32_t instruction, uint32_t to)
 {
     LWP_GROW(&work->jumps, work->jump_count, &work->jump_capacity);
-    work->jumps[work->jump_count++] = (struct cfg_jump){instruction, to};
+    work->jumps[work->jump_count++] = (struct cfg_edge){instruction, to};
     work->leads[to] = 1;
 }
 
@@ -149,7 +151,7 @@ static bool cfg_goes_on(const struct cfg_instruction *instruction)
            (instruction->flow == CODE_FLOW_CALL && !instruction->never_returns);
 }
 
-static void cfg_mark_leaders(struct cfg_work *work, uint8_t *switches)
+static void cfg_mark_leaders(struct cfg_work *work)
 {
     struct cfg *cfg = work->cfg;
     work->leads[0] = 1;
@@ -161,7 +163,7 @@ static void cfg_mark_leaders(struct cfg_work *work, uint8_t *switches)
                 work->leads[to] = 1;
         }
         if (instruction->flow == CODE_FLOW_INDIRECT)
-            switches[i] = (uint8_t)cfg_read_switch(work, i);
+            work->switches[i] = (uint8_t)cfg_read_switch(work, i);
         if (i + 1 < cfg->instruction_count && (instruction->flow == CODE_FLOW_BRANCH || !cfg_goes_on(instruction)))
             work->leads[i + 1] = 1;
     }
@@ -195,17 +197,15 @@ static void cfg_link(struct cfg_work *work, uint32_t from, uint32_t to)
 }
 
 /* Unknown switches lead to the blocks that nothing else leads to. */
-static void cfg_link_orphans(struct cfg_work *work, const uint8_t *switches)
+static void cfg_link_orphans(struct cfg_work *work)
 {
     struct cfg *cfg = work->cfg;
-    uint8_t *reached = calloc(cfg->block_count + 1, 1);
-    if (!reached)
-        return;
+    uint8_t *reached = lwp_zeroed(cfg->block_count, 1);
     for (size_t e = 0; e < work->edge_count; e++)
         reached[work->edges[e].to] = 1;
     for (uint32_t from = 0; from < cfg->block_count; from++) {
         uint32_t last = cfg->blocks[from].first_instruction + cfg->blocks[from].instruction_count - 1;
-        if (switches[last] != CFG_SWITCH_UNKNOWN)
+        if (work->switches[last] != CFG_SWITCH_UNKNOWN)
             continue;
         for (uint32_t b = 1; b < cfg->block_count; b++)
             if (!reached[b] && !cfg->blocks[b].padding)
@@ -214,7 +214,7 @@ static void cfg_link_orphans(struct cfg_work *work, const uint8_t *switches)
     free(reached);
 }
 
-static void cfg_link_all(struct cfg_work *work, const uint8_t *switches)
+static void cfg_link_all(struct cfg_work *work)
 {
     struct cfg *cfg = work->cfg;
     for (uint32_t b = 0; b < cfg->block_count; b++) {
@@ -229,41 +229,35 @@ static void cfg_link_all(struct cfg_work *work, const uint8_t *switches)
             cfg_link(work, b, b + 1);
     }
     for (size_t j = 0; j < work->jump_count; j++)
-        cfg_link(work, work->block_at[work->jumps[j].instruction], work->block_at[work->jumps[j].to]);
-    cfg_link_orphans(work, switches);
+        cfg_link(work, work->block_at[work->jumps[j].from], work->block_at[work->jumps[j].to]);
+    cfg_link_orphans(work);
 }
 
-static bool cfg_pack_edges(struct cfg_work *work)
+/* Sorts the edges by the block they leave. Counted one place further up than they are wanted, the starts of the blocks
+ * are in place once all edges are. */
+static void cfg_pack_edges(struct cfg_work *work)
 {
     struct cfg *cfg = work->cfg;
     free(cfg->edge_first);
     free(cfg->edges);
-    cfg->edge_first = calloc((size_t)cfg->block_count + 2, sizeof *cfg->edge_first);
-    cfg->edges = malloc((work->edge_count + 1) * sizeof *cfg->edges);
-    if (!cfg->edge_first || !cfg->edges)
-        return false;
+    cfg->edge_first = lwp_zeroed((size_t)cfg->block_count + 2, sizeof *cfg->edge_first);
+    cfg->edges = lwp_zeroed(work->edge_count, sizeof *cfg->edges);
     for (size_t e = 0; e < work->edge_count; e++)
-        cfg->edge_first[work->edges[e].from + 1]++;
+        cfg->edge_first[work->edges[e].from + 2]++;
     for (uint32_t b = 0; b < cfg->block_count; b++)
-        cfg->edge_first[b + 1] += cfg->edge_first[b];
-    uint32_t *next = malloc((cfg->block_count + 1) * sizeof *next);
-    if (!next)
-        return false;
-    memcpy(next, cfg->edge_first, cfg->block_count * sizeof *next);
+        cfg->edge_first[b + 2] += cfg->edge_first[b + 1];
     for (size_t e = 0; e < work->edge_count; e++)
-        cfg->edges[next[work->edges[e].from]++] = work->edges[e].to;
-    free(next);
-    return true;
+        cfg->edges[cfg->edge_first[work->edges[e].from + 1]++] = work->edges[e].to;
 }
 
 /* What is still not reached is entered from outside (an exception's landing pad): let the entry lead to it. */
-static bool cfg_reach_all(struct cfg_work *work)
+static void cfg_reach_all(struct cfg_work *work)
 {
     struct cfg *cfg = work->cfg;
-    uint8_t *reached = calloc(cfg->block_count + 1, 1);
-    uint32_t *stack = malloc((cfg->block_count + 1) * sizeof *stack), depth = 0;
+    uint8_t *reached = lwp_zeroed(cfg->block_count, 1);
+    uint32_t *stack = lwp_zeroed(cfg->block_count, sizeof *stack), depth = 0;
     size_t known = work->edge_count;
-    for (uint32_t root = 0; reached && stack && root < cfg->block_count; root++) {
+    for (uint32_t root = 0; root < cfg->block_count; root++) {
         if (reached[root] || cfg->blocks[root].padding)
             continue;
         if (root)
@@ -279,10 +273,10 @@ static bool cfg_reach_all(struct cfg_work *work)
                 }
         }
     }
-    bool ok = reached && stack;
     free(reached);
     free(stack);
-    return ok && (work->edge_count == known || cfg_pack_edges(work));
+    if (work->edge_count != known)
+        cfg_pack_edges(work);
 }
 
 bool cfg_build(struct code_module *module, struct code_range range, struct cfg *cfg)
@@ -291,31 +285,27 @@ bool cfg_build(struct code_module *module, struct code_range range, struct cfg *
     struct cfg_work work = {.module = module, .range = range, .cfg = cfg};
     uint64_t bytes = range.high - range.low;
     const struct code_section *section = code_section_at(module, range.low);
-    uint8_t *switches = NULL;
-    bool ok = false;
     if (range.high <= range.low || bytes > CFG_BYTES_LIMIT || !section || !section->executable)
         return false;
-    work.at = malloc(bytes * sizeof *work.at);
-    if (!work.at)
-        return false;
-    memset(work.at, 0xff, bytes * sizeof *work.at);
+    work.at = memset(lwp_zeroed(bytes, sizeof *work.at), 0xff, bytes * sizeof *work.at);
     cfg_decode(&work);
-    work.leads = calloc((size_t)cfg->instruction_count + 1, 1);
-    work.block_at = malloc(((size_t)cfg->instruction_count + 1) * sizeof *work.block_at);
-    switches = calloc((size_t)cfg->instruction_count + 1, 1);
-    if (work.leads && work.block_at && switches && cfg->instruction_count) {
-        cfg_mark_leaders(&work, switches);
+    if (cfg->instruction_count) {
+        work.leads = lwp_zeroed(cfg->instruction_count, 1);
+        work.block_at = lwp_zeroed(cfg->instruction_count, sizeof *work.block_at);
+        work.switches = lwp_zeroed(cfg->instruction_count, 1);
+        cfg_mark_leaders(&work);
         cfg_cut(&work);
-        cfg_link_all(&work, switches);
-        ok = cfg_pack_edges(&work) && cfg_reach_all(&work);
+        cfg_link_all(&work);
+        cfg_pack_edges(&work);
+        cfg_reach_all(&work);
     }
     free(work.at);
     free(work.leads);
     free(work.block_at);
+    free(work.switches);
     free(work.jumps);
     free(work.edges);
-    free(switches);
-    return ok;
+    return cfg->instruction_count;
 }
 
 void cfg_free(struct cfg *cfg)

@@ -1,4 +1,4 @@
-/* The control-flow graph of one function's machine code. */
+/* The control-flow graph of one function's machine code, and where its loops are in the source. */
 #ifndef LWP_ANALYSIS_PROGRAM_FLOW_CFG_H
 #define LWP_ANALYSIS_PROGRAM_FLOW_CFG_H
 
@@ -21,7 +21,7 @@ struct cfg {
     struct cfg_instruction *instructions;
     struct cfg_block *blocks; /* by address */
     uint32_t instruction_count, block_count;
-    uint32_t *edge_first, *edges; /* successors of block b: edges[edge_first[b]] … ; edge_first has block_count + 1 */
+    uint32_t *edge_first, *edges; /* successors of block b: edges[edge_first[b]] … edges[edge_first[b + 1] - 1] */
 };
 
 /* Decodes [low, high). False: nothing there, or too large to be worth it. cfg_free in any case. */
@@ -30,5 +30,26 @@ void cfg_free(struct cfg *cfg);
 
 /* Whether the function that starts at the address, or is imported there, is known not to come back. */
 bool cfg_never_returns(struct code_module *module, uint64_t target, uint64_t slot);
+
+/* ---- lines of loops (loop_lines.c) ---- */
+
+struct loop_lines {
+    const char *function, *file;
+    uint32_t first_line, last_line;
+    uint64_t origin; /* the same for loops of copies of one source function; 0: unknown */
+};
+
+struct loop_blocks {
+    const uint32_t *blocks; /* members, those of inner loops too */
+    uint32_t block_count;
+    uint32_t header;
+};
+
+/* The source lines of all instructions of a function, for finding those of its loops. */
+struct loop_source;
+struct loop_source *loop_source_new(struct code_module *module, struct code_range range, const struct cfg *cfg);
+void loop_source_free(struct loop_source *source);
+
+struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_blocks *loop);
 
 #endif

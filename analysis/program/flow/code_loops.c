@@ -4,30 +4,14 @@
  * above some megabytes and loops nested absurdly deep are left without. */
 #include "analysis/program/flow/code_loops.h"
 
-#include "analysis/program/flow/loop_lines.h"
+#include "analysis/program/flow/cfg.h"
 #include "analysis/program/flow/loops.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { FLOW_DEPTH_LIMIT = 32, FLOW_MEMBER_LIMIT = 4 * 1000 * 1000, FLOW_LINE_SLACK = 3, FLOW_PAIR_LIMIT = 3000 };
-
-struct code_flow {
-    struct lwp_map *by_range; /* function -> index */
-    struct flow_function **functions;
-    size_t count, capacity;
-};
-
-static struct code_flow *flow_of(struct code_module *module)
-{
-    if (module->flow)
-        return module->flow;
-    struct code_flow *flow = module->flow = calloc(1, sizeof *flow);
-    if (!flow)
-        abort();
-    flow->by_range = lwp_map_new();
-    return flow;
-}
 
 static void flow_function_free(struct flow_function *function)
 {
@@ -39,20 +23,17 @@ static void flow_function_free(struct flow_function *function)
     free(function);
 }
 
-void code_flow_free(struct code_flow *flow)
+void code_flow_free(struct code_kept *functions)
 {
-    if (!flow)
-        return;
-    for (size_t i = 0; i < flow->count; i++)
-        flow_function_free(flow->functions[i]);
-    free(flow->functions);
-    lwp_map_free(flow->by_range);
-    free(flow);
+    for (size_t i = 0; i < functions->count; i++)
+        flow_function_free(functions->items[i]);
+    code_kept_free(functions);
 }
 
 /* The loops of one function while they are worked out. */
 struct flow_loop {
-    uint32_t header, parent, depth; /* block; index of a flow_loop or LWP_NONE */
+    uint64_t depth, header; /* sorted by these; the header is a block */
+    uint32_t parent;        /* index of a flow_loop or LWP_NONE */
     struct loop_lines lines;
     uint32_t source; /* index of the loop that stands for all of this source loop */
 };
@@ -75,14 +56,6 @@ static uint32_t flow_depth(const struct flow_work *work, uint32_t header)
     return depth;
 }
 
-static int flow_loop_compare(const void *a, const void *b)
-{
-    const struct flow_loop *x = a, *y = b;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    return x->header < y->header ? -1 : x->header > y->header;
-}
-
 /* Lists the loops, outer ones first. */
 static void flow_list(struct flow_work *work)
 {
@@ -95,8 +68,7 @@ static void flow_list(struct flow_work *work)
         LWP_GROW(&work->loops, work->loop_count, &capacity);
         work->loops[work->loop_count++] = (struct flow_loop){.header = b, .parent = LWP_NONE, .depth = depth};
     }
-    if (work->loop_count)
-        qsort(work->loops, work->loop_count, sizeof *work->loops, flow_loop_compare);
+    LWP_SORT(work->loops, work->loop_count, lwp_by_first_two);
     for (uint32_t l = 0; l < work->loop_count; l++) {
         struct flow_loop *loop = &work->loops[l];
         uint32_t outer = work->nest[loop->header].outer;
@@ -118,9 +90,7 @@ static uint32_t flow_loop_of(const struct flow_work *work, uint32_t block)
 static void flow_find_lines(struct flow_work *work)
 {
     struct loop_source *source = loop_source_new(work->module, work->range, &work->cfg);
-    uint32_t *first = calloc((size_t)work->loop_count + 2, sizeof *first), *members = NULL;
-    if (!source || !first)
-        goto out;
+    uint32_t *first = lwp_zeroed((size_t)work->loop_count + 2, sizeof *first), *members = NULL;
     for (uint32_t b = 0; b < work->cfg.block_count; b++)
         for (uint32_t l = flow_loop_of(work, b); l != LWP_NONE; l = work->loops[l].parent)
             first[l + 2]++;
@@ -128,15 +98,13 @@ static void flow_find_lines(struct flow_work *work)
         first[l + 2] += first[l + 1];
     if (first[work->loop_count + 1] > FLOW_MEMBER_LIMIT) /* loops without lines, rather than minutes */
         goto out;
-    members = malloc(((size_t)first[work->loop_count + 1] + 1) * sizeof *members);
-    if (!members)
-        goto out;
+    members = lwp_zeroed(first[work->loop_count + 1], sizeof *members);
     for (uint32_t b = 0; b < work->cfg.block_count; b++)
         for (uint32_t l = flow_loop_of(work, b); l != LWP_NONE; l = work->loops[l].parent)
             members[first[l + 1]++] = b;
     for (uint32_t l = 0; l < work->loop_count; l++) {
-        struct loop_body body = {members + first[l], first[l + 1] - first[l], work->loops[l].header};
-        work->loops[l].lines = loop_lines_of(source, &body);
+        struct loop_blocks blocks = {members + first[l], first[l + 1] - first[l], (uint32_t)work->loops[l].header};
+        work->loops[l].lines = loop_lines_of(source, &blocks);
     }
 out:
     free(members);
@@ -220,12 +188,12 @@ static void flow_publish(struct flow_work *work, struct flow_function *function)
     for (uint32_t l = 0; l < work->loop_count; l++) {
         const struct flow_loop *loop = &work->loops[l];
         LWP_GROW(&code->loops, code->loop_count, &code->loop_capacity);
-        LWP_GROW(&code->source_loops, code->loop_count, &code->source_capacity);
         struct lwp_loop *made = lwp_arena_alloc(code->arena, 1, sizeof *made);
         *made = (struct lwp_loop){
             .module = work->module->index,
             .parent = loop->parent == LWP_NONE ? LWP_NONE : base + loop->parent,
-            .depth = loop->depth,
+            .depth = (uint32_t)loop->depth,
+            .source = base + flow_root(work, l),
             .header = work->cfg.blocks[loop->header].start,
             .function = loop->lines.function ? loop->lines.function
                         : symbol             ? code_demangle(code, symbol)
@@ -234,37 +202,35 @@ static void flow_publish(struct flow_work *work, struct flow_function *function)
             .first_line = loop->lines.first_line,
             .last_line = loop->lines.last_line,
         };
-        code->source_loops[code->loop_count] = base + flow_root(work, l);
         code->loops[code->loop_count++] = made;
     }
     for (uint32_t b = 0; b < function->block_count; b++) {
         uint32_t loop = flow_loop_of(work, b);
         function->blocks[b].loop = loop == LWP_NONE ? LWP_NONE : base + loop;
-        function->blocks[b].header = loop == LWP_NONE ? LWP_NONE : work->loops[loop].header;
+        function->blocks[b].header = loop == LWP_NONE ? LWP_NONE : (uint32_t)work->loops[loop].header;
     }
 }
 
 static struct flow_function *flow_build(struct code_module *module, struct code_range range)
 {
     struct flow_work work = {.module = module, .range = range};
-    struct flow_function *function = calloc(1, sizeof *function);
-    bool ok = function && cfg_build(module, range, &work.cfg);
-    if (!ok)
-        goto out;
+    if (!cfg_build(module, range, &work.cfg)) {
+        cfg_free(&work.cfg);
+        return NULL;
+    }
     uint32_t count = work.cfg.block_count;
-    work.nest = calloc(count, sizeof *work.nest);
-    work.loop_of = calloc(count, sizeof *work.loop_of);
-    function->range = range;
-    function->blocks = calloc(count, sizeof *function->blocks);
+    work.nest = lwp_zeroed(count, sizeof *work.nest);
+    work.loop_of = lwp_zeroed(count, sizeof *work.loop_of);
     struct lwp_graph graph = {count, work.cfg.edge_first, work.cfg.edges};
-    ok = work.nest && work.loop_of && function->blocks && lwp_loops_find(&graph, work.nest);
-    if (!ok)
-        goto out;
+    lwp_loops_find(&graph, work.nest);
     flow_list(&work);
     if (work.loop_count) {
         flow_find_lines(&work);
         flow_join(&work);
     }
+    struct flow_function *function = lwp_zeroed(1, sizeof *function);
+    function->range = range;
+    function->blocks = lwp_zeroed(count, sizeof *function->blocks);
     function->block_count = count;
     for (uint32_t b = 0; b < count; b++)
         function->blocks[b] = (struct flow_block){.start = work.cfg.blocks[b].start, .end = work.cfg.blocks[b].end};
@@ -272,50 +238,44 @@ static struct flow_function *flow_build(struct code_module *module, struct code_
     function->edge_first = work.cfg.edge_first;
     function->edges = work.cfg.edges;
     work.cfg.edge_first = work.cfg.edges = NULL;
-out:
     cfg_free(&work.cfg);
     free(work.nest);
     free(work.loop_of);
     free(work.loops);
-    if (!ok) {
-        flow_function_free(function);
-        return NULL;
-    }
     return function;
 }
 
-const struct flow_function *code_flow_at(struct code_module *module, struct code_range range)
+const struct flow_function *code_flow_at(struct code_module *module, uint64_t address)
 {
-    struct code_flow *flow = flow_of(module);
-    uint64_t key = lwp_hash_mix(range.low, range.high);
-    uint32_t known = lwp_map_get(flow->by_range, key);
-    if (known != LWP_MAP_NONE)
-        return flow->functions[known]; // NOLINT(clang-analyzer-core.NullDereference): a number that was there has its item
-    struct flow_function *function = flow_build(module, range);
-    LWP_GROW(&flow->functions, flow->count, &flow->capacity);
-    *lwp_map_at(flow->by_range, key) = (uint32_t)flow->count;
-    flow->functions[flow->count++] = function;
-    return function;
+    struct code_range range;
+    const char *name;
+    bool fresh;
+    if (!code_function_at(module, address, &range, &name))
+        return NULL;
+    void **kept = code_kept_at(&module->functions, lwp_hash_mix(range.low, range.high), &fresh);
+    if (fresh)
+        *kept = flow_build(module, range);
+    return *kept;
 }
 
 uint32_t code_flow_block(const struct flow_function *function, uint64_t address)
 {
-    uint32_t low = 0, high = function->block_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (function->blocks[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < function->blocks[low - 1].end ? low - 1 : LWP_NONE;
+    size_t count = LWP_COUNT_UP_TO(function->blocks, function->block_count, start, address);
+    return count && address < function->blocks[count - 1].end ? (uint32_t)count - 1 : LWP_NONE;
 }
 
-uint32_t code_loop_at(struct code_module *module, struct code_range range, uint64_t address)
+uint32_t code_loop_at(struct code_module *module, uint64_t address)
 {
-    const struct flow_function *function = code_flow_at(module, range);
+    const struct flow_function *function = code_flow_at(module, address);
     uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
     return block == LWP_NONE ? LWP_NONE : function->blocks[block].loop;
+}
+
+bool code_loop_holds(const struct lwp_code *code, uint32_t outer, uint32_t loop)
+{
+    while (loop != LWP_NONE && loop != outer)
+        loop = code->loops[loop]->parent;
+    return loop == outer;
 }
 
 uint32_t lwp_code_loop_count(const struct lwp_code *code)
@@ -330,5 +290,5 @@ const struct lwp_loop *lwp_code_loop(const struct lwp_code *code, uint32_t loop)
 
 uint32_t lwp_code_source_loop(const struct lwp_code *code, uint32_t loop)
 {
-    return loop < code->loop_count ? code->source_loops[loop] : LWP_NONE;
+    return loop < code->loop_count ? code->loops[loop]->source : LWP_NONE;
 }

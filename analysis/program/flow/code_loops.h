@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_PROGRAM_FLOW_CODE_LOOPS_H
 
 #include "analysis/program/binary/module.h"
-#include "analysis/program/flow/machine_loops.h"
+#include "analysis/program/flow/machine_code.h"
 
 /* A function's blocks, kept after its loops are known. Successors may leave a loop; block 0 is the entry. */
 struct flow_block {
@@ -19,13 +19,16 @@ struct flow_function {
     uint32_t *edge_first, *edges;
 };
 
-/* The function's flow, decoded when first asked about; NULL when there is none. */
-const struct flow_function *code_flow_at(struct code_module *module, struct code_range range);
+/* The flow of the function that holds the address, decoded when first asked about; NULL when there is none. */
+const struct flow_function *code_flow_at(struct code_module *module, uint64_t address);
 uint32_t code_flow_block(const struct flow_function *function, uint64_t address); /* or LWP_NONE */
 
 /* The innermost loop that holds the address, or LWP_NONE. */
-uint32_t code_loop_at(struct code_module *module, struct code_range function, uint64_t address);
+uint32_t code_loop_at(struct code_module *module, uint64_t address);
 
-void code_flow_free(struct code_flow *flow);
+/* Whether the loop (or LWP_NONE) is `outer` or inside it. */
+bool code_loop_holds(const struct lwp_code *code, uint32_t outer, uint32_t loop);
+
+void code_flow_free(struct code_kept *functions);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <Zydis/Zydis.h>
 
+enum { CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
+
 static int8_t decode_register(ZydisRegister name)
 {
     if (name == ZYDIS_REGISTER_NONE)
@@ -19,29 +21,17 @@ static int8_t decode_register(ZydisRegister name)
 /* Its number, or -1. */
 static int8_t decode_vector(ZydisRegister name)
 {
-    switch (ZydisRegisterGetClass(name)) {
-    case ZYDIS_REGCLASS_XMM:
-    case ZYDIS_REGCLASS_YMM:
-    case ZYDIS_REGCLASS_ZMM:
-        return ZydisRegisterGetId(name);
-    default:
-        return -1;
-    }
+    ZydisRegisterClass class = ZydisRegisterGetClass(name);
+    bool vector = class == ZYDIS_REGCLASS_XMM || class == ZYDIS_REGCLASS_YMM || class == ZYDIS_REGCLASS_ZMM;
+    return vector ? ZydisRegisterGetId(name) : -1;
 }
 
 static bool decode_touches_memory(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operand)
 {
-    if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
-        operand->mem.type == ZYDIS_MEMOP_TYPE_MIB)
-        return false;
-    switch (instruction->meta.category) {
-    case ZYDIS_CATEGORY_NOP:
-    case ZYDIS_CATEGORY_WIDENOP:
-    case ZYDIS_CATEGORY_PREFETCH:
-        return false;
-    default:
-        return true;
-    }
+    ZydisInstructionCategory category = instruction->meta.category;
+    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN &&
+           operand->mem.type != ZYDIS_MEMOP_TYPE_MIB && category != ZYDIS_CATEGORY_NOP &&
+           category != ZYDIS_CATEGORY_WIDENOP && category != ZYDIS_CATEGORY_PREFETCH;
 }
 
 /* Moves of so many bits, whatever they are: two floats go as one 64-bit number. */
@@ -77,65 +67,25 @@ static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *in
     return memory;
 }
 
-static void decode_values(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
-                          struct code_instruction *result)
+/* Registers that change, and 64-bit moves between a general register and memory. */
+static void decode_moves(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                         struct code_instruction *result)
 {
-    for (int i = 0; i < instruction->operand_count; i++)
-        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-            (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) {
-            int8_t changed = decode_register(operands[i].reg.value);
-            if (changed >= 0)
-                result->written |= 1u << changed;
-        }
-    if (instruction->mnemonic == ZYDIS_MNEMONIC_MOV && operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-        operands[0].size == 64 && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+    for (int i = 0; i < instruction->operand_count; i++) {
+        if (operands[i].type != ZYDIS_OPERAND_TYPE_REGISTER || !(operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+            continue;
+        int8_t general = decode_register(operands[i].reg.value), vector = decode_vector(operands[i].reg.value);
+        result->written |= general >= 0 ? 1u << general : 0;
+        result->written_vectors |= vector >= 0 ? 1u << vector : 0;
+    }
+    if (instruction->mnemonic != ZYDIS_MNEMONIC_MOV || operands[0].size != 64)
+        return;
+    if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
         result->source = decode_register(operands[1].reg.value);
         result->stores = result->source >= 0;
-        return;
-    }
-    if (instruction->operand_count_visible < 1 || operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
-        operands[0].size != 64)
-        return;
-    const ZydisDecodedOperand *from = &operands[1];
-    result->destination = decode_register(operands[0].reg.value);
-    result->source = result->destination;
-    if (result->destination < 0)
-        return;
-    switch (instruction->mnemonic) {
-    case ZYDIS_MNEMONIC_MOV:
-        if (from->type == ZYDIS_OPERAND_TYPE_REGISTER && (result->source = decode_register(from->reg.value)) >= 0)
-            result->copies = true;
-        result->loads = from->type == ZYDIS_OPERAND_TYPE_MEMORY;
-        break;
-    case ZYDIS_MNEMONIC_ADD:
-    case ZYDIS_MNEMONIC_SUB:
-        if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-            result->copies = true;
-            result->constant =
-                instruction->mnemonic == ZYDIS_MNEMONIC_ADD ? from->imm.value.s : (int64_t)(0 - from->imm.value.u);
-        } else if (instruction->mnemonic == ZYDIS_MNEMONIC_ADD && from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-            result->other = decode_register(from->reg.value);
-            result->sums = result->other >= 0;
-        }
-        break;
-    case ZYDIS_MNEMONIC_INC:
-    case ZYDIS_MNEMONIC_DEC:
-        result->copies = true;
-        result->constant = instruction->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1;
-        break;
-    case ZYDIS_MNEMONIC_LEA:
-        if (from->mem.index == ZYDIS_REGISTER_NONE && instruction->address_width == 64 &&
-            (result->source = decode_register(from->mem.base)) >= 0) {
-            result->copies = true;
-            result->constant = from->mem.disp.has_displacement ? from->mem.disp.value : 0;
-        } else if (from->mem.index != ZYDIS_REGISTER_NONE) {
-            result->source = decode_register(from->mem.base);
-            result->other = from->mem.scale == 1 ? decode_register(from->mem.index) : -1;
-            result->sums = result->source >= 0 || result->other >= 0;
-        }
-        break;
-    default:
-        break;
+    } else if (operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY) {
+        result->destination = decode_register(operands[0].reg.value);
+        result->loads = result->destination >= 0;
     }
 }
 
@@ -143,10 +93,6 @@ static void decode_values(const ZydisDecodedInstruction *instruction, const Zydi
 static void decode_put(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                        struct code_instruction *result)
 {
-    for (int i = 0; i < instruction->operand_count; i++)
-        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-            (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) && decode_vector(operands[i].reg.value) >= 0)
-            result->written_vectors |= 1u << decode_vector(operands[i].reg.value);
     const ZydisDecodedOperand *from = &operands[1];
     if (instruction->operand_count_visible != 2 || operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
         !result->memory.store || result->memory.load)
@@ -186,58 +132,50 @@ static struct code_linear decode_lea(const ZydisDecodedOperand *from, uint64_t n
 static struct code_linear decode_linear(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                                         uint64_t next)
 {
-    struct code_linear linear = {.base = -1, .index = -1};
     const ZydisDecodedOperand *from = &operands[1];
     int8_t to, other = -1;
     if (instruction->operand_count_visible < 1 || !decode_general(&operands[0], &to))
-        return linear;
+        return (struct code_linear){.base = -1, .index = -1};
     bool immediate = instruction->operand_count_visible == 2 && from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
     bool general = instruction->operand_count_visible >= 2 && decode_general(from, &other);
     int64_t value = immediate ? from->imm.value.s : 0;
+    struct code_linear linear = {.exists = immediate || general, .base = -1, .index = other, .scale = 1, .plus = value};
     switch (instruction->mnemonic) {
     case ZYDIS_MNEMONIC_MOV:
     case ZYDIS_MNEMONIC_MOVSXD:
-        linear =
-            (struct code_linear){.exists = immediate || general, .base = -1, .index = other, .scale = 1, .plus = value};
         break;
     case ZYDIS_MNEMONIC_LEA:
         linear = decode_lea(from, next);
         break;
     case ZYDIS_MNEMONIC_ADD:
-        linear =
-            (struct code_linear){.exists = immediate || general, .base = to, .index = other, .scale = 1, .plus = value};
+        linear.base = to;
         linear.loads = from->type == ZYDIS_OPERAND_TYPE_MEMORY && operands[0].size == 64;
         linear.exists |= linear.loads;
         break;
     case ZYDIS_MNEMONIC_SUB:
-        linear = (struct code_linear){.exists = immediate || general,
-                                      .base = to,
-                                      .index = other,
-                                      .scale = -1,
-                                      .plus = (int64_t)(0 - (uint64_t)value)};
+        linear.base = to;
+        linear.scale = -1;
+        linear.plus = (int64_t)(0 - (uint64_t)value);
         break;
     case ZYDIS_MNEMONIC_INC:
     case ZYDIS_MNEMONIC_DEC:
-        linear = (struct code_linear){
-            .exists = true, .base = to, .index = -1, .plus = instruction->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1};
+        linear = (struct code_linear){.exists = true, .base = to, .index = -1};
+        linear.plus = instruction->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1;
         break;
-    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_XOR: /* of itself: 0 */
         linear = (struct code_linear){.exists = general && other == to, .base = -1, .index = -1};
         break;
     case ZYDIS_MNEMONIC_SHL:
-        linear = (struct code_linear){.exists = immediate && value >= 0 && value < 30,
-                                      .base = -1,
-                                      .index = to,
-                                      .scale = (int32_t)(1u << (value & 31))};
+        linear = (struct code_linear){.exists = immediate && value >= 0 && value < 30, .base = -1, .index = to};
+        linear.scale = (int32_t)(1u << (value & 31));
         break;
     case ZYDIS_MNEMONIC_IMUL:
-        if (instruction->operand_count_visible == 3 && general && operands[2].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-            linear = (struct code_linear){
-                .exists = true, .base = -1, .index = other, .scale = (int32_t)operands[2].imm.value.s};
+        linear.exists =
+            instruction->operand_count_visible == 3 && general && operands[2].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+        linear.scale = linear.exists ? (int32_t)operands[2].imm.value.s : 0;
         break;
     default:
-        if (instruction->meta.category == ZYDIS_CATEGORY_CMOV && general)
-            linear = (struct code_linear){.exists = true, .selects = true, .base = -1, .index = other, .scale = 1};
+        linear.exists = linear.selects = instruction->meta.category == ZYDIS_CATEGORY_CMOV && general;
     }
     linear.to = to;
     linear.narrow = operands[0].size < 64 || instruction->mnemonic == ZYDIS_MNEMONIC_MOVSXD;
@@ -248,45 +186,39 @@ static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t add
 {
     uint64_t next = address + instruction->length;
     bool relative = instruction->raw.imm[0].is_relative;
-    uint64_t target = relative ? next + (uint64_t)instruction->raw.imm[0].value.s : 0;
-    /* Through a pointer at a fixed place: mod 00, rm 101. */
-    bool fixed = instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM && instruction->raw.modrm.mod == 0 &&
-                 instruction->raw.modrm.rm == 5;
+    ZydisMnemonic mnemonic = instruction->mnemonic;
     switch (instruction->meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
         result->flow = relative ? CODE_FLOW_BRANCH : CODE_FLOW_NEXT;
-        result->target = target;
         break;
     case ZYDIS_CATEGORY_UNCOND_BR:
         result->flow = relative ? CODE_FLOW_JUMP : CODE_FLOW_INDIRECT;
-        result->target = target;
-        if (fixed)
-            result->call_slot = next + (uint64_t)instruction->raw.disp.value;
         break;
     case ZYDIS_CATEGORY_CALL:
         result->flow = CODE_FLOW_CALL;
-        result->target = target;
-        if (fixed)
-            result->call_slot = next + (uint64_t)instruction->raw.disp.value;
         break;
     case ZYDIS_CATEGORY_RET:
         result->flow = CODE_FLOW_END;
-        break;
+        return;
     default:
-        if (instruction->mnemonic == ZYDIS_MNEMONIC_UD0 || instruction->mnemonic == ZYDIS_MNEMONIC_UD1 ||
-            instruction->mnemonic == ZYDIS_MNEMONIC_UD2 || instruction->mnemonic == ZYDIS_MNEMONIC_HLT ||
-            instruction->mnemonic == ZYDIS_MNEMONIC_INT3)
+        if (mnemonic == ZYDIS_MNEMONIC_UD0 || mnemonic == ZYDIS_MNEMONIC_UD1 || mnemonic == ZYDIS_MNEMONIC_UD2 ||
+            mnemonic == ZYDIS_MNEMONIC_HLT || mnemonic == ZYDIS_MNEMONIC_INT3)
             result->flow = CODE_FLOW_END;
-        break;
+        return;
     }
+    result->target = relative ? next + (uint64_t)instruction->raw.imm[0].value.s : 0;
+    /* Through a pointer at a fixed place: mod 00, rm 101. */
+    if (result->flow != CODE_FLOW_BRANCH && result->flow != CODE_FLOW_NEXT &&
+        (instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM) && instruction->raw.modrm.mod == 0 &&
+        instruction->raw.modrm.rm == 5)
+        result->call_slot = next + (uint64_t)instruction->raw.disp.value;
 }
 
 struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands)
 {
     static ZydisDecoder decoder;
     static bool ready;
-    struct code_instruction result = {
-        .memory = {.base = -1, .index = -1}, .put = -1, .destination = -1, .source = -1, .other = -1};
+    struct code_instruction result = {.memory = {.base = -1, .index = -1}, .put = -1, .destination = -1, .source = -1};
     if (!ready) {
         ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
         ready = true;
@@ -306,13 +238,22 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
                 ZydisDecoderDecodeOperands(&decoder, &context, &instruction, operands, instruction.operand_count)))
             return result;
         result.memory = decode_memory(&instruction, operands);
-        decode_values(&instruction, operands, &result);
+        decode_moves(&instruction, operands, &result);
         decode_put(&instruction, operands, &result);
         result.linear = decode_linear(&instruction, operands, address + instruction.length);
     }
     if (result.flow == CODE_FLOW_CALL)
-        result.written |= CODE_CALL_CLOBBERS;
+        result.written |= CALL_CLOBBERS;
     return result;
+}
+
+int8_t code_copied_register(const struct code_linear *linear)
+{
+    if (!linear->exists || linear->narrow || linear->selects || linear->loads)
+        return -1;
+    if (linear->index < 0)
+        return linear->base;
+    return linear->base < 0 && linear->scale == 1 ? linear->index : -1;
 }
 
 struct code_instruction code_decode_at(const struct code_module *module, uint64_t address, bool with_operands)

@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_PROGRAM_FLOW_DECODE_H
 
 #include "analysis/program/binary/module.h"
-#include "analysis/program/flow/operand.h"
+#include "analysis/program/flow/machine_code.h"
 
 enum code_flow_kind {
     CODE_FLOW_NEXT,     /* goes on with the next instruction */
@@ -25,12 +25,9 @@ struct code_instruction {
     uint32_t written_vectors; /* xmm, ymm, zmm 0 to 31 likewise */
     bool puts;                /* stores what is in the register `put`, or a constant (-1), and does not load */
     int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
-    bool copies;              /* `destination` = `source` + `constant` (mov, add, sub, inc, dec, lea) */
-    bool sums;                /* `destination` = `source` + `other` + something known */
     bool loads;               /* `destination` = 8 bytes at `memory` */
     bool stores;              /* 8 bytes at `memory` = `source` */
-    int8_t destination, source, other;
-    int64_t constant;
+    int8_t destination, source;
     struct code_linear { /* `to` = base + index * scale + plus; a register of -1 counts as 0 */
         bool exists;
         bool narrow;  /* computed in 32 bits: no pointer, or a constant one */
@@ -43,7 +40,11 @@ struct code_instruction {
 };
 
 enum { CODE_VECTORS = 32 };
-enum { CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
+enum { CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RDI = 7 }; /* in ModRM numbering, as everywhere here */
+
+/* The register whose value plus a constant goes into `linear.to`, perhaps itself (mov, add, sub, inc, dec, lea); -1: it
+ * is not one register's. */
+int8_t code_copied_register(const struct code_linear *linear);
 
 /* `with_operands` false leaves `memory` and the register parts empty, and is faster. */
 struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands);

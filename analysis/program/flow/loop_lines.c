@@ -3,9 +3,9 @@
  * Optimised code mixes in instructions of the surroundings (hoisted, merged), so up to a tenth may lie outside as
  * long as the jumps back to the header lie inside. Lines of another file (macros of assembly, #include) do not count.
  */
-#include "analysis/program/flow/loop_lines.h"
-
 #include "analysis/program/debug/scopes.h"
+#include "analysis/program/flow/cfg.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -14,6 +14,7 @@ struct loop_line {
     uint32_t line;
     uint64_t row;   /* address where the table says so */
     uint32_t scope; /* of the function or inlined call; LWP_NONE: unknown */
+    bool read;
 };
 
 struct loop_source {
@@ -21,35 +22,25 @@ struct loop_source {
     const struct cfg *cfg;
     struct code_scopes *scopes;
     struct loop_line *lines; /* of each instruction, read when needed */
-    uint8_t *read;
-    uint32_t *counts;      /* per scope, zero between uses */
-    uint32_t opening_line; /* 0: unknown */
+    uint32_t *counts;        /* per scope, zero between uses */
+    uint32_t opening_line;   /* 0: unknown */
     struct code_range range;
 };
 
 struct loop_source *loop_source_new(struct code_module *module, struct code_range range, const struct cfg *cfg)
 {
-    struct loop_source *source = calloc(1, sizeof *source);
-    if (!source)
-        return NULL;
+    struct loop_source *source = lwp_zeroed(1, sizeof *source);
     *source = (struct loop_source){.module = module, .cfg = cfg, .range = range};
     source->scopes = code_scopes_at(module, range.low);
     source->opening_line = code_line_opening(module, range.low);
-    source->lines = calloc((size_t)cfg->instruction_count + 1, sizeof *source->lines);
-    source->read = calloc((size_t)cfg->instruction_count + 1, 1);
-    source->counts = calloc(source->scopes ? source->scopes->count : 1, sizeof *source->counts);
-    if (source->lines && source->read && source->counts)
-        return source;
-    loop_source_free(source);
-    return NULL;
+    source->lines = lwp_zeroed(cfg->instruction_count, sizeof *source->lines);
+    source->counts = lwp_zeroed(source->scopes ? source->scopes->count : 0, sizeof *source->counts);
+    return source;
 }
 
 void loop_source_free(struct loop_source *source)
 {
-    if (!source)
-        return;
     free(source->lines);
-    free(source->read);
     free(source->counts);
     free(source);
 }
@@ -57,11 +48,11 @@ void loop_source_free(struct loop_source *source)
 static const struct loop_line *loop_line(struct loop_source *source, uint32_t instruction)
 {
     struct loop_line *line = &source->lines[instruction];
-    if (source->read[instruction])
+    if (line->read)
         return line;
-    source->read[instruction] = 1;
+    line->read = true;
     uint64_t address = source->cfg->instructions[instruction].address;
-    code_line_row(source->module, address, &line->file, &line->line, &line->row);
+    code_line_at(source->module, address, &line->file, &line->line, &line->row);
     line->scope = LWP_NONE;
     if (source->scopes)
         line->scope = source->scopes->items[code_scope_find(source->scopes, address)].function;
@@ -75,22 +66,15 @@ static uint32_t loop_outer(const struct loop_source *source, uint32_t scope)
     return parent == LWP_NONE ? LWP_NONE : source->scopes->items[parent].function;
 }
 
-static bool loop_holds(const struct loop_source *source, uint32_t outer, uint32_t scope)
-{
-    while (scope != LWP_NONE && scope > outer) /* outer scopes have smaller numbers */
-        scope = loop_outer(source, scope);
-    return scope == outer;
-}
-
 /* The innermost scope in which the jumps back to the header all are. */
-static uint32_t loop_latch_scope(struct loop_source *source, const struct loop_body *body)
+static uint32_t loop_latch_scope(struct loop_source *source, const struct loop_blocks *loop)
 {
     uint32_t common = LWP_NONE;
     const struct cfg *cfg = source->cfg;
-    for (uint32_t i = 0; i < body->block_count; i++) {
-        uint32_t b = body->blocks[i];
+    for (uint32_t i = 0; i < loop->block_count; i++) {
+        uint32_t b = loop->blocks[i];
         for (uint32_t e = cfg->edge_first[b]; e < cfg->edge_first[b + 1]; e++) {
-            if (cfg->edges[e] != body->header)
+            if (cfg->edges[e] != loop->header)
                 continue;
             uint32_t last = cfg->blocks[b].first_instruction + cfg->blocks[b].instruction_count - 1;
             uint32_t scope = loop_line(source, last)->scope;
@@ -101,12 +85,12 @@ static uint32_t loop_latch_scope(struct loop_source *source, const struct loop_b
 }
 
 #define LOOP_EACH(instruction)                                                                                         \
-    for (uint32_t i_ = 0; i_ < body->block_count; i_++)                                                                \
-        for (uint32_t instruction = source->cfg->blocks[body->blocks[i_]].first_instruction,                           \
-                      end_ = instruction + source->cfg->blocks[body->blocks[i_]].instruction_count;                    \
+    for (uint32_t i_ = 0; i_ < loop->block_count; i_++)                                                                \
+        for (uint32_t instruction = source->cfg->blocks[loop->blocks[i_]].first_instruction,                           \
+                      end_ = instruction + source->cfg->blocks[loop->blocks[i_]].instruction_count;                    \
              instruction < end_; instruction++)
 
-static uint32_t loop_scope(struct loop_source *source, const struct loop_body *body)
+static uint32_t loop_scope(struct loop_source *source, const struct loop_blocks *loop)
 {
     uint32_t total = 0;
     LOOP_EACH(i)
@@ -115,7 +99,7 @@ static uint32_t loop_scope(struct loop_source *source, const struct loop_body *b
         for (uint32_t scope = loop_line(source, i)->scope; scope != LWP_NONE; scope = loop_outer(source, scope))
             source->counts[scope]++;
     }
-    uint32_t found = loop_latch_scope(source, body);
+    uint32_t found = loop_latch_scope(source, loop);
     while (found && source->counts[found] < total - total / 10)
         found = loop_outer(source, found);
     LOOP_EACH(i)
@@ -124,20 +108,21 @@ static uint32_t loop_scope(struct loop_source *source, const struct loop_body *b
     return found;
 }
 
+static int block_compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 /* Does the row of the instruction's line begin in one of the loop's blocks? */
-static bool loop_states(struct loop_source *source, const struct loop_body *body, uint32_t instruction)
+static bool loop_states(struct loop_source *source, const struct loop_blocks *loop, uint32_t instruction)
 {
     uint64_t row = loop_line(source, instruction)->row;
     const struct cfg *cfg = source->cfg;
-    uint32_t low = 0, high = body->block_count;
-    while (low < high) { /* members are in order of address */
-        uint32_t middle = low + (high - low) / 2;
-        if (cfg->blocks[body->blocks[middle]].start <= row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && row < cfg->blocks[body->blocks[low - 1]].end;
+    size_t block = LWP_COUNT_UP_TO(cfg->blocks, cfg->block_count, start, row);
+    if (!block || row >= cfg->blocks[--block].end)
+        return false;
+    return bsearch(&(uint32_t){(uint32_t)block}, loop->blocks, loop->block_count, sizeof(uint32_t), block_compare);
 }
 
 /* The instruction's line as seen from `scope`: its own, or that of the inlined call it belongs to. */
@@ -149,7 +134,7 @@ static bool loop_line_in(struct loop_source *source, uint32_t scope, uint32_t in
     *line = own->line;
     if (!source->scopes || own->scope == scope)
         return own->line > 0 && own->file;
-    if (!loop_holds(source, scope, own->scope))
+    if (!code_scope_holds(source->scopes, scope, own->scope))
         return false;
     uint32_t call = own->scope;
     for (uint32_t outer; (outer = loop_outer(source, call)) != scope; call = outer)
@@ -164,7 +149,7 @@ static bool loop_line_in(struct loop_source *source, uint32_t scope, uint32_t in
  * loop and below the opening, then inherited ones next to those, and all of them only when there are no others. */
 enum loop_trust { LOOP_STATED, LOOP_INHERITED, LOOP_ANY };
 
-static void loop_extend(struct loop_source *source, const struct loop_body *body, uint32_t scope,
+static void loop_extend(struct loop_source *source, const struct loop_blocks *loop, uint32_t scope,
                         struct loop_lines *result, enum loop_trust trust)
 {
     const char *file;
@@ -180,7 +165,7 @@ static void loop_extend(struct loop_source *source, const struct loop_body *body
     LOOP_EACH(i)
     {
         if (!loop_line_in(source, scope, i, &file, &line) || file != result->file || line < low || line > high ||
-            (trust == LOOP_STATED && !loop_states(source, body, i)))
+            (trust == LOOP_STATED && !loop_states(source, loop, i)))
             continue;
         if (!result->first_line || line < result->first_line)
             result->first_line = line;
@@ -189,13 +174,13 @@ static void loop_extend(struct loop_source *source, const struct loop_body *body
     }
 }
 
-struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_body *body)
+struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_blocks *loop)
 {
     struct loop_lines result = {0};
     const char *file;
     uint32_t line, scope = 0, votes = 0;
     if (source->scopes) {
-        scope = loop_scope(source, body);
+        scope = loop_scope(source, loop);
         result.function = code_scope_name(source->scopes, scope);
         result.origin = source->scopes->items[scope].origin;
     }
@@ -207,9 +192,9 @@ struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_bo
             result.file = file;
         votes += file == result.file ? 1 : (uint32_t)-1;
     }
-    loop_extend(source, body, scope, &result, LOOP_STATED);
-    loop_extend(source, body, scope, &result, LOOP_INHERITED);
+    loop_extend(source, loop, scope, &result, LOOP_STATED);
+    loop_extend(source, loop, scope, &result, LOOP_INHERITED);
     if (!result.first_line)
-        loop_extend(source, body, scope, &result, LOOP_ANY);
+        loop_extend(source, loop, scope, &result, LOOP_ANY);
     return result;
 }

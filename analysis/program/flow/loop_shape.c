@@ -1,16 +1,14 @@
 /* Counts a loop's instructions and looks for chains of loads (lists, trees).
  *
- * A chain: a register that is the base or index of a load is computed, through moves, sums and loads, from what that
- * load brought. Registers are taken for the whole loop at once, without the order of instructions.
- * What is the same whichever access is asked about is worked out once for each loop: a large one has thousands.
+ * A chain (pointer chasing): the register that is the base or index of a load is computed, through moves, sums and
+ * loads, from what that load brought, so each load waits for the one before. The order of instructions is ignored: an
+ * edge goes from register to register if any instruction of the loop computes the one from the other, and a chain is a
+ * cycle of such edges through a load.
+ * What does not depend on the access asked about is worked out once for each loop: a large one has thousands.
  * Limits: a register reused for unrelated values can look like a chain; one kept on the stack is not followed; an
  * address worked out anew from an index each time is not seen to step. */
-#include "analysis/program/flow/loop_shape.h"
-
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
-#include "base/arena.h"
-#include "base/hash.h"
 
 enum { REGISTERS = 16, INSTRUCTIONS_MAX = 4000 };
 
@@ -30,30 +28,21 @@ static uint32_t shape_bit(int reg)
 
 static void shape_add(struct shape_flow *flow, const struct code_instruction *instruction)
 {
-    int to = instruction->destination;
     const struct code_linear *linear = &instruction->linear;
-    if (instruction->copies && to >= 0 && to == instruction->source && instruction->constant) {
-        flow->stepped_again |= flow->stepped & shape_bit(to);
-        flow->stepped |= shape_bit(to);
-        if (shape_bit(to))
-            flow->step[to] = instruction->constant;
-        flow->changed |= instruction->written & ~shape_bit(to);
-    } else {
-        flow->changed |= instruction->written;
-        if (instruction->flow == CODE_FLOW_CALL)
-            flow->changed |= CODE_CALL_CLOBBERS;
+    uint32_t stepped = 0;
+    if (linear->plus && linear->to == code_copied_register(linear)) {
+        stepped = shape_bit(linear->to);
+        flow->stepped_again |= flow->stepped & stepped;
+        flow->stepped |= stepped;
+        flow->step[linear->to] = linear->plus;
     }
+    flow->changed |= instruction->written & ~stepped;
     flow->changed_vectors |= instruction->written_vectors;
-    if (linear->exists && shape_bit(linear->to))
+    if (linear->exists)
         flow->from[linear->to] |= shape_bit(linear->base) | shape_bit(linear->index);
-    if (!shape_bit(to))
-        return;
-    if (instruction->copies)
-        flow->from[to] |= shape_bit(instruction->source);
-    if (instruction->sums)
-        flow->from[to] |= shape_bit(instruction->source) | shape_bit(instruction->other);
     if (instruction->loads && instruction->memory.exists)
-        flow->loaded[to] |= shape_bit(instruction->memory.base) | shape_bit(instruction->memory.index);
+        flow->loaded[instruction->destination] |=
+            shape_bit(instruction->memory.base) | shape_bit(instruction->memory.index);
 }
 
 /* Whether some load's address comes from what was loaded through it. */
@@ -76,20 +65,13 @@ static bool shape_chained(const struct shape_flow *flow)
     return false;
 }
 
-static bool shape_inside(const struct lwp_code *code, uint32_t loop, uint32_t outer)
-{
-    for (int depth = 0; loop != LWP_NONE && loop != outer && depth < 64; depth++)
-        loop = lwp_code_loop(code, loop)->parent;
-    return loop == outer;
-}
-
 /* Edges from the block to others that are not in the loop. */
 static uint32_t shape_exits(const struct lwp_code *code, const struct flow_function *function, uint32_t block,
                             uint32_t loop)
 {
     uint32_t exits = 0;
     for (uint32_t e = function->edge_first[block]; e < function->edge_first[block + 1]; e++)
-        exits += !shape_inside(code, function->blocks[function->edges[e]].loop, loop);
+        exits += !code_loop_holds(code, loop, function->blocks[function->edges[e]].loop);
     return exits;
 }
 
@@ -110,65 +92,67 @@ static bool shape_repeats(const struct shape_flow *flow, const struct code_instr
     return !(flow->changed & shape_bit(instruction->put));
 }
 
-struct loop_body {
+struct loop_facts {
     struct shape_flow flow;
     struct lwp_loop_shape shape; /* without what is told of one access */
 };
 
-static void body_add(struct loop_body *body, const struct code_instruction *instruction)
+static void facts_add(struct loop_facts *facts, const struct code_instruction *instruction)
 {
-    struct lwp_loop_shape *shape = &body->shape;
+    struct lwp_loop_shape *shape = &facts->shape;
     bool accesses = instruction->memory.exists;
     /* Branches are fused with the comparison before them. */
-    shape->instructions += !instruction->padding && instruction->flow != CODE_FLOW_BRANCH && instruction->flow != CODE_FLOW_JUMP;
+    shape->instructions +=
+        !instruction->padding && instruction->flow != CODE_FLOW_BRANCH && instruction->flow != CODE_FLOW_JUMP;
     shape->accesses += accesses && (instruction->memory.load || instruction->memory.store);
     shape->loads += accesses && instruction->memory.load;
     shape->stores += accesses && instruction->memory.store;
-    shape_add(&body->flow, instruction);
+    shape_add(&facts->flow, instruction);
 }
 
 /* False: its code cannot be read, or is too long. */
-static bool body_read(const struct code_module *module, const struct flow_function *function, uint32_t loop, struct loop_body *body)
+static bool facts_read(const struct code_module *module, const struct flow_function *function, uint32_t loop,
+                       struct loop_facts *facts)
 {
     const struct lwp_code *code = module->code;
     uint32_t decoded = 0;
     for (uint32_t b = 0; b < function->block_count; b++) {
         const struct flow_block *block = &function->blocks[b];
-        if (!shape_inside(code, block->loop, loop))
+        if (!code_loop_holds(code, loop, block->loop))
             continue;
-        body->shape.exits += shape_exits(code, function, b, loop);
+        facts->shape.exits += shape_exits(code, function, b, loop);
         for (uint64_t at = block->start; at < block->end;) {
             struct code_instruction instruction = code_decode_at(module, at, true);
             if (!instruction.length || ++decoded > INSTRUCTIONS_MAX)
                 return false;
             at += instruction.length;
             if (block->loop == loop) {
-                body_add(body, &instruction);
+                facts_add(facts, &instruction);
                 continue;
             }
-            body->flow.changed |= instruction.written;
-            body->flow.changed_vectors |= instruction.written_vectors;
+            facts->flow.changed |= instruction.written;
+            facts->flow.changed_vectors |= instruction.written_vectors;
         }
     }
-    body->shape.chained = shape_chained(&body->flow);
-    return body->shape.instructions > 0;
+    facts->shape.chained = shape_chained(&facts->flow);
+    return facts->shape.instructions > 0;
 }
 
-/* NULL: see body_read(). Valid until `code` is freed. */
-static const struct loop_body *body_of(struct lwp_code *code, const struct code_module *module,
-                                       const struct flow_function *function, uint32_t loop)
+/* NULL: see facts_read(). Valid until `code` is freed. */
+static const struct loop_facts *facts_of(struct lwp_code *code, const struct code_module *module,
+                                         const struct flow_function *function, uint32_t loop)
 {
-    uint32_t *index = lwp_map_at(code->bodies_by_loop, loop);
-    if (*index != LWP_MAP_NONE)
-        return code->bodies[*index];
-    struct loop_body *body = lwp_arena_alloc(code->arena, 1, sizeof *body);
-    *index = (uint32_t)code->body_count;
-    LWP_GROW(&code->bodies, code->body_count, &code->body_capacity);
-    return code->bodies[code->body_count++] = body_read(module, function, loop, body) ? body : NULL;
+    bool fresh;
+    void **kept = code_kept_at(&code->loop_facts, loop, &fresh);
+    if (!fresh)
+        return *kept;
+    struct loop_facts *facts = lwp_arena_alloc(code->arena, 1, sizeof *facts);
+    return *kept = facts_read(module, function, loop, facts) ? facts : NULL;
 }
 
 /* The instruction at an address in the block; all zero if none begins there. */
-static struct code_instruction block_instruction(const struct code_module *module, const struct flow_block *block, uint64_t address)
+static struct code_instruction block_instruction(const struct code_module *module, const struct flow_block *block,
+                                                 uint64_t address)
 {
     for (uint64_t at = block->start; at <= address;) {
         struct code_instruction instruction = code_decode_at(module, at, true);
@@ -182,21 +166,17 @@ static struct code_instruction block_instruction(const struct code_module *modul
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape)
 {
     struct code_module *in = code_module_at(code, module);
-    struct code_range range;
-    const char *name;
     *shape = (struct lwp_loop_shape){0};
-    if (!in || !code_function_at(in, address, &range, &name) || range.high <= range.low)
-        return false;
-    uint32_t loop = code_loop_at(in, range, address);
-    const struct flow_function *function = loop != LWP_NONE ? code_flow_at(in, range) : NULL;
+    const struct flow_function *function = in ? code_flow_at(in, address) : NULL;
     uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
-    const struct loop_body *body = block != LWP_NONE ? body_of(code, in, function, loop) : NULL;
-    if (!body)
+    uint32_t loop = block != LWP_NONE ? function->blocks[block].loop : LWP_NONE;
+    const struct loop_facts *facts = loop != LWP_NONE ? facts_of(code, in, function, loop) : NULL;
+    if (!facts)
         return false;
-    const struct shape_flow *flow = &body->flow;
+    const struct shape_flow *flow = &facts->flow;
     struct code_instruction asked = block_instruction(in, &function->blocks[block], address);
     uint32_t registers = shape_bit(asked.memory.base) | shape_bit(asked.memory.index);
-    *shape = body->shape;
+    *shape = facts->shape;
     shape->steps = asked.memory.exists && (registers & flow->stepped) && !(registers & flow->changed);
     shape->step = shape->steps ? shape_step(flow, &asked.memory) : 0;
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */

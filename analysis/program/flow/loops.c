@@ -2,8 +2,14 @@
  * The loop of header h is what can reach h without leaving the nodes below h in the depth-first tree. Edges that
  * enter a loop elsewhere than at its header are kept with that header for the loops around it; in hostile graphs they
  * could grow with the square of the size, so past a bound they are dropped (a loop around an irreducible one may
- * then miss some nodes). */
+ * then miss some nodes).
+ *
+ * Nodes go by their depth-first number: then what is below h is h itself up to last[h]. Headers are taken from the
+ * highest number down, so inner loops come before those around them. When a loop is found it collapses into its header
+ * (union-find), so that the loop around it meets one node instead of all its members. */
 #include "analysis/program/flow/loops.h"
+
+#include "base/arena.h"
 
 #include <stdlib.h>
 
@@ -23,36 +29,25 @@ struct nesting {
     uint32_t *preds_first, *preds;
     uint32_t *mark, *body; /* of the loop at work */
     struct link *links;
-    uint32_t link_count, link_capacity;
+    size_t link_count, link_limit, link_capacity;
     uint32_t reached;
 };
 
-static bool nesting_alloc(struct nesting *nesting)
+/* All arrays of numbers are cut out of one piece of memory. */
+static uint32_t *nesting_alloc(struct nesting *nesting)
 {
-    uint32_t count = nesting->graph->count, edges = nesting->graph->first[count];
+    size_t count = nesting->graph->count, edges = nesting->graph->first[count];
     uint32_t **arrays[] = {&nesting->number,  &nesting->last, &nesting->order, &nesting->set,
-                           &nesting->entries, &nesting->mark, &nesting->body};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        ok &= (*arrays[i] = malloc(((size_t)count + 1) * sizeof(uint32_t))) != NULL;
-    ok &= (nesting->preds_first = calloc((size_t)count + 2, sizeof(uint32_t))) != NULL;
-    ok &= (nesting->preds = malloc(((size_t)edges + 1) * sizeof(uint32_t))) != NULL;
-    nesting->link_capacity = edges < UINT32_MAX / ENTRIES_PER_EDGE / 2 ? edges * ENTRIES_PER_EDGE + 64 : edges;
-    return ok;
-}
-
-static void nesting_free(struct nesting *nesting)
-{
-    free(nesting->number);
-    free(nesting->last);
-    free(nesting->order);
-    free(nesting->set);
-    free(nesting->entries);
-    free(nesting->mark);
-    free(nesting->body);
-    free(nesting->preds_first);
-    free(nesting->preds);
-    free(nesting->links);
+                           &nesting->entries, &nesting->mark, &nesting->body,  &nesting->preds_first};
+    size_t lists = sizeof arrays / sizeof *arrays;
+    uint32_t *memory = lwp_zeroed(lists * (count + 2) + edges, sizeof *memory);
+    for (size_t i = 0; i < lists; i++)
+        *arrays[i] = memory + i * (count + 2);
+    nesting->preds = memory + lists * (count + 2);
+    nesting->link_limit = edges * ENTRIES_PER_EDGE + 64;
+    if (edges >= UINT32_MAX / ENTRIES_PER_EDGE / 2)
+        nesting->link_limit = edges;
+    return memory;
 }
 
 static void nesting_number(struct nesting *nesting)
@@ -122,52 +117,38 @@ static bool nesting_below(const struct nesting *nesting, uint32_t ancestor, uint
     return ancestor <= n && n <= nesting->last[ancestor];
 }
 
-static bool nesting_enter(struct nesting *nesting, uint32_t header, uint32_t from)
-{
-    if (!nesting->links) {
-        nesting->links = malloc((size_t)nesting->link_capacity * sizeof *nesting->links);
-        if (!nesting->links)
-            return false;
-    }
-    if (nesting->link_count < nesting->link_capacity) {
-        nesting->links[nesting->link_count] = (struct link){from, nesting->entries[header]};
-        nesting->entries[header] = nesting->link_count++;
-    }
-    return true;
-}
-
 /* One way into a member of the loop of `header`: part of the loop, or an entry beside the header. */
-static bool nesting_reach(struct nesting *nesting, uint32_t header, uint32_t from, uint32_t *count, bool *irreducible)
+static void nesting_reach(struct nesting *nesting, uint32_t header, uint32_t from, uint32_t *count, bool *irreducible)
 {
     uint32_t root = nesting_find(nesting, from);
     if (!nesting_below(nesting, header, root)) {
         *irreducible = true;
-        return nesting_enter(nesting, header, from);
-    }
-    if (root != header && nesting->mark[root] != header) {
+        if (nesting->link_count >= nesting->link_limit)
+            return;
+        LWP_GROW(&nesting->links, nesting->link_count, &nesting->link_capacity);
+        nesting->links[nesting->link_count] = (struct link){from, nesting->entries[header]};
+        nesting->entries[header] = (uint32_t)nesting->link_count++;
+    } else if (root != header && nesting->mark[root] != header) {
         nesting->mark[root] = header;
         nesting->body[(*count)++] = root;
     }
-    return true;
 }
 
-bool lwp_loops_find(const struct lwp_graph *graph, struct lwp_nest_node *nodes)
+void lwp_loops_find(const struct lwp_graph *graph, struct lwp_nest_node *nodes)
 {
     struct nesting nesting = {.graph = graph};
     for (uint32_t i = 0; i < graph->count; i++)
         nodes[i] = (struct lwp_nest_node){.outer = NONE};
     if (!graph->count)
-        return true;
-    bool ok = nesting_alloc(&nesting);
-    if (!ok)
-        goto out;
+        return;
+    uint32_t *memory = nesting_alloc(&nesting);
     nesting_number(&nesting);
     nesting_predecessors(&nesting);
     for (uint32_t n = 0; n < graph->count; n++) {
         nesting.set[n] = n;
         nesting.mark[n] = nesting.entries[n] = NONE;
     }
-    for (uint32_t header = nesting.reached; header-- > 0 && ok;) {
+    for (uint32_t header = nesting.reached; header-- > 0;) {
         struct lwp_nest_node *result = &nodes[nesting.order[header]];
         uint32_t count = 0;
         for (uint32_t e = nesting.preds_first[header]; e < nesting.preds_first[header + 1]; e++) {
@@ -175,24 +156,23 @@ bool lwp_loops_find(const struct lwp_graph *graph, struct lwp_nest_node *nodes)
             if (!nesting_below(&nesting, header, from))
                 continue;
             result->is_header = true;
-            ok &= nesting_reach(&nesting, header, from, &count, &result->irreducible);
+            nesting_reach(&nesting, header, from, &count, &result->irreducible);
         }
-        for (uint32_t i = 0; i < count && ok; i++) {
+        for (uint32_t i = 0; i < count; i++) {
             uint32_t member = nesting.body[i];
-            for (uint32_t e = nesting.preds_first[member]; e < nesting.preds_first[member + 1] && ok; e++) {
+            for (uint32_t e = nesting.preds_first[member]; e < nesting.preds_first[member + 1]; e++) {
                 uint32_t from = nesting.preds[e];
                 if (!nesting_below(&nesting, member, from)) /* its own back edges are inside it already */
-                    ok &= nesting_reach(&nesting, header, from, &count, &result->irreducible);
+                    nesting_reach(&nesting, header, from, &count, &result->irreducible);
             }
-            for (uint32_t l = nesting.entries[member]; l != NONE && ok; l = nesting.links[l].next)
-                ok &= nesting_reach(&nesting, header, nesting.links[l].node, &count, &result->irreducible);
+            for (uint32_t l = nesting.entries[member]; l != NONE; l = nesting.links[l].next)
+                nesting_reach(&nesting, header, nesting.links[l].node, &count, &result->irreducible);
         }
         for (uint32_t i = 0; i < count; i++) {
             nodes[nesting.order[nesting.body[i]]].outer = nesting.order[header];
             nesting.set[nesting.body[i]] = header;
         }
     }
-out:
-    nesting_free(&nesting);
-    return ok;
+    free(nesting.links);
+    free(memory);
 }

@@ -17,7 +17,7 @@ struct lwp_nest_node {
     bool irreducible; /* a header whose loop can be entered elsewhere too */
 };
 
-/* Fills nodes[0 … count - 1]; false when out of memory. Nodes that the entry does not reach are in no loop. */
-bool lwp_loops_find(const struct lwp_graph *graph, struct lwp_nest_node *nodes);
+/* Fills nodes[0 … count - 1]. Nodes that the entry does not reach are in no loop. */
+void lwp_loops_find(const struct lwp_graph *graph, struct lwp_nest_node *nodes);
 
 #endif

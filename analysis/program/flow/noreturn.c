@@ -10,50 +10,15 @@ enum { NORETURN_BYTES_LIMIT = 2048 };
 
 static bool noreturn_name(const char *name)
 {
-    static const char *const exact[] = {
-        "abort",
-        "exit",
-        "_exit",
-        "_Exit",
-        "quick_exit",
-        "longjmp",
-        "_longjmp",
-        "siglongjmp",
-        "__longjmp_chk",
-        "__stack_chk_fail",
-        "__chk_fail",
-        "__fortify_fail",
-        "__assert_fail",
-        "__assert_perror_fail",
-        "__assert",
-        "err",
-        "errx",
-        "verr",
-        "verrx",
-        "pthread_exit",
-        "__cxa_throw",
-        "__cxa_rethrow",
-        "__cxa_bad_cast",
-        "__cxa_bad_typeid",
-        "__cxa_throw_bad_array_new_length",
-        "_Unwind_Resume",
-        "__cxa_pure_virtual",
-        "_ZSt9terminatev",
-        "__clang_call_terminate",
-        "_gfortran_stop_string",
-        "_gfortran_stop_numeric",
-        "_gfortran_error_stop_string",
-        "_gfortran_runtime_error",
-        "_gfortran_runtime_error_at",
-        "_gfortran_os_error",
-        "rust_begin_unwind",
-        "__ubsan_handle_builtin_unreachable",
-    };
-    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
-        if (!strcmp(name, exact[i]))
-            return true;
-    return (!strncmp(name, "_ZSt", 4) && strstr(name, "__throw_")) || strstr(name, "4core9panicking") ||
-           strstr(name, "unwrap_failed");
+    static const char names[] =
+        "abort exit _exit _Exit quick_exit longjmp _longjmp siglongjmp __longjmp_chk __stack_chk_fail __chk_fail "
+        "__fortify_fail __assert_fail __assert_perror_fail __assert err errx verr verrx pthread_exit __cxa_throw "
+        "__cxa_rethrow __cxa_bad_cast __cxa_bad_typeid __cxa_throw_bad_array_new_length _Unwind_Resume "
+        "__cxa_pure_virtual _ZSt9terminatev __clang_call_terminate _gfortran_stop_string _gfortran_stop_numeric "
+        "_gfortran_error_stop_string _gfortran_runtime_error _gfortran_runtime_error_at _gfortran_os_error "
+        "rust_begin_unwind __ubsan_handle_builtin_unreachable";
+    return code_is_one_of(name, names) || (!strncmp(name, "_ZSt", 4) && strstr(name, "__throw_")) ||
+           strstr(name, "4core9panicking") || strstr(name, "unwrap_failed");
 }
 
 /* No return, no jump out of it, no computed jump, no way over its end. */
@@ -83,22 +48,17 @@ static bool noreturn_body(struct code_module *module, struct code_range range)
 
 bool cfg_never_returns(struct code_module *module, uint64_t target, uint64_t slot)
 {
-    const char *name = NULL;
-    if (slot)
-        name = code_import_at_slot(module, slot);
+    const char *name = slot ? code_import_at_slot(module, slot) : NULL;
     if (!target)
         return name && noreturn_name(name);
     uint32_t *answer = lwp_map_at(module->noreturn, target);
     if (*answer != LWP_MAP_NONE)
         return *answer;
     struct code_range range;
-    bool never = false;
-    if (code_function_at(module, target, &range, &name) && name && noreturn_name(name))
-        never = true;
-    else if (!name && (name = code_import_at_stub(module, target)))
-        never = noreturn_name(name);
-    else if (code_function_at(module, target, &range, &name) && range.low == target)
-        never = noreturn_body(module, range);
-    *answer = never;
-    return never;
+    bool found = code_function_at(module, target, &range, &name);
+    if (!name && (name = code_import_at_stub(module, target)))
+        *answer = noreturn_name(name);
+    else
+        *answer = found && ((name && noreturn_name(name)) || (range.low == target && noreturn_body(module, range)));
+    return *answer;
 }

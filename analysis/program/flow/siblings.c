@@ -1,33 +1,39 @@
-/* Which accesses of a loop use the same base and index values. Every general register gets a symbolic value, "the
- * value made at place P plus a constant", at each instruction of the loop's body, walked from the header once around
- * in an order that visits a block after those before it. Where ways meet with different values, and at the head of an
- * inner loop for what it changes, a new value begins. */
+/* Which accesses of a loop use the same base and index values within one iteration. At each instruction of the body
+ * every general register has a symbolic value: "the value made at O, plus a constant". The body is gone through once,
+ * from its header, in reverse postorder, so that a block comes after its predecessors. Where paths meet with different
+ * values a new one begins, and so it does at the head of an inner loop for the registers that the inner loop changes.
+ */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { REGISTERS = 16, SIBLING_BLOCK_LIMIT = 4096, SIBLING_ACCESS_LIMIT = 20000 };
 
-/* What a register holds: the value born at `place` (an instruction address or block start, with the register) plus. */
-struct value {
-    uint64_t place;
+/* What a register holds: the value made at `origin` (an instruction's address or a block's start) in `reg`, plus. */
+struct symbolic {
+    uint64_t origin;
     int64_t plus;
-    int8_t born_in; /* register at its birth; -1: not known yet */
+    int8_t reg; /* -1: no register */
 };
 
-struct values {
-    struct value of[REGISTERS];
+struct registers {
+    struct symbolic of[REGISTERS];
     bool known; /* some way leads here */
+    bool late;  /* so does a way back: of an inner loop, or of an irreducible one */
 };
 
 struct access {
-    struct lwp_sibling sibling;
-    struct value base, index;
+    struct lwp_sibling sibling; /* delta: all that is known to be added to base and index */
+    struct symbolic base, index;
     uint8_t scale;
-    int8_t base_kind; /* -1: no base */
-    int8_t index_kind;
+};
+
+struct loop_accesses {
+    size_t count;
+    struct access items[]; /* by address */
 };
 
 struct walk {
@@ -35,260 +41,211 @@ struct walk {
     const struct flow_function *function;
     uint32_t loop;
     uint32_t *order, count;  /* blocks of the body, header first */
-    uint32_t *position;      /* block -> place in order, or LWP_NONE */
+    uint32_t *position;      /* block -> where it is in the order, or LWP_NONE */
     uint32_t *changed_below; /* block -> registers written in the loop it heads */
-    struct values *in;       /* per place in order */
+    struct registers *in;    /* by position */
     struct access *accesses;
     size_t access_count, access_capacity;
 };
 
-static bool walk_in_loop(const struct walk *walk, uint32_t block)
-{
-    const struct lwp_code *code = walk->module->code;
-    uint32_t loop = walk->function->blocks[block].loop;
-    while (loop != LWP_NONE && loop != walk->loop)
-        loop = code->loops[loop]->parent;
-    return loop != LWP_NONE;
-}
-
 /* Reverse postorder of the body from its header. */
-static bool walk_order(struct walk *walk, uint32_t header)
+static void walk_order(struct walk *walk, uint32_t header)
 {
     const struct flow_function *function = walk->function;
-    uint32_t count = function->block_count, depth = 0, members = 0;
-    uint32_t *stack = malloc((count + 1) * sizeof *stack), *next = malloc((count + 1) * sizeof *next);
-    uint8_t *seen = calloc(count + 1, 1);
-    bool ok = stack && next && seen;
-    if (ok) {
-        stack[depth++] = header;
-        next[header] = function->edge_first[header];
-        seen[header] = 1;
-    }
-    while (ok && depth) {
+    uint32_t count = function->block_count, depth = 0, at = count;
+    uint32_t *stack = lwp_zeroed(count, sizeof *stack), *next = lwp_zeroed(count, sizeof *next);
+    uint8_t *seen = lwp_zeroed(count, 1);
+    stack[depth++] = header;
+    next[header] = function->edge_first[header];
+    seen[header] = 1;
+    while (depth) {
         uint32_t b = stack[depth - 1];
         if (next[b] == function->edge_first[b + 1]) {
-            walk->order[members++] = b;
+            walk->order[--at] = b;
             depth--;
             continue;
         }
         uint32_t to = function->edges[next[b]++];
-        if (seen[to] || !walk_in_loop(walk, to))
+        if (seen[to] || !code_loop_holds(walk->module->code, walk->loop, function->blocks[to].loop))
             continue;
         seen[to] = 1;
         next[to] = function->edge_first[to];
         stack[depth++] = to;
     }
-    for (uint32_t i = 0; i < members / 2; i++) {
-        uint32_t swap = walk->order[i];
-        walk->order[i] = walk->order[members - 1 - i];
-        walk->order[members - 1 - i] = swap;
-    }
-    walk->count = members;
-    for (uint32_t i = 0; i < members; i++)
+    walk->count = count - at;
+    memmove(walk->order, walk->order + at, walk->count * sizeof *walk->order);
+    memset(walk->position, 0xff, count * sizeof *walk->position);
+    for (uint32_t i = 0; i < walk->count; i++)
         walk->position[walk->order[i]] = i;
     free(stack);
     free(next);
     free(seen);
-    return ok && members && members <= SIBLING_BLOCK_LIMIT;
 }
 
-typedef void walk_visit(struct walk *walk, struct values *values, uint64_t address,
-                        const struct code_instruction *instruction, uint32_t block);
-
-static void walk_block(struct walk *walk, uint32_t block, struct values *values, walk_visit *visit)
+static struct symbolic symbolic_at(const struct registers *now, int8_t reg)
 {
-    const struct flow_block *own = &walk->function->blocks[block];
-    for (uint64_t address = own->start; address < own->end;) {
-        struct code_instruction instruction = code_decode_at(walk->module, address, true);
-        visit(walk, values, address, &instruction, block);
-        address += instruction.length ? instruction.length : 1;
-    }
+    return reg >= 0 ? now->of[reg] : (struct symbolic){.reg = reg};
 }
 
-static void walk_note_writes(struct walk *walk, struct values *values, uint64_t address,
-                             const struct code_instruction *instruction, uint32_t block)
+static bool symbolic_same(const struct symbolic *a, const struct symbolic *b)
 {
-    (void)values;
-    (void)address;
-    const struct lwp_code *code = walk->module->code;
-    for (uint32_t loop = walk->function->blocks[block].loop; loop != LWP_NONE && loop != walk->loop;
-         loop = code->loops[loop]->parent) {
-        uint32_t header = code_flow_block(walk->function, code->loops[loop]->header);
-        if (header != LWP_NONE)
-            walk->changed_below[header] |= instruction->written;
-    }
+    return a->origin == b->origin && a->reg == b->reg;
 }
 
-static struct value value_at(const struct values *values, int8_t reg)
+/* New values for the registers of the mask. */
+static void symbolic_begin(struct registers *now, uint32_t mask, uint64_t origin)
 {
-    return reg >= 0 ? values->of[reg] : (struct value){.born_in = -1};
+    for (int8_t reg = 0; reg < REGISTERS; reg++)
+        if (mask >> reg & 1)
+            now->of[reg] = (struct symbolic){.origin = origin, .reg = reg};
 }
 
-static bool value_same_birth(const struct value *a, const struct value *b)
-{
-    return a->place == b->place && a->born_in == b->born_in;
-}
-
-static void walk_step(struct walk *walk, struct values *values, uint64_t address,
-                      const struct code_instruction *instruction, uint32_t block)
+static void walk_step(struct walk *walk, struct registers *now, uint64_t address,
+                      const struct code_instruction *instruction, uint32_t loop)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
     if (memory->exists && (memory->base >= 0 || memory->index >= 0) && walk->access_count < SIBLING_ACCESS_LIMIT) {
         struct access access = {
             .sibling = {.address = address,
-                        .delta = memory->displacement,
                         .bytes = memory->bytes,
                         .load = memory->load,
                         .store = memory->store,
-                        .loop = walk->function->blocks[block].loop},
-            .base = value_at(values, memory->base),
-            .index = value_at(values, memory->index),
+                        .loop = loop},
+            .base = symbolic_at(now, memory->base),
+            .index = symbolic_at(now, memory->index),
             .scale = memory->index >= 0 ? memory->scale : 0,
-            .base_kind = memory->base >= 0 ? 0 : memory->base,
-            .index_kind = memory->index >= 0 ? 0 : memory->index,
         };
-        access.sibling.delta += access.base.plus + access.index.plus * access.scale;
+        access.sibling.delta = memory->displacement + access.base.plus + access.index.plus * access.scale;
         LWP_GROW(&walk->accesses, walk->access_count, &walk->access_capacity);
         walk->accesses[walk->access_count++] = access;
     }
-    struct value copied = value_at(values, instruction->source);
-    copied.plus += instruction->constant;
-    for (int reg = 0; reg < REGISTERS; reg++)
-        if (instruction->written >> reg & 1)
-            values->of[reg] = (struct value){.place = address, .born_in = reg};
-
-    if (instruction->copies && instruction->destination >= 0 && copied.born_in >= 0)
-        values->of[instruction->destination] = copied;
+    struct symbolic copied = symbolic_at(now, code_copied_register(&instruction->linear));
+    copied.plus += instruction->linear.plus;
+    symbolic_begin(now, instruction->written, address);
+    if (copied.reg >= 0)
+        now->of[instruction->linear.to] = copied;
 }
 
-/* Values on entry to a block, from all ways into it within one iteration. */
-static void walk_enter(struct walk *walk, uint32_t at, const struct values *outs, const uint32_t *preds, uint32_t count)
+static void walk_block(struct walk *walk, uint32_t block, struct registers *now)
 {
-    uint32_t block = walk->order[at];
-    struct values *in = &walk->in[at];
-    uint64_t phi = walk->function->blocks[block].start | (uint64_t)1 << 63; /* no instruction is up there */
-    bool late = false;
-    for (uint32_t i = 0; i < count && at; i++) {
-        uint32_t from = walk->position[preds[i]];
-        if (from >= at) {
-            late = true; /* a way back: of an inner loop, or of an irreducible one */
-            continue;
-        }
-        if (!in->known) {
-            *in = outs[from];
-            in->known = true;
-            continue;
-        }
-        for (int reg = 0; reg < REGISTERS; reg++)
-            if (!value_same_birth(&in->of[reg], &outs[from].of[reg]) || in->of[reg].plus != outs[from].of[reg].plus)
-                in->of[reg] = (struct value){.place = phi, .born_in = reg};
-    }
-    const struct lwp_code *code = walk->module->code;
     const struct flow_block *own = &walk->function->blocks[block];
-    bool heads = own->header == block && own->loop != walk->loop && code->loops[own->loop]->header == own->start;
-    uint32_t fresh = !in->known || (late && !heads) ? 0xffff : late ? walk->changed_below[block] : 0;
-    for (int reg = 0; reg < REGISTERS; reg++)
-        if (fresh >> reg & 1)
-            in->of[reg] = (struct value){.place = phi, .born_in = reg};
+    for (uint64_t address = own->start; address < own->end;) {
+        struct code_instruction instruction = code_decode_at(walk->module, address, true);
+        walk_step(walk, now, address, &instruction, own->loop);
+        address += instruction.length ? instruction.length : 1;
+    }
+}
+
+/* Notes the registers that the block changes with the loops around it that are inside the one walked through. */
+static void walk_note_changes(struct walk *walk, uint32_t block)
+{
+    const struct flow_block *own = &walk->function->blocks[block];
+    uint32_t changed = 0;
+    for (uint64_t address = own->start; address < own->end && own->loop != walk->loop;) {
+        struct code_instruction instruction = code_decode_at(walk->module, address, true);
+        changed |= instruction.written;
+        address += instruction.length ? instruction.length : 1;
+    }
+    for (uint32_t loop = own->loop; loop != LWP_NONE && loop != walk->loop;
+         loop = walk->module->code->loops[loop]->parent) {
+        uint32_t header = code_flow_block(walk->function, walk->module->code->loops[loop]->header);
+        if (header != LWP_NONE)
+            walk->changed_below[header] |= changed;
+    }
+}
+
+static uint64_t walk_phi(const struct walk *walk, uint32_t position)
+{
+    return walk->function->blocks[walk->order[position]].start | (uint64_t)1 << 63; /* no instruction is up there */
+}
+
+/* One more way into the block at the position, after those before it. */
+static void walk_merge(struct walk *walk, uint32_t position, const struct registers *from)
+{
+    struct registers *in = &walk->in[position];
+    for (int8_t reg = 0; reg < REGISTERS; reg++)
+        if (!in->known)
+            in->of[reg] = from->of[reg];
+        else if (!symbolic_same(&in->of[reg], &from->of[reg]) || in->of[reg].plus != from->of[reg].plus)
+            in->of[reg] = (struct symbolic){.origin = walk_phi(walk, position), .reg = reg};
     in->known = true;
 }
 
-static bool walk_values(struct walk *walk)
+static void walk_values(struct walk *walk)
 {
     const struct flow_function *function = walk->function;
-    struct values *outs = calloc(walk->count, sizeof *outs);
-    uint32_t *first = calloc((size_t)walk->count + 2, sizeof *first), *preds = NULL;
-    bool ok = outs && first;
-    size_t edges = 0;
-    for (uint32_t i = 0; ok && i < walk->count; i++) /* count, then place the predecessors inside the body */
-        for (uint32_t e = function->edge_first[walk->order[i]]; e < function->edge_first[walk->order[i] + 1]; e++)
-            if (walk->position[function->edges[e]] != LWP_NONE) {
-                first[walk->position[function->edges[e]] + 2]++;
-                edges++;
-            }
-    ok = ok && (preds = malloc((edges + 1) * sizeof *preds));
-    for (uint32_t i = 0; ok && i < walk->count; i++)
-        first[i + 2] += first[i + 1];
-    for (uint32_t i = 0; ok && i < walk->count; i++)
-        for (uint32_t e = function->edge_first[walk->order[i]]; e < function->edge_first[walk->order[i] + 1]; e++)
-            if (walk->position[function->edges[e]] != LWP_NONE)
-                preds[first[walk->position[function->edges[e]] + 1]++] = walk->order[i];
-    for (uint32_t i = 0; ok && i < walk->count; i++) {
-        walk_enter(walk, i, outs, preds + first[i], first[i + 1] - first[i]);
-        outs[i] = walk->in[i];
-        walk_block(walk, walk->order[i], &outs[i], walk_step);
+    for (uint32_t i = 0; i < walk->count; i++) {
+        walk_note_changes(walk, walk->order[i]);
+        for (uint32_t e = function->edge_first[walk->order[i]]; e < function->edge_first[walk->order[i] + 1]; e++) {
+            uint32_t to = walk->position[function->edges[e]];
+            if (to != LWP_NONE && to <= i)
+                walk->in[to].late = true;
+        }
     }
-    free(outs);
-    free(first);
-    free(preds);
-    return ok;
+    for (uint32_t i = 0; i < walk->count; i++) {
+        uint32_t block = walk->order[i];
+        const struct flow_block *own = &function->blocks[block];
+        struct registers now = walk->in[i];
+        bool heads = own->header == block && own->loop != walk->loop &&
+                     walk->module->code->loops[own->loop]->header == own->start;
+        uint32_t changed = now.late ? walk->changed_below[block] : 0;
+        symbolic_begin(&now, !now.known || (now.late && !heads) ? 0xffff : changed, walk_phi(walk, i));
+        walk_block(walk, block, &now);
+        for (uint32_t e = function->edge_first[block]; e < function->edge_first[block + 1]; e++) {
+            uint32_t to = walk->position[function->edges[e]];
+            if (to != LWP_NONE && to > i)
+                walk_merge(walk, to, &now);
+        }
+    }
 }
 
-static int access_compare(const void *a, const void *b)
-{
-    const struct access *x = a, *y = b;
-    return x->sibling.address < y->sibling.address ? -1 : x->sibling.address > y->sibling.address;
-}
-
-/* Walks the loop once; its accesses in order of address, kept. */
-static const struct code_accesses *loop_accesses(struct code_module *module, const struct flow_function *function,
+/* Walks the loop once; its accesses are kept. */
+static const struct loop_accesses *loop_accesses(struct code_module *module, const struct flow_function *function,
                                                  uint32_t block)
 {
     struct lwp_code *code = module->code;
-    uint32_t loop = function->blocks[block].loop;
-    uint32_t *slot = lwp_map_at(code->accesses_by_loop, loop);
-    if (*slot != LWP_MAP_NONE)
-        return &code->accesses[*slot];
-    struct walk walk = {.module = module, .function = function, .loop = loop};
+    struct walk walk = {.module = module, .function = function, .loop = function->blocks[block].loop};
+    void **kept = code_kept_at(&code->loop_accesses, walk.loop, NULL);
+    if (*kept)
+        return *kept;
     uint32_t count = function->block_count;
-    bool ok = false;
-    walk.order = malloc((count + 1) * sizeof *walk.order);
-    walk.position = malloc((count + 1) * sizeof *walk.position);
-    walk.changed_below = calloc(count + 1, sizeof *walk.changed_below);
-    if (!walk.order || !walk.position || !walk.changed_below)
-        goto out;
-    memset(walk.position, 0xff, (count + 1) * sizeof *walk.position);
-    if (!walk_order(&walk, function->blocks[block].header))
-        goto out;
-    walk.in = calloc(walk.count, sizeof *walk.in);
-    for (uint32_t i = 0; i < walk.count; i++)
-        walk_block(&walk, walk.order[i], NULL, walk_note_writes);
-    ok = walk.in && walk_values(&walk);
-    if (ok && walk.access_count)
-        qsort(walk.accesses, walk.access_count, sizeof *walk.accesses, access_compare);
-out:
+    walk.order = lwp_zeroed(count, sizeof *walk.order);
+    walk.position = lwp_zeroed(count, sizeof *walk.position);
+    walk.changed_below = lwp_zeroed(count, sizeof *walk.changed_below);
+    walk_order(&walk, function->blocks[block].header);
+    if (walk.count <= SIBLING_BLOCK_LIMIT) {
+        walk.in = lwp_zeroed(walk.count, sizeof *walk.in);
+        walk_values(&walk);
+    }
+    size_t bytes = walk.access_count * sizeof *walk.accesses;
+    struct loop_accesses *made = *kept = lwp_arena_alloc(code->arena, 1, sizeof *made + bytes);
+    made->count = walk.access_count;
+    if (bytes)
+        qsort(memcpy(made->items, walk.accesses, bytes), made->count, sizeof *made->items, lwp_by_first);
     free(walk.order);
     free(walk.position);
     free(walk.changed_below);
     free(walk.in);
-    LWP_GROW(&code->accesses, code->accesses_count, &code->accesses_capacity);
-    code->accesses[code->accesses_count] = (struct code_accesses){walk.accesses, ok ? walk.access_count : 0};
-    *slot = (uint32_t)code->accesses_count++;
-    return &code->accesses[*slot];
+    free(walk.accesses);
+    return made;
 }
 
 size_t lwp_code_siblings(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_sibling *siblings,
                          size_t room)
 {
     struct code_module *module = code_module_at(code, module_index);
-    struct code_range range;
-    const char *name;
-    if (!module || !code_function_at(module, address, &range, &name))
-        return 0;
-    const struct flow_function *function = code_flow_at(module, range);
+    const struct flow_function *function = module ? code_flow_at(module, address) : NULL;
     uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
     if (block == LWP_NONE || function->blocks[block].loop == LWP_NONE)
         return 0;
-    const struct code_accesses *all = loop_accesses(module, function, block);
-    const struct access *items = all->items, *own = NULL;
+    const struct loop_accesses *all = loop_accesses(module, function, block);
     struct access key = {.sibling = {.address = address}};
+    const struct access *own = bsearch(&key, all->items, all->count, sizeof key, lwp_by_first);
     size_t found = 0;
-    if (all->count)
-        own = bsearch(&key, items, all->count, sizeof key, access_compare);
     for (size_t i = 0; own && i < all->count; i++) {
-        const struct access *other = &items[i];
-        if (other->base_kind != own->base_kind || other->index_kind != own->index_kind || other->scale != own->scale ||
-            !value_same_birth(&other->base, &own->base) || !value_same_birth(&other->index, &own->index))
+        const struct access *other = &all->items[i];
+        if (other->scale != own->scale || !symbolic_same(&other->base, &own->base) ||
+            !symbolic_same(&other->index, &own->index))
             continue;
         if (found < room) {
             siblings[found] = other->sibling;

@@ -12,46 +12,53 @@ struct code_static {
 };
 
 struct code_types {
-    struct lwp_map *by_die;      /* type DIE and typedef DIE -> index in the code's types, or TYPES_UNKNOWN */
-    struct lwp_map *alias_units; /* units whose typedefs are in alias_of already */
-    struct lwp_map *alias_of;    /* struct without a name -> index in aliases, its typedef */
-    Dwarf_Die *aliases;
-    size_t alias_count, alias_capacity;
+    struct code_kept by_die; /* type DIE and typedef DIE -> struct lwp_type, NULL: unknown */
+    struct code_kept
+        aliases; /* DIE of a struct without a name -> DIE of its typedef; of a unit looked through -> any */
     struct code_static *statics;
     size_t static_count;
     bool statics_read;
-    struct lwp_map *leads_by_die; /* struct or unit DIE -> index in leads (type_leads.c) */
-    struct code_leads **leads;
-    size_t leads_count, leads_capacity;
-    struct lwp_map *candidates_by_scope; /* -> index in candidates (type_candidates.c) */
-    struct code_candidates {
-        const struct lwp_candidate *items;
-        size_t count;
-    } * candidates;
-    size_t candidates_count, candidates_capacity;
-    struct lwp_map *flow_by_function; /* its first address -> index in flows (type_flow.c) */
-    struct code_flow_answers **flows;
-    size_t flow_count, flow_capacity;
-    struct code_call *calls; /* by target (type_callers.c) */
+    struct code_kept leads;      /* struct or unit DIE -> struct code_leads (type_leads.c) */
+    struct code_kept candidates; /* scope -> struct code_candidates (candidates.c) */
+    struct code_kept pointers;   /* function's first address -> struct code_pointers (pointer_flow.c) */
+    struct code_call *calls;     /* by target (pointer_flow.c) */
     size_t call_count;
     bool calls_read;
-    int flow_depth; /* callers looked into right now */
+    int callers_deep; /* callers looked into right now */
     Dwarf_CFI *cfi;
     bool cfi_read;
 };
 
 struct code_types *code_types_of(struct code_module *module);
+void code_types_free(struct code_types *types); /* but for `pointers` */
 
 /* The type of a DIE (cv and typedefs still on it); NULL: unknown. Arrays: see type_die_array first. */
 const struct lwp_type *code_type(struct code_module *module, Dwarf_Die type);
 
-/* Fills in the type's kind, fields, parts and is_class from the struct's, union's or class's DIE; bytes and language are known.
- * False: the debug info contradicts itself. */
+/* Fills in the type's kind, fields, parts and is_class from the struct's, union's or class's DIE; bytes and language
+ * are known. False: the debug info contradicts itself. */
 bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die);
 
-/* The DIE of the static variable that holds the address. */
-bool code_static_at(struct code_module *module, uint64_t address, struct code_static *found);
+/* Leads (type_leads.c): which structs a type leads to, through pointers, arrays and members. */
+struct code_lead {
+    const struct lwp_type *type; /* of the struct led to */
+    Dwarf_Die die;               /* its DIE, stripped */
+    const char *path;            /* "" for a variable itself, "edges" or "list.first" for members */
+    const char *joint;           /* between this and a member: "->", "." or "[]." */
+};
 
-void code_types_free(struct code_types *types);
+struct code_leads {
+    struct code_lead *items;
+    size_t count, capacity;
+};
+
+/* What a variable of the type leads to at once: what it points to, holds, or is. The caller frees `items`. */
+void code_leads_of_type(struct code_module *module, Dwarf_Die type, struct code_leads *leads);
+
+/* What the pointers and arrays among a struct's members lead to; kept, so it costs once. */
+const struct code_leads *code_leads_of_struct(struct code_module *module, Dwarf_Die *type);
+
+/* The variables of the unit outside of functions that lead anywhere; kept. The paths begin with the variable's name. */
+const struct code_leads *code_leads_of_unit(struct code_module *module, Dwarf_Die *unit);
 
 #endif

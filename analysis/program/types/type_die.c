@@ -2,8 +2,6 @@
  * itself for ever, so everything here counts its steps. */
 #include "analysis/program/types/type_die.h"
 
-#include "analysis/program/debug/scopes.h"
-
 #include <dwarf.h>
 
 enum { TYPE_STEPS = 48, TYPE_DEPTH = 16, TYPE_DIMENSIONS = 32 };
@@ -28,29 +26,16 @@ bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias)
         alias->addr = NULL;
     for (int step = 0; step < TYPE_STEPS; step++) {
         Dwarf_Attribute attribute;
-        switch (dwarf_tag(type)) {
-        case DW_TAG_typedef:
-            if (alias && !alias->addr)
-                *alias = *type;
-            break;
-        case DW_TAG_const_type:
-        case DW_TAG_volatile_type:
-        case DW_TAG_restrict_type:
-        case DW_TAG_atomic_type:
-        case DW_TAG_immutable_type:
-            break;
-        case DW_TAG_structure_type:
-        case DW_TAG_class_type:
-        case DW_TAG_union_type:
-            if (dwarf_attr(type, DW_AT_signature, &attribute)) {
-                Dwarf_Die definition;
-                if (dwarf_formref_die(&attribute, &definition))
-                    *type = definition;
-            }
+        Dwarf_Die definition;
+        int tag = dwarf_tag(type);
+        if (code_die_is_struct(type) && dwarf_attr(type, DW_AT_signature, &attribute) &&
+            dwarf_formref_die(&attribute, &definition))
+            *type = definition;
+        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
+            tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type && tag != DW_TAG_immutable_type)
             return true;
-        default:
-            return true;
-        }
+        if (tag == DW_TAG_typedef && alias && !alias->addr)
+            *alias = *type;
         Dwarf_Die next;
         if (!type_die_of(type, &next))
             return false;
@@ -127,10 +112,9 @@ bool type_die_array(Dwarf_Die *array, Dwarf_Die *element, uint64_t *elements)
             *element = at;
             return step > 0;
         }
-        Dwarf_Die child;
         int dimensions = 0;
-        bool more = code_die_child(&at, &child);
-        for (; more && dimensions < TYPE_DIMENSIONS; more = code_die_next(&child, &child)) {
+        for (Dwarf_Die child = code_die_first(&at); child.addr && dimensions < TYPE_DIMENSIONS;
+             child = code_die_after(&child)) {
             if (dwarf_tag(&child) != DW_TAG_subrange_type && dwarf_tag(&child) != DW_TAG_enumeration_type)
                 continue;
             uint64_t count = type_dimension(&child);
@@ -161,12 +145,9 @@ bool type_die_bytes(Dwarf_Die *type, uint64_t *bytes)
     uint64_t elements = 1;
     if (!type_die_strip(&stripped, NULL))
         return false;
-    Dwarf_Attribute attribute;
-    Dwarf_Word size;
-    if (dwarf_attr(&stripped, DW_AT_byte_size, &attribute) && dwarf_formudata(&attribute, &size) == 0) {
-        *bytes = size;
-        return size <= TYPE_BYTES_LIMIT;
-    }
+    uint64_t size;
+    if (code_die_number(&stripped, DW_AT_byte_size, bytes))
+        return *bytes <= TYPE_BYTES_LIMIT;
     if (type_die_is_pointer(&stripped)) {
         *bytes = 8;
         return true;
@@ -176,41 +157,41 @@ bool type_die_bytes(Dwarf_Die *type, uint64_t *bytes)
         return false;
     if (type_die_is_pointer(&element))
         size = 8;
-    else if (!dwarf_attr(&element, DW_AT_byte_size, &attribute) || dwarf_formudata(&attribute, &size))
+    else if (!code_die_number(&element, DW_AT_byte_size, &size))
         return false;
     return !__builtin_mul_overflow(elements, size, bytes) && *bytes <= TYPE_BYTES_LIMIT;
 }
 
+bool type_die_own_alignment(Dwarf_Die *die, uint64_t *alignment)
+{
+    uint64_t value;
+    if (!code_die_number(die, DW_AT_alignment, &value) || !value || value > 4096)
+        return false;
+    *alignment = value;
+    return true;
+}
+
 static uint64_t type_alignment(Dwarf_Die *type, int depth, int *budget)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value;
     Dwarf_Die stripped = *type, inner;
-    uint64_t elements, bytes;
+    uint64_t elements, bytes, most = 1;
     if (depth > TYPE_DEPTH || --*budget < 0)
         return 1;
-    if (dwarf_attr(type, DW_AT_alignment, &attribute) && dwarf_formudata(&attribute, &value) == 0 && value &&
-        value <= 4096)
-        return value;
-    if (!type_die_strip(&stripped, NULL))
-        return 1;
-    if (dwarf_attr(&stripped, DW_AT_alignment, &attribute) && dwarf_formudata(&attribute, &value) == 0 && value &&
-        value <= 4096)
-        return value;
+    if (type_die_own_alignment(type, &most))
+        return most;
+    if (!type_die_strip(&stripped, NULL) || type_die_own_alignment(&stripped, &most))
+        return most;
     if (dwarf_tag(&stripped) == DW_TAG_array_type)
         return type_die_array(&stripped, &inner, &elements) ? type_alignment(&inner, depth + 1, budget) : 1;
     if (!code_die_is_struct(&stripped))
         return type_die_bytes(&stripped, &bytes) && bytes && bytes <= 16 && !(bytes & (bytes - 1)) ? bytes : 1;
-    uint64_t most = 1;
-    Dwarf_Die child;
-    for (bool more = code_die_child(&stripped, &child); more && *budget > 0; more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(&stripped); child.addr && *budget > 0; child = code_die_after(&child)) {
         int tag = dwarf_tag(&child);
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || type_die_flag(&child, DW_AT_external) ||
             !type_die_of(&child, &inner))
             continue;
         uint64_t own = type_alignment(&inner, depth + 1, budget);
-        if (own > most)
-            most = own;
+        most = own > most ? own : most;
     }
     return most;
 }
@@ -224,15 +205,14 @@ uint64_t type_die_alignment(Dwarf_Die *type)
 bool type_die_offset(Dwarf_Die *member, uint64_t *offset)
 {
     Dwarf_Attribute attribute;
-    Dwarf_Word value;
     Dwarf_Op *ops;
     size_t count;
     *offset = 0;
     if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
         return true; /* of a union, or a bit-field placed by DW_AT_data_bit_offset */
-    if (dwarf_formudata(&attribute, &value) == 0)
-        *offset = value;
-    else if (dwarf_getlocation(&attribute, &ops, &count) == 0 && count == 1 && ops[0].atom == DW_OP_plus_uconst)
+    if (dwarf_formudata(&attribute, offset) == 0)
+        return *offset <= TYPE_BYTES_LIMIT;
+    if (dwarf_getlocation(&attribute, &ops, &count) == 0 && count == 1 && ops[0].atom == DW_OP_plus_uconst)
         *offset = ops[0].number;
     else
         return false; /* a virtual base: its place is known at run time only */

@@ -18,6 +18,8 @@ bool type_die_is_pointer(Dwarf_Die *stripped);
 bool type_die_flag(Dwarf_Die *die, unsigned attribute);
 
 bool type_die_bytes(Dwarf_Die *type, uint64_t *bytes);
+/* What it was declared with; false, and the alignment unchanged, when that is nothing or absurd. */
+bool type_die_own_alignment(Dwarf_Die *die, uint64_t *alignment);
 uint64_t type_die_alignment(Dwarf_Die *type); /* 1 when unknown */
 
 /* Of an array: the element's type behind all dimensions, and how many (0: flexible or unknown). */

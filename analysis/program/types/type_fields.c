@@ -1,8 +1,10 @@
-/* A struct's members from DWARF, flattened to a list of fields: bases and anonymous structs are opened, anonymous unions
- * stay one field, bit-fields that share a byte are one field, and so is what a Rust enum's variants keep in the same bytes.
- * Debug info that contradicts itself (members outside of the struct, cycles, thousands of fields) gives none at all. */
+/* A struct's members from DWARF, flattened to a list of fields: bases and anonymous structs are opened, anonymous
+ * unions stay one field, bit-fields that share a byte are one field, and so is what a Rust enum's variants keep in the
+ * same bytes. Debug info that contradicts itself (members outside of the struct, cycles, thousands of fields) gives
+ * none at all. */
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -44,20 +46,17 @@ static void flatten_add(struct flatten *flat, struct lwp_field field, struct lwp
 /* The bits of a bit-field from the struct's start: DW_AT_data_bit_offset, or DWARF 3's count from the other end. */
 static bool flatten_bits(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, uint64_t *first, uint64_t *count)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value, storage;
-    if (!dwarf_attr(member, DW_AT_bit_size, &attribute) || dwarf_formudata(&attribute, count) || !*count ||
-        *count > 128)
+    uint64_t value, storage;
+    if (!code_die_number(member, DW_AT_bit_size, count) || !*count || *count > 128)
         return false;
-    if (dwarf_attr(member, DW_AT_data_bit_offset, &attribute) && dwarf_formudata(&attribute, &value) == 0) {
+    if (code_die_number(member, DW_AT_data_bit_offset, &value)) {
         *first = offset * 8 + value;
         return value < (uint64_t)1 << 48;
     }
-    if (!dwarf_attr(member, DW_AT_bit_offset, &attribute) || dwarf_formudata(&attribute, &value))
+    if (!code_die_number(member, DW_AT_bit_offset, &value))
         value = 0;
-    if (dwarf_attr(member, DW_AT_byte_size, &attribute) == NULL || dwarf_formudata(&attribute, &storage))
-        if (!type_die_bytes(type, &storage))
-            return false;
+    if (!code_die_number(member, DW_AT_byte_size, &storage) && !type_die_bytes(type, &storage))
+        return false;
     if (storage > 16 || value + *count > storage * 8)
         return false;
     *first = offset * 8 + storage * 8 - value - *count;
@@ -67,11 +66,11 @@ static bool flatten_bits(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, ui
 /* "number, real": what a union without a name is known by. */
 static const char *flatten_names(struct flatten *flat, Dwarf_Die *type, bool known)
 {
-    Dwarf_Die child;
     const char *names = "";
     int count = 0;
-    for (bool more = known && code_die_is_struct(type) && code_die_child(type, &child); more && count < NAMES;
-         more = code_die_next(&child, &child)) {
+    if (!known || !code_die_is_struct(type))
+        return names;
+    for (Dwarf_Die child = code_die_first(type); child.addr && count < NAMES; child = code_die_after(&child)) {
         const char *name = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
         if (name && strlen(name) < NAME_LIMIT)
             names = lwp_arena_printf(flat->code->arena, "%s%s%s", names, count++ ? ", " : "", name);
@@ -99,7 +98,6 @@ static struct lwp_parts flatten_parts(struct flatten *flat, const struct lwp_fie
 static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t base, int depth)
 {
     Dwarf_Die type, stripped;
-    Dwarf_Attribute attribute;
     uint64_t offset, bytes, first_bit, bits;
     if (type_die_flag(member, DW_AT_external) || type_die_flag(member, DW_AT_declaration))
         return; /* a static member */
@@ -111,28 +109,25 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
     if (name && !strncmp(name, "__", 2) && name[2] >= '0' && name[2] <= '9' && flat->is_rust)
         name += 2; /* of a tuple */
     stripped = type;
-    bool known = type_die_strip(&stripped, NULL);
-    if (!name && known && code_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type) {
+    bool known = type_die_strip(&stripped, NULL), is_bits = dwarf_hasattr(member, DW_AT_bit_size);
+    bool is_array = known && dwarf_tag(&stripped) == DW_TAG_array_type;
+    bool is_struct = known && code_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type;
+    if (!name && is_struct) {
         flatten_struct(flat, &stripped, base + offset, depth + 1);
         return;
     }
     struct lwp_parts parts = {NULL, 0};
     struct lwp_field field = {.name = code_intern(flat->code, name ? name : flatten_names(flat, &stripped, known))};
-    bool is_bits = dwarf_hasattr(member, DW_AT_bit_size);
     if (is_bits && flatten_bits(member, &type, offset, &first_bit, &bits)) {
         offset = first_bit / 8;
         bytes = (first_bit + bits - 1) / 8 - offset + 1;
-    } else if (is_bits) {
+    } else if (!is_bits && is_array && !type_die_bytes(&type, &bytes)) {
+        bytes = 0; /* nobody knows its length */
+    } else if (is_bits || !known || !type_die_bytes(&type, &bytes)) {
         flat->broken = true;
         return;
-    } else if (!known || !type_die_bytes(&type, &bytes)) {
-        if (!known || dwarf_tag(&stripped) != DW_TAG_array_type) {
-            flat->broken = true;
-            return;
-        }
-        bytes = 0; /* an array that nobody knows the length of */
     }
-    if (!bytes && (!known || dwarf_tag(&stripped) != DW_TAG_array_type))
+    if (!bytes && !is_array)
         return; /* an empty member */
     field.offset = base + offset;
     field.bytes = bytes;
@@ -142,25 +137,28 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         field.declaration =
             lwp_arena_printf(flat->code->arena, "%s : %llu", field.declaration, (unsigned long long)bits);
     field.alignment = type_die_alignment(&type);
-    if (dwarf_attr(member, DW_AT_alignment, &attribute)) {
-        Dwarf_Word own;
-        if (dwarf_formudata(&attribute, &own) == 0 && own && own <= 4096)
-            field.alignment = own;
-    }
-    if (name && known && !is_bits && !flat->is_part && depth < NEST_LIMIT && code_die_is_struct(&stripped) &&
-        dwarf_tag(&stripped) != DW_TAG_union_type)
+    type_die_own_alignment(member, &field.alignment);
+    if (name && is_struct && !is_bits && !flat->is_part && depth < NEST_LIMIT)
         parts = flatten_parts(flat, &field, &stripped, depth);
     flatten_add(flat, field, parts, is_bits);
 }
 
-static int flat_compare(const void *a, const void *b);
+static int flat_compare(const void *a, const void *b)
+{
+    const struct flat_field *x = a, *y = b;
+    if (x->field.offset != y->field.offset)
+        return x->field.offset < y->field.offset ? -1 : 1;
+    if (x->field.bytes != y->field.bytes)
+        return x->field.bytes < y->field.bytes ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
 
 /* Adds the fields of one variant, named "Circle.radius". */
 static void flatten_variant(struct flatten *flat, struct flatten *all, Dwarf_Die *variant, uint64_t base, int depth)
 {
-    Dwarf_Die child, type;
+    Dwarf_Die type;
     uint64_t offset;
-    for (bool more = code_die_child(variant, &child); more && !all->broken; more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(variant); child.addr && !all->broken; child = code_die_after(&child)) {
         struct flatten one = {.code = flat->code, .is_rust = flat->is_rust};
         const char *name = dwarf_diename(&child);
         if (dwarf_tag(&child) != DW_TAG_member || !type_die_of(&child, &type) || !type_die_offset(&child, &offset) ||
@@ -184,8 +182,8 @@ static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t bas
 {
     struct flatten all = {.code = flat->code};
     struct lwp_field tag = {.bytes = 0};
-    Dwarf_Die child, type;
-    for (bool more = code_die_child(part, &child); more && !all.broken; more = code_die_next(&child, &child))
+    Dwarf_Die type;
+    for (Dwarf_Die child = code_die_first(part); child.addr && !all.broken; child = code_die_after(&child))
         if (dwarf_tag(&child) == DW_TAG_variant)
             flatten_variant(flat, &all, &child, base, depth);
         else if (dwarf_tag(&child) == DW_TAG_member && type_die_of(&child, &type) &&
@@ -196,8 +194,7 @@ static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t bas
             tag.declaration = type_die_declare(flat->code, &type, tag.name);
             tag.alignment = type_die_alignment(&type);
         }
-    if (all.count)
-        qsort(all.fields, all.count, sizeof *all.fields, flat_compare);
+    LWP_SORT(all.fields, all.count, flat_compare);
     for (size_t i = 0; i < all.count; i++) {
         struct lwp_field *field = &all.fields[i].field;
         if (field->offset < tag.offset + tag.bytes && tag.offset < field->offset + field->bytes)
@@ -214,46 +211,26 @@ static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t bas
 
 static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)
 {
-    Dwarf_Die child, parent;
+    Dwarf_Die parent;
     uint64_t offset;
     if (depth > NEST_LIMIT) {
         flat->broken = true;
         return;
     }
-    for (bool more = code_die_child(type, &child); more && !flat->broken; more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(type); child.addr && !flat->broken; child = code_die_after(&child)) {
         if (flat->count > FIELD_LIMIT)
             flat->broken = true;
-        switch (dwarf_tag(&child)) {
-        case DW_TAG_member:
+        int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_member)
             flatten_member(flat, &child, base, depth);
-            break;
-        case DW_TAG_variant_part:
+        else if (tag == DW_TAG_variant_part)
             flatten_variants(flat, &child, base, depth);
-            break;
-        case DW_TAG_inheritance:
-            flat->is_class = true;
-            if (type_die_offset(&child, &offset) && type_die_of(&child, &parent) && type_die_strip(&parent, NULL) &&
-                code_die_is_struct(&parent))
-                flatten_struct(flat, &parent, base + offset, depth + 1);
-            break;
-        case DW_TAG_subprogram:
-            if (!type_die_flag(&child, DW_AT_artificial))
-                flat->is_class = true;
-            break;
-        default:
-            break;
-        }
+        else if (tag == DW_TAG_inheritance && type_die_offset(&child, &offset) && type_die_of(&child, &parent) &&
+                 type_die_strip(&parent, NULL) && code_die_is_struct(&parent))
+            flatten_struct(flat, &parent, base + offset, depth + 1);
+        flat->is_class |=
+            tag == DW_TAG_inheritance || (tag == DW_TAG_subprogram && !type_die_flag(&child, DW_AT_artificial));
     }
-}
-
-static int flat_compare(const void *a, const void *b)
-{
-    const struct flat_field *x = a, *y = b;
-    if (x->field.offset != y->field.offset)
-        return x->field.offset < y->field.offset ? -1 : 1;
-    if (x->field.bytes != y->field.bytes)
-        return x->field.bytes < y->field.bytes ? -1 : 1;
-    return x < y ? -1 : x > y;
 }
 
 bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
@@ -264,8 +241,7 @@ bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *d
         if (flat.fields[i].field.offset > type->bytes ||
             flat.fields[i].field.bytes > type->bytes - flat.fields[i].field.offset)
             flat.broken = true;
-    if (flat.count)
-        qsort(flat.fields, flat.count, sizeof *flat.fields, flat_compare);
+    LWP_SORT(flat.fields, flat.count, flat_compare);
     struct lwp_field *fields = lwp_arena_alloc(code->arena, flat.count, sizeof *fields);
     struct lwp_parts *parts = lwp_arena_alloc(code->arena, flat.count, sizeof *parts);
     for (size_t i = 0; i < flat.count; i++) {

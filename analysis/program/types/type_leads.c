@@ -1,9 +1,7 @@
-/* Leads: a variable `struct graph *g` leads to struct graph at once, and through that struct's members to what
- * g->nodes points to. Each struct is led to once per list; lists are bounded, and those of structs and units are kept,
- * because the same few structs are asked about at thousands of accesses. */
-#include "analysis/program/types/type_leads.h"
-
-#include "analysis/program/debug/scopes.h"
+/* Leads: which structs a pointer could point to, found by following declarations. A variable `struct graph *g` leads to
+ * struct graph at once, and through that struct's members to what g->nodes points to. A list has each struct once and
+ * is bounded; those of structs and units are kept, because the same few are asked about at thousands of accesses. */
+#include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
 
 #include <dwarf.h>
@@ -44,15 +42,13 @@ static void lead_follow(struct lead_walk *walk, Dwarf_Die type, const char *path
     if (pointer ? !type_die_of(&stripped, &target) : !type_die_array(&stripped, &target, &elements))
         return;
     Dwarf_Die plain = target;
-    if (!type_die_strip(&plain, NULL))
-        return;
-    if (dwarf_tag(&plain) == DW_TAG_array_type) {
-        if (!type_die_array(&plain, &target, &elements))
-            return;
+    bool known = type_die_strip(&plain, NULL);
+    if (known && dwarf_tag(&plain) == DW_TAG_array_type && (known = type_die_array(&plain, &target, &elements))) {
         plain = target;
-        if (!type_die_strip(&plain, NULL))
-            return;
+        known = type_die_strip(&plain, NULL);
     }
+    if (!known)
+        return;
     if (code_die_is_struct(&plain))
         lead_add(walk, target, &plain, path, pointer ? "->" : "[].");
     else if (type_die_is_pointer(&plain))
@@ -62,10 +58,10 @@ static void lead_follow(struct lead_walk *walk, Dwarf_Die type, const char *path
 /* Members, those of bases and of structs inside too. */
 static void lead_members(struct lead_walk *walk, Dwarf_Die *type, const char *path, const char *joint, int depth)
 {
-    Dwarf_Die child, member, plain;
+    Dwarf_Die member, plain;
     if (depth > LEADS_DEPTH)
         return;
-    for (bool more = code_die_child(type, &child); more && --walk->budget > 0; more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(type); child.addr && --walk->budget > 0; child = code_die_after(&child)) {
         int tag = dwarf_tag(&child);
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || type_die_flag(&child, DW_AT_external) ||
             !type_die_of(&child, &member))
@@ -95,15 +91,10 @@ void code_leads_of_type(struct code_module *module, Dwarf_Die type, struct code_
 /* The kept list of a DIE, empty and to be filled when `*fresh`. */
 static struct code_leads *leads_kept(struct code_module *module, Dwarf_Die *die, bool *fresh)
 {
-    struct code_types *types = code_types_of(module);
-    uint32_t *slot = lwp_map_at(types->leads_by_die, (uintptr_t)die->addr);
-    *fresh = *slot == LWP_MAP_NONE;
-    if (*fresh) {
-        LWP_GROW(&types->leads, types->leads_count, &types->leads_capacity);
-        *slot = (uint32_t)types->leads_count;
-        types->leads[types->leads_count++] = lwp_arena_alloc(module->code->arena, 1, sizeof **types->leads);
-    }
-    return types->leads[*slot];
+    void **kept = code_kept_at(&code_types_of(module)->leads, (uintptr_t)die->addr, fresh);
+    if (*fresh)
+        *kept = lwp_arena_alloc(module->code->arena, 1, sizeof(struct code_leads));
+    return *kept;
 }
 
 /* Paths begin with the member's name: the joint before it depends on how the struct itself was reached. */
@@ -120,10 +111,10 @@ const struct code_leads *code_leads_of_struct(struct code_module *module, Dwarf_
 
 static void lead_globals(struct lead_walk *walk, Dwarf_Die *parent, int depth)
 {
-    Dwarf_Die die, type;
+    Dwarf_Die type;
     if (depth > LEADS_DEPTH)
         return;
-    for (bool more = code_die_child(parent, &die); more && --walk->budget > 0; more = code_die_next(&die, &die)) {
+    for (Dwarf_Die die = code_die_first(parent); die.addr && --walk->budget > 0; die = code_die_after(&die)) {
         int tag = dwarf_tag(&die);
         const char *name = tag == DW_TAG_variable ? dwarf_diename(&die) : NULL;
         if (name && type_die_of(&die, &type))

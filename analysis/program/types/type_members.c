@@ -20,20 +20,18 @@ struct member_search {
 
 uint64_t code_descriptor_bytes(Dwarf_Die *stripped)
 {
-    Dwarf_Die child;
     uint64_t dimensions = 0;
     if (dwarf_tag(stripped) != DW_TAG_array_type || !dwarf_hasattr(stripped, DW_AT_data_location))
         return 0;
-    for (bool more = code_die_child(stripped, &child); more && dimensions < 15; more = code_die_next(&child, &child))
+    for (Dwarf_Die child = code_die_first(stripped); child.addr && dimensions < 15; child = code_die_after(&child))
         dimensions += dwarf_tag(&child) == DW_TAG_subrange_type;
     return 40 + 24 * dimensions;
 }
 
-bool code_pointee_itself(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee)
+bool code_pointee_itself(Dwarf_Die type, struct code_pointee *pointee)
 {
     Dwarf_Die stripped = type, element;
     uint64_t elements;
-    (void)module;
     if (!type_die_strip(&stripped, NULL) || dwarf_tag(&stripped) == DW_TAG_subroutine_type)
         return false;
     pointee->type = type;
@@ -48,11 +46,11 @@ bool code_pointee_itself(struct code_module *module, Dwarf_Die type, struct code
     return true;
 }
 
-bool code_pointee_of(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee)
+bool code_pointee_of(Dwarf_Die type, struct code_pointee *pointee)
 {
     Dwarf_Die target;
     return type_die_strip(&type, NULL) && type_die_is_pointer(&type) && type_die_of(&type, &target) &&
-           code_pointee_itself(module, target, pointee);
+           code_pointee_itself(target, pointee);
 }
 
 static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee,
@@ -78,18 +76,16 @@ static bool member_covers(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, u
 /* Rust's Vec<T> keeps a pointer to bytes; the T is a parameter of its RawVec. */
 static void member_content(struct member_search *search, Dwarf_Die *type)
 {
-    Dwarf_Die child;
     const char *name = dwarf_diename(type);
+    Dwarf_Die parameter;
     if (!name || strncmp(name, "RawVec<", 7))
         return;
-    for (bool more = code_die_child(type, &child); more; more = code_die_next(&child, &child)) {
-        const char *own = dwarf_tag(&child) == DW_TAG_template_type_parameter ? dwarf_diename(&child) : NULL;
-        if (own && !strcmp(own, "T") && type_die_of(&child, &search->content))
-            search->has_content = true;
-    }
+    if (code_die_named(type, DW_TAG_template_type_parameter, "T", &parameter))
+        search->has_content |= type_die_of(&parameter, &search->content);
 }
 
-bool code_type_same(Dwarf_Die a, Dwarf_Die b)
+/* The same type, perhaps from two units. */
+static bool member_same_type(Dwarf_Die a, Dwarf_Die b)
 {
     uint64_t x = 0, y = 0;
     if (!type_die_strip(&a, NULL) || !type_die_strip(&b, NULL))
@@ -122,11 +118,10 @@ static bool member_is_hidden(Dwarf_Die *type)
 static bool member_among(struct member_search *search, Dwarf_Die *parent, uint64_t offset, struct code_pointee *pointee,
                          int depth, bool *clash)
 {
-    Dwarf_Die child, type;
+    Dwarf_Die type;
     uint64_t start;
     bool found = false, hidden = member_is_hidden(parent);
-    for (bool more = code_die_child(parent, &child); more && --search->budget > 0;
-         more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(parent); child.addr && --search->budget > 0; child = code_die_after(&child)) {
         struct code_pointee one = {.name = pointee->name};
         int tag = dwarf_tag(&child);
         bool hit = false;
@@ -143,7 +138,7 @@ static bool member_among(struct member_search *search, Dwarf_Die *parent, uint64
         }
         if (!hit)
             continue;
-        if (found && (one.descriptor != pointee->descriptor || !code_type_same(one.type, pointee->type)))
+        if (found && (one.descriptor != pointee->descriptor || !member_same_type(one.type, pointee->type)))
             *clash = true;
         if (!found)
             *pointee = one;
@@ -161,7 +156,7 @@ static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t o
     if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
         return false;
     if (code_descriptor_bytes(&stripped)) {
-        if (offset || !code_pointee_itself(search->module, stripped, pointee))
+        if (offset || !code_pointee_itself(stripped, pointee))
             return false;
         pointee->descriptor = false;
         return true;
@@ -172,8 +167,7 @@ static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t o
     if (type_die_is_pointer(&stripped)) {
         if (offset)
             return false;
-        return search->has_content ? code_pointee_itself(search->module, search->content, pointee)
-                                   : code_pointee_of(search->module, stripped, pointee);
+        return search->has_content ? code_pointee_itself(search->content, pointee) : code_pointee_of(stripped, pointee);
     }
     if (!code_die_is_struct(&stripped))
         return false;
@@ -196,7 +190,7 @@ bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset
 /* An array member whose elements are `modulus` bytes: the address is somewhere in it. */
 static bool member_in_array(Dwarf_Die type, uint64_t offset, uint64_t modulus, int depth)
 {
-    Dwarf_Die stripped = type, element, child, member;
+    Dwarf_Die stripped = type, element, member;
     uint64_t start, bytes, elements;
     if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
         return false;
@@ -207,7 +201,7 @@ static bool member_in_array(Dwarf_Die type, uint64_t offset, uint64_t modulus, i
     }
     if (!code_die_is_struct(&stripped))
         return false;
-    for (bool more = code_die_child(&stripped, &child); more; more = code_die_next(&child, &child))
+    for (Dwarf_Die child = code_die_first(&stripped); child.addr; child = code_die_after(&child))
         if ((dwarf_tag(&child) == DW_TAG_member || dwarf_tag(&child) == DW_TAG_inheritance) &&
             member_covers(&child, &member, offset, &start))
             return member_in_array(member, offset - start, modulus, depth + 1);
@@ -233,7 +227,7 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
     if (!code_pointer_at(module, from->type, (uint64_t)((offset % size + size) % size), pointee))
         return false;
     /* "list->next" of a list is a "list"; and names do not grow for ever. */
-    if (code_type_same(pointee->type, from->type) || strstr(from->name, "->"))
+    if (member_same_type(pointee->type, from->type) || strstr(from->name, "->"))
         pointee->name = from->name;
     else if (*pointee->name && *from->name)
         pointee->name = code_intern(module->code, lwp_arena_printf(arena, "%s->%s", from->name, pointee->name));
@@ -242,37 +236,40 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
     return true;
 }
 
+static bool member_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die *inner, int depth, int *budget);
+
+/* The members of a struct, or of a variant of a Rust enum. */
+static bool member_holds_among(Dwarf_Die *parent, uint64_t offset, Dwarf_Die *inner, int depth, int *budget)
+{
+    bool discriminates = dwarf_tag(parent) == DW_TAG_variant_part; /* its own member says which variant it is */
+    Dwarf_Die type;
+    uint64_t start;
+    for (Dwarf_Die child = code_die_first(parent); child.addr && --*budget > 0; child = code_die_after(&child)) {
+        int tag = dwarf_tag(&child);
+        bool variant = tag == DW_TAG_variant_part || tag == DW_TAG_variant;
+        if (variant && depth < MEMBER_DEPTH && member_holds_among(&child, offset, inner, depth + 1, budget))
+            return true;
+        if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !discriminates &&
+            member_covers(&child, &type, offset, &start) &&
+            member_holds(type, offset - start, inner, depth + 1, budget))
+            return true;
+    }
+    return false;
+}
+
 static bool member_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die *inner, int depth, int *budget)
 {
-    Dwarf_Die stripped = outer, element, child, type;
-    uint64_t start, bytes, elements;
+    Dwarf_Die stripped = outer, element;
+    uint64_t bytes, elements;
     if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
         return false;
-    if (offset == 0 && code_type_same(stripped, *inner))
+    if (offset == 0 && member_same_type(stripped, *inner))
         return true;
     if (dwarf_tag(&stripped) == DW_TAG_array_type)
         return !code_descriptor_bytes(&stripped) && type_die_array(&stripped, &element, &elements) &&
                type_die_bytes(&element, &bytes) && bytes &&
                member_holds(element, offset % bytes, inner, depth + 1, budget);
-    if (!code_die_is_struct(&stripped))
-        return false;
-    for (bool more = code_die_child(&stripped, &child); more && --*budget > 0; more = code_die_next(&child, &child)) {
-        int tag = dwarf_tag(&child);
-        if ((tag == DW_TAG_variant_part || tag == DW_TAG_variant)) {
-            Dwarf_Die variant, part;
-            for (bool next = code_die_child(&child, &variant); next && --*budget > 0;
-                 next = code_die_next(&variant, &variant))
-                for (bool inside = code_die_child(&variant, &part); inside && --*budget > 0;
-                     inside = code_die_next(&part, &part))
-                    if (dwarf_tag(&part) == DW_TAG_member && member_covers(&part, &type, offset, &start) &&
-                        member_holds(type, offset - start, inner, depth + 1, budget))
-                        return true;
-        }
-        if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && member_covers(&child, &type, offset, &start) &&
-            member_holds(type, offset - start, inner, depth + 1, budget))
-            return true;
-    }
-    return false;
+    return code_die_is_struct(&stripped) && member_holds_among(&stripped, offset, inner, depth, budget);
 }
 
 bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner)

@@ -13,10 +13,10 @@ struct code_pointee {
 };
 
 /* What a value of this type points to; false: it is no pointer, or to void or code. */
-bool code_pointee_of(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee);
+bool code_pointee_of(Dwarf_Die type, struct code_pointee *pointee);
 
 /* What a variable or member of this type is made of: one element of arrays, or the descriptor of Fortran's. */
-bool code_pointee_itself(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee);
+bool code_pointee_itself(Dwarf_Die type, struct code_pointee *pointee);
 
 /* The pointer stored `offset` bytes into a value of the type. `name` becomes the member's, below `pointee->name` (the
  * outer path, "" for none). */
@@ -26,9 +26,6 @@ bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset
  * (0: exactly). The name is made longer: "graph" -> "graph->nodes". */
 bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus,
                           struct code_pointee *pointee);
-
-/* The same type, perhaps from two units. */
-bool code_type_same(Dwarf_Die a, Dwarf_Die b);
 
 /* Whether a value of `inner` begins `offset` bytes into one of `outer`, itself, as a member or in an array. */
 bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner);

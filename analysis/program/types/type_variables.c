@@ -1,18 +1,18 @@
-/* Locations of variables: the simple forms that compilers use for a pointer, a local and a static variable. Pieces,
- * entry values and computed ones are unknown. Registers are numbered as in instructions (rax 0 … r15 15), not as in
- * DWARF. */
+/* Variables by scope and by address, and their locations: the simple forms that compilers use for a pointer, a local
+ * and a static variable. Pieces, entry values and computed ones are unknown. Registers are numbered as in instructions
+ * (rax 0 … r15 15), not as in DWARF. */
 #include "analysis/program/types/type_variables.h"
 
-#include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
-#include "analysis/program/types/type_members.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
-enum { STATIC_DIE_LIMIT = 20 * 1000 * 1000, STATIC_DEPTH = 64 };
+enum { STATIC_DIE_LIMIT = 20 * 1000 * 1000, STATIC_DEPTH = 64, SCOPE_CHILDREN = 200000, SCOPE_VISITS = 20000 };
 #define TYPE_STATIC_LIMIT     ((uint64_t)1 << 40)
 #define VARIABLE_OFFSET_LIMIT ((int64_t)1 << 40)
+static const uint64_t function_visits = 1 << 22; /* what a compiler writes takes far fewer */
 
 static int8_t variable_register(uint64_t dwarf_number)
 {
@@ -131,6 +131,98 @@ struct code_location code_variable_location(struct code_module *module, Dwarf_Di
     return location;
 }
 
+/* ---- in scope ---- */
+
+const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, uint32_t index)
+{
+    struct code_scope *scope = &scopes->items[index];
+    size_t count = 0, room = 0;
+    int budget = SCOPE_CHILDREN;
+    if (scope->has_variables)
+        return scope;
+    for (Dwarf_Die child = code_die_first(&scope->die); child.addr && budget-- > 0; child = code_die_after(&child)) {
+        int tag = dwarf_tag(&child);
+        if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter)
+            continue;
+        LWP_GROW(&scope->variables, count, &room);
+        scope->variables[count++] = child;
+    }
+    scope->variable_count = (uint32_t)count;
+    scope->has_variables = true;
+    return scope;
+}
+
+bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context)
+{
+    struct code_scopes *scopes = code_scopes_at(module, pc);
+    int budget = SCOPE_VISITS;
+    if (!scopes)
+        return false;
+    for (uint32_t scope = code_scope_find(scopes, pc); scope != LWP_NONE; scope = scopes->items[scope].parent) {
+        const struct code_scope *in = code_scope_with_variables(scopes, scope);
+        for (uint32_t i = 0; i < in->variable_count && budget-- > 0 && scopes->visits++ < function_visits; i++)
+            if (visit(&in->variables[i], &scopes->items[0].die, context))
+                return true;
+    }
+    return false;
+}
+
+struct frame_search {
+    struct code_module *module;
+    uint64_t pc;
+    int64_t offset, *start;
+    uint64_t *bytes;
+    Dwarf_Die *variable;
+};
+
+static bool scope_match_frame(Dwarf_Die *variable, Dwarf_Die *function, void *context)
+{
+    struct frame_search *search = context;
+    struct code_location location = code_variable_location(search->module, variable, function, search->pc);
+    Dwarf_Die type;
+    uint64_t bytes;
+    if (location.kind != CODE_LOCATION_FRAME || !type_die_of(variable, &type) || !type_die_bytes(&type, &bytes) ||
+        search->offset < location.offset || (uint64_t)(search->offset - location.offset) >= bytes)
+        return false;
+    *search->variable = *variable;
+    *search->start = location.offset;
+    *search->bytes = bytes;
+    return true;
+}
+
+bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset, Dwarf_Die *variable, int64_t *start,
+                         uint64_t *bytes)
+{
+    struct frame_search search = {module, pc, offset, start, bytes, variable};
+    return code_variables(module, pc, scope_match_frame, &search);
+}
+
+bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset,
+                           struct code_pointee *pointee)
+{
+    Dwarf_Die type;
+    pointee->name = code_die_label(module->code, variable);
+    return type_die_of(variable, &type) && code_pointer_at(module, type, offset, pointee);
+}
+
+bool code_frame_pointer(struct code_module *module, uint64_t pc, int64_t at, struct code_pointee *pointee)
+{
+    Dwarf_Die variable;
+    int64_t start;
+    uint64_t bytes;
+    return code_frame_variable(module, pc, at, &variable, &start, &bytes) &&
+           code_variable_pointer(module, &variable, (uint64_t)(at - start), pointee);
+}
+
+bool code_returned_pointer(struct code_scopes *function, struct code_pointee *pointee)
+{
+    Dwarf_Die type;
+    pointee->name = "";
+    return type_die_of(&function->items[0].die, &type) && code_pointer_at(function->module, type, 0, pointee);
+}
+
+/* ---- at fixed addresses ---- */
+
 struct static_walk {
     struct code_types *types;
     size_t capacity;
@@ -164,33 +256,18 @@ static void static_take(struct static_walk *walk, Dwarf_Die *die)
 
 static bool static_walk(struct static_walk *walk, Dwarf_Die *parent, int depth)
 {
-    Dwarf_Die die;
     if (depth > STATIC_DEPTH)
         return false;
-    for (bool more = code_die_child(parent, &die); more && walk->budget-- > 0; more = code_die_next(&die, &die))
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_variable:
+    for (Dwarf_Die die = code_die_first(parent); die.addr && walk->budget-- > 0; die = code_die_after(&die)) {
+        int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_variable)
             static_take(walk, &die);
-            break;
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_common_block:
-        case DW_TAG_subprogram:
-        case DW_TAG_lexical_block:
-        case DW_TAG_inlined_subroutine:
-            if (!static_walk(walk, &die, depth + 1))
-                return false;
-            break;
-        default:
-            break;
-        }
+        else if ((tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_common_block ||
+                  tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
+                 !static_walk(walk, &die, depth + 1))
+            return false;
+    }
     return true;
-}
-
-static int static_compare(const void *a, const void *b)
-{
-    const struct code_static *x = a, *y = b;
-    return x->start < y->start ? -1 : x->start > y->start;
 }
 
 bool code_static_at(struct code_module *module, uint64_t address, struct code_static *found)
@@ -202,20 +279,12 @@ bool code_static_at(struct code_module *module, uint64_t address, struct code_st
         Dwarf_Die unit;
         for (size_t i = 0; code_unit(module, i, &unit); i++)
             static_walk(&walk, &unit, 0);
-        if (types->static_count)
-            qsort(types->statics, types->static_count, sizeof *types->statics, static_compare);
+        LWP_SORT(types->statics, types->static_count, lwp_by_first);
     }
-    size_t low = 0, high = types->static_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (types->statics[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t back = 0; low > 0 && back < 16; low--, back++)
-        if (address - types->statics[low - 1].start < types->statics[low - 1].bytes) {
-            *found = types->statics[low - 1];
+    size_t at = LWP_COUNT_UP_TO(types->statics, types->static_count, start, address);
+    for (size_t back = 0; at > 0 && back < 16; at--, back++)
+        if (address - types->statics[at - 1].start < types->statics[at - 1].bytes) {
+            *found = types->statics[at - 1];
             return true;
         }
     return false;

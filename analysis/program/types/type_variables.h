@@ -1,8 +1,11 @@
-/* Where variables are: in a register, in the frame, at a fixed address; behind types.h. */
+/* The variables of functions and units, and where they are: in a register, in the frame, at a fixed address; behind
+ * types.h. */
 #ifndef LWP_ANALYSIS_PROGRAM_TYPES_TYPE_VARIABLES_H
 #define LWP_ANALYSIS_PROGRAM_TYPES_TYPE_VARIABLES_H
 
 #include "analysis/program/debug/scopes.h"
+#include "analysis/program/types/type_cache.h"
+#include "analysis/program/types/type_members.h"
 
 enum code_location_kind { CODE_LOCATION_UNKNOWN, CODE_LOCATION_REGISTER, CODE_LOCATION_FRAME, CODE_LOCATION_STATIC };
 
@@ -22,5 +25,29 @@ struct code_location code_variable_location(struct code_module *module, Dwarf_Di
 
 /* CFA = register + offset at `pc`, for the register given (ModRM numbering). */
 bool code_frame_offset(struct code_module *module, uint64_t pc, int8_t reg, int64_t *offset);
+
+/* The scope with its variables and parameters listed. */
+const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, uint32_t scope);
+
+/* Calls `visit` for each variable and parameter in scope at `pc`, innermost scope first, until it returns true. */
+typedef bool code_variable_visit(Dwarf_Die *variable, Dwarf_Die *function, void *context);
+bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context);
+
+/* The variable in the frame that holds the offset from the CFA. */
+bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset, Dwarf_Die *variable, int64_t *start,
+                         uint64_t *bytes);
+
+/* What the pointer points to that is `at` bytes from the CFA, in a variable of the frame. */
+bool code_frame_pointer(struct code_module *module, uint64_t pc, int64_t at, struct code_pointee *pointee);
+
+/* What the pointer points to that is `offset` bytes into the variable, which gives it its name. */
+bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset,
+                           struct code_pointee *pointee);
+
+/* What the function's result points to, as its declaration says. */
+bool code_returned_pointer(struct code_scopes *function, struct code_pointee *pointee);
+
+/* The static variable that holds the address. */
+bool code_static_at(struct code_module *module, uint64_t address, struct code_static *found);
 
 #endif

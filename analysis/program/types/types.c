@@ -5,9 +5,32 @@
 #include "analysis/program/types/type_die.h"
 
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TYPES_UNKNOWN = LWP_MAP_NONE - 1 };
+struct code_types *code_types_of(struct code_module *module)
+{
+    if (!module->types)
+        module->types = lwp_zeroed(1, sizeof *module->types);
+    return module->types;
+}
+
+void code_types_free(struct code_types *types)
+{
+    if (!types)
+        return;
+    for (size_t i = 0; i < types->leads.count; i++)
+        free(((struct code_leads *)types->leads.items[i])->items);
+    code_kept_free(&types->by_die);
+    code_kept_free(&types->aliases);
+    code_kept_free(&types->leads);
+    code_kept_free(&types->candidates);
+    free(types->statics);
+    free(types->calls);
+    if (types->cfi)
+        dwarf_cfi_end(types->cfi);
+    free(types);
+}
 
 static bool type_equal(const struct lwp_type *a, const struct lwp_type *b)
 {
@@ -22,24 +45,21 @@ static bool type_equal(const struct lwp_type *a, const struct lwp_type *b)
     return true;
 }
 
-/* The one lwp_type of this content; its index. */
-static uint32_t type_unique(struct lwp_code *code, const struct lwp_type *made)
+/* The one lwp_type of this content. */
+static struct lwp_type *type_unique(struct lwp_code *code, const struct lwp_type *made)
 {
     uint64_t hash = lwp_hash_mix(lwp_hash_text(made->name), made->bytes);
     for (uint32_t i = 0; i < made->field_count; i++)
         hash = lwp_hash_mix(lwp_hash_mix(hash, lwp_hash_text(made->fields[i].declaration)), made->fields[i].offset);
-    uint32_t *slot = lwp_map_at(code->types_by_content, hash);
-    if (*slot != LWP_MAP_NONE && type_equal(code->types[*slot], made))
-        return *slot;
+    void **kept = code_kept_at(&code->types, hash, NULL);
+    if (*kept && type_equal(*kept, made))
+        return *kept;
     struct lwp_type *copy = lwp_arena_alloc(code->arena, 1, sizeof *copy);
     *copy = *made;
-    LWP_GROW(&code->types, code->type_count, &code->type_capacity);
-    *slot = (uint32_t)code->type_count;
-    code->types[code->type_count] = copy;
-    return (uint32_t)code->type_count++;
+    return *kept = copy;
 }
 
-static void type_place(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
+static void type_declared_at(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
 {
     int line = 0;
     type->file = code_die_file(code, die, DW_AT_decl_file);
@@ -65,25 +85,26 @@ static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
 }
 
 /* A struct without a name that was reached without its typedef (through a template): look the typedef up. */
-static void type_find_alias(struct code_types *types, Dwarf_Die *type, Dwarf_Die *alias)
+static void type_find_alias(struct lwp_arena *arena, struct code_types *types, Dwarf_Die *type, Dwarf_Die *alias)
 {
     enum { ALIAS_BUDGET = 2000000 };
-    Dwarf_Die unit, die, target;
+    Dwarf_Die unit, target;
     int budget = ALIAS_BUDGET;
+    bool fresh;
     if (!dwarf_diecu(type, &unit, NULL, NULL))
         return;
-    uint32_t *seen = lwp_map_at(types->alias_units, (uintptr_t)unit.addr);
-    bool more = *seen == LWP_MAP_NONE && code_die_child(&unit, &die);
-    for (*seen = 1; more && --budget > 0; more = code_die_next(&die, &die)) {
+    code_kept_at(&types->aliases, (uintptr_t)unit.addr, &fresh);
+    Dwarf_Die none = {0}, first = fresh ? code_die_first(&unit) : none;
+    for (Dwarf_Die die = first; die.addr && --budget > 0; die = code_die_after(&die)) {
         if (dwarf_tag(&die) != DW_TAG_typedef || !type_die_of(&die, &target) || dwarf_diename(&target))
             continue;
-        *lwp_map_at(types->alias_of, (uintptr_t)target.addr) = (uint32_t)types->alias_count;
-        LWP_GROW(&types->aliases, types->alias_count, &types->alias_capacity);
-        types->aliases[types->alias_count++] = die;
+        Dwarf_Die *copy = lwp_arena_alloc(arena, 1, sizeof *copy);
+        *copy = die;
+        *code_kept_at(&types->aliases, (uintptr_t)target.addr, NULL) = copy;
     }
-    uint32_t found = lwp_map_get(types->alias_of, (uintptr_t)type->addr);
-    if (found != LWP_MAP_NONE)
-        *alias = types->aliases[found];
+    Dwarf_Die *found = *code_kept_at(&types->aliases, (uintptr_t)type->addr, NULL);
+    if (found)
+        *alias = *found;
 }
 
 /* A typedef inside of a template of the library (std::vector<…>::value_type) says less than what it stands for. */
@@ -107,22 +128,23 @@ static void type_name_struct(struct lwp_code *code, struct lwp_type *type, Dwarf
         type->tag = last + 1;
 }
 
-static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf_Die *alias)
+/* NULL: unknown. */
+static struct lwp_type *type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf_Die *alias)
 {
     struct lwp_code *code = module->code;
     struct lwp_type type = {.is_typedef = true};
     bool is_struct = code_die_is_struct(stripped);
     if (!type_die_bytes(stripped, &type.bytes) || !type.bytes)
-        return TYPES_UNKNOWN;
+        return NULL;
     if (is_struct && !alias->addr && !dwarf_diename(stripped))
-        type_find_alias(code_types_of(module), stripped, alias);
+        type_find_alias(code->arena, code_types_of(module), stripped, alias);
     /* A struct that has a name goes by it, whatever else it is called: so all its uses are one type. */
     if (alias->addr && ((is_struct && dwarf_diename(stripped)) || type_alias_is_inner(code, alias)))
         alias->addr = NULL;
     Dwarf_Die *named = alias->addr ? alias : stripped;
     Dwarf_Die unit;
     bool in_unit = dwarf_diecu(stripped, &unit, NULL, NULL) != NULL;
-    type_place(code, &type, is_struct ? stripped : named);
+    type_declared_at(code, &type, is_struct ? stripped : named);
     type.language = in_unit ? type_die_language(&unit) : LWP_LANGUAGE_OTHER;
     type.owner = in_unit ? type_owner(type.file, &unit) : LWP_TYPE_OWNER_UNKNOWN;
     type.alignment = type_die_alignment(named);
@@ -131,23 +153,12 @@ static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf
     if (is_struct) {
         type.is_typedef = alias->addr || type.language != LWP_LANGUAGE_C;
         type_name_struct(code, &type, named);
-        if (!code_type_fields(code, &type, stripped))
-            return TYPES_UNKNOWN;
-        return type_unique(code, &type);
+        return code_type_fields(code, &type, stripped) ? type_unique(code, &type) : NULL;
     }
-    switch (dwarf_tag(stripped)) {
-    case DW_TAG_base_type:
-    case DW_TAG_enumeration_type:
-    case DW_TAG_pointer_type:
-    case DW_TAG_reference_type:
-    case DW_TAG_rvalue_reference_type:
-    case DW_TAG_ptr_to_member_type:
-        type.kind = LWP_TYPE_SCALAR;
-        break;
-    default:
-        type.kind = LWP_TYPE_OTHER;
-        break;
-    }
+    int tag = dwarf_tag(stripped);
+    bool scalar = tag == DW_TAG_base_type || tag == DW_TAG_enumeration_type || tag == DW_TAG_ptr_to_member_type ||
+                  type_die_is_pointer(stripped);
+    type.kind = scalar ? LWP_TYPE_SCALAR : LWP_TYPE_OTHER;
     /* "const double" is a double here: the type of the memory, not of the way to it. */
     type.name = type_die_declare(code, alias->addr ? alias : stripped, "");
     type.tag = type.name;
@@ -161,10 +172,9 @@ const struct lwp_type *code_type(struct code_module *module, Dwarf_Die written)
     if (!type_die_strip(&stripped, &alias))
         return NULL;
     uint64_t key = lwp_hash_mix((uintptr_t)stripped.addr, (uintptr_t)alias.addr);
-    uint32_t known = lwp_map_get(types->by_die, key);
-    if (known == LWP_MAP_NONE) {
-        known = type_read(module, &stripped, &alias);
-        *lwp_map_at(types->by_die, key) = known;
-    }
-    return known == TYPES_UNKNOWN ? NULL : module->code->types[known];
+    bool fresh;
+    void **kept = code_kept_at(&types->by_die, key, &fresh);
+    if (fresh)
+        *kept = type_read(module, &stripped, &alias);
+    return *kept;
 }

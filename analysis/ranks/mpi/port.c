@@ -1,4 +1,4 @@
-#include "analysis/ranks/mpi/port.h"
+#include "analysis/ranks/ranks.h"
 
 #include <mpi.h>
 
@@ -26,7 +26,7 @@ const struct lwp_ranks_port *lwp_mpi_begin(unsigned *rank, unsigned *count)
 {
     static const struct lwp_ranks_port port = {mpi_send, mpi_receive};
     int own = 0, all = 1, given;
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given); /* threads that read say nothing to other ranks */
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given); /* only the main thread communicates */
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
     *rank = (unsigned)own;

@@ -1,13 +1,13 @@
 #include "collector/exact/program/blocks.h"
 
+#include "collector/exact/program/detector.h"
+#include "collector/exact/program/options.h"
 #include "collector/exact/program/pools.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/trace_words.h"
-#include "collector/exact/valgrind/options.h"
 
 static OSet *blocks; /* struct lwp_block by start; they do not overlap */
 static uint32_t blocks_id;
-static void (*blocks_before_record)(void);
 uint32_t lwp_blocks_changes;
 
 /* An address is equal to the block that holds it. */
@@ -18,9 +18,8 @@ static Word blocks_compare(const void *key, const void *element)
     return address < block->start ? -1 : address >= block->start + (block->size ? block->size : 1) ? 1 : 0;
 }
 
-void lwp_blocks_start(void (*before_record)(void))
+void lwp_blocks_start(void)
 {
-    blocks_before_record = before_record;
     blocks = VG_(OSetGen_Create_With_Pool)(offsetof(struct lwp_block, start), blocks_compare, VG_(malloc), "lwp.blocks",
                                            VG_(free), 4096, sizeof(struct lwp_block));
 }
@@ -36,7 +35,7 @@ static void block_tell(struct lwp_block *block)
         lwp_pool_allocated(block->pool, block->size);
         return;
     }
-    blocks_before_record();
+    LWP_DETECTORS(flush);
     block->id = ++blocks_id;
     lwps_put_block(&lwp_exact_process.file, &(struct lwps_block){.id = block->id, .kind = block->kind, .context = context,
                                                                  .time = lwp_trace_time(), .address = block->start,
@@ -50,7 +49,7 @@ static void block_end(const struct lwp_block *block)
         lwp_pool_freed(block->pool);
         return;
     }
-    blocks_before_record();
+    LWP_DETECTORS(flush);
     if (block->id && lwp_exact_process.active)
         lwps_put_block_end(&lwp_exact_process.file, &(struct lwps_block_end){.id = block->id, .time = lwp_trace_time()});
 }
@@ -106,7 +105,7 @@ void lwp_blocks_unmap(Addr start, SizeT size)
         lwp_block_remove(block->start, NULL);
 }
 
-void lwp_blocks_again(void)
+void lwp_blocks_write_all(void)
 {
     struct lwp_block *block;
     lwp_pools_forget();

@@ -19,8 +19,7 @@ struct lwp_block {
 /* Another number: an address may be of another block than before. */
 extern uint32_t lwp_blocks_changes;
 
-/* `before_record`: called before a block with a record of its own comes or goes. */
-void lwp_blocks_start(void (*before_record)(void));
+void lwp_blocks_start(void);
 void lwp_block_add(Addr start, SizeT size, uint8_t kind, uint32_t node);
 /* The block that begins at `start` is no more; what it was goes to `was`. False: there is none. */
 bool lwp_block_remove(Addr start, struct lwp_block *was);
@@ -28,7 +27,7 @@ bool lwp_block_remove(Addr start, struct lwp_block *was);
 const struct lwp_block *lwp_block_at(Addr address);
 /* Mappings that touch [start, start + size) are no more. */
 void lwp_blocks_unmap(Addr start, SizeT size);
-/* In a child of fork: all live blocks are told to its new files. */
-void lwp_blocks_again(void);
+/* In a child of fork: all live blocks go into its new files. */
+void lwp_blocks_write_all(void);
 
 #endif

@@ -10,7 +10,7 @@ struct lwp_call_frame {
     uint64_t slot; /* address of the return address; the frame's CFA is 8 above */
     uint64_t return_address;
     uint32_t node; /* of the first `known` frames */
-    bool hooked;   /* it is to be told when it returns (calls.h) */
+    bool hooked;   /* its return is reported (calls.h) */
 };
 
 struct lwp_call_stack {

@@ -162,7 +162,7 @@ bool lwp_calls_hook(Addr sp)
     return true;
 }
 
-uint64_t lwp_calls_owner(Addr address, Addr ip, uint32_t *node)
+uint64_t lwp_calls_frame_of(Addr address, Addr ip, uint32_t *node)
 {
     const struct lwp_call_stack *stack = lwp_calls_now->now;
     uint32_t low = 0, high = stack->count; /* the innermost frame whose return address is above `address` */

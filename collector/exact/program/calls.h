@@ -38,14 +38,14 @@ VG_REGPARM(2) void lwp_calls_moved(Addr from, Addr to);
 void lwp_calls_handler(struct lwp_call_stacks *calls, Addr from);
 void lwp_calls_handled(struct lwp_call_stacks *calls, Addr to);
 
-/* The innermost frame tells when it is gone, if its return address is at `sp`. */
+/* The end of the innermost frame is reported, if its return address is at `sp`. */
 bool lwp_calls_hook(Addr sp);
 
-/* Who is told: `slot`: where its return address was; `in_order`: it returned, with `result`. */
+/* Where it is reported: `slot`: where its return address was; `in_order`: it returned, with `result`. */
 typedef void lwp_calls_returned(Addr slot, bool in_order, ULong result);
 void lwp_calls_start(lwp_calls_returned *returned);
 
 /* The frame whose locals hold `address`: its CFA, and a node inside of it for code at `ip` (0 CFA: none known). */
-uint64_t lwp_calls_owner(Addr address, Addr ip, uint32_t *node);
+uint64_t lwp_calls_frame_of(Addr address, Addr ip, uint32_t *node);
 
 #endif

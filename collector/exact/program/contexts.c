@@ -4,7 +4,7 @@
 
 enum { NODES_FIRST = 1 << 12 };
 
-struct node {
+struct context_node {
     uint64_t ip;
     uint32_t parent, depth;
 };
@@ -17,7 +17,7 @@ struct step {
 
 uint32_t lwp_context_now;
 
-static struct node *nodes;
+static struct context_node *nodes;
 static struct step *steps;
 static uint32_t node_count, node_room, step_count, step_room;
 
@@ -70,7 +70,7 @@ static uint32_t contexts_new(uint32_t parent, uint64_t ip)
         node_room *= 2;
         nodes = VG_(realloc)("lwp.nodes", nodes, node_room * sizeof *nodes);
     }
-    nodes[node_count] = (struct node){ip, parent, nodes[parent].depth + 1};
+    nodes[node_count] = (struct context_node){ip, parent, nodes[parent].depth + 1};
     return node_count++;
 }
 

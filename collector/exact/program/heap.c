@@ -4,15 +4,13 @@
  * which no library's data comes from, is left out; so are those of other names. */
 #include "collector/exact/program/heap.h"
 
-#include "collector/exact/detect/communication/communication.h"
-#include "collector/exact/detect/redundancy/redundancy.h"
-#include "collector/exact/detect/registers/spatial.h"
 #include "collector/exact/program/blocks.h"
 #include "collector/exact/program/calls.h"
 #include "collector/exact/program/contexts.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/thread.h"
 #include "collector/exact/program/trace_words.h"
-#include "collector/exact/valgrind/options.h"
+#include "collector/exact/program/options.h"
 #include "format/record.h"
 
 static const struct heap_name {
@@ -62,12 +60,6 @@ enum lwp_heap_function lwp_heap_function(Addr address)
     return LWP_HEAP_NONE;
 }
 
-static void heap_gone(Addr start, SizeT size)
-{
-    lwp_redundancy_forget(start, size);
-    lwp_communication_forget(start, size);
-}
-
 static void heap_forget(Addr block, struct lwp_heap_call *call)
 {
     call->had = block && lwp_block_remove(block, &call->old);
@@ -76,9 +68,9 @@ static void heap_forget(Addr block, struct lwp_heap_call *call)
 /* What a block holds is looked at before it is freed. */
 static void heap_look(Addr address)
 {
-    const struct lwp_block *block = lwp_spatial_runs && address ? lwp_block_at(address) : NULL;
+    const struct lwp_block *block = address ? lwp_block_at(address) : NULL;
     if (block && block->start == address)
-        lwp_spatial_gone(block->start, block->size);
+        LWP_DETECTORS(freeing, block->start, block->size);
 }
 
 void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
@@ -92,11 +84,11 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
         struct lwp_heap_call gone;
         heap_forget(a, &gone);
         if (gone.had)
-            heap_gone(gone.old.start, gone.old.size);
+            LWP_DETECTORS(freed, gone.old.start, gone.old.size);
         return;
     }
     if (function == LWP_HEAP_MUNMAP) {
-        lwp_spatial_gone(a, b);
+        LWP_DETECTORS(freeing, a, b);
         lwp_blocks_unmap(a, b);
         return;
     }
@@ -106,7 +98,7 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
     if (!lwp_calls_hook(sp))
         return;
     lwp_calls_know();
-    *call = (struct lwp_heap_call){.slot = sp, .function = (enum lwp_heap_function)function, .node = lwp_context_now, .pointer = a, .size = b};
+    *call = (struct lwp_heap_call){.slot = sp, .function = (uint8_t)function, .node = lwp_context_now, .pointer = a, .size = b};
     if (function == LWP_HEAP_REALLOC || function == LWP_HEAP_REALLOCARRAY || function == LWP_HEAP_MREMAP)
         heap_forget(a, call);
     if (function == LWP_HEAP_MREMAP || function == LWP_HEAP_POSIX_MEMALIGN)
@@ -120,12 +112,11 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
 }
 
 /* What of a block that was given another size is no more. */
-static void heap_left(const struct lwp_block *old, Addr now, SizeT size)
+static void heap_resized(const struct lwp_block *old, Addr now, SizeT size)
 {
-    if (now != old->start)
-        heap_gone(old->start, old->size);
-    else if (size < old->size)
-        heap_gone(old->start + size, old->size - size);
+    SizeT kept = now == old->start ? size : 0;
+    if (kept < old->size)
+        LWP_DETECTORS(freed, old->start + kept, old->size - kept);
 }
 
 static bool heap_is_blank(enum lwp_heap_function function)
@@ -142,10 +133,10 @@ static void heap_made(const struct lwp_heap_call *call, ULong result)
         block = result ? 0 : *(const Addr *)call->pointer;
     if (kind == LWPS_BLOCK_MMAP && block > (Addr)-4096)
         block = 0;
-    if (block && heap_is_blank(call->function)) /* what its last owner and the allocator left there is nothing to the new one */
-        lwp_communication_forget(block, call->size);
+    if (block && heap_is_blank(call->function)) /* its new owner does not read what was left there */
+        LWP_DETECTORS(allocated, block, call->size);
     if (block && call->had)
-        heap_left(&call->old, block, call->size);
+        heap_resized(&call->old, block, call->size);
     if (block)
         lwp_block_add(block, call->size, kind, call->node);
     else if (call->had && call->size) /* it failed: the old one stays */

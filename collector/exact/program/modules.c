@@ -1,14 +1,11 @@
 #include "collector/exact/program/modules.h"
 
-#include "collector/exact/detect/communication/communication.h"
-#include "collector/exact/detect/redundancy/redundancy.h"
-#include "collector/exact/detect/registers/spatial.h"
-#include "collector/exact/detect/values/values.h"
 #include "collector/exact/program/contexts.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/trace_words.h"
-#include "collector/exact/trace/trace_file.h"
 #include "collector/exact/valgrind/tool.h"
+#include "collector/record/build_id.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -16,32 +13,20 @@
 
 enum { MODULES_MAX = 4096, HEADERS_MAX = 32, NOTE_MAX = 1024 };
 
-struct module {
+struct exact_module {
     const DebugInfo *info; /* NULL: gone */
     Addr text, start, end;
 };
 
-static struct module modules[MODULES_MAX];
+static struct exact_module modules[MODULES_MAX];
 static uint32_t modules_count;
 
-/* The GNU build id of a PT_NOTE segment. */
 static void module_build_id(struct lwps_module *record, int fd, const Elf64_Phdr *header)
 {
-    uint8_t notes[NOTE_MAX];
+    uint8_t notes[NOTE_MAX] __attribute__((aligned(4)));
     ssize_t size = pread(fd, notes, header->p_filesz < sizeof notes ? header->p_filesz : sizeof notes, (off_t)header->p_offset);
-    for (ssize_t at = 0; at + (ssize_t)sizeof(Elf64_Nhdr) <= size;) {
-        const Elf64_Nhdr *note = (const void *)(notes + at);
-        ssize_t name = at + (ssize_t)sizeof *note, data = name + (ssize_t)((note->n_namesz + 3) & ~3u);
-        if (data + (ssize_t)note->n_descsz > size)
-            return;
-        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && VG_(memcmp)(notes + name, "GNU", 4) == 0 &&
-            note->n_descsz <= sizeof record->build_id) {
-            VG_(memcpy)(record->build_id, notes + data, note->n_descsz);
-            record->build_id_bytes = (uint8_t)note->n_descsz;
-            return;
-        }
-        at = data + (ssize_t)((note->n_descsz + 3) & ~3u);
-    }
+    if (size > 0)
+        lwp_build_id_find(record, notes, (size_t)size);
 }
 
 /* Bounds, bias and build id from the file itself: Valgrind knows the sections only. */
@@ -107,7 +92,7 @@ static void modules_look(void)
             known = modules[i].info == info && modules[i].text == text;
         if (known)
             continue;
-        modules[modules_count] = (struct module){.info = info, .text = text};
+        modules[modules_count] = (struct exact_module){.info = info, .text = text};
         module_write(modules_count++);
     }
 }
@@ -115,28 +100,22 @@ static void modules_look(void)
 static void modules_mapped(Addr start, SizeT size, Bool read, Bool write, Bool execute, ULong handle)
 {
     (void)read, (void)write, (void)execute;
-    lwp_redundancy_forget(start, size);
-    lwp_values_forget(start, size);
-    lwp_spatial_forget(start, size);
-    lwp_communication_forget(start, size);
+    LWP_DETECTORS(forget, start, size);
     if (handle) {
         lwp_trace_drain();
-        lwp_trace_file_flush();
+        LWP_DETECTORS(flush);
         modules_look();
     }
 }
 
 static void modules_unmapped(Addr start, SizeT size)
 {
-    lwp_redundancy_forget(start, size);
-    lwp_values_forget(start, size);
-    lwp_spatial_forget(start, size);
-    lwp_communication_forget(start, size);
+    LWP_DETECTORS(forget, start, size);
     for (uint32_t i = 0; i < modules_count; i++) {
         if (!modules[i].info || modules[i].text < start || modules[i].text >= start + size)
             continue;
         lwp_trace_drain();
-        lwp_trace_file_flush();
+        LWP_DETECTORS(flush);
         modules[i].info = NULL;
         lwp_contexts_forget(start, size);
         if (modules[i].end && lwp_exact_process.active)
@@ -151,7 +130,7 @@ void lwp_modules_start(void)
     VG_(track_die_mem_munmap)(modules_unmapped);
 }
 
-void lwp_modules_again(void)
+void lwp_modules_write_all(void)
 {
     modules_look();
     for (uint32_t i = 0; i < modules_count; i++)

@@ -3,7 +3,7 @@
 #define LWP_COLLECTOR_EXACT_PROGRAM_MODULES_H
 
 void lwp_modules_start(void);
-/* What was mapped before the process had a file, or is to be told to a new one. */
-void lwp_modules_again(void);
+/* Into a new file of the process: all that is mapped. */
+void lwp_modules_write_all(void);
 
 #endif

@@ -6,8 +6,8 @@
 
 /* The pool of blocks of `size` allocated in `context` (of process.lwps), made when there is none. */
 uint32_t lwp_pool_of(uint32_t context, uint64_t size);
-void lwp_pool_allocated(uint32_t pool, uint64_t size);
-void lwp_pool_freed(uint32_t pool);
+void lwp_pool_allocated(uint32_t id, uint64_t size);
+void lwp_pool_freed(uint32_t id);
 /* Counts of all pools so far. */
 void lwp_pools_write(void);
 /* A child of fork: its blocks' pools get new records in its file when they are used again. */

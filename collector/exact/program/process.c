@@ -1,7 +1,7 @@
 #include "collector/exact/program/process.h"
 
 #include "collector/exact/program/trace_words.h"
-#include "collector/exact/valgrind/options.h"
+#include "collector/exact/program/options.h"
 #include "collector/exact/valgrind/port.h"
 #include "collector/exact/valgrind/tool.h"
 

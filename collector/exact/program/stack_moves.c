@@ -14,11 +14,7 @@ static Int made_room;
 void lwp_stack_moves_enter(struct lwp_stack_moves *moves, const IRSB *in)
 {
     *moves = (struct lwp_stack_moves){NULL};
-    if (made_room < in->tyenv->types_used) {
-        made_room = 2 * in->tyenv->types_used;
-        VG_(free)(made);
-        made = VG_(malloc)("lwp.moves", (SizeT)made_room * sizeof *made);
-    }
+    made = tool_room(made, &made_room, in->tyenv->types_used, sizeof *made);
     VG_(memset)(made, 0, (SizeT)in->tyenv->types_used * sizeof *made);
 }
 

@@ -42,6 +42,13 @@ extern struct lwp_exact_thread *lwp_thread_now;
 /* Its file, NULL: none can be written. */
 struct lwps_writer *lwp_thread_file(struct lwp_exact_thread *thread);
 
+/* All of them (threads.c). `leave`: called before the running thread stops running or ends; `enter`: after another one runs. */
+void lwp_threads_start(void (*leave)(void), void (*enter)(void));
+/* All files are closed. */
+void lwp_threads_finish(void);
+/* In the child of a fork only the running thread goes on, with a file of its own. */
+void lwp_threads_abandon(void);
+
 enum { LWP_THREAD_NAME_BYTES = 32 };
 /* What the kernel calls a thread of the process; in `name` (LWP_THREAD_NAME_BYTES) or elsewhere. */
 const HChar *lwp_thread_name(uint32_t tid, HChar *name);

@@ -1,19 +1,15 @@
-#include "collector/exact/program/threads.h"
-
-#include "collector/exact/detect/communication/communication.h"
-#include "collector/exact/detect/registers/spatial.h"
-#include "collector/exact/detect/values/values.h"
 #include "collector/exact/program/calls.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
-#include "collector/exact/program/region.h"
 #include "collector/exact/program/thread.h"
-#include "collector/exact/trace/trace.h"
+#include "collector/exact/program/trace_words.h"
 #include "collector/exact/valgrind/scheduling_order.h"
 
 enum { THREADS_MAX = 8192 };
 
 static struct lwp_exact_thread *threads[THREADS_MAX];
 static struct lwp_exact_thread threads_other; /* of those beyond: nothing of it is written */
+static void (*threads_leave)(void), (*threads_enter)(void);
 
 static struct lwp_exact_thread *threads_of(ThreadId id)
 {
@@ -33,8 +29,8 @@ static struct lwp_exact_thread *threads_of(ThreadId id)
 static void threads_make(ThreadId parent, ThreadId child)
 {
     (void)parent;
-    lwp_turns_made(child);
-    lwp_communication_thread_made(threads_of(child));
+    lwp_schedule_created(child);
+    LWP_DETECTORS(thread_made, threads_of(child));
 }
 
 static void threads_run(ThreadId id, ULong blocks)
@@ -43,7 +39,7 @@ static void threads_run(ThreadId id, ULong blocks)
     struct lwp_exact_thread *thread = threads_of(id);
     if (thread == lwp_thread_now)
         return;
-    lwp_trace_leave_thread();
+    threads_leave();
     if (lwp_thread_now)
         lwp_thread_now->context = lwp_context_now;
     if (!thread->tid) {
@@ -51,12 +47,11 @@ static void threads_run(ThreadId id, ULong blocks)
         thread->stack_high = VG_(thread_get_stack_max)(id) + 1;
         thread->stack_low = thread->stack_high - VG_(thread_get_stack_size)(id);
     }
-    lwp_communication_thread(thread, VG_(get_SP)(id));
-    lwp_values_switch(lwp_thread_now ? &lwp_thread_now->values : NULL, &thread->values);
+    LWP_DETECTORS(thread_runs, id, lwp_thread_now, thread);
     lwp_thread_now = thread;
     lwp_calls_now = &thread->calls;
     lwp_context_now = thread->context;
-    lwp_region_switch();
+    threads_enter();
 }
 
 static void thread_close(struct lwp_exact_thread *thread)
@@ -72,28 +67,26 @@ static void thread_close(struct lwp_exact_thread *thread)
 static void threads_exit(ThreadId id)
 {
     struct lwp_exact_thread *thread = threads_of(id);
-    lwp_turns_ends(id);
+    lwp_schedule_ends(id);
     if (thread == &threads_other)
         return;
+    if (thread == lwp_thread_now)
+        threads_leave();
+    LWP_DETECTORS(thread_ends, thread);
     if (thread == lwp_thread_now) {
-        lwp_trace_leave_thread();
-        lwp_spatial_look(); /* what is found is placed by the running thread's stack */
         lwp_thread_now = NULL;
         lwp_calls_now = NULL;
         lwp_context_now = 0;
     }
-    HChar name[LWP_THREAD_NAME_BYTES];
-    lwp_communication_thread_ends(thread, lwp_thread_name(thread->tid, name));
     thread_close(thread);
     lwp_call_stacks_free(&thread->calls);
-    lwp_values_thread_free(thread->values);
     VG_(free)(thread);
     threads[id] = NULL;
 }
 
 void lwp_threads_finish(void)
 {
-    lwp_trace_leave_thread();
+    threads_leave();
     for (int i = 0; i < THREADS_MAX; i++)
         if (threads[i])
             thread_close(threads[i]);
@@ -127,8 +120,10 @@ static void threads_after_handler(ThreadId id, Int signal)
     lwp_calls_handled(&threads_of(id)->calls, VG_(get_SP)(id));
 }
 
-void lwp_threads_start(void)
+void lwp_threads_start(void (*leave)(void), void (*enter)(void))
 {
+    threads_leave = leave;
+    threads_enter = enter;
     VG_(track_pre_deliver_signal)(threads_before_handler);
     VG_(track_post_deliver_signal)(threads_after_handler);
     VG_(track_pre_thread_ll_create)(threads_make);

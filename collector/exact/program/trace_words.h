@@ -30,12 +30,11 @@ struct lwp_trace_block {
     struct lwp_traced *traced; /* trace_file.c; NULL: not in the file */
     struct lwp_communication_site *communication; /* one for each access, NULL: nothing came of any yet */
     struct lwp_values_site *values; /* NULL: none; else there is one word more, of how many exits were passed */
-    struct lwp_registers_site *registers; /* if they are looked at in windows only */
-    struct lwp_redundancy_site *redundancy; /* the same */
+    struct lwp_redundancy_steps *redundancy; /* if they are looked at in windows only */
     uint32_t instructions, count;
     uint32_t lines; /* of the cache that its accesses touch, at most */
     uint8_t swaps;  /* compare-and-swaps that have a word behind, 1: it stored */
-    uint16_t moves; /* words of what becomes of the stack, behind those (redundancy_words.h) */
+    uint16_t moves; /* words of what becomes of the stack, behind those (redundancy_windows.h) */
     uint8_t loader; /* communication.c: whether it is the loader's code, 0: not asked yet */
     struct lwp_trace_access access[];
 };
@@ -83,8 +82,7 @@ struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses);
 
 enum {
     LWP_TRACE_QUANTUM = 2048, /* instructions between ticks when all is traced */
-    LWP_TRACE_AHEAD = 32, /* words behind the last, which may be looked at, but are none */
-    LWP_TRACE_WORDS = (LWP_TRACE_QUANTUM + 2 * LWP_TRACE_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 2) + LWP_TRACE_AHEAD,
+    LWP_TRACE_WORDS = (LWP_TRACE_QUANTUM + 2 * LWP_TRACE_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 2),
 };
 extern ULong lwp_trace_words[LWP_TRACE_WORDS];
 extern bool lwp_trace_pending; /* with windows: the buffer's first superblock is to be handed on */

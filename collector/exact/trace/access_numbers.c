@@ -1,6 +1,8 @@
 #include "collector/exact/trace/access_numbers.h"
 
-#include "collector/exact/detect/redundancy/shadow_pairs.h"
+#include "collector/exact/program/options.h"
+#include "collector/exact/program/trace_words.h"
+#include "collector/exact/valgrind/emit.h"
 
 #include <stdbool.h>
 
@@ -12,7 +14,7 @@ enum {
     GROUPS_FIRST = 1 << 10,
     TOGETHER = 16,
     PLACE_BITS = 23,
-    UNITS_MOST = (LWP_SHADOW_UNKNOWN - LWP_NUMBERED_MOST) / UNIT,
+    UNITS_MOST = (LWP_NUMBERED_NOBODY - LWP_NUMBERED_MOST) / UNIT,
 };
 _Static_assert(UNITS_MOST < 1 << PLACE_BITS, "a unit's place fits into a slot");
 _Static_assert(LWP_NUMBERED_MOST % UNIT == 0, "whole units");
@@ -113,7 +115,7 @@ static void numbers_grow(uint32_t more)
     }
 }
 
-VG_REGPARM(1) void lwp_numbers_enter(struct lwp_numbered_group *group)
+void lwp_numbers_enter(struct lwp_numbered_group *group)
 {
     uint32_t each = group->room / UNIT, mark;
     numbers_grow(each);
@@ -129,6 +131,27 @@ VG_REGPARM(1) void lwp_numbers_enter(struct lwp_numbered_group *group)
             units[unit_count++] = (struct unit){group->id, lwp_context_now};
     }
     group->base = (*slot & ((1u << PLACE_BITS) - 1)) * UNIT;
+}
+
+IRExpr *lwp_numbers_base(IRSB *out, const struct lwp_numbered_group *group)
+{
+    IRExpr *base = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->base)));
+    return emit_value(out, IRExpr_Unop(Iop_32Uto64, base));
+}
+
+/* Outside of windows, where only they count, the node is not kept up (calls.h). */
+static VG_REGPARM(1) void numbers_called(struct lwp_numbered_group *group)
+{
+    if (lwp_trace_open || !lwp_exact_options.windows)
+        lwp_numbers_enter(group);
+}
+
+IRExpr *lwp_numbers_emit(IRSB *out, struct lwp_numbered_group *group)
+{
+    IRExpr *now = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&lwp_context_now)));
+    IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->node)));
+    EMIT_CALL(out, emit_binary(out, Iop_CmpNE32, now, last), 1, numbers_called, mkIRExprVec_1(emit_pointer(group)));
+    return lwp_numbers_base(out, group);
 }
 
 const struct lwp_numbered_access *lwp_numbers_access(uint32_t number, uint32_t *node)

@@ -6,10 +6,14 @@
 
 #include "collector/exact/program/contexts.h"
 #include "collector/exact/valgrind/tool.h"
+#include "libvex_ir.h"
 
 #include <stdint.h>
 
-enum { LWP_NUMBERED_MOST = 1024 }; /* accesses of a superblock */
+enum {
+    LWP_NUMBERED_MOST = 1024,       /* accesses of a superblock */
+    LWP_NUMBERED_NOBODY = 0x3ffffff, /* from here on numbers mean no access */
+};
 
 struct lwp_numbered_access {
     Addr ip;
@@ -35,10 +39,14 @@ struct lwp_numbered_block lwp_numbers_block(Addr ip, UInt most);
  * beyond LWP_NUMBERED_MOST the last one's. */
 UInt lwp_numbers_index(struct lwp_numbered_block *block, const struct lwp_numbered_access *access);
 
-/* Called from translated code: sets `node` and `base` to those of the running thread. */
-VG_REGPARM(1) void lwp_numbers_enter(struct lwp_numbered_group *group);
+/* Emits, at a superblock's start, that its group is on the running thread's path; and how it reads the base, an I64. */
+IRExpr *lwp_numbers_emit(IRSB *out, struct lwp_numbered_group *group);
+IRExpr *lwp_numbers_base(IRSB *out, const struct lwp_numbered_group *group);
 
-/* The access, and the node of the call tree it was on; NULL: none, or one that is not told apart any more. */
+/* Sets `node` and `base` to those of the running thread. */
+void lwp_numbers_enter(struct lwp_numbered_group *group);
+
+/* The access, and the node of the call tree it was on; NULL: none, or beyond what is distinguished. */
 const struct lwp_numbered_access *lwp_numbers_access(uint32_t number, uint32_t *node);
 
 /* The same as one end of a pair's record; returns its call path's id in the file, 0: unknown. */

@@ -20,11 +20,7 @@ static Long constant_of(const IRExpr *value)
 
 static void made_note(const IRSB *in)
 {
-    if (made_room < in->tyenv->types_used) {
-        made_room = 2 * in->tyenv->types_used;
-        VG_(free)(made);
-        made = VG_(malloc)("lwp.filter", (SizeT)made_room * sizeof *made);
-    }
+    made = tool_room(made, &made_room, in->tyenv->types_used, sizeof *made);
     made_count = in->tyenv->types_used;
     for (Int i = 0; i < made_count; i++)
         made[i] = (struct made){(IRTemp)i, 0};

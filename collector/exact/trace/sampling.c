@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "collector/exact/program/blocks.h"
 #include "collector/exact/program/calls.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/thread.h"
 #include "collector/exact/valgrind/pages.h"
@@ -75,7 +76,7 @@ void lwp_sampling_flush(void)
     lwp_exact_process.samples_with_address += sample.access_count > 0;
 }
 
-void lwp_sampling_place(struct lwps_access *access)
+void lwp_sampling_attribute(struct lwps_access *access)
 {
     const struct lwp_exact_thread *thread = lwp_thread_now;
     const struct lwp_block *block = lwp_block_at(access->address);
@@ -85,7 +86,7 @@ void lwp_sampling_place(struct lwps_access *access)
         access->home_base = block->start;
     } else if (access->address >= thread->stack_low && access->address < thread->stack_high) {
         access->home = LWPS_HOME_STACK;
-        access->home_base = lwp_calls_owner(access->address, access->ip, &access->home_id);
+        access->home_base = lwp_calls_frame_of(access->address, access->ip, &access->home_id);
         if (!access->home_base)
             access->home_base = access->address;
     }
@@ -97,7 +98,7 @@ static void sampling_add(const struct lwp_trace_access *site, uint64_t address, 
     *access = (struct lwps_access){.ip = site->ip, .address = address, .bytes = site->bytes, .level = level,
                                    .flags = (uint8_t)(site->flags | flags | LWPS_ACCESS_KNOWN),
                                    .source = LWPS_SOURCE_TRACE};
-    lwp_sampling_place(access);
+    lwp_sampling_attribute(access);
 }
 
 /* So many half cycles more; true: a sample is due, and has been begun with their weight. */
@@ -291,9 +292,9 @@ static inline __attribute__((always_inline)) void sampling_ran(const struct lwp_
     sampling_block(block, addresses);
 }
 
-void lwp_sampling_words(ULong *begin, const ULong *end)
+static void sampling_words(ULong *begin, ULong *end)
 {
-    for (ULong *at = begin; at < end;) {
+    for (ULong *at = begin; lwp_trace_open && at < end;) {
         const struct lwp_trace_block *block = (const void *)*at++;
         sampling_ran(block, at, block->count);
         at += lwp_trace_length(block);
@@ -337,3 +338,9 @@ void lwp_sampling_filtered(bool open)
     lwp_trace_state.missed = lwp_trace_state.passed = 0;
     filtered_give(open);
 }
+
+const struct lwp_detector lwp_sampling_detector = {
+    .option = "sample",
+    .needs = LWP_NEEDS_SAMPLES | LWP_NEEDS_PATHS,
+    .words = sampling_words,
+};

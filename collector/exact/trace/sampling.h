@@ -12,8 +12,6 @@ enum { LWP_SAMPLING_HALVES = 2 }; /* of a cycle */
 
 /* `caches`: geometry (base/cache.h); false: not understood. */
 bool lwp_sampling_start(const char *caches);
-/* Superblocks that the running thread ran: their words of the trace (trace.h). */
-void lwp_sampling_words(ULong *begin, const ULong *end);
 /* If filtered (filter.h): the last superblock is one that translated code does not count. `open`: it is of the trace. */
 void lwp_sampling_filtered(bool open);
 /* What it counted is of the trace, or is not. */
@@ -33,7 +31,7 @@ static inline uint64_t lwp_sampling_halves(const struct lwp_trace_block *block, 
 
 /* Whose memory an access of the running thread is, as far as only the tool knows: its home, where that is a stack's with
  * a node of the call tree in place of a context. */
-void lwp_sampling_place(struct lwps_access *access);
+void lwp_sampling_attribute(struct lwps_access *access);
 /* The sample under way is written as it is, where what comes next does not follow it. */
 void lwp_sampling_flush(void);
 

@@ -1,7 +1,6 @@
 /* In the intermediate code a store of movsd is one of an integer, as registers have no type. The instruction's own bytes
- * tell it, except for movups and movaps, which compilers use for doubles, too: there it is what the operation was that
- * made the value. */
-#include "collector/exact/trace/store_element.h"
+ * decide, except for movups and movaps, which compilers use for doubles, too: there the operation that made the value does. */
+#include "collector/exact/trace/accesses.h"
 
 static UInt element_of_operation(IROp operation)
 {

@@ -1,40 +1,19 @@
 #include "collector/exact/trace/trace.h"
 
 #include "base/random.h"
-#include "collector/exact/checkpoint.h"
-#include "collector/exact/detect/communication/communication.h"
-#include "collector/exact/detect/redundancy/redundancy_windows.h"
-#include "collector/exact/detect/registers/register_counts.h"
-#include "collector/exact/detect/registers/register_windows.h"
-#include "collector/exact/detect/registers/spatial.h"
-#include "collector/exact/detect/registers/spatial_registers.h"
-#include "collector/exact/detect/values/values.h"
 #include "collector/exact/program/calls.h"
+#include "collector/exact/program/checkpoint.h"
+#include "collector/exact/program/detector.h"
+#include "collector/exact/program/options.h"
 #include "collector/exact/trace/sampling.h"
-#include "collector/exact/trace/trace_file.h"
-#include "collector/exact/valgrind/options.h"
 
 enum { LOOK = 1 << 20 }; /* instructions until it is asked what time it is */
 
-static uint64_t trace_looked;     /* ... when lwp_keep_look was last called */
+static uint64_t trace_looked;     /* ... when lwp_checkpoint was last called */
 static Long trace_phase;          /* instructions of the window, or of the gap, still to come at that moment */
 static bool trace_window;         /* it is a window */
 static uint64_t trace_grown[2];   /* the last gaps, where they grow */
 static UInt trace_random = 0x2545f491;
-
-/* Of single superblocks. */
-static bool trace_has_readers(void)
-{
-    return lwp_trace_open && (lwp_trace_file_runs || lwp_spatial_runs);
-}
-
-static void trace_read(struct lwp_trace_block *block, const ULong *addresses)
-{
-    if (lwp_trace_file_runs)
-        lwp_trace_file_block(block, addresses);
-    if (lwp_spatial_runs)
-        lwp_spatial_block(block, addresses);
-}
 
 /* More than to `end`, as it is by whole lines. */
 static void trace_clear(ULong *begin, const ULong *end)
@@ -55,23 +34,8 @@ static void trace_hand_on(void)
         end = begin + 1 + lwp_trace_length((const void *)*begin);
     lwp_trace_state.at = begin;
     lwp_trace_pending = false;
-    if (lwp_trace_open && lwp_exact_options.sample)
-        lwp_sampling_words(begin, end);
-    if (lwp_communication_runs)
-        lwp_communication_words(begin, end);
-    const struct lwp_trace_block *first = (const void *)*begin;
-    bool looked_at = !lwp_trace_all && lwp_trace_open;
-    if (looked_at && first->registers)
-        lwp_register_windows_ran(first->registers, begin);
-    if (looked_at && first->redundancy)
-        lwp_redundancy_windows_ran(first->redundancy, begin);
-    for (const ULong *at = begin; trace_has_readers() && at < end;) {
-        struct lwp_trace_block *block = (void *)*at++;
-        trace_read(block, at);
-        at += lwp_trace_length(block);
-    }
-    if (lwp_values_runs && lwp_trace_open)
-        lwp_values_ran(begin, end);
+    for (void (**words)(ULong *, ULong *) = lwp_detector_words; *words; words++)
+        (*words)(begin, end);
     trace_clear(begin, end);
 }
 
@@ -98,18 +62,8 @@ static void trace_set(void)
 {
     bool open = lwp_trace_open;
     lwp_trace_open = trace_window && lwp_trace_inside;
-    if (!open && lwp_trace_open) {
-        lwp_values_window();
-        lwp_register_windows_open();
-        if (lwp_trace_file_runs)
-            lwp_trace_file_window();
-    }
-    if (open && !lwp_trace_open) {
-        lwp_spatial_look();
-        lwp_redundancy_window_ends();
-    }
     if (open != lwp_trace_open)
-        lwp_register_counts_part();
+        LWP_DETECTORS(window, lwp_trace_open);
     Long most = lwp_trace_filters ? LOOK : lwp_trace_all ? LWP_TRACE_QUANTUM : lwp_trace_open ? 0 : LOOK;
     Long quantum = lwp_trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
     lwp_trace_state.left += (Long)lwp_trace_left((ULong)(quantum - lwp_trace_left_now()));
@@ -144,8 +98,6 @@ static void trace_take(const struct lwp_trace_block *block)
     for (uint32_t i = 1; i <= lwp_trace_length(block); i++)
         lwp_trace_words[i] = 0;
     lwp_trace_pending = true;
-    if (block->registers)
-        lwp_register_windows_begin(block->registers, lwp_trace_words);
 }
 
 VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
@@ -153,8 +105,6 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
     trace_pass();
     if (trace_phase <= 0 && !lwp_trace_all) {
         trace_window = !trace_window;
-        if (lwp_spatial_runs && lwp_trace_inside && !trace_window)
-            lwp_spatial_registers_look();
         trace_phase = trace_window ? (Long)lwp_exact_options.window_on : trace_gap();
         lwp_sampling_flush();
     }
@@ -165,7 +115,7 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
     }
     if (lwp_trace_count - trace_looked >= LOOK) {
         trace_looked = lwp_trace_count;
-        lwp_keep_look();
+        lwp_checkpoint();
     }
 }
 
@@ -188,14 +138,15 @@ void lwp_trace_leave_thread(void)
 {
     lwp_trace_drain();
     lwp_sampling_flush();
-    lwp_trace_file_flush();
+    LWP_DETECTORS(flush);
 }
 
-void lwp_trace_start(bool read)
+void lwp_trace_start(unsigned needs)
 {
-    lwp_trace_all = !lwp_exact_options.window_off || lwp_exact_options.communication;
-    lwp_trace_filters = lwp_trace_all && lwp_exact_options.sample && !read;
-    lwp_trace_accesses = lwp_exact_options.sample || read;
+    bool read = needs & LWP_NEEDS_ADDRESSES || (lwp_exact_options.windows && needs & LWP_NEEDS_WINDOW_WORDS);
+    lwp_trace_all = !lwp_exact_options.window_off || needs & LWP_NEEDS_WHOLE_RUN;
+    lwp_trace_filters = lwp_trace_all && needs & LWP_NEEDS_SAMPLES && !read;
+    lwp_trace_accesses = needs & LWP_NEEDS_SAMPLES || read;
     lwp_trace_state.at = lwp_trace_words;
     lwp_trace_state.self = &lwp_trace_state;
     lwp_trace_hand_on = trace_hand_on;

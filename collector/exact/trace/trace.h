@@ -5,8 +5,9 @@
  * miss, or in which a sample may be due (filter.h).
  * If there are windows it overwrites the same words again and again: outside of a window nobody reads them (where nothing
  * but windows counts there are plain translations for outside, which write none: duplication.h); inside of one the
- * countdown is kept below zero, so that each superblock calls lwp_trace_tick(), which hands on the words of the one before. Accesses are handed on, to the cache model and the sampler, before anything changes that they are
- * attributed by: the call stack, the thread, the heap, the modules. */
+ * countdown is kept below zero, so that each superblock calls lwp_trace_tick(), which hands on the words of the one before.
+ * Accesses are handed on, to the cache model and the detectors, before anything changes that they are attributed by: the
+ * call stack, the thread, the heap, the modules. */
 #ifndef LWP_COLLECTOR_EXACT_TRACE_TRACE_H
 #define LWP_COLLECTOR_EXACT_TRACE_TRACE_H
 
@@ -14,10 +15,14 @@
 
 #include <stdbool.h>
 
-/* `read`: others than the sampler want to know what is traced. */
-void lwp_trace_start(bool read);
+/* `needs`: of all detectors that were asked for (detector.h). */
+void lwp_trace_start(unsigned needs);
 /* What runs from now on is recorded, or not (region.h); windows and gaps are counted inside only. */
 void lwp_trace_region(bool inside);
+
+/* What Valgrind calls to have code added to the program's (instrument.c). */
+IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
+                     const VexArchInfo *host, IRType guest_word, IRType host_word);
 
 /* Called from translated code when `left` is below 0, before the superblock takes its words. */
 VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block);

@@ -1,11 +1,14 @@
-#include "collector/exact/trace/trace_file.h"
-
+/* The full trace of windows (--detect locality): each access in order, into t0.5.lwps of the process (format/trace_code.h).
+ * Whole windows only, since reuse distances are computed from it; where the whole run is traced (--window all),
+ * a stretch of so many instructions takes a window's part. The file has a bound: the fuller it is, the fewer windows get into it. */
 #include "collector/exact/program/blocks.h"
 #include "collector/exact/program/calls.h"
 #include "collector/exact/program/contexts.h"
+#include "collector/exact/program/detector.h"
+#include "collector/exact/program/options.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/thread.h"
-#include "collector/exact/valgrind/options.h"
+#include "collector/exact/program/trace_words.h"
 #include "format/trace_code.h"
 
 enum {
@@ -24,8 +27,6 @@ struct lwp_traced {
     } homes[];
 };
 
-Bool lwp_trace_file_runs;
-
 static struct {
     struct lwps_writer writer;
     struct lwp_context_map contexts;
@@ -41,7 +42,7 @@ static uint32_t chunk_part;
 static uint64_t chunk_time;
 
 static uint32_t windows, window_each = 1; /* of so many one is written */
-static bool window_begins, window_taken; /* begins: with the next superblock */
+static bool window_begins = true, window_taken; /* begins: with the next superblock */
 static uint64_t stretch_left; /* instructions */
 
 static bool trace_file_open(void)
@@ -69,7 +70,7 @@ static void trace_file_thin(void)
     window_each *= 2;
 }
 
-void lwp_trace_file_flush(void)
+static void trace_file_flush(void)
 {
     uint32_t size = (uint32_t)(chunk_end - chunk);
     if (!size)
@@ -83,7 +84,7 @@ void lwp_trace_file_flush(void)
 /* Where all is traced for the sake of communication, the file still has windows, in the measure that was asked for. */
 static uint64_t trace_file_off(void)
 {
-    return lwp_exact_options.communication ? lwp_exact_options.window_off : 0;
+    return lwp_trace_all ? lwp_exact_options.window_off : 0;
 }
 
 static uint64_t trace_file_length(void)
@@ -101,7 +102,7 @@ static void trace_file_begin(bool follows_on)
 {
     bool before = window_taken;
     window_begins = false;
-    lwp_trace_file_flush();
+    trace_file_flush();
     trace_file_thin();
     stretch_left = trace_file_length();
     window_taken = windows++ % trace_file_each() == 0 && trace_file_open() && !file.failed;
@@ -111,16 +112,18 @@ static void trace_file_begin(bool follows_on)
     chunk_part = 0;
 }
 
-void lwp_trace_file_window(void)
+static void trace_file_window(bool opens)
 {
-    lwp_trace_file_flush();
+    if (!opens)
+        return;
+    trace_file_flush();
     window_begins = true;
 }
 
 static void trace_file_room(uint32_t bytes)
 {
     if (chunk_end + bytes > chunk + sizeof chunk)
-        lwp_trace_file_flush();
+        trace_file_flush();
     if (chunk_end == chunk)
         chunk_time = lwp_trace_time();
 }
@@ -166,7 +169,7 @@ static struct lwps_trace_place trace_file_place(struct traced_home *home, uint64
         return place;
     }
     place.home = LWPS_HOME_STACK;
-    place.home_base = lwp_calls_owner(address, ip, &node);
+    place.home_base = lwp_calls_frame_of(address, ip, &node);
     place.home_id = lwp_context_in_file(&file.contexts, &file.writer, node);
     if (!place.home_base)
         place.home_base = address;
@@ -181,7 +184,7 @@ static void trace_file_stretch(uint32_t instructions)
     stretch_left -= instructions;
 }
 
-void lwp_trace_file_block(struct lwp_trace_block *block, const ULong *addresses)
+static void trace_file_block(struct lwp_trace_block *block, const ULong *addresses)
 {
     if (window_begins)
         trace_file_begin(false);
@@ -207,6 +210,15 @@ void lwp_trace_file_block(struct lwp_trace_block *block, const ULong *addresses)
     }
 }
 
+static void trace_file_words(ULong *begin, ULong *end)
+{
+    for (const ULong *at = begin; lwp_trace_open && at < end;) {
+        struct lwp_trace_block *block = (void *)*at++;
+        trace_file_block(block, at);
+        at += lwp_trace_length(block);
+    }
+}
+
 static void trace_file_anew(void)
 {
     lwp_context_map_clear(&file.contexts);
@@ -220,17 +232,28 @@ static void trace_file_anew(void)
     window_begins = true;
 }
 
-void lwp_trace_file_finish(void)
+static void trace_file_finish(void)
 {
-    lwp_trace_file_flush();
+    trace_file_flush();
     if (file.open)
         lwps_writer_close(&file.writer);
     trace_file_anew();
 }
 
-void lwp_trace_file_abandon(void)
+/* In the child of a fork: lets go of the parent's, as nothing is known in the child's yet. */
+static void trace_file_reset(void)
 {
     if (file.open)
         lwps_writer_abandon(&file.writer);
     trace_file_anew();
 }
+
+const struct lwp_detector lwp_trace_file_detector = {
+    .option = "trace",
+    .needs = LWP_NEEDS_ADDRESSES | LWP_NEEDS_PATHS,
+    .finish = trace_file_finish,
+    .reset = trace_file_reset,
+    .words = trace_file_words,
+    .window = trace_file_window,
+    .flush = trace_file_flush,
+};

@@ -11,7 +11,7 @@ enum { BYTES = 3 * sizeof(VexGuestAMD64State) }; /* the guest's and its shadows 
 /* Of each byte: it is overwritten later, before anybody asks for it. */
 static bool dead[BYTES];
 
-/* A store that leaves a word behind `begin`: its address is made just before (lwp_left_store). */
+/* A store that leaves a word behind `begin`: its address is made just before (lwp_words_store). */
 static bool is_left(const IRSB *superblock, Int store, const IRExpr *begin)
 {
     const IRStmt *before = store && begin ? superblock->stmts[store - 1] : NULL;

@@ -8,7 +8,7 @@
 #include "libvex_ir.h"
 
 /* The stack and frame pointers and the instruction pointer stay right wherever the program accesses memory. `begin`: where
- * the superblock's words begin (window_words.h), NULL: it has none. */
+ * the superblock's words begin (translation.h), NULL: it has none. */
 void lwp_dead_puts_remove(IRSB *superblock, const IRExpr *begin);
 
 #endif

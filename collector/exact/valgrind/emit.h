@@ -38,6 +38,11 @@ static inline IRExpr *emit_binary(IRSB *out, IROp operation, IRExpr *left, IRExp
     return emit_value(out, IRExpr_Binop(operation, left, right));
 }
 
+static inline IRExpr *emit_unary(IRSB *out, IROp operation, IRExpr *value)
+{
+    return emit_value(out, IRExpr_Unop(operation, value));
+}
+
 static inline IRExpr *emit_register(IRSB *out, Int offset)
 {
     return emit_value(out, IRExpr_Get(offset, Ity_I64));

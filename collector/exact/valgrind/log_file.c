@@ -1,5 +1,6 @@
-/* Valgrind gives a forked child a log file of its own, and ends it where it cannot make one: where the program has changed its
- * root or user, or moved the result. Such a child goes on with its parent's (the linker's --wrap). */
+/* Valgrind gives a forked child a log file of its own, and ends the child if it cannot be created: after the program has changed
+ * its root or user, or moved the result. Kept because such a program loses its children; here the child goes on with its parent's
+ * log (the linker's --wrap). */
 #include "collector/exact/valgrind/tool.h"
 
 /* Of Valgrind's core, not in the headers for tools. */

@@ -1,35 +1,35 @@
-/* When Valgrind is out of memory it shows its map of the address space on stderr, which is the program's, and exits. This
- * takes the place of the showing (the linker's --wrap): a piece that was set aside for this moment is given back, and what
- * was gathered is written with it. */
+/* When Valgrind runs out of memory it prints its map of the address space to the program's stderr and exits. Kept because
+ * the result would be lost and the program's output changed: in place of the map (the linker's --wrap), memory that was
+ * reserved for this moment is released and the result is written with it. */
 #include "collector/exact/valgrind/out_of_memory.h"
 
 #include "collector/exact/valgrind/tool.h"
 
-enum { SET_ASIDE = 8 << 20 };
+enum { RESERVE = 8 << 20 };
 
 void __wrap_vgPlain_am_show_nsegments(Int level, const HChar *who);
 extern void __real_vgPlain_am_show_nsegments(Int level, const HChar *who);
 
-static void *words_room;
-static void (*words_say)(void);
+static void *reserve;
+static void (*out_of_memory_write)(void);
 
-void lwp_last_words(void (*say)(void))
+void lwp_out_of_memory_start(void (*write)(void))
 {
-    words_room = LWP_TOOL_PAGES(SET_ASIDE);
-    words_say = say;
+    reserve = LWP_TOOL_PAGES(RESERVE);
+    out_of_memory_write = write;
 }
 
 void __wrap_vgPlain_am_show_nsegments(Int level, const HChar *who)
 {
-    void (*say)(void) = words_say;
-    if (VG_(strcmp)(who, "out_of_memory") != 0) { /* other callers show it for Valgrind's own debugging */
+    void (*write)(void) = out_of_memory_write;
+    if (VG_(strcmp)(who, "out_of_memory") != 0) { /* printed for debugging Valgrind */
         __real_vgPlain_am_show_nsegments(level, who);
         return;
     }
-    words_say = NULL;
-    if (!say)
+    out_of_memory_write = NULL;
+    if (!write)
         return;
-    if (words_room)
-        VG_(am_munmap_valgrind)((Addr)words_room, SET_ASIDE);
-    say();
+    if (reserve)
+        VG_(am_munmap_valgrind)((Addr)reserve, RESERVE);
+    write();
 }

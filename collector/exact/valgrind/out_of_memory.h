@@ -1,8 +1,8 @@
-/* What is to be done when memory runs out. */
+/* Writes the result when Valgrind runs out of memory. */
 #ifndef LWP_COLLECTOR_EXACT_VALGRIND_OUT_OF_MEMORY_H
 #define LWP_COLLECTOR_EXACT_VALGRIND_OUT_OF_MEMORY_H
 
-/* `say` is called once, then, before the process ends. */
-void lwp_last_words(void (*say)(void));
+/* `write` is then called once, before the process ends. */
+void lwp_out_of_memory_start(void (*write)(void));
 
 #endif

@@ -22,17 +22,3 @@ void lwp_pages_large(const void *memory, size_t bytes)
     enum { MADVISE_HUGE = 14 };
     VG_(do_syscall)(__NR_madvise, (UWord)memory, bytes, MADVISE_HUGE, 0, 0, 0, 0, 0);
 }
-
-/* ---- the memory of Valgrind's core: translated code, and what VG_(malloc) gives (the linker's --wrap) ---- */
-
-SysRes __wrap_vgPlain_am_mmap_anon_float_valgrind(SizeT bytes);
-extern SysRes __real_vgPlain_am_mmap_anon_float_valgrind(SizeT bytes);
-
-SysRes __wrap_vgPlain_am_mmap_anon_float_valgrind(SizeT bytes)
-{
-    enum { LARGE = 2 << 20 };
-    SysRes result = __real_vgPlain_am_mmap_anon_float_valgrind(bytes);
-    if (!sr_isError(result) && bytes >= LARGE)
-        lwp_pages_large((const void *)sr_Res(result), bytes);
-    return result;
-}

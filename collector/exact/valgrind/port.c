@@ -1,5 +1,5 @@
-/* The C library's functions that format/writer.c and collector/record/value.c call, made of system calls and Valgrind's own, so
- * that both are linked into the tool unchanged. Only what these two need: anything more fails to link.
+/* The functions of the C library that format/ and collector/record/ call, made of system calls and Valgrind's own, so that
+ * both are linked into the tool unchanged. Only what they need: anything more fails to link.
  * Mappings go through Valgrind's address space manager, which would else give their place to the program. */
 #include "collector/exact/valgrind/port.h"
 

@@ -1,9 +1,11 @@
-/* In place of Valgrind's lock for its scheduler (the linker's --wrap). Who gives the lock away wakes one of those that
- * wait for it, the elector, who waits until all others have settled and then says who runs: it has nothing else to do,
- * while who leaves is on its way into the kernel. */
+/* Takes the place of the lock of Valgrind's scheduler, all five functions of it, and of the function by which a new thread
+ * takes it for the first time and which alone says which thread it is (the linker's --wrap). Kept because otherwise threads
+ * run in another order each time, and results differ from run to run.
+ *
+ * The thread that releases the lock wakes one that waits for it, the elector. The elector waits until all others have
+ * settled and then chooses who runs: it has nothing else to do, while the one that releases is on its way into the kernel. */
 #include "collector/exact/valgrind/scheduling_order.h"
 
-#include "collector/exact/program/process.h"
 #include "collector/exact/valgrind/waiting_calls.h"
 
 #include <asm/unistd.h>
@@ -15,49 +17,49 @@ extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, U
 enum {
     THREADS_MAX = 8192,
     FUTEX_WAIT_PRIVATE = 128, FUTEX_WAKE_PRIVATE = 129,
-    LOOKS_AT_ONCE = 64,            /* how often a thread is looked at before there is a rest */
+    LOOKS_AT_ONCE = 64,            /* how often a thread is looked at before the elector sleeps */
     REST_LEAST_NS = 20000, REST_MOST_NS = 1000000,
     PATIENCE_NS = 200000000,       /* for a system call that neither sleeps nor ends */
     PATIENCE_STARTS_NS = 2000000000, /* for a thread's first step */
 };
 
-enum turn { TURN_NONE, TURN_STARTS, TURN_WAITS, TURN_RUNS, TURN_AWAY, TURN_ENDS };
+enum thread_state { THREAD_NONE, THREAD_STARTS, THREAD_WAITS, THREAD_RUNS, THREAD_BLOCKS, THREAD_ENDS };
 enum go { GO_WAIT, GO_ELECT, GO_RUN };
 
-static struct turn_thread {
+static struct scheduled_thread {
     Int lwpid;      /* 0: it has not run yet */
-    UInt call;      /* the system call that it is in, if TURN_AWAY */
-    enum turn turn;
-    bool given_up;  /* it took too long: not waited for until it comes */
+    UInt call;      /* the system call that it is in, if THREAD_BLOCKS */
+    enum thread_state state;
+    bool given_up;  /* it took too long: not waited for until it asks for the lock */
     Int go;         /* enum go; a futex */
 } threads[THREADS_MAX];
 
-static ThreadId turns_last;      /* the last that was made */
-static ThreadId turns_owner;     /* who runs; 0: nobody */
-static ThreadId turns_before;    /* who ran last */
-static ThreadId turns_elector;   /* who is to say who runs; 0: nobody */
-static UInt turns_came;          /* how often anybody came to wait */
-static bool turns_woke;          /* sleepers in futexes may have been woken since it was last said who runs */
-static Int turns_guard;          /* of all of these: a spin lock, held for a few instructions */
+static ThreadId schedule_last;    /* the highest thread number so far */
+static ThreadId schedule_owner;   /* the thread that runs; 0: none */
+static ThreadId schedule_before;  /* the thread that ran last */
+static ThreadId schedule_elector; /* the thread that chooses the next one; 0: none */
+static UInt schedule_came;        /* how often a thread began to wait for the lock */
+static bool schedule_woke;        /* since the last choice, threads that sleep in futexes may have been woken */
+static Int schedule_guard;        /* protects all of these: a spin lock, held for a few instructions */
 
 static void guard_take(void)
 {
-    while (__atomic_exchange_n(&turns_guard, 1, __ATOMIC_ACQUIRE))
+    while (__atomic_exchange_n(&schedule_guard, 1, __ATOMIC_ACQUIRE))
         VG_(do_syscall)(__NR_sched_yield, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static void guard_leave(void)
 {
-    __atomic_store_n(&turns_guard, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&schedule_guard, 0, __ATOMIC_RELEASE);
 }
 
-static void thread_wake(struct turn_thread *thread, enum go go)
+static void thread_wake(struct scheduled_thread *thread, enum go go)
 {
     __atomic_store_n(&thread->go, go, __ATOMIC_SEQ_CST);
     VG_(do_syscall)(__NR_futex, (UWord)&thread->go, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0, 0, 0);
 }
 
-static enum go thread_wait(struct turn_thread *thread)
+static enum go thread_wait(struct scheduled_thread *thread)
 {
     enum go go;
     while ((go = (enum go)__atomic_load_n(&thread->go, __ATOMIC_SEQ_CST)) == GO_WAIT)
@@ -65,11 +67,11 @@ static enum go thread_wait(struct turn_thread *thread)
     return go;
 }
 
-/* ---- what the others do ---- */
+/* ---- the state of other threads ---- */
 
 struct thread_look {
-    HChar state; /* the kernel's letter for what it does; 0: it is gone */
-    ULong ticks; /* of a processor that it has had */
+    HChar state; /* as in /proc/PID/stat; 0: it has ended */
+    ULong ticks; /* CPU time */
 };
 
 static struct thread_look thread_look(Int lwpid)
@@ -96,59 +98,59 @@ static struct thread_look thread_look(Int lwpid)
     return look;
 }
 
-/* It does not come for the lock unless another wakes it. */
-static bool thread_settled(struct turn_thread *thread)
+/* It will not ask for the lock unless another thread wakes it. */
+static bool thread_settled(struct scheduled_thread *thread)
 {
     HChar state = thread->lwpid ? thread_look(thread->lwpid).state : 'R';
-    if (thread->turn == TURN_ENDS) {
+    if (thread->state == THREAD_ENDS) {
         if (state && state != 'Z' && state != 'X')
             return false;
-        thread->turn = TURN_NONE;
+        thread->state = THREAD_NONE;
         return true;
     }
     return state != 'R' && state != 'D';
 }
 
-/* One that is on its way; 0: none. Who ran last comes first, as it may still wake others. */
-static ThreadId turns_unsettled(void)
+/* A thread that has not settled; 0: none. The one that ran last comes first, as it may still wake others. */
+static ThreadId schedule_unsettled(void)
 {
-    for (ThreadId i = 0; i <= turns_last; i++) {
-        ThreadId id = i ? i : turns_before;
-        struct turn_thread *thread = &threads[id];
-        if (thread->given_up || (i && i == turns_before))
+    for (ThreadId i = 0; i <= schedule_last; i++) {
+        ThreadId id = i ? i : schedule_before;
+        struct scheduled_thread *thread = &threads[id];
+        if (thread->given_up || (i && i == schedule_before))
             continue;
-        bool away = thread->turn == TURN_AWAY && (id == turns_before || turns_woke || thread->call != __NR_futex);
-        if ((away || thread->turn == TURN_STARTS || thread->turn == TURN_ENDS) && !thread_settled(thread))
+        bool away = thread->state == THREAD_BLOCKS && (id == schedule_before || schedule_woke || thread->call != __NR_futex);
+        if ((away || thread->state == THREAD_STARTS || thread->state == THREAD_ENDS) && !thread_settled(thread))
             return id;
     }
     return 0;
 }
 
-static void turns_rest(ULong *rest)
+static void schedule_rest(ULong *rest)
 {
     struct vki_timespec time = {.tv_nsec = (Long)*rest};
     VG_(do_syscall)(__NR_nanosleep, (UWord)&time, 0, 0, 0, 0, 0, 0, 0);
     *rest = 2 * *rest < REST_MOST_NS ? 2 * *rest : REST_MOST_NS;
 }
 
-/* It has used its patience: the time since `ticks`; or, where it waits for a processor that others have, what it had of one. */
-static bool thread_is_late(const struct turn_thread *thread, ULong ticks)
+/* It was given enough time; if it is runnable, but other programs take the processors, its CPU time since `ticks` counts. */
+static bool thread_is_late(const struct scheduled_thread *thread, ULong ticks)
 {
     enum { NS_PER_TICK = 10000000 };
     struct thread_look look = thread_look(thread->lwpid);
     return look.state != 'R' || (look.ticks - ticks) * NS_PER_TICK >= PATIENCE_NS;
 }
 
-/* Returns when every thread waits or sleeps. */
-static void turns_settle(void)
+/* Returns when every thread waits for the lock or sleeps. */
+static void schedule_settle(void)
 {
     ULong rest = REST_LEAST_NS, rested = 0, ticks = 0;
     UInt looks = 0, came;
     ThreadId unsettled, last = 0;
     for (;;) {
-        came = __atomic_load_n(&turns_came, __ATOMIC_SEQ_CST);
-        unsettled = turns_unsettled();
-        if (!unsettled && came == __atomic_load_n(&turns_came, __ATOMIC_SEQ_CST))
+        came = __atomic_load_n(&schedule_came, __ATOMIC_SEQ_CST);
+        unsettled = schedule_unsettled();
+        if (!unsettled && came == __atomic_load_n(&schedule_came, __ATOMIC_SEQ_CST))
             return;
         if (!unsettled || ++looks < LOOKS_AT_ONCE)
             continue;
@@ -158,7 +160,7 @@ static void turns_settle(void)
             ticks = thread_look(threads[last].lwpid).ticks;
         }
         rested += rest;
-        turns_rest(&rest);
+        schedule_rest(&rest);
         if (rested >= (threads[last].lwpid ? PATIENCE_NS : PATIENCE_STARTS_NS)) {
             threads[last].given_up = thread_is_late(&threads[last], ticks);
             rested = 0;
@@ -168,43 +170,43 @@ static void turns_settle(void)
 
 /* ---- the lock ---- */
 
-static ThreadId turns_next(void)
+static ThreadId schedule_next(void)
 {
-    for (ThreadId i = 1; i <= turns_last; i++) {
-        ThreadId id = (turns_before + i - 1) % turns_last + 1;
-        if (threads[id].turn == TURN_WAITS)
+    for (ThreadId i = 1; i <= schedule_last; i++) {
+        ThreadId id = (schedule_before + i - 1) % schedule_last + 1;
+        if (threads[id].state == THREAD_WAITS)
             return id;
     }
     return 0;
 }
 
-static void turns_give(ThreadId id)
+static void schedule_give(ThreadId id)
 {
-    turns_owner = turns_before = id;
-    turns_elector = 0;
-    turns_woke = false;
-    threads[id].turn = TURN_RUNS;
+    schedule_owner = schedule_before = id;
+    schedule_elector = 0;
+    schedule_woke = false;
+    threads[id].state = THREAD_RUNS;
 }
 
-static void turns_elect(ThreadId me)
+static void schedule_elect(ThreadId me)
 {
-    turns_settle();
+    schedule_settle();
     guard_take();
-    ThreadId next = turns_next();
-    turns_give(next);
+    ThreadId next = schedule_next();
+    schedule_give(next);
     guard_leave();
     if (next != me)
         thread_wake(&threads[next], GO_RUN);
 }
 
-/* Of the caller. Only the first thread is not told of before it runs. */
-static ThreadId turns_self(void)
+/* The calling thread. Only the first one was not announced by lwp_schedule_created(). */
+static ThreadId schedule_self(void)
 {
     Int lwpid = VG_(gettid)();
-    for (ThreadId i = 1; i <= turns_last; i++)
-        if (threads[i].lwpid == lwpid && threads[i].turn != TURN_NONE)
+    for (ThreadId i = 1; i <= schedule_last; i++)
+        if (threads[i].lwpid == lwpid && threads[i].state != THREAD_NONE)
             return i;
-    turns_last = turns_last ? turns_last : 1;
+    schedule_last = schedule_last ? schedule_last : 1;
     threads[1].lwpid = lwpid;
     return 1;
 }
@@ -221,13 +223,13 @@ extern void __real_vgPlain_acquire_BigLock(ThreadId thread, const HChar *who);
 /* At the start; and in a forked child, where only the thread that runs is left. */
 struct sched_lock *__wrap_vgModuleLocal_create_sched_lock(void)
 {
-    ThreadId self = turns_owner;
-    VG_(memset)(threads, 0, (turns_last + 1) * sizeof *threads);
-    turns_last = turns_before = self;
-    turns_owner = turns_elector = 0;
-    turns_guard = 0;
+    ThreadId self = schedule_owner;
+    VG_(memset)(threads, 0, (schedule_last + 1) * sizeof *threads);
+    schedule_last = schedule_before = self;
+    schedule_owner = schedule_elector = 0;
+    schedule_guard = 0;
     if (self)
-        threads[self] = (struct turn_thread){.lwpid = VG_(gettid)(), .turn = TURN_RUNS};
+        threads[self] = (struct scheduled_thread){.lwpid = VG_(gettid)(), .state = THREAD_RUNS};
     return (struct sched_lock *)threads;
 }
 
@@ -239,28 +241,28 @@ void __wrap_vgModuleLocal_destroy_sched_lock(struct sched_lock *lock)
 int __wrap_vgModuleLocal_get_sched_lock_owner(struct sched_lock *lock)
 {
     (void)lock;
-    return threads[turns_owner].lwpid;
+    return threads[schedule_owner].lwpid;
 }
 
 void __wrap_vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 {
     (void)lock;
     guard_take();
-    ThreadId self = turns_self();
-    struct turn_thread *me = &threads[self];
-    me->turn = TURN_WAITS;
+    ThreadId self = schedule_self();
+    struct scheduled_thread *me = &threads[self];
+    me->state = THREAD_WAITS;
     me->given_up = false;
     me->go = GO_WAIT;
-    __atomic_add_fetch(&turns_came, 1, __ATOMIC_SEQ_CST);
-    bool elects = !turns_owner && !turns_elector;
+    __atomic_add_fetch(&schedule_came, 1, __ATOMIC_SEQ_CST);
+    bool elects = !schedule_owner && !schedule_elector;
     if (elects)
-        turns_elector = self;
+        schedule_elector = self;
     guard_leave();
     while (elects || thread_wait(me) == GO_ELECT) {
         elects = false;
         me->go = GO_WAIT;
-        turns_elect(self);
-        if (turns_owner == self)
+        schedule_elect(self);
+        if (schedule_owner == self)
             return;
     }
 }
@@ -269,17 +271,17 @@ void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 {
     (void)lock;
     guard_take();
-    struct turn_thread *me = &threads[turns_owner];
-    if (me->turn == TURN_RUNS)
-        me->turn = TURN_AWAY;
-    turns_owner = 0;
-    ThreadId elector = turns_elector = turns_next();
+    struct scheduled_thread *me = &threads[schedule_owner];
+    if (me->state == THREAD_RUNS)
+        me->state = THREAD_BLOCKS;
+    schedule_owner = 0;
+    ThreadId elector = schedule_elector = schedule_next();
     guard_leave();
     if (elector)
         thread_wake(&threads[elector], GO_ELECT);
 }
 
-/* A thread's first words: which of those that were made it is. */
+/* A new thread takes the lock for the first time: here its number is known. */
 void __wrap_vgPlain_acquire_BigLock(ThreadId thread, const HChar *who)
 {
     if (thread < THREADS_MAX)
@@ -287,43 +289,38 @@ void __wrap_vgPlain_acquire_BigLock(ThreadId thread, const HChar *who)
     __real_vgPlain_acquire_BigLock(thread, who);
 }
 
-void lwp_turns_made(ThreadId thread)
+void lwp_schedule_created(ThreadId thread)
 {
     guard_take();
-    threads[thread] = (struct turn_thread){.turn = TURN_STARTS};
-    turns_last = thread > turns_last ? thread : turns_last;
+    threads[thread] = (struct scheduled_thread){.state = THREAD_STARTS};
+    schedule_last = thread > schedule_last ? thread : schedule_last;
     guard_leave();
 }
 
-void lwp_turns_ends(ThreadId thread)
+void lwp_schedule_ends(ThreadId thread)
 {
-    threads[thread].turn = thread == turns_owner ? TURN_ENDS : TURN_NONE;
-    turns_woke = true;
+    threads[thread].state = thread == schedule_owner ? THREAD_ENDS : THREAD_NONE;
+    schedule_woke = true;
 }
 
-/* One of several threads will go on at a time that the clock or another process chooses. */
+/* One of several threads will go on at a time that depends on the clock or on another process. */
 static bool call_ends_from_outside(UInt number, const UWord *arguments)
 {
     enum { FUTEX_OPERATION = 127, FUTEX_WAIT = 0, FUTEX_WAIT_BITSET = 9 };
     UWord operation = arguments[1] & FUTEX_OPERATION;
     bool waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
-    return turns_last > 1 && (number == __NR_futex ? waits && arguments[3] : lwp_call_waits(number));
+    return schedule_last > 1 && (number == __NR_futex ? waits && arguments[3] : lwp_call_waits(number));
 }
 
-void lwp_turns_call(UInt number, const UWord *arguments)
+bool lwp_schedule_call(UInt number, const UWord *arguments)
 {
-    static bool said;
-    threads[turns_owner].call = number;
-    if (!said && call_ends_from_outside(number, arguments)) {
-        said = true;
-        lwp_exact_process_note("Threads waited for a time, or for other processes: in another run their turns may come otherwise, "
-                               "and shares differ a little.");
-    }
+    threads[schedule_owner].call = number;
     switch (number) {
     case __NR_futex:
     case __NR_kill:
     case __NR_tkill:
     case __NR_tgkill:
-        turns_woke = true;
+        schedule_woke = true;
     }
+    return call_ends_from_outside(number, arguments);
 }

@@ -1,5 +1,6 @@
-/* Programs that execute themselves again by /proc/self/exe: to the kernel this process is Valgrind's tool, and Valgrind, which
- * answers readlink() for the program, passes an exec on as it is. The path that is meant takes its place (the linker's --wrap). */
+/* Programs that execute themselves again by /proc/self/exe. Kept because they would start Valgrind's tool, which is what the
+ * kernel takes this process for, and fail: Valgrind answers readlink() for the program, but passes execve() on as it is.
+ * Here the program's path takes its place (the linker's --wrap). */
 #include "collector/exact/valgrind/tool.h"
 
 #include <asm/unistd.h>

@@ -39,4 +39,14 @@ static inline void *tool_result(SysRes result)
 
 #define LWP_TOOL_PAGES(bytes) _Generic(VG_(am_shadow_alloc)(0), SysRes: tool_result, default: tool_address)(VG_(am_shadow_alloc)(bytes))
 
+/* An array that holds `count` elements at least; what it held is lost where it grows. */
+static inline void *tool_room(void *array, Int *room, Int count, SizeT each)
+{
+    if (*room >= count)
+        return array;
+    *room = 2 * count;
+    VG_(free)(array);
+    return VG_(malloc)("lwp.room", (SizeT)*room * each);
+}
+
 #endif

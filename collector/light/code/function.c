@@ -251,7 +251,7 @@ const struct lwp_function *lwp_function_at(struct lwp_functions *functions, uint
             functions->function[functions->count] = found;
             return &functions->function[functions->count++];
         }
-        lwp_functions_forget(functions); /* full: begin anew */
+        lwp_functions_forget(functions); /* full: start over */
     }
     return NULL;
 }

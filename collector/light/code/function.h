@@ -30,7 +30,7 @@ void lwp_functions_forget(struct lwp_functions *functions); /* other code may be
 /* The function around `ip`. NULL: JIT code, no unwind table, or too large. Valid until the next call. */
 const struct lwp_function *lwp_function_at(struct lwp_functions *functions, uint64_t ip);
 
-/* What tells functions apart: where the one around `ip` starts, `ip` itself when that is not known. */
+/* What distinguishes functions: where the one around `ip` starts, `ip` itself when that is not known. */
 uint64_t lwp_function_start(uint64_t ip);
 
 static inline bool lwp_function_bit(const uint8_t *bits, uint64_t offset)

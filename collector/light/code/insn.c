@@ -7,30 +7,30 @@
 #include <dlfcn.h>
 #include <string.h>
 
-static ZyanStatus (*insn_decode_full)(const ZydisDecoder *, const void *, ZyanUSize, ZydisDecodedInstruction *,
-                                      ZydisDecodedOperand *);
-static ZyanStatus (*insn_decode_short)(const ZydisDecoder *, ZydisDecoderContext *, const void *, ZyanUSize,
-                                       ZydisDecodedInstruction *);
-static ZydisDecoder insn_decoder, insn_short_decoder;
+static struct {
+    ZyanStatus (*decode)(const ZydisDecoder *, const void *, ZyanUSize, ZydisDecodedInstruction *, ZydisDecodedOperand *);
+    ZyanStatus (*decode_short)(const ZydisDecoder *, ZydisDecoderContext *, const void *, ZyanUSize, ZydisDecodedInstruction *);
+    ZydisDecoder decoder, short_decoder;
+} zydis;
 
 bool lwp_insn_init(void)
 {
-    if (insn_decode_full)
+    if (zydis.decode)
         return true;
     void *library = dlopen(LWP_ZYDIS, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return false;
     ZyanStatus (*init)(ZydisDecoder *, ZydisMachineMode, ZydisStackWidth) = dlsym(library, "ZydisDecoderInit");
     void *decode = dlsym(library, "ZydisDecoderDecodeFull");
-    if (!init || !decode || ZYAN_FAILED(init(&insn_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+    if (!init || !decode || ZYAN_FAILED(init(&zydis.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
         return false;
     ZyanStatus (*mode)(ZydisDecoder *, ZydisDecoderMode, ZyanBool) = dlsym(library, "ZydisDecoderEnableMode");
-    insn_decode_short = dlsym(library, "ZydisDecoderDecodeInstruction");
-    insn_short_decoder = insn_decoder;
-    if (!mode || !insn_decode_short)
+    zydis.decode_short = dlsym(library, "ZydisDecoderDecodeInstruction");
+    zydis.short_decoder = zydis.decoder;
+    if (!mode || !zydis.decode_short)
         return false;
-    mode(&insn_short_decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE); /* refused: just slower */
-    insn_decode_full = decode;
+    mode(&zydis.short_decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE); /* refused: just slower */
+    zydis.decode = decode;
     return true;
 }
 
@@ -39,8 +39,8 @@ bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, unsigned room)
     enum { JCC_SHORT = 0x70, JCC_NEAR = 0x80, JMP_SHORT = 0xeb, JMP_NEAR = 0xe9, GROUP_5 = 0xff, LEA = 0x8d };
     ZydisDecodedInstruction from;
     *flow = (struct lwp_insn_flow){.op = LWP_OP_OTHER};
-    if (!insn_decode_full ||
-        ZYAN_FAILED(insn_decode_short(&insn_short_decoder, NULL, (const void *)ip, room, &from)))
+    if (!zydis.decode ||
+        ZYAN_FAILED(zydis.decode_short(&zydis.short_decoder, NULL, (const void *)ip, room, &from)))
         return false;
     flow->length = from.length;
     if (from.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
@@ -77,57 +77,38 @@ bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, unsigned room)
 /* Integer register number, or LWP_REG_NONE. */
 static uint8_t insn_register(ZydisRegister reg)
 {
-    if (reg >= ZYDIS_REGISTER_RAX && reg <= ZYDIS_REGISTER_R15)
-        return (uint8_t)(reg - ZYDIS_REGISTER_RAX);
-    if (reg >= ZYDIS_REGISTER_EAX && reg <= ZYDIS_REGISTER_R15D)
-        return (uint8_t)(reg - ZYDIS_REGISTER_EAX);
-    if (reg >= ZYDIS_REGISTER_AX && reg <= ZYDIS_REGISTER_R15W)
-        return (uint8_t)(reg - ZYDIS_REGISTER_AX);
-    if (reg >= ZYDIS_REGISTER_AL && reg <= ZYDIS_REGISTER_BL)
-        return (uint8_t)(reg - ZYDIS_REGISTER_AL);
-    if (reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH)
-        return (uint8_t)(16 + reg - ZYDIS_REGISTER_AH);
-    if (reg >= ZYDIS_REGISTER_SPL && reg <= ZYDIS_REGISTER_R15B)
-        return (uint8_t)(4 + reg - ZYDIS_REGISTER_SPL);
-    if (reg == ZYDIS_REGISTER_RIP)
-        return LWP_REG_RIP;
+    static const struct {
+        ZydisRegister first, last;
+        uint8_t number; /* of the first */
+    } ranges[] = {{ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15, 0},  {ZYDIS_REGISTER_EAX, ZYDIS_REGISTER_R15D, 0},
+                  {ZYDIS_REGISTER_AX, ZYDIS_REGISTER_R15W, 0},  {ZYDIS_REGISTER_AL, ZYDIS_REGISTER_BL, 0},
+                  {ZYDIS_REGISTER_AH, ZYDIS_REGISTER_BH, 16},   {ZYDIS_REGISTER_SPL, ZYDIS_REGISTER_R15B, 4},
+                  {ZYDIS_REGISTER_RIP, ZYDIS_REGISTER_RIP, LWP_REG_RIP}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (reg >= ranges[i].first && reg <= ranges[i].last)
+            return (uint8_t)(ranges[i].number + (reg - ranges[i].first));
     return LWP_REG_NONE;
 }
 
 static uint8_t insn_operation(const ZydisDecodedInstruction *from, uint8_t *condition)
 {
+#define SAME(name) case ZYDIS_MNEMONIC_##name: return LWP_OP_##name;
     switch (from->mnemonic) {
+    SAME(MOV) SAME(MOVSX) SAME(LEA) SAME(NOT) SAME(IMUL) SAME(JMP) SAME(SHL) SAME(SHR) SAME(SAR)
+    SAME(ADD) SAME(SUB) SAME(CMP) SAME(TEST) SAME(AND) SAME(OR) SAME(XOR) SAME(INC) SAME(DEC) SAME(NEG)
+    case ZYDIS_MNEMONIC_MOVZX: return LWP_OP_MOV;
+    case ZYDIS_MNEMONIC_MOVSXD: return LWP_OP_MOVSX;
+    case ZYDIS_MNEMONIC_CBW:
+    case ZYDIS_MNEMONIC_CWDE:
+    case ZYDIS_MNEMONIC_CDQE: return LWP_OP_WIDEN;
     case ZYDIS_MNEMONIC_ENDBR64:
     case ZYDIS_MNEMONIC_CLFLUSH:
     case ZYDIS_MNEMONIC_CLFLUSHOPT:
     case ZYDIS_MNEMONIC_CLWB:
     case ZYDIS_MNEMONIC_CLDEMOTE: return LWP_OP_NOP;
-    case ZYDIS_MNEMONIC_MOVZX:
-    case ZYDIS_MNEMONIC_MOV: return LWP_OP_MOV;
-    case ZYDIS_MNEMONIC_MOVSX:
-    case ZYDIS_MNEMONIC_MOVSXD: return LWP_OP_MOVSX;
-    case ZYDIS_MNEMONIC_LEA: return LWP_OP_LEA;
-    case ZYDIS_MNEMONIC_ADD: return LWP_OP_ADD;
-    case ZYDIS_MNEMONIC_SUB: return LWP_OP_SUB;
-    case ZYDIS_MNEMONIC_CMP: return LWP_OP_CMP;
-    case ZYDIS_MNEMONIC_TEST: return LWP_OP_TEST;
-    case ZYDIS_MNEMONIC_AND: return LWP_OP_AND;
-    case ZYDIS_MNEMONIC_OR: return LWP_OP_OR;
-    case ZYDIS_MNEMONIC_XOR: return LWP_OP_XOR;
-    case ZYDIS_MNEMONIC_INC: return LWP_OP_INC;
-    case ZYDIS_MNEMONIC_DEC: return LWP_OP_DEC;
-    case ZYDIS_MNEMONIC_SHL: return LWP_OP_SHL;
-    case ZYDIS_MNEMONIC_SHR: return LWP_OP_SHR;
-    case ZYDIS_MNEMONIC_SAR: return LWP_OP_SAR;
-    case ZYDIS_MNEMONIC_NEG: return LWP_OP_NEG;
-    case ZYDIS_MNEMONIC_IMUL: return LWP_OP_IMUL;
-    case ZYDIS_MNEMONIC_NOT: return LWP_OP_NOT;
-    case ZYDIS_MNEMONIC_CBW:
-    case ZYDIS_MNEMONIC_CWDE:
-    case ZYDIS_MNEMONIC_CDQE: return LWP_OP_WIDEN;
-    case ZYDIS_MNEMONIC_JMP: return LWP_OP_JMP;
     default: break;
     }
+#undef SAME
     if (from->meta.category == ZYDIS_CATEGORY_COND_BR) {
         bool near_form = from->opcode_map == ZYDIS_OPCODE_MAP_0F && (from->opcode & 0xf0) == 0x80;
         bool short_form = from->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (from->opcode & 0xf0) == 0x70;
@@ -150,31 +131,6 @@ static uint8_t insn_operation(const ZydisDecodedInstruction *from, uint8_t *cond
     case ZYDIS_CATEGORY_SYSRET:
     case ZYDIS_CATEGORY_INTERRUPT: return LWP_OP_STOP;
     default: return LWP_OP_OTHER;
-    }
-}
-
-static bool insn_is_string(ZydisMnemonic mnemonic)
-{
-    switch (mnemonic) {
-    case ZYDIS_MNEMONIC_MOVSB:
-    case ZYDIS_MNEMONIC_MOVSW:
-    case ZYDIS_MNEMONIC_MOVSQ:
-    case ZYDIS_MNEMONIC_STOSB:
-    case ZYDIS_MNEMONIC_STOSW:
-    case ZYDIS_MNEMONIC_STOSD:
-    case ZYDIS_MNEMONIC_STOSQ:
-    case ZYDIS_MNEMONIC_LODSB:
-    case ZYDIS_MNEMONIC_LODSW:
-    case ZYDIS_MNEMONIC_LODSD:
-    case ZYDIS_MNEMONIC_LODSQ:
-    case ZYDIS_MNEMONIC_SCASB:
-    case ZYDIS_MNEMONIC_SCASW:
-    case ZYDIS_MNEMONIC_SCASD:
-    case ZYDIS_MNEMONIC_SCASQ:
-    case ZYDIS_MNEMONIC_CMPSB:
-    case ZYDIS_MNEMONIC_CMPSW:
-    case ZYDIS_MNEMONIC_CMPSQ: return true;
-    default: return false;
     }
 }
 
@@ -209,12 +165,26 @@ static void insn_memory(struct lwp_insn *insn, const ZydisDecodedInstruction *fr
     insn->store = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 }
 
+static bool insn_is_masked(const ZydisDecodedInstruction *from)
+{
+    switch (from->mnemonic) {
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ: return true;
+    default: return from->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && from->avx.mask.reg >= ZYDIS_REGISTER_K1 && from->avx.mask.reg <= ZYDIS_REGISTER_K7;
+    }
+}
+
 void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
 {
     ZydisDecodedInstruction from;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     *insn = (struct lwp_insn){.ip = ip, .base = LWP_REG_NONE, .index = LWP_REG_NONE};
-    if (!insn_decode_full || ZYAN_FAILED(insn_decode_full(&insn_decoder, (const void *)ip, room, &from, operands))) {
+    if (!zydis.decode || ZYAN_FAILED(zydis.decode(&zydis.decoder, (const void *)ip, room, &from, operands))) {
         insn->invalid = true;
         return;
     }
@@ -224,10 +194,7 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
     insn->widened = from.operand_width / 8;
     insn->writes_flags = from.cpu_flags && (from.cpu_flags->modified | from.cpu_flags->set_0 | from.cpu_flags->set_1 |
                                             from.cpu_flags->undefined);
-    bool string = insn_is_string(from.mnemonic) ||
-                  (from.mnemonic == ZYDIS_MNEMONIC_MOVSD && from.meta.category == ZYDIS_CATEGORY_STRINGOP) ||
-                  (from.mnemonic == ZYDIS_MNEMONIC_CMPSD && from.meta.category == ZYDIS_CATEGORY_STRINGOP);
-    insn->string = string;
+    const bool string = insn->string = from.meta.category == ZYDIS_CATEGORY_STRINGOP;
     insn->rep_string = string && (from.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
     for (unsigned i = 0; i < from.operand_count; i++) {
         const ZydisDecodedOperand *operand = &operands[i];
@@ -269,4 +236,5 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
     if (insn->op == LWP_OP_JMP && !insn->target)
         insn->op = LWP_OP_STOP;
     insn->floating = insn->vector && from.meta.category != ZYDIS_CATEGORY_DATAXFER;
+    insn->masked = !insn->gather && insn_is_masked(&from); /* a gather has an address for each element that it touches */
 }

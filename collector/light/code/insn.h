@@ -10,27 +10,11 @@
 enum lwp_insn_op {
     LWP_OP_OTHER,
     LWP_OP_NOP, /* no effect on integer registers or flags */
-    LWP_OP_MOV,
-    LWP_OP_MOVSX,
-    LWP_OP_LEA,
-    LWP_OP_ADD,
-    LWP_OP_SUB,
-    LWP_OP_CMP,
-    LWP_OP_TEST,
-    LWP_OP_AND,
-    LWP_OP_OR,
-    LWP_OP_XOR,
-    LWP_OP_INC,
-    LWP_OP_DEC,
-    LWP_OP_SHL,
-    LWP_OP_SHR,
-    LWP_OP_SAR,
-    LWP_OP_IMUL,
-    LWP_OP_NEG,
-    LWP_OP_NOT,
+    LWP_OP_MOV, LWP_OP_MOVSX, LWP_OP_LEA, LWP_OP_NOT, LWP_OP_IMUL,
+    LWP_OP_ADD, LWP_OP_SUB, LWP_OP_CMP, LWP_OP_TEST, LWP_OP_AND, LWP_OP_OR, LWP_OP_XOR, LWP_OP_INC, LWP_OP_DEC, LWP_OP_NEG,
+    LWP_OP_SHL, LWP_OP_SHR, LWP_OP_SAR,
     LWP_OP_WIDEN, /* cbw, cwde, cdqe */
-    LWP_OP_CMOV,
-    LWP_OP_SET,
+    LWP_OP_CMOV, LWP_OP_SET,
     LWP_OP_JMP, /* direct */
     LWP_OP_JCC,
     LWP_OP_STOP, /* call, ret, indirect jump, syscall, ...: the path is not known beyond it */
@@ -53,6 +37,7 @@ struct lwp_insn {
     bool rep_string;      /* and again: this is one of its steps */
     bool stack;           /* accesses the stack without naming it: push, pop, call, ret, leave */
     bool vector, floating, gather, invalid;
+    bool masked;          /* touches only those elements that a vector or mask register names: perhaps none */
     bool writes_flags;
     uint8_t widened;      /* LWP_OP_WIDEN: bytes of the result */
     uint8_t base, index, scale, segment;
@@ -63,6 +48,14 @@ struct lwp_insn {
     uint16_t spoils;      /* integer registers written */
     struct lwp_operand operand[3];
     uint64_t target;      /* of direct jumps */
+};
+
+/* One access by an instruction. */
+struct lwp_insn_access {
+    uint64_t ip, address; /* address 0: not known */
+    uint16_t bytes;
+    bool load, store, vector, floating;
+    uint8_t element; /* bytes of one floating point number; 0: not floating point */
 };
 
 bool lwp_insn_init(void); /* loads Zydis */
@@ -84,6 +77,41 @@ bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, unsigned room);
 static inline bool lwp_insn_accesses(const struct lwp_insn *insn)
 {
     return insn->load || insn->store;
+}
+
+static inline struct lwp_insn_access lwp_insn_access(const struct lwp_insn *insn, uint64_t address)
+{
+    return (struct lwp_insn_access){.ip = insn->ip, .address = address, .bytes = insn->bytes, .load = insn->load, .store = insn->store,
+                                    .vector = insn->vector, .floating = insn->floating, .element = insn->element};
+}
+
+/* ---- the processor's flags, and whether they meet the condition of a jump, cmov or set: the low four bits of its opcode ---- */
+
+enum { FLAG_CF = 1, FLAG_PF = 4, FLAG_ZF = 0x40, FLAG_SF = 0x80, FLAG_OF = 0x800 };
+enum { FLAGS_ALL = FLAG_CF | FLAG_PF | FLAG_ZF | FLAG_SF | FLAG_OF };
+
+static inline bool lwp_flags_meet(uint64_t flags, unsigned condition)
+{
+    bool cf = flags & FLAG_CF, zf = flags & FLAG_ZF, sf = flags & FLAG_SF, of = flags & FLAG_OF, pf = flags & FLAG_PF, is;
+    switch (condition >> 1) {
+    case 0: is = of; break;
+    case 1: is = cf; break;
+    case 2: is = zf; break;
+    case 3: is = cf || zf; break;
+    case 4: is = sf; break;
+    case 5: is = pf; break;
+    case 6: is = sf != of; break;
+    default: is = zf || sf != of; break;
+    }
+    return is != (condition & 1);
+}
+
+/* Whether those are among `known` that the condition looks at. */
+static inline bool lwp_flags_known(unsigned known, unsigned condition)
+{
+    static const unsigned looks_at[] = {FLAG_OF, FLAG_CF, FLAG_ZF, FLAG_CF | FLAG_ZF,
+                                        FLAG_SF, FLAG_PF, FLAG_SF | FLAG_OF, FLAG_ZF | FLAG_SF | FLAG_OF};
+    return !(looks_at[condition >> 1] & ~known);
 }
 
 #endif

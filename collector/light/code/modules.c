@@ -9,8 +9,10 @@
 #include "collector/light/code/modules.h"
 
 #include "collector/light/own/process.h"
+#include "collector/light/own/real_calls.h"
 #include "collector/light/own/thread.h"
 #include "collector/light/own/watched_memory.h"
+#include "collector/record/build_id.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -20,7 +22,7 @@
 
 enum { MODULES_MAX = 4096, HEADERS_MAX = 16, MODULE_ALIGN = 4096 };
 
-struct module {
+struct loaded_module {
     uint64_t start, end; /* 0, 0: gone */
     uint64_t bias;
     const struct link_map *map;
@@ -28,33 +30,13 @@ struct module {
     ElfW(Phdr) headers[HEADERS_MAX]; /* a copy: the image may go while another thread is unwinding */
 };
 
-static struct module modules[MODULES_MAX];
+static struct loaded_module modules[MODULES_MAX];
 static uint32_t modules_count;
 
-static int (*next_iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
-
-static void module_build_id(struct lwps_module *record, const ElfW(Phdr) * headers, unsigned count, uint64_t bias)
-{
-    for (unsigned i = 0; i < count; i++) {
-        if (headers[i].p_type != PT_NOTE)
-            continue;
-        const char *at = (const char *)(headers[i].p_vaddr + bias), *end = at + headers[i].p_memsz;
-        while (at + sizeof(ElfW(Nhdr)) <= end) {
-            const ElfW(Nhdr) *note = (const void *)at;
-            const char *name = at + sizeof *note, *data = name + ((note->n_namesz + 3) & ~3u);
-            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
-                note->n_descsz <= sizeof record->build_id) {
-                memcpy(record->build_id, data, note->n_descsz);
-                record->build_id_bytes = (uint8_t)note->n_descsz;
-                return;
-            }
-            at = data + ((note->n_descsz + 3) & ~3u);
-        }
-    }
-}
+static int (*real_iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
 
 /* With the process lock held. */
-static void module_write(const struct module *module, uint32_t id)
+static void module_write(const struct loaded_module *module, uint32_t id)
 {
     char path[4096];
     const char *name = module->map->l_name;
@@ -65,7 +47,9 @@ static void module_write(const struct module *module, uint32_t id)
     }
     struct lwps_module record = {.id = id, .time = lwp_clock(CLOCK_MONOTONIC), .start = module->start,
                                  .end = module->end, .bias = module->bias, .path = name};
-    module_build_id(&record, module->headers, module->header_count, module->bias);
+    for (unsigned i = 0; i < module->header_count && !record.build_id_bytes; i++)
+        if (module->headers[i].p_type == PT_NOTE)
+            lwp_build_id_find(&record, (const void *)(module->headers[i].p_vaddr + module->bias), module->headers[i].p_memsz);
     lwps_put_module(&lwp_process.file, &record);
 }
 
@@ -95,8 +79,8 @@ static void module_add(uint64_t start, uint64_t end, const struct link_map *map)
     if (modules_count >= MODULES_MAX || memcmp(elf->e_ident, ELFMAG, SELFMAG))
         return;
     module_displace(start, end);
-    struct module *module = &modules[modules_count];
-    *module = (struct module){.start = start, .end = end, .bias = map->l_addr, .map = map};
+    struct loaded_module *module = &modules[modules_count];
+    *module = (struct loaded_module){.start = start, .end = end, .bias = map->l_addr, .map = map};
     module->header_count = elf->e_phnum < HEADERS_MAX ? elf->e_phnum : HEADERS_MAX;
     memcpy(module->headers, (const void *)(start + elf->e_phoff), module->header_count * sizeof *module->headers);
     module_write(module, modules_count + 1);
@@ -132,9 +116,9 @@ static int modules_iterate(int (*visit)(struct dl_phdr_info *, size_t, void *), 
 
 static bool modules_resolve(void)
 {
-    if (!next_iterate)
-        next_iterate = dlsym(RTLD_NEXT, "dl_iterate_phdr");
-    return next_iterate != NULL;
+    if (!real_iterate)
+        real_iterate = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    return real_iterate != NULL;
 }
 
 __attribute__((visibility("default"))) int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data)
@@ -142,7 +126,7 @@ __attribute__((visibility("default"))) int dl_iterate_phdr(int (*visit)(struct d
     const struct lwp_thread *self = lwp_process.active ? lwp_thread_self() : NULL;
     if (self && self->busy)
         return modules_iterate(visit, data);
-    return modules_resolve() ? next_iterate(visit, data) : 0;
+    return modules_resolve() ? real_iterate(visit, data) : 0;
 }
 
 static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
@@ -168,7 +152,7 @@ static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
 void lwp_modules_update(void)
 {
     if (modules_resolve())
-        next_iterate(module_visit, NULL);
+        real_iterate(module_visit, NULL);
 }
 
 void lwp_modules_again(void)
@@ -183,7 +167,7 @@ static void modules_end_missing(void)
     if (!modules_resolve() || !lwp_process_lock_soon())
         return;
     memset(seen, 0, sizeof seen);
-    next_iterate(module_visit, seen);
+    real_iterate(module_visit, seen);
     for (uint32_t i = 0; i < modules_count; i++)
         if (modules[i].end && !seen[i])
             module_displace(modules[i].start, modules[i].end);
@@ -192,18 +176,15 @@ static void modules_end_missing(void)
 
 __attribute__((visibility("default"))) int dlclose(void *library)
 {
-    static int (*next)(void *);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "dlclose");
-    if (!lwp_process.active || getpid() != lwp_process.pid)
-        return next(library);
+    if (!lwp_process_is_ours())
+        return LWP_REAL(dlclose)(library);
     struct lwp_thread *self = lwp_thread_self();
     if (self)
         self->busy++;
     lwp_modules_update();
     if (self)
         self->busy--;
-    int status = next(library); /* destructors in it are the program's */
+    int status = LWP_REAL(dlclose)(library); /* destructors in it are the program's */
     lwp_watched_forget(NULL, UINT64_MAX, LWPS_WATCH_FREED); /* its data, wherever that was */
     if (self)
         self->busy++;

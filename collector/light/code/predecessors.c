@@ -1,10 +1,9 @@
-/* The instruction in front of ip ran before it, unless a jump led there. The saved flags tell many jumps apart: a jump
+/* The instruction in front of ip ran before it, unless a jump led there. The saved flags rule out many jumps: a jump
  * whose condition they do not meet was not taken, since no jump changes them. What remains ambiguous is charged by what is
  * likely (at the head of a loop: its own back edge) and is not sure. A compare fused with its jump retires with it. */
 #define _GNU_SOURCE
 #include "collector/light/code/predecessors.h"
 
-#include "collector/light/code/flags.h"
 #include "collector/light/code/function.h"
 #include "collector/light/code/insn.h"
 #include "collector/light/own/own_memory.h"
@@ -12,12 +11,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LINE_BYTES = 64, LINE_SLOTS = LINE_BYTES / 2, INSN_LINES = 128, PLACE_LINES = 32, INSN_BYTES_MAX = 15 };
-enum { CACHE_INSNS = INSN_LINES * LINE_SLOTS, CACHE_PLACES = PLACE_LINES * LINE_SLOTS };
+enum { LINE_BYTES = 64, LINE_SLOTS = LINE_BYTES / 2, INSN_LINES = 128, LOCATION_LINES = 32, INSN_BYTES_MAX = 15 };
+enum { CACHE_INSNS = INSN_LINES * LINE_SLOTS, CACHE_LOCATIONS = LOCATION_LINES * LINE_SLOTS };
 
 struct lwp_code_cache {
     struct lwp_insn insn[CACHE_INSNS];
-    struct lwp_place place[CACHE_PLACES];
+    struct lwp_code_location location[CACHE_LOCATIONS];
     struct lwp_functions *functions;
 };
 
@@ -53,8 +52,8 @@ static void cache_forget(struct lwp_code_cache *cache)
 {
     for (unsigned i = 0; i < CACHE_INSNS; i++)
         cache->insn[i].ip = 0;
-    for (unsigned i = 0; i < CACHE_PLACES; i++)
-        cache->place[i].ip = 0;
+    for (unsigned i = 0; i < CACHE_LOCATIONS; i++)
+        cache->location[i].ip = 0;
     lwp_functions_forget(cache->functions);
 }
 
@@ -67,7 +66,7 @@ const struct lwp_insn *lwp_code_at(struct lwp_code_cache *cache, uint64_t ip, ui
 }
 
 /* The start of the instruction in front of `ip`, or 0. */
-static uint64_t place_before(const struct lwp_function *function, uint64_t ip)
+static uint64_t location_before(const struct lwp_function *function, uint64_t ip)
 {
     for (uint64_t at = ip - 1; at >= function->low && ip - at <= INSN_BYTES_MAX; at--)
         if (lwp_function_bit(function->starts, at - function->low))
@@ -83,9 +82,9 @@ static bool insn_fuses(const struct lwp_insn *insn)
 
 /* The access charged when the jump at `at` ran just before the interrupt: that of a compare fused with it. It is certain
  * to have run only when nothing jumps to the jump itself. */
-static uint64_t place_fused(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t at)
+static uint64_t location_fused(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t at)
 {
-    uint64_t before = place_before(function, at);
+    uint64_t before = location_before(function, at);
     if (!before || lwp_function_bit(function->entered, at - function->low))
         return 0;
     for (uint32_t i = 0; i < function->jump_count; i++)
@@ -95,45 +94,45 @@ static uint64_t place_fused(struct lwp_code_cache *cache, const struct lwp_funct
     return insn_fuses(insn) && lwp_insn_accesses(insn) ? before : 0;
 }
 
-static void place_fall(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_place *place)
+static void location_fall(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_code_location *location)
 {
-    uint64_t before = place_before(function, place->ip);
+    uint64_t before = location_before(function, location->ip);
     if (!before)
         return;
-    place->before = before;
+    location->before = before;
     const struct lwp_insn insn = *lwp_code_at(cache, before, function->high);
-    place->syscall = insn.syscall;
+    location->syscall = insn.syscall;
     if (insn.op == LWP_OP_JMP || insn.op == LWP_OP_STOP)
         return;
-    place->falls = true;
+    location->falls = true;
     if (lwp_insn_accesses(&insn))
-        place->fall_access = before;
+        location->fall_access = before;
     else if (insn.op == LWP_OP_JCC)
-        place->fall_access = place_fused(cache, function, before);
+        location->fall_access = location_fused(cache, function, before);
 }
 
-static void place_jumps(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_place *place)
+static void location_jumps(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_code_location *location)
 {
-    uint32_t here = (uint32_t)(place->ip - function->low);
-    place->others = lwp_function_bit(function->entered, here);
+    uint32_t here = (uint32_t)(location->ip - function->low);
+    location->others = lwp_function_bit(function->entered, here);
     for (uint32_t i = 0; i < function->jump_count; i++) {
         const struct lwp_jump *jump = &function->jumps[i];
         if (jump->to != here)
             continue;
-        if (place->jump_count == LWP_PLACE_JUMPS) {
-            place->others = true;
+        if (location->jump_count == LWP_LOCATION_JUMPS) {
+            location->others = true;
             return;
         }
-        unsigned n = place->jump_count++;
-        place->jump[n].condition = jump->condition;
-        place->jump[n].back = jump->back;
+        unsigned n = location->jump_count++;
+        location->jump[n].condition = jump->condition;
+        location->jump[n].back = jump->back;
         if (jump->condition != LWP_JUMP_ALWAYS)
-            place->jump[n].access = place_fused(cache, function, function->low + jump->from);
+            location->jump[n].access = location_fused(cache, function, function->low + jump->from);
     }
 }
 
 /* Where the innermost loop around ip stores and loads nothing, its time is that of its stores: the one in front of ip. */
-static uint64_t place_loop_store(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t ip)
+static uint64_t location_loop_store(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t ip)
 {
     uint32_t here = (uint32_t)(ip - function->low), low = 0, high = UINT32_MAX;
     for (uint32_t i = 0; i < function->jump_count; i++) {
@@ -157,72 +156,72 @@ static uint64_t place_loop_store(struct lwp_code_cache *cache, const struct lwp_
     return nearest;
 }
 
-static bool place_is_current(const struct lwp_place *place)
+static bool location_is_current(const struct lwp_code_location *location)
 {
-    return !memcmp(place->code, (const void *)(place->ip - place->code_before), place->code_bytes);
+    return !memcmp(location->code, (const void *)(location->ip - location->code_before), location->code_bytes);
 }
 
-static void place_keep_code(struct lwp_place *place)
+static void location_keep_code(struct lwp_code_location *location)
 {
-    uint64_t before = place->ip - place->low < INSN_BYTES_MAX ? place->ip - place->low : INSN_BYTES_MAX;
-    uint64_t after = place->high - place->ip < LWP_PLACE_CODE - INSN_BYTES_MAX ? place->high - place->ip
-                                                                              : LWP_PLACE_CODE - INSN_BYTES_MAX;
+    uint64_t before = location->ip - location->low < INSN_BYTES_MAX ? location->ip - location->low : INSN_BYTES_MAX;
+    uint64_t after = location->high - location->ip < LWP_LOCATION_CODE - INSN_BYTES_MAX ? location->high - location->ip
+                                                                              : LWP_LOCATION_CODE - INSN_BYTES_MAX;
     enum { PAGE_MASK = 4095 };
-    if ((place->ip & PAGE_MASK) < before) /* a page that another library need not have */
-        before = place->ip & PAGE_MASK;
-    if ((place->ip & PAGE_MASK) + after > PAGE_MASK)
+    if ((location->ip & PAGE_MASK) < before) /* a page that another library need not have */
+        before = location->ip & PAGE_MASK;
+    if ((location->ip & PAGE_MASK) + after > PAGE_MASK)
         after = 1;
-    place->code_before = (uint8_t)before;
-    place->code_bytes = (uint8_t)(before + after);
-    memcpy(place->code, (const void *)(place->ip - before), place->code_bytes);
+    location->code_before = (uint8_t)before;
+    location->code_bytes = (uint8_t)(before + after);
+    memcpy(location->code, (const void *)(location->ip - before), location->code_bytes);
 }
 
-const struct lwp_place *lwp_place_find(struct lwp_code_cache *cache, uint64_t ip)
+const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *cache, uint64_t ip)
 {
-    struct lwp_place *place = &cache->place[cache_slot(ip, PLACE_LINES)];
-    if (place->ip == ip && ip && place->low) {
-        if (place_is_current(place))
-            return place;
+    struct lwp_code_location *location = &cache->location[cache_slot(ip, LOCATION_LINES)];
+    if (location->ip == ip && ip && location->low) {
+        if (location_is_current(location))
+            return location;
         cache_forget(cache);
     }
-    *place = (struct lwp_place){.ip = ip};
+    *location = (struct lwp_code_location){.ip = ip};
     const struct lwp_function *function = lwp_function_at(cache->functions, ip);
     if (!function)
-        return place;
-    place->low = function->low;
-    place->high = function->high;
-    place_keep_code(place);
-    place->decoded = lwp_function_bit(function->starts, ip - function->low);
-    if (!place->decoded) /* data among the code, or a jump past a lock prefix */
-        return place;
-    place_fall(cache, function, place);
-    place_jumps(cache, function, place);
-    place->store = place_loop_store(cache, function, ip);
-    return place;
+        return location;
+    location->low = function->low;
+    location->high = function->high;
+    location_keep_code(location);
+    location->decoded = lwp_function_bit(function->starts, ip - function->low);
+    if (!location->decoded) /* data among the code, or a jump past a lock prefix */
+        return location;
+    location_fall(cache, function, location);
+    location_jumps(cache, function, location);
+    location->store = location_loop_store(cache, function, ip);
+    return location;
 }
 
-uint64_t lwp_place_access(const struct lwp_place *place, uint64_t flags, bool *sure)
+uint64_t lwp_predecessor_access(const struct lwp_code_location *location, uint64_t flags, bool *sure)
 {
     int taken = -1, back = -1;
     unsigned possible = 0;
-    for (unsigned i = 0; i < place->jump_count; i++) {
-        if (place->jump[i].condition != LWP_JUMP_ALWAYS && !lwp_flags_meet(flags, place->jump[i].condition))
+    for (unsigned i = 0; i < location->jump_count; i++) {
+        if (location->jump[i].condition != LWP_JUMP_ALWAYS && !lwp_flags_meet(flags, location->jump[i].condition))
             continue;
         possible++;
         taken = (int)i;
-        if (place->jump[i].back && (back < 0 || !place->jump[back].access))
+        if (location->jump[i].back && (back < 0 || !location->jump[back].access))
             back = (int)i;
     }
     *sure = false;
-    if (!possible && !place->others) {
-        *sure = place->falls;
-        return place->falls ? place->fall_access : 0;
+    if (!possible && !location->others) {
+        *sure = location->falls;
+        return location->falls ? location->fall_access : 0;
     }
-    if (possible == 1 && !place->falls && !place->others)
+    if (possible == 1 && !location->falls && !location->others)
         *sure = true;
     if (back >= 0)
-        return place->jump[back].access;
-    if (place->falls)
-        return place->fall_access;
-    return taken >= 0 ? place->jump[taken].access : 0;
+        return location->jump[back].access;
+    if (location->falls)
+        return location->fall_access;
+    return taken >= 0 ? location->jump[taken].access : 0;
 }

@@ -7,6 +7,7 @@
 #define UNW_LOCAL_ONLY
 #include "collector/light/code/unwind.h"
 
+#include "collector/light/code/modules.h"
 #include "collector/light/own/imports.h"
 
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* libunwind's API is macros over names with its own prefix; these are the functions behind them. */
@@ -30,11 +32,11 @@ static struct {
     int (*caching)(unw_addr_space_t, unw_caching_policy_t);
     unw_accessors_t *(*accessors)(unw_addr_space_t);
     unw_addr_space_t *local;
+    bool ready;
 } unwind;
 
 enum { PAGE_BYTES = 4096 };
 
-static bool unwind_ready;
 static __thread uint64_t unwind_page; /* can be read, in this unwinding */
 
 /* The program may use libunwind, too, and may change what it finds. */
@@ -93,25 +95,25 @@ static bool unwind_load(void)
     unwind.local = dlsym(library, UNWIND_STRING(unw_local_addr_space));
     unwind.accessors = dlsym(library, UNWIND_STRING(unw_get_accessors));
     if (unwind.init)
-        lwp_imports_bind_of((const void *)unwind.init);
+        lwp_imports_bind((const void *)unwind.init);
     return unwind.backtrace && unwind.init && unwind.step && unwind.get && unwind.local && unwind.accessors;
 }
 
 bool lwp_unwind_init(void)
 {
-    if (unwind_ready)
+    if (unwind.ready)
         return true;
     if (!unwind_load())
         return false;
     unwind_without_pipe(unwind_first);
     unwind.accessors(*unwind.local)->access_mem = unwind_memory;
-    unwind_ready = true;
+    unwind.ready = true;
     return true;
 }
 
 unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip)
 {
-    if (!unwind_ready)
+    if (!unwind.ready)
         return 0;
     unwind_page = 0;
     void *frames[LWP_FRAMES_MAX + 8];
@@ -123,9 +125,11 @@ unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip)
     return count;
 }
 
-unsigned lwp_unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room)
+/* Callers of the interrupted function, innermost first. `cfas` gets each frame's CFA beginning with the interrupted function's own:
+ * cfas[i] is that of the function returned to by ips[i - 1]. */
+static unsigned unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room)
 {
-    if (!unwind_ready)
+    if (!unwind.ready)
         return 0;
     unwind_page = 0;
     unw_cursor_t cursor;
@@ -136,9 +140,33 @@ unsigned lwp_unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsign
         unw_word_t ip, sp;
         if (unwind.get(&cursor, UNW_REG_IP, &ip) || !ip || unwind.get(&cursor, UNW_REG_SP, &sp))
             break;
-        if (cfas)
-            cfas[count] = sp;
+        cfas[count] = sp;
         ips[count++] = ip;
     }
     return count;
+}
+
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext, bool located)
+{
+    const greg_t *machine = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    frames->ips[0] = located ? (uint64_t)machine[REG_RIP] : 0;
+    frames->sp = (uint64_t)machine[REG_RSP];
+    frames->count = located ? unwind_signal(ucontext, frames->ips + 1, frames->cfas, LWP_FRAMES_MAX) : 0;
+    if (frames->count)
+        lwp_modules_see(frames->ips[frames->count]); /* unwinding ends in an image not known yet: it will be next time */
+}
+
+uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames)
+{
+    return lwps_paths_intern(&self->contexts, frames->ips + 1, frames->count);
+}
+
+uint32_t lwp_frames_context_of(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t low, uint64_t high)
+{
+    for (unsigned i = 0; i <= frames->count; i++) {
+        uint64_t inside = frames->ips[i] - (i > 0); /* a return address may be the next function's start */
+        if (inside >= low && inside < high)
+            return lwps_paths_intern(&self->contexts, frames->ips + i + 1, frames->count - i);
+    }
+    return 0;
 }

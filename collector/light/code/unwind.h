@@ -2,6 +2,8 @@
 #ifndef LWP_COLLECTOR_LIGHT_CODE_UNWIND_H
 #define LWP_COLLECTOR_LIGHT_CODE_UNWIND_H
 
+#include "collector/light/own/thread.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,9 +15,22 @@ bool lwp_unwind_init(void);
 /* Return addresses of the caller's callers, innermost first; `skip` frames of our own are left out. */
 unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip);
 
-/* From a signal's ucontext: callers of the interrupted function, innermost first, the interrupted ip left out.
- * `cfas` (may be NULL) gets each frame's CFA beginning with the interrupted frame's own: cfas[0] is the interrupted
- * function's, cfas[i] that of the function returned to by ips[i - 1]. */
-unsigned lwp_unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room);
+/* The call path of an interrupted thread. */
+struct lwp_frames {
+    uint64_t sp;                       /* as interrupted */
+    unsigned count;                    /* callers */
+    uint64_t ips[LWP_FRAMES_MAX + 1];  /* ips[0] is the interrupted ip, then return addresses, innermost first */
+    uint64_t cfas[LWP_FRAMES_MAX + 1]; /* cfas[i]: of the function that ips[i] lies in */
+};
+
+/* From a signal's ucontext. Not `located`: only where the stack is, but no path: the thread is not where it was when it was to be
+ * interrupted, or in unknown code. */
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext, bool located);
+
+/* The callers of the interrupted function as a context of the thread's file. */
+uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames);
+
+/* The callers of the innermost function on the path whose code is [low, high). 0: it is not there. */
+uint32_t lwp_frames_context_of(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t low, uint64_t high);
 
 #endif

@@ -4,12 +4,12 @@
  * given back, since another thread may get it at once. What could not be recorded is unknown. */
 #define _GNU_SOURCE
 #include "collector/light/heap/heap.h"
-#include "collector/light/heap/heap_recording.h"
 
 #include "collector/light/heap/blocks.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
 #include "collector/light/own/process.h"
+#include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
 #define SLOW __attribute__((noinline, cold))
 #define FAST __attribute__((always_inline)) inline
 
@@ -33,15 +32,12 @@ static bool heap_on;
 static bool heap_glibc;
 static __thread bool heap_looked; /* for this thread's lwp_thread, in vain */
 
-static void *(*next_malloc)(size_t);
-static void (*next_free)(void *);
-static void *(*next_calloc)(size_t, size_t);
-static void *(*next_realloc)(void *, size_t);
-static int (*next_posix_memalign)(void **, size_t, size_t);
-static void *(*next_aligned_alloc)(size_t, size_t);
-static void *(*next_memalign)(size_t, size_t);
-static void *(*next_mmap)(void *, size_t, int, int, int, off_t);
-static int (*next_munmap)(void *, size_t);
+/* Looked up when first called, which may be while dlsym runs: not by LWP_REAL. */
+#define HEAP_REAL(of) of(calloc) of(free) of(realloc) of(posix_memalign) of(aligned_alloc) of(memalign) of(mmap) of(munmap)
+#define HEAP_DECLARE(name) static __typeof__(&name) real_##name;
+#define HEAP_FIND(name) real_##name = (__typeof__(&name))dlsym(RTLD_NEXT, #name);
+HEAP_REAL(HEAP_DECLARE)
+static __typeof__(&malloc) real_malloc; /* the last one that is found */
 
 /* ---- while dlsym runs ---- */
 
@@ -63,27 +59,20 @@ static bool heap_is_bump(const void *block)
 static SLOW void heap_resolve(void)
 {
     heap_resolving = true;
-    next_calloc = dlsym(RTLD_NEXT, "calloc");
-    next_free = dlsym(RTLD_NEXT, "free");
-    next_realloc = dlsym(RTLD_NEXT, "realloc");
-    next_posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
-    next_aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
-    next_memalign = dlsym(RTLD_NEXT, "memalign");
-    next_mmap = dlsym(RTLD_NEXT, "mmap");
-    next_munmap = dlsym(RTLD_NEXT, "munmap");
+    HEAP_REAL(HEAP_FIND)
     heap_glibc = dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_NEXT, "__libc_malloc");
-    __atomic_store_n(&next_malloc, dlsym(RTLD_NEXT, "malloc"), __ATOMIC_RELEASE);
+    __atomic_store_n(&real_malloc, dlsym(RTLD_NEXT, "malloc"), __ATOMIC_RELEASE);
     heap_resolving = false;
 }
 
 static inline bool heap_resolved(void)
 {
-    if (__builtin_expect(next_malloc != NULL, 1))
+    if (__builtin_expect(real_malloc != NULL, 1))
         return true;
     if (heap_resolving)
         return false;
     heap_resolve();
-    return next_malloc != NULL;
+    return real_malloc != NULL;
 }
 
 /* ---- recording ---- */
@@ -155,7 +144,7 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
     if (__builtin_expect(self->heap_thinning, 0) && self->heap_turn++ & self->heap_thinning)
         return;
     self->busy = 1; /* samples from here on are known to be our own cost, and bound it (rate.c) */
-    struct lwp_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
+    struct lwp_allocation_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
     if (path) {
         if (__builtin_expect(path->hot, 1))
             lwp_shadow_set((uint64_t)block, path->hot);
@@ -225,9 +214,10 @@ uint64_t lwp_heap_finish(void)
     lwp_sites_finish();
     if (lwp_blocks_lost()) {
         char text[160];
-        snprintf(text, sizeof text, "%llu large blocks and mappings came too fast or were too many to be recorded: what was in them is unknown",
+        snprintf(text, sizeof text,
+                 "%llu large blocks and mappings came too fast or were too many to be recorded: what was in them is unknown",
                  (unsigned long long)lwp_blocks_lost());
-        lwps_put_note(&lwp_process.file, &(struct lwps_note){text});
+        lwp_process_note(text);
     }
     return lwp_pools_write_counts() + lwp_blocks_count();
 }
@@ -248,11 +238,11 @@ void lwp_heap_again(void)
 
 #define FRAME ((const uint64_t *)__builtin_frame_address(0) + 1)
 
-EXPORT void *malloc(size_t size)
+LWP_EXPORT void *malloc(size_t size)
 {
     if (!heap_resolved())
         return heap_bump_alloc(size);
-    void *block = next_malloc(size);
+    void *block = real_malloc(size);
     heap_note(block, size, FRAME);
     return block;
 }
@@ -265,31 +255,31 @@ static inline void heap_unwatch(void *block)
     lwp_watched_forget(block, room, LWPS_WATCH_FREED);
 }
 
-EXPORT void free(void *block)
+LWP_EXPORT void free(void *block)
 {
     if (!block || heap_is_bump(block) || !heap_resolved())
         return;
     heap_unwatch(block);
     heap_forget(block);
-    next_free(block);
+    real_free(block);
 }
 
-EXPORT void *calloc(size_t count, size_t size)
+LWP_EXPORT void *calloc(size_t count, size_t size)
 {
     size_t bytes;
     if (!heap_resolved())
         return __builtin_mul_overflow(count, size, &bytes) ? NULL : heap_bump_alloc(bytes);
-    void *block = next_calloc(count, size);
+    void *block = real_calloc(count, size);
     heap_note(block, count * size, FRAME);
     return block;
 }
 
-EXPORT void *realloc(void *old, size_t size)
+LWP_EXPORT void *realloc(void *old, size_t size)
 {
     if (!heap_resolved())
         return heap_bump_alloc(size);
     if (heap_is_bump(old)) {
-        void *fresh = next_malloc(size);
+        void *fresh = real_malloc(size);
         size_t room = (size_t)(heap_bump + sizeof heap_bump - (char *)old);
         if (fresh)
             memcpy(fresh, old, size < room ? size : room);
@@ -299,47 +289,34 @@ EXPORT void *realloc(void *old, size_t size)
         heap_unwatch(old);
         heap_forget(old);
     }
-    void *block = next_realloc(old, size);
+    void *block = real_realloc(old, size);
     heap_note_seldom(block, size, FRAME); /* when it fails the old block stays, unknown from here on */
     return block;
 }
 
-EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
+LWP_EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 {
     if (!heap_resolved())
         return ENOMEM;
-    int status = next_posix_memalign(block, alignment, size);
+    int status = real_posix_memalign(block, alignment, size);
     if (!status)
         heap_note_seldom(*block, size, FRAME);
     return status;
 }
 
-EXPORT void *aligned_alloc(size_t alignment, size_t size)
-{
-    if (!heap_resolved())
-        return NULL;
-    void *block = next_aligned_alloc(alignment, size);
-    heap_note_seldom(block, size, FRAME);
-    return block;
-}
+#define HEAP_ALIGNED(name, parameters, allocate) \
+    LWP_EXPORT void *name parameters             \
+    {                                            \
+        if (!heap_resolved())                    \
+            return NULL;                         \
+        void *block = allocate;                  \
+        heap_note_seldom(block, size, FRAME);    \
+        return block;                            \
+    }
 
-EXPORT void *memalign(size_t alignment, size_t size)
-{
-    if (!heap_resolved())
-        return NULL;
-    void *block = next_memalign(alignment, size);
-    heap_note_seldom(block, size, FRAME);
-    return block;
-}
-
-EXPORT void *valloc(size_t size)
-{
-    if (!heap_resolved())
-        return NULL;
-    void *block = next_memalign((size_t)sysconf(_SC_PAGESIZE), size);
-    heap_note_seldom(block, size, FRAME);
-    return block;
-}
+HEAP_ALIGNED(aligned_alloc, (size_t alignment, size_t size), real_aligned_alloc(alignment, size))
+HEAP_ALIGNED(memalign, (size_t alignment, size_t size), real_memalign(alignment, size))
+HEAP_ALIGNED(valloc, (size_t size), real_memalign((size_t)sysconf(_SC_PAGESIZE), size))
 
 /* ---- mappings; the loader may ask for some before dlsym works ---- */
 
@@ -358,14 +335,14 @@ static void heap_forget_mapping(const void *block, size_t size)
         heap_remove_block(block);
 }
 
-EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
     bool replaces = flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE);
     if (replaces) {
         lwp_watched_forget(address, size, LWPS_WATCH_FREED);
         heap_forget_mapping(address, size);
     }
-    void *block = next_mmap ? next_mmap(address, size, protection, flags, fd, offset)
+    void *block = real_mmap ? real_mmap(address, size, protection, flags, fd, offset)
                             : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
     if (block == MAP_FAILED)
         return block;
@@ -377,18 +354,18 @@ EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd,
     return block;
 }
 
-EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
+LWP_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
     __attribute__((alias("mmap")));
 
-EXPORT int munmap(void *block, size_t size)
+LWP_EXPORT int munmap(void *block, size_t size)
 {
     lwp_watched_forget(block, size, LWPS_WATCH_FREED);
     lwp_shared_remove((uint64_t)block, size);
     heap_forget_mapping(block, size);
-    return next_munmap ? next_munmap(block, size) : (int)syscall(SYS_munmap, block, size);
+    return real_munmap ? real_munmap(block, size) : (int)syscall(SYS_munmap, block, size);
 }
 
-EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
+LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 {
     va_list rest;
     va_start(rest, flags);
@@ -397,7 +374,8 @@ EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
     lwp_watched_forget(old, old_size, LWPS_WATCH_FREED);
     if (flags & MREMAP_FIXED)
         lwp_watched_forget(wanted, size, LWPS_WATCH_FREED);
-    bool was_shared = lwp_shared_has((uint64_t)old), known = heap_on && old_size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)old);
+    bool was_shared = lwp_shared_has((uint64_t)old);
+    bool known = heap_on && old_size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)old);
     if (known)
         heap_remove_block(old);
     void *block = (void *)syscall(SYS_mremap, old, old_size, size, flags, wanted);

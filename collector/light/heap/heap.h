@@ -1,9 +1,14 @@
-/* The heap as the handler needs it: which small block holds an address. */
+/* The heap: its recording, and which small block holds an address. */
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_HEAP_H
 #define LWP_COLLECTOR_LIGHT_HEAP_HEAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+bool lwp_heap_start(void);
+uint64_t lwp_heap_finish(void); /* writes the pools' counts; returns all allocations seen. With the process lock held */
+void lwp_heap_after_fork(void); /* in the child, before its threads start */
+void lwp_heap_again(void);      /* child of a fork: pools and live blocks into the new file */
 
 /* Finds the live small block that holds `address`. Async-signal-safe, no locks, a few hundred ns at most.
  * False: none known (a large block, a static variable, a stack, freed or foreign memory). Never a wrong block. */

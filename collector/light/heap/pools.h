@@ -1,17 +1,11 @@
-/* Pools: the small blocks of one call path and size, with their counts. */
+/* The pools of this process (collector/record/pool.h); counts are added to by all threads, now and then. */
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_POOLS_H
 #define LWP_COLLECTOR_LIGHT_HEAP_POOLS_H
 
+#include "collector/record/pool.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-struct lwp_pool {
-    uint64_t size;    /* as recorded; 0: various */
-    uint32_t bound;   /* every block of it ends within so many bytes, and nothing else begins there */
-    uint32_t context;
-    uint64_t allocations, frees, peak, bytes; /* added to by all threads, now and then */
-    uint8_t hot;      /* its index in the shadow everywhere, 0: none */
-};
 
 extern struct lwp_pool *lwp_pools; /* ids 1 .. lwp_pool_count */
 extern uint32_t lwp_pool_count;

@@ -29,7 +29,6 @@ enum {
 __thread struct lwp_sites *lwp_sites_self;
 static struct lwp_sites *sites_all;
 
-
 /* ---- life ---- */
 
 static struct lwp_sites *sites_take(void)
@@ -61,9 +60,9 @@ void lwp_sites_begin(struct lwp_thread *thread)
 }
 
 /* With `frees` of its pool. */
-static void sites_add_path(struct lwp_sites *sites, struct lwp_path *path, uint32_t frees)
+static void sites_add_path(struct lwp_sites *sites, struct lwp_allocation_path *path, uint32_t frees)
 {
-    const struct lwp_path_pool *of = &sites->pool[path - sites->path];
+    const struct lwp_allocation_pool *of = &sites->pool[path - sites->path];
     if (path->count || frees)
         lwp_pool_count_in(of->pool, path->count, frees, (uint64_t)path->count * of->size);
     path->count = 0;
@@ -71,7 +70,7 @@ static void sites_add_path(struct lwp_sites *sites, struct lwp_path *path, uint3
 
 static void sites_add_counts(struct lwp_sites *sites)
 {
-    for (unsigned i = 0; i < LWP_PATHS / 64; i++)
+    for (unsigned i = 0; i < LWP_ALLOCATION_PATHS / 64; i++)
         for (uint64_t used = sites->paths_used[i]; used; used &= used - 1)
             sites_add_path(sites, &sites->path[i * 64 + (unsigned)__builtin_ctzll(used)], 0);
     for (unsigned i = 1; i <= LWP_SHADOW_HOT; i++)
@@ -139,11 +138,11 @@ static bool sites_in_program(uint64_t ip)
     return ip >= low && ip < high;
 }
 
-static struct lwp_site *sites_site(struct lwp_sites *sites, uint64_t ra)
+static struct lwp_allocation_site *sites_site(struct lwp_sites *sites, uint64_t ra)
 {
     uint32_t at = lwp_sites_first(ra);
     for (uint32_t way = 0; way < LWP_SITE_WAYS; way++) {
-        struct lwp_site *site = &sites->site[(at + way) & (LWP_SITES - 1)];
+        struct lwp_allocation_site *site = &sites->site[(at + way) & (LWP_SITES - 1)];
         if (site->ra == ra)
             return site;
     }
@@ -152,14 +151,14 @@ static struct lwp_site *sites_site(struct lwp_sites *sites, uint64_t ra)
 
 static void sites_put(struct lwp_sites *sites, uint64_t ra, uint32_t words)
 {
-    struct lwp_site *site = sites_site(sites, ra);
+    struct lwp_allocation_site *site = sites_site(sites, ra);
     uint32_t at = lwp_sites_first(ra);
     for (uint32_t way = 0; !site && way < LWP_SITE_WAYS; way++)
         if (!sites->site[(at + way) & (LWP_SITES - 1)].ra)
             site = &sites->site[(at + way) & (LWP_SITES - 1)];
     if (!site)
         site = &sites->site[at];
-    *site = (struct lwp_site){ra, words, !sites_in_program(ra)};
+    *site = (struct lwp_allocation_site){ra, words, !sites_in_program(ra)};
 }
 
 static uint32_t sites_distance(const struct lwp_sites *sites, const uint64_t *frame, uint64_t wanted)
@@ -188,23 +187,23 @@ static bool sites_learn(struct lwp_sites *sites, const uint64_t *frame)
 }
 
 /* The return address' caller, where its site is known. */
-static const struct lwp_site *sites_upper(struct lwp_sites *sites, const struct lwp_site *site, const uint64_t *frame)
+static const struct lwp_allocation_site *sites_upper(struct lwp_sites *sites, const struct lwp_allocation_site *site, const uint64_t *frame)
 {
     return sites_site(sites, frame[lwp_sites_reach(sites, site, frame)]);
 }
 
 /* False: not known, and the time to learn it is used up. */
-static bool sites_callers(struct lwp_sites *sites, const uint64_t *frame, struct lwp_callers *callers)
+static bool sites_callers(struct lwp_sites *sites, const uint64_t *frame, struct lwp_allocation_callers *callers)
 {
-    const struct lwp_site *site = sites_site(sites, *frame);
+    const struct lwp_allocation_site *site = sites_site(sites, *frame);
     bool known = site && (!site->deep || sites_upper(sites, site, frame));
     if (!known && sites_learn(sites, frame))
         site = sites_site(sites, *frame);
     if (!site)
         return false;
     uint32_t at = lwp_sites_reach(sites, site, frame);
-    *callers = (struct lwp_callers){*frame, frame[at], frame[at]};
-    const struct lwp_site *upper = at && site->deep ? sites_upper(sites, site, frame) : NULL;
+    *callers = (struct lwp_allocation_callers){*frame, frame[at], frame[at]};
+    const struct lwp_allocation_site *upper = at && site->deep ? sites_upper(sites, site, frame) : NULL;
     if (upper)
         callers->above = frame[at + lwp_sites_reach(sites, upper, frame + at)];
     return true;
@@ -222,36 +221,37 @@ static uint32_t sites_unwind(uint64_t ra)
     return lwps_paths_intern(&lwp_process.contexts, ips + own, count - own);
 }
 
-static bool sites_same(const struct lwp_callers *a, const struct lwp_callers *b)
+static bool sites_same(const struct lwp_allocation_callers *a, const struct lwp_allocation_callers *b)
 {
     return a->ra == b->ra && a->caller == b->caller && a->above == b->above;
 }
 
-_Static_assert(LWP_CALLS == 1 << 10, "the key's upper 10 bits");
+_Static_assert(LWP_ALLOCATION_CALLS == 1 << 10, "the key's upper 10 bits");
 
 /* With the process lock held. */
-static uint32_t sites_context(struct lwp_sites *sites, const struct lwp_callers *callers)
+static uint32_t sites_context(struct lwp_sites *sites, const struct lwp_allocation_callers *callers)
 {
-    struct lwp_call *call = &sites->call[lwp_sites_key(callers, 0) >> 54];
+    struct lwp_allocation_call *call = &sites->call[lwp_sites_key(callers, 0) >> 54];
     uint64_t begun;
     if (sites_same(&call->callers, callers))
         return call->context;
     if (!sites_slow_begin(sites, &begun))
         return 0;
-    *call = (struct lwp_call){*callers, sites_unwind(callers->ra)};
+    *call = (struct lwp_allocation_call){*callers, sites_unwind(callers->ra)};
     sites_slow_end(sites, begun);
     return call->context;
 }
 
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
 {
-    struct lwp_callers callers;
+    struct lwp_allocation_callers callers;
     if (!sites_callers(sites, frame, &callers))
-        callers = (struct lwp_callers){.ra = *frame};
+        callers = (struct lwp_allocation_callers){.ra = *frame};
     return sites_context(sites, &callers);
 }
 
-static bool sites_path_new(struct lwp_sites *sites, const struct lwp_callers *callers, uint32_t size, struct lwp_path *path)
+static bool sites_path_new(struct lwp_sites *sites, const struct lwp_allocation_callers *callers, uint32_t size,
+                           struct lwp_allocation_path *path)
 {
     if (!lwp_process_lock_soon())
         return false;
@@ -263,16 +263,16 @@ static bool sites_path_new(struct lwp_sites *sites, const struct lwp_callers *ca
     sites_add_path(sites, path, 0);
     size_t index = (size_t)(path - sites->path);
     sites->paths_used[index / 64] |= (uint64_t)1 << index % 64;
-    *path = (struct lwp_path){.key = lwp_sites_key(callers, size), .most = 1, .hot = lwp_pools[pool].hot};
-    sites->pool[index] = (struct lwp_path_pool){size, pool};
+    *path = (struct lwp_allocation_path){.key = lwp_sites_key(callers, size), .most = 1, .hot = lwp_pools[pool].hot};
+    sites->pool[index] = (struct lwp_allocation_pool){size, pool};
     return true;
 }
 
-__attribute__((noinline)) struct lwp_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
+__attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
     int saved = errno;
-    struct lwp_callers callers;
-    struct lwp_path *path = NULL;
+    struct lwp_allocation_callers callers;
+    struct lwp_allocation_path *path = NULL;
     if (sites_callers(sites, frame, &callers)) {
         uint64_t key = lwp_sites_key(&callers, size);
         path = &sites->path[key >> 53];
@@ -284,7 +284,7 @@ __attribute__((noinline)) struct lwp_path *lwp_sites_path_slow(struct lwp_sites 
 }
 
 /* Counts in early while a pool is small, so that its peak is exact, and seldom later. */
-__attribute__((noinline)) void lwp_sites_count(struct lwp_sites *sites, struct lwp_path *path)
+__attribute__((noinline)) void lwp_sites_count(struct lwp_sites *sites, struct lwp_allocation_path *path)
 {
     const struct lwp_pool *pool = &lwp_pools[lwp_sites_pool(sites, path)];
     uint32_t frees = path->hot ? sites->frees[path->hot] : 0;

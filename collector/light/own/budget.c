@@ -12,14 +12,14 @@ static const double heap_most = 0.75, sample_part = 0.6;
 static const double sample_part_alone = 0.8;
 static const uint64_t heap_credit_ns = 120000000, watch_credit_ns = 3000000;
 
-/* Each for half of it where both have some: whoever were let off could go on for ever. */
-void lwp_budget_spend_armed(struct lwp_budget *budget, uint64_t ns, bool watches, bool trial)
+/* Half to each where both have some: the one that did not pay could go on for ever. */
+void lwp_budget_spend_armed(struct lwp_time_budget *budget, uint64_t ns, bool watches, bool trial)
 {
     lwp_budget_spend(budget, LWP_COST_WATCHES, !watches ? 0 : trial ? ns / 2 : ns);
     lwp_budget_spend(budget, LWP_COST_TRIALS, !trial ? 0 : watches ? ns - ns / 2 : ns);
 }
 
-uint64_t lwp_budget_spent(const struct lwp_budget *budget)
+uint64_t lwp_budget_spent(const struct lwp_time_budget *budget)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < LWP_COST_KINDS; i++)
@@ -28,30 +28,30 @@ uint64_t lwp_budget_spent(const struct lwp_budget *budget)
 }
 
 /* The share that allocations leave. */
-static double budget_left(const struct lwp_budget *budget, uint64_t cpu_ns)
+static double budget_left(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
     double heap = cpu_ns ? (double)budget->spent[LWP_COST_HEAP] / (double)cpu_ns : 0;
     return budget->share - (heap < budget->share * heap_most ? heap : budget->share * heap_most);
 }
 
-uint64_t lwp_budget_period(const struct lwp_budget *budget, uint64_t sample_ns, uint64_t cpu_ns)
+uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample_ns, uint64_t cpu_ns)
 {
     return (uint64_t)((double)sample_ns / (budget_left(budget, cpu_ns) * (budget->watches ? sample_part : sample_part_alone)));
 }
 
-static uint64_t budget_credit(const struct lwp_budget *budget, uint64_t credit_ns)
+static uint64_t budget_credit(const struct lwp_time_budget *budget, uint64_t credit_ns)
 {
     return credit_ns / (1 + budget->before);
 }
 
-static double budget_watches(const struct lwp_budget *budget, uint64_t cpu_ns)
+static double budget_watches(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
     return (double)budget_credit(budget, watch_credit_ns) + (double)cpu_ns * budget_left(budget, cpu_ns) * (1 - sample_part);
 }
 
 /* In a thread that reads what others store, half is for trials of that: watches of its own accesses come with each sample
  * and would leave nothing. */
-bool lwp_budget_affords_watch(const struct lwp_budget *budget, uint64_t cpu_ns, bool reads)
+bool lwp_budget_affords_watch(const struct lwp_time_budget *budget, uint64_t cpu_ns, bool reads)
 {
     double allowed = budget_watches(budget, cpu_ns), trials = (double)budget->spent[LWP_COST_TRIALS];
     if (reads && trials < allowed / 2)
@@ -59,13 +59,13 @@ bool lwp_budget_affords_watch(const struct lwp_budget *budget, uint64_t cpu_ns, 
     return (double)budget->spent[LWP_COST_WATCHES] + trials < allowed;
 }
 
-bool lwp_budget_affords_trial(const struct lwp_budget *budget, uint64_t cpu_ns)
+bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
     double allowed = budget_watches(budget, cpu_ns), trials = (double)budget->spent[LWP_COST_TRIALS];
     return trials < allowed / 2 || (double)budget->spent[LWP_COST_WATCHES] + trials < allowed;
 }
 
-bool lwp_budget_affords_heap(const struct lwp_budget *budget, uint64_t cpu_ns)
+bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
     return (double)budget->spent[LWP_COST_HEAP] <=
            (double)budget_credit(budget, heap_credit_ns) + (double)cpu_ns * budget->share * heap_most;

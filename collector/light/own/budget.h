@@ -13,31 +13,31 @@ enum lwp_cost {
     LWP_COST_KINDS
 };
 
-struct lwp_budget {
+struct lwp_time_budget {
     double share; /* of the thread's CPU time that all may cost */
     bool watches; /* anything is watched at all */
     unsigned before; /* threads of the process that had a credit before this one */
     uint64_t spent[LWP_COST_KINDS]; /* ns */
 };
 
-static inline void lwp_budget_spend(struct lwp_budget *budget, enum lwp_cost cost, uint64_t ns)
+static inline void lwp_budget_spend(struct lwp_time_budget *budget, enum lwp_cost cost, uint64_t ns)
 {
     budget->spent[cost] += ns;
 }
 
 /* On what armed registers slow, of the thread's own watches, of a trial, or of both. */
-void lwp_budget_spend_armed(struct lwp_budget *budget, uint64_t ns, bool watches, bool trial);
+void lwp_budget_spend_armed(struct lwp_time_budget *budget, uint64_t ns, bool watches, bool trial);
 
-uint64_t lwp_budget_spent(const struct lwp_budget *budget); /* on everything, ns */
+uint64_t lwp_budget_spent(const struct lwp_time_budget *budget); /* on everything, ns */
 
 /* The time between samples that cost `sample_ns` each, for a thread that has run for `cpu_ns`. */
-uint64_t lwp_budget_period(const struct lwp_budget *budget, uint64_t sample_ns, uint64_t cpu_ns);
+uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample_ns, uint64_t cpu_ns);
 
 /* Whether another watch or trial may be started. `reads`: the thread was seen to read what others store. */
-bool lwp_budget_affords_watch(const struct lwp_budget *budget, uint64_t cpu_ns, bool reads);
-bool lwp_budget_affords_trial(const struct lwp_budget *budget, uint64_t cpu_ns);
+bool lwp_budget_affords_watch(const struct lwp_time_budget *budget, uint64_t cpu_ns, bool reads);
+bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu_ns);
 
 /* Whether allocations are still recorded as densely as they are. */
-bool lwp_budget_affords_heap(const struct lwp_budget *budget, uint64_t cpu_ns);
+bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns);
 
 #endif

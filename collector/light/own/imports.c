@@ -1,8 +1,8 @@
 /* A program may have functions of its own under names of the C library's (clock_gettime, close, read, ...). It comes first in
- * the loader's search, so that lwp would call those: with counters and locks of the program's in them, clocks that tell another
- * time, or nothing that works at all. So what an image imports is bound again, to the C library itself. The same
- * passes by the wrappers of sanitizers and of other preloaded libraries. Its mmap is own_memory.c's.
- * Left as they are: the allocator's functions, which have to be those of whoever made the block, and dl_iterate_phdr, which is
+ * the loader's search, so that lwp would call those: with counters and locks of the program's in them, clocks with another
+ * time, or nothing that works at all. So what an image imports is bound again, to the C library itself. That also
+ * avoids the wrappers of sanitizers and of other preloaded libraries. Its mmap is own_memory.c's.
+ * Left as they are: the allocator's functions, which have to be those that made the block, and dl_iterate_phdr, which is
  * modules.c's for libunwind. Not covered: a dlsym or dlopen of the program's own. */
 #define _GNU_SOURCE
 #include "collector/light/own/imports.h"
@@ -18,8 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 enum { PAGE_BYTES = 4096 };
 
@@ -88,7 +86,7 @@ static void *imports_function(void *libc, const char *name, bool wanted)
     return wanted && !imports_keeps(name) ? dlsym(libc, name) : NULL;
 }
 
-static void imports_bind(const void *inside)
+void lwp_imports_bind(const void *inside)
 {
     struct image image;
     int saved = errno;
@@ -113,14 +111,4 @@ static void imports_bind(const void *inside)
         mprotect(image.sealed, image.sealed_bytes, PROT_READ);
 out:
     errno = saved;
-}
-
-void lwp_imports_bind(void)
-{
-    imports_bind(__ehdr_start);
-}
-
-void lwp_imports_bind_of(const void *function)
-{
-    imports_bind(function);
 }

@@ -52,3 +52,13 @@ int lwp_own_files_raise(int fd)
         close(fd);
     return raised;
 }
+
+size_t lwp_own_files_read(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, text, room - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0 ? (size_t)length : 0;
+}

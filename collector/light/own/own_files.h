@@ -3,6 +3,7 @@
 #define LWP_COLLECTOR_LIGHT_OWN_OWN_FILES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Whether the process has one thread. */
 void lwp_own_files_alone(bool alone);
@@ -12,5 +13,8 @@ bool lwp_own_files_room(void);
 
 /* A duplicate of `fd`, which is closed, with a number that the program is not likely to use; or -1, and `fd` stays as it is. */
 int lwp_own_files_raise(int fd);
+
+/* The beginning of a file of /proc as text; returns its bytes, 0: none. Async-signal-safe. */
+size_t lwp_own_files_read(const char *path, char *text, size_t room);
 
 #endif

@@ -15,18 +15,16 @@
 
 struct lwp_process lwp_process;
 
-static int process_lock;
-
 bool lwp_process_try_lock(void)
 {
-    return !__atomic_exchange_n(&process_lock, 1, __ATOMIC_ACQUIRE);
+    return !__atomic_exchange_n(&lwp_process.lock, 1, __ATOMIC_ACQUIRE);
 }
 
 bool lwp_process_lock_soon(void)
 {
     enum { SPINS = 1000, YIELDS = 50 };
     for (int spin = 0; spin < SPINS; spin++) {
-        if (!__atomic_load_n(&process_lock, __ATOMIC_RELAXED) && lwp_process_try_lock())
+        if (!__atomic_load_n(&lwp_process.lock, __ATOMIC_RELAXED) && lwp_process_try_lock())
             return true;
         __builtin_ia32_pause();
     }
@@ -40,7 +38,7 @@ bool lwp_process_lock_soon(void)
 
 void lwp_process_unlock(void)
 {
-    __atomic_store_n(&process_lock, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&lwp_process.lock, 0, __ATOMIC_RELEASE);
 }
 
 void lwp_process_debug(const char *what)

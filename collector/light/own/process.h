@@ -9,8 +9,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 struct lwp_process {
+    int lock;                 /* lwp_process_try_lock */
     bool active;              /* between start and finish */
     pid_t pid;                /* whose it is: the child of a vfork shares it */
     struct lwps_writer file;  /* process.lwps */
@@ -36,6 +38,18 @@ bool lwp_process_folder(const char *directory);
 
 /* Opens DIR/p<PID>/<name> for writing. */
 bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid);
+
+/* Whether this is the process that is recorded, and not the child of a vfork, which runs on its memory. */
+static inline bool lwp_process_is_ours(void)
+{
+    return lwp_process.active && getpid() == lwp_process.pid;
+}
+
+/* With the lock held. */
+static inline void lwp_process_note(const char *text)
+{
+    lwps_put_note(&lwp_process.file, &(struct lwps_note){text});
+}
 
 /* To the standard error, if LWP_DEBUG is 1. */
 void lwp_process_debug(const char *what);

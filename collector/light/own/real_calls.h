@@ -1,18 +1,38 @@
-/* The functions that come after the ones interposed here, looked up at the start: dlsym is not for signal handlers. */
+/* The functions behind the ones interposed here, looked up at the start: dlsym is not for signal handlers. */
 #ifndef LWP_COLLECTOR_LIGHT_OWN_REAL_CALLS_H
 #define LWP_COLLECTOR_LIGHT_OWN_REAL_CALLS_H
 
-struct lwp_next {
-    void *function; /* NULL or a stub that asks: not looked up yet */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LWP_EXPORT __attribute__((visibility("default")))
+#define LWP_HIDDEN __attribute__((visibility("hidden")))
+
+struct lwp_real_call {
+    void *function; /* NULL, or a stub that looks it up: not known yet */
     const char *name;
 };
 
-/* Declares `next`, one of those that lwp_next_start finds. */
-#define LWP_NEXT(name) static struct lwp_next next __attribute__((section("lwp_next"), used)) = {(void *)0, name}
+/* The function behind the one that is called `name` here; has its type. */
+#define LWP_REAL(name)                                                                                                 \
+    (*({                                                                                                               \
+        static struct lwp_real_call real_##name __attribute__((section("lwp_real_calls"), used)) = {(void *)0, #name}; \
+        (__typeof__(&name))(real_##name.function ? real_##name.function : lwp_real_call_find(&real_##name));           \
+    }))
 
-void lwp_next_start(void);
+void lwp_real_calls_start(void);
 
-/* Also before that, for other libraries' constructors. Never NULL. */
-void *lwp_next_find(struct lwp_next *next) __attribute__((visibility("hidden")));
+/* Before the start, for other libraries' constructors. Never NULL. */
+LWP_HIDDEN void *lwp_real_call_find(struct lwp_real_call *call);
+
+/* The C library's `syscall`; until the start, one that does the same. */
+LWP_HIDDEN extern long (*lwp_real_syscall)(long number, ...);
+
+/* Whether a call came from this library and not from the program. `caller`: __builtin_return_address(0), or any code. */
+static inline bool lwp_is_ours(const void *caller)
+{
+    extern const char __ehdr_start[] LWP_HIDDEN, _end[] LWP_HIDDEN;
+    return (uintptr_t)caller >= (uintptr_t)__ehdr_start && (uintptr_t)caller < (uintptr_t)_end;
+}
 
 #endif

@@ -31,6 +31,30 @@ struct lwp_thread *lwp_thread_self(void)
     return thread_self;
 }
 
+struct lwp_thread *lwp_thread_enter(void)
+{
+    struct lwp_thread *self = lwp_process_is_ours() ? lwp_thread_self() : NULL;
+    if (self)
+        self->busy++;
+    return self;
+}
+
+void lwp_thread_leave(struct lwp_thread *self)
+{
+    if (self)
+        self->busy--;
+}
+
+void lwp_thread_note(const char *text)
+{
+    struct lwp_thread *self = lwp_thread_enter();
+    if (lwp_process_lock_soon()) {
+        lwp_process_note(text);
+        lwp_process_unlock();
+    }
+    lwp_thread_leave(self);
+}
+
 void lwp_thread_begins(struct lwp_thread *thread)
 {
     thread_self = thread;

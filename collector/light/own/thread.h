@@ -22,17 +22,25 @@ struct lwp_thread {
     uint64_t stack_low, stack_high;
     uint64_t last_cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID at the last sample */
     uint64_t samples, samples_with_address, samples_lost;
-    struct lwp_budget budget;
+    struct lwp_time_budget budget;
     uint64_t lost_in_heap;   /* samples that found the thread recording an allocation: what that costs */
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t random;         /* state of the dither */
-    void *sampler;           /* private to the sampling handler */
+    struct lwp_sampler *sampler; /* sampling.h */
     struct lwp_thread *next; /* of all threads */
     int used;                /* 0: free for a new thread */
 };
 
 /* The calling thread's, or NULL when it is not sampled. Async-signal-safe (initial-exec TLS). */
 struct lwp_thread *lwp_thread_self(void);
+
+/* The calling thread is inside the collector until lwp_thread_leave: samples that come meanwhile are counted as lost. NULL: it is
+ * not sampled, or is not this process's. */
+struct lwp_thread *lwp_thread_enter(void);
+void lwp_thread_leave(struct lwp_thread *self);
+
+/* Writes a note from there, unless another thread keeps the process's file. Not for handlers. */
+void lwp_thread_note(const char *text);
 
 /* All, also free ones. They are never unmapped: handlers of other threads may be looking at them. */
 extern struct lwp_thread *_Atomic lwp_threads;

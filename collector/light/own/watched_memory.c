@@ -1,5 +1,5 @@
 /* Both tables are small and fixed: watches are few, and so are shared mappings; when there is no room for another, all
- * memory outside of the known ones counts as shared, which loses verdicts but tells nothing wrong. */
+ * memory outside of the known ones counts as shared, which loses verdicts but reports nothing wrong. */
 #define _GNU_SOURCE
 #include "collector/light/own/watched_memory.h"
 
@@ -24,6 +24,13 @@ static struct {
 static uint32_t shared_high;
 static bool shared_too_many;
 
+static void raise_to(uint32_t *high, uint32_t least)
+{
+    uint32_t is = __atomic_load_n(high, __ATOMIC_RELAXED);
+    while (is < least && !__atomic_compare_exchange_n(high, &is, least, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        ;
+}
+
 static uint16_t *watched_page(uint64_t address)
 {
     return &lwp_watched_pages[(address >> LWP_WATCHED_PAGE_BITS) % LWP_WATCHED_PAGES];
@@ -37,10 +44,7 @@ int lwp_watched_enter(uint64_t address)
                                                                __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
             continue;
         watched[i].lost = 0;
-        uint32_t high = __atomic_load_n(&watched_high, __ATOMIC_RELAXED);
-        while (high <= i &&
-               !__atomic_compare_exchange_n(&watched_high, &high, i + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-            ;
+        raise_to(&watched_high, i + 1);
         __atomic_add_fetch(watched_page(address), 1, __ATOMIC_SEQ_CST);
         return (int)i;
     }
@@ -86,10 +90,7 @@ void lwp_shared_add(uint64_t address, uint64_t bytes)
             continue;
         __atomic_store_n(&shared[i].low, address,
                          __ATOMIC_RELEASE); /* until now it reached down to what was there before */
-        uint32_t high = __atomic_load_n(&shared_high, __ATOMIC_RELAXED);
-        while (high <= i &&
-               !__atomic_compare_exchange_n(&shared_high, &high, i + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-            ;
+        raise_to(&shared_high, i + 1);
         return;
     }
     shared_too_many = true;

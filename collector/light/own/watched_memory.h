@@ -1,5 +1,5 @@
-/* Which bytes are watched now by any thread, for those who take memory away from under a watch: free, munmap, a system
- * call. Also which memory other processes see. Any thread may ask at any time; nothing waits. */
+/* Which bytes are watched now by any thread, for the code that takes memory away from under a watch: free, munmap, system
+ * calls. Also which memory other processes see. Any thread may ask at any time; nothing waits. */
 #ifndef LWP_COLLECTOR_LIGHT_OWN_WATCHED_MEMORY_H
 #define LWP_COLLECTOR_LIGHT_OWN_WATCHED_MEMORY_H
 

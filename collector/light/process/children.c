@@ -13,12 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EXPORT __attribute__((visibility("default")))
-#define HIDDEN __attribute__((visibility("hidden")))
-
-HIDDEN void *lwp_children_vfork, *lwp_children_clone; /* the C library's */
-HIDDEN void lwp_children_vforked(void);
-HIDDEN void lwp_children_cloned(int (*run)(void *), void *stack, int flags);
+LWP_HIDDEN void *lwp_children_vfork, *lwp_children_clone; /* the C library's */
+LWP_HIDDEN void lwp_children_vforked(void);
+LWP_HIDDEN void lwp_children_cloned(int (*run)(void *), void *stack, int flags);
 
 static void children_begin(void)
 {
@@ -92,24 +89,22 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 
 /* Whatever a thread began to watch while the child was about to run ends, too. */
-#define CHILD(result, name, parameters, arguments, prepare)                    \
-    EXPORT result name parameters                                              \
-    {                                                                          \
-        LWP_NEXT(#name);                                                       \
-        void *function = next.function ? next.function : lwp_next_find(&next); \
-        children_begin();                                                      \
-        prepare;                                                               \
-        result made = ((result(*) parameters)function) arguments;              \
-        children_begin();                                                      \
-        return made;                                                           \
+#define CHILD(result, name, parameters, arguments, prepare) \
+    LWP_EXPORT result name parameters                       \
+    {                                                       \
+        children_begin();                                   \
+        prepare;                                            \
+        result made = LWP_REAL(name) arguments;             \
+        children_begin();                                   \
+        return made;                                        \
     }
 
 /* Those that cannot bear this library get an environment without it. */
-#define SPAWN(name, foreign)                                                                                         \
-    CHILD(int, name,                                                                                                 \
+#define SPAWN(name, foreign)                                                                                             \
+    CHILD(int, name,                                                                                                     \
           (pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, \
-           char *const arguments[], char *const environment[]),                                                      \
-          (pid, file, actions, attributes, arguments, environment), size_t count = foreign; char *room[count + 1];   \
+           char *const arguments[], char *const environment[]),                                                          \
+          (pid, file, actions, attributes, arguments, environment), size_t count = foreign; char *room[count + 1];       \
           if (count) environment = lwp_foreign_environment(environment, room, count))
 
 SPAWN(posix_spawn, lwp_foreign(AT_FDCWD, file, 0, environment))

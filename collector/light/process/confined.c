@@ -1,16 +1,20 @@
-/* A program that confines itself (seccomp) may be killed for what sampling does, now or in what it executes: everything is
- * written and closed before, and nothing is sampled from then on. Not seen: bare system calls. */
+/* Where sampling would harm the program it ends.
+ *
+ * A program that confines itself (seccomp) may be killed for what sampling does, now or in what it executes: everything is
+ * written and closed before, and nothing is sampled from then on. The child of a debugger that is
+ * about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
 #define _GNU_SOURCE
 #include "collector/light/own/real_calls.h"
-#include "collector/light/own/real_syscall.h"
 #include "collector/light/process/foreign.h"
 #include "collector/light/process/start.h"
-#include "collector/light/watch/counted_calls.h"
+#include "collector/light/sampling/sampler.h"
+#include "collector/light/watch/system_calls.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 static void confined_leave(void)
@@ -19,28 +23,46 @@ static void confined_leave(void)
     lwp_process_leave("the program confined itself (seccomp): nothing was sampled from then on");
 }
 
-__attribute__((visibility("hidden"))) long lwp_confined_syscall(long number, long a, long b, long c, long d, long e);
+LWP_HIDDEN long lwp_confined_syscall(long number, long a, long b, long c, long d, long e);
 
 long lwp_confined_syscall(long number, long a, long b, long c, long d, long e)
 {
     bool by_seccomp = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER);
     if (by_seccomp || (number == SYS_prctl && a == PR_SET_SECCOMP))
         confined_leave();
-    return lwp_next_syscall(number, a, b, c, d, e);
+    return lwp_real_syscall(number, a, b, c, d, e);
 }
 
-__attribute__((visibility("default"))) int prctl(int option, ...)
+LWP_EXPORT int prctl(int option, ...)
 {
-    LWP_NEXT("prctl");
     unsigned long given[4];
-    va_list rest;
-    va_start(rest, option);
+    va_list more;
+    va_start(more, option);
     for (int i = 0; i < 4; i++)
-        given[i] = va_arg(rest, unsigned long);
-    va_end(rest);
-    void *function = next.function ? next.function : lwp_next_find(&next);
+        given[i] = va_arg(more, unsigned long);
+    va_end(more);
     lwp_counted_calls++;
     if (option == PR_SET_SECCOMP)
         confined_leave();
-    return ((int (*)(int, ...))function)(option, given[0], given[1], given[2], given[3]);
+    return LWP_REAL(prctl)(option, given[0], given[1], given[2], given[3]);
+}
+
+static void traced_begin(void)
+{
+    struct lwp_thread *self = lwp_thread_enter();
+    if (self)
+        lwp_sampler_detach(self);
+    lwp_thread_leave(self);
+}
+
+LWP_EXPORT long ptrace(enum __ptrace_request request, ...)
+{
+    va_list more;
+    va_start(more, request);
+    pid_t pid = va_arg(more, pid_t);
+    void *address = va_arg(more, void *), *data = va_arg(more, void *);
+    va_end(more);
+    if (request == PTRACE_TRACEME)
+        traced_begin();
+    return LWP_REAL(ptrace)(request, pid, address, data);
 }

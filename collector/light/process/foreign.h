@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 
-
 /* Pointers of room for the environment without lwp's library, where the file that would be executed cannot bear it. 0: it is to
  * get the environment as it is, also where the file cannot be looked at. */
 size_t lwp_foreign(int at, const char *path, int flags, char *const environment[]);

@@ -1,17 +1,16 @@
-/* The program may install a handler for our signal, ignore or block it: it is told that it did, its handler gets what is
+/* The program may install a handler for our signal, ignore or block it: its calls succeed, its handler gets what is
  * not ours, and the signal stays ours and open. A signal that is not ours and has no handler does what it would have.
  * What is sent while blocked waits here, for sigwait, too, or for an unblocking.
  * Not covered: signalfd for our signal, masks set by bare system calls, masks inherited through exec. */
 #define _GNU_SOURCE
 #include "collector/light/process/signals.h"
 
-#include "collector/light/own/debugger.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
+#include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/rate.h"
 #include "collector/light/sampling/sampler.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,36 +20,38 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
-static int signals_ours;                /* 0: none */
-static struct sigaction signals_theirs; /* what the program believes is installed */
-static bool signals_in_mask[NSIG];      /* handlers during which the program wanted ours blocked */
-static __thread bool signals_blocked;   /* what the program believes of its mask */
-static __thread bool signals_pending;   /* one of theirs came while so */
-
-/* Sent to the process while the thread that got it blocked it: for whichever thread waits for it or unblocks it first. */
-static struct {
-    int pending; /* 1: `info` is it; 2: being written */
-    siginfo_t info;
-} signals_sent;
-
 enum { WAITERS_MOST = 64, SIGNALS_BY_KILL = 0x6c77706b };
-static pid_t signals_waiters[WAITERS_MOST]; /* threads in sigwait for our signal */
 
-static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
-static sighandler_t (*next_signal)(int, sighandler_t);
-static int (*next_sigprocmask)(int, const sigset_t *, sigset_t *);
-static int (*next_pthread_sigmask)(int, const sigset_t *, sigset_t *);
+static struct {
+    int ours;                /* 0: none */
+    struct sigaction theirs; /* what the program believes is installed */
+    bool in_mask[NSIG];      /* handlers during which the program wanted ours blocked */
+    struct {
+        int pending; /* 1: `info` is it; 2: being written */
+        siginfo_t info;
+    } sent; /* to the process while the thread that got it blocked it: for the first thread that waits for it or unblocks it */
+    pid_t waiters[WAITERS_MOST]; /* threads in sigwait for our signal */
+} signals;
+static __thread bool signals_blocked; /* what the program believes of its mask */
+static __thread bool signals_pending; /* one of theirs came while so */
 
-static void signals_resolve(void)
+static int signals_real_action(int signal, const struct sigaction *action, struct sigaction *before)
 {
-    if (next_sigaction)
-        return;
-    next_sigprocmask = dlsym(RTLD_NEXT, "sigprocmask");
-    next_pthread_sigmask = dlsym(RTLD_NEXT, "pthread_sigmask");
-    next_signal = dlsym(RTLD_NEXT, "signal");
-    next_sigaction = dlsym(RTLD_NEXT, "sigaction");
+    return LWP_REAL(sigaction)(signal, action, before);
+}
+
+static int signals_real_mask(int how, const sigset_t *set, sigset_t *before)
+{
+    return LWP_REAL(pthread_sigmask)(how, set, before);
+}
+
+/* The signal alone. */
+static sigset_t signals_only_ours(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signals.ours);
+    return set;
 }
 
 /* One by kill() may only be queued for another thread as one by sigqueue(). */
@@ -60,7 +61,7 @@ static void signals_send(pid_t tid, siginfo_t *info)
         info->si_code = SI_QUEUE;
         info->si_value.sival_int = SIGNALS_BY_KILL;
     }
-    syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signals_ours, info);
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signals.ours, info);
 }
 
 static void signals_as_sent(siginfo_t *info)
@@ -71,6 +72,18 @@ static void signals_as_sent(siginfo_t *info)
     }
 }
 
+/* Gives the kept signal, if there is one, to a thread that can take it. */
+static bool signals_send_sent(pid_t tid)
+{
+    int kept = 1;
+    if (!__atomic_compare_exchange_n(&signals.sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return false;
+    siginfo_t sent = signals.sent.info;
+    __atomic_store_n(&signals.sent.pending, 0, __ATOMIC_RELEASE);
+    signals_send(tid, &sent);
+    return true;
+}
+
 /* A signal that the calling thread blocks was sent. */
 static void signals_keep(siginfo_t *info)
 {
@@ -79,35 +92,27 @@ static void signals_keep(siginfo_t *info)
         return;
     }
     int none = 0;
-    if (__atomic_compare_exchange_n(&signals_sent.pending, &none, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        signals_sent.info = *info;
-        __atomic_store_n(&signals_sent.pending, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_compare_exchange_n(&signals.sent.pending, &none, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        signals.sent.info = *info;
+        __atomic_store_n(&signals.sent.pending, 1, __ATOMIC_SEQ_CST);
     }
     for (int i = 0; i < WAITERS_MOST; i++) {
-        int kept = 1;
-        pid_t tid = __atomic_load_n(&signals_waiters[i], __ATOMIC_SEQ_CST);
-        if (!tid || !__atomic_compare_exchange_n(&signals_sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-            continue;
-        siginfo_t sent = signals_sent.info;
-        __atomic_store_n(&signals_sent.pending, 0, __ATOMIC_RELEASE);
-        signals_send(tid, &sent);
-        return;
+        pid_t tid = __atomic_load_n(&signals.waiters[i], __ATOMIC_SEQ_CST);
+        if (tid && signals_send_sent(tid))
+            return;
     }
 }
 
 /* What was kept comes again, to the calling thread, which can take it now. */
 static void signals_send_kept(void)
 {
-    int kept = 1;
     pid_t tid = (pid_t)syscall(SYS_gettid);
-    if (signals_pending) {
-        signals_pending = false;
-        syscall(SYS_tgkill, getpid(), tid, signals_ours);
-    } else if (__atomic_compare_exchange_n(&signals_sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        siginfo_t sent = signals_sent.info;
-        __atomic_store_n(&signals_sent.pending, 0, __ATOMIC_RELEASE);
-        signals_send(tid, &sent);
+    if (!signals_pending) {
+        signals_send_sent(tid);
+        return;
     }
+    signals_pending = false;
+    syscall(SYS_tgkill, getpid(), tid, signals.ours);
 }
 
 /* The mask that the program's own handler would have run with: it may jump out of it. */
@@ -115,12 +120,12 @@ static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontex
 {
     sigset_t mask;
     sigorset(&mask, &context->uc_sigmask, &theirs->sa_mask);
-    sigdelset(&mask, signals_ours);
-    next_pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    sigdelset(&mask, signals.ours);
+    signals_real_mask(SIG_SETMASK, &mask, NULL);
 }
 
 /* Debug registers stop a thread by an exception whose cause stands in a register of its own. Where that was lost (in virtual
- * machines) the kernel cannot tell that it was our event, and sends a plain SIGTRAP. Nobody but lwp has it stop there:
+ * machines) the kernel does not see that it was our event, and sends a plain SIGTRAP. Nobody but lwp has it stop there:
  * debuggers take theirs before. The program's own int1 is the instruction before (as any whose last byte is 0xf1 seems to be), or in
  * virtual machines on AMD's processors the one it stopped at; and its single steps show in the flags. */
 static bool signals_is_stray(int signal, const siginfo_t *info, const ucontext_t *context)
@@ -134,14 +139,22 @@ static bool signals_is_stray(int signal, const siginfo_t *info, const ucontext_t
     if (info->si_code == TRAP_BRKPT)
         return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof code && code[0] != INT1 && code[1] != INT1;
     if (info->si_code == TRAP_TRACE)
-        return signals_theirs.sa_handler == SIG_DFL && !(machine[REG_EFL] & FLAG_TRAP);
+        return signals.theirs.sa_handler == SIG_DFL && !(machine[REG_EFL] & FLAG_TRAP);
     return info->si_code == TRAP_HWBKPT;
+}
+
+/* Fatal, as it would have been: the signal is held back until this handler returns. */
+static void signals_die(int signal)
+{
+    const struct sigaction fatal = {.sa_handler = SIG_DFL};
+    signals_real_action(signal, &fatal, NULL);
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
 }
 
 static void signals_pass_on(int signal, siginfo_t *info, void *context)
 {
     signals_as_sent(info);
-    struct sigaction theirs = signals_theirs;
+    struct sigaction theirs = signals.theirs;
     if (signal == SIGTRAP && info->si_code > 0 && theirs.sa_handler == SIG_DFL && lwp_debugger_is_here())
         return; /* a debugger's own, passed on with ours */
     if (signals_blocked && info->si_code <= 0) { /* sent, not trapped: waits */
@@ -150,22 +163,17 @@ static void signals_pass_on(int signal, siginfo_t *info, void *context)
     }
     if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
         if (theirs.sa_flags & SA_RESETHAND)
-            signals_theirs.sa_handler = SIG_DFL;
+            signals.theirs.sa_handler = SIG_DFL;
         signals_mask_as_theirs(&theirs, context);
     }
     if (theirs.sa_flags & SA_SIGINFO) {
         theirs.sa_sigaction(signal, info, context);
     } else if (theirs.sa_handler == SIG_DFL) {
-        /* Fatal, as it would have been: the signal is held back until this handler returns. */
-        struct sigaction fatal = {.sa_handler = SIG_DFL};
-        next_sigaction(signal, &fatal, NULL);
-        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+        signals_die(signal);
     } else if (theirs.sa_handler != SIG_IGN) {
         theirs.sa_handler(signal);
     } else if (info->si_code == SI_KERNEL && signal == SIGTRAP) {
-        struct sigaction fatal = {.sa_handler = SIG_DFL}; /* a trap cannot be ignored */
-        next_sigaction(signal, &fatal, NULL);
-        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+        signals_die(signal); /* a trap cannot be ignored */
     }
 }
 
@@ -182,7 +190,7 @@ static bool signals_in_window(void)
         return false;
     self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     if (now < lwp_process.sample_from_ns) {
-        lwp_pace_pause(self, lwp_process.sample_from_ns - now);
+        lwp_rate_pause(self, lwp_process.sample_from_ns - now);
     } else {
         self->busy++;
         lwp_sampler_detach(self);
@@ -203,69 +211,65 @@ static void signals_handle(int signal, siginfo_t *info, void *context)
 
 bool lwp_signals_start(void)
 {
-    signals_resolve();
-    signals_ours = lwp_sampler_signals()[0];
+    signals.ours = lwp_sampler_signal();
     struct sigaction ours = {.sa_sigaction = signals_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sigfillset(&ours.sa_mask);
     struct sigaction before = {0};
-    if (!signals_ours || next_sigaction(signals_ours, &ours, &before)) {
-        signals_ours = 0;
+    if (!signals.ours || signals_real_action(signals.ours, &ours, &before)) {
+        signals.ours = 0;
         return false;
     }
     if (before.sa_sigaction != signals_handle)
-        signals_theirs = before;
-    sigset_t open;
-    sigemptyset(&open);
-    sigaddset(&open, signals_ours);
-    next_pthread_sigmask(SIG_UNBLOCK, &open, NULL);
+        signals.theirs = before;
+    const sigset_t open = signals_only_ours();
+    signals_real_mask(SIG_UNBLOCK, &open, NULL);
     return true;
 }
 
 void lwp_signals_finish(void)
 {
-    if (!signals_ours)
+    if (!signals.ours)
         return;
     /* One of our own may still be on its way: SIG_DFL would be deadly. */
-    if (signals_theirs.sa_handler != SIG_DFL && signals_theirs.sa_handler != SIG_IGN)
-        next_sigaction(signals_ours, &signals_theirs, NULL);
+    if (signals.theirs.sa_handler != SIG_DFL && signals.theirs.sa_handler != SIG_IGN)
+        signals_real_action(signals.ours, &signals.theirs, NULL);
 }
 
 /* ---- actions ---- */
 
 static int signals_action(int signal, const struct sigaction *action, struct sigaction *before)
 {
-    signals_resolve();
-    if (!signals_ours || signal <= 0 || signal >= NSIG)
-        return next_sigaction(signal, action, before);
-    if (signal == signals_ours) {
-        struct sigaction old = signals_theirs;
+    if (!signals.ours || signal <= 0 || signal >= NSIG)
+        return signals_real_action(signal, action, before);
+    if (signal == signals.ours) {
+        struct sigaction old = signals.theirs;
         if (action)
-            signals_theirs = *action;
+            signals.theirs = *action;
         if (before)
             *before = old;
         return 0;
     }
-    bool was = signals_in_mask[signal];
+    bool was = signals.in_mask[signal];
     struct sigaction open;
     if (action) {
         open = *action;
-        signals_in_mask[signal] = sigismember(&open.sa_mask, signals_ours) == 1;
-        sigdelset(&open.sa_mask, signals_ours);
+        signals.in_mask[signal] = sigismember(&open.sa_mask, signals.ours) == 1;
+        sigdelset(&open.sa_mask, signals.ours);
     }
-    int status = next_sigaction(signal, action ? &open : NULL, before);
+    int status = signals_real_action(signal, action ? &open : NULL, before);
     if (status)
-        signals_in_mask[signal] = was;
+        signals.in_mask[signal] = was;
     else if (before && was)
-        sigaddset(&before->sa_mask, signals_ours);
+        sigaddset(&before->sa_mask, signals.ours);
     return status;
 }
 
-EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+LWP_EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
 {
     return signals_action(signal, action, before);
 }
 
-EXPORT int __sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+LWP_EXPORT int __sigaction(int signal, const struct sigaction *action, struct sigaction *before)
     __THROW __attribute__((alias("sigaction")));
 
 static sighandler_t signals_install(int number, sighandler_t handler, int flags)
@@ -279,25 +283,24 @@ static sighandler_t signals_install(int number, sighandler_t handler, int flags)
     return signals_action(number, &action, &before) ? SIG_ERR : before.sa_handler;
 }
 
-EXPORT sighandler_t signal(int number, sighandler_t handler)
+LWP_EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
-    signals_resolve();
-    if (number != signals_ours && next_signal) /* glibc's own knows of siginterrupt */
-        return next_signal(number, handler);
+    if (number != signals.ours) /* glibc's own knows of siginterrupt */
+        return LWP_REAL(signal)(number, handler);
     return signals_install(number, handler, SA_RESTART);
 }
 
-EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
-EXPORT sighandler_t ssignal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
+LWP_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
+LWP_EXPORT sighandler_t ssignal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
 
-EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
+LWP_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
 {
     return signals_install(number, handler, SA_RESETHAND | SA_NODEFER);
 }
 
-EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) __attribute__((alias("sysv_signal")));
+LWP_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) __attribute__((alias("sysv_signal")));
 
-EXPORT int sigignore(int number)
+LWP_EXPORT int sigignore(int number)
 {
     return signals_install(number, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
 }
@@ -305,22 +308,22 @@ EXPORT int sigignore(int number)
 /* ---- masks ---- */
 
 /* Carries out what the program asks for but for our signal, of which only a note is taken. */
-static int signals_mask(int (*next)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *before)
+static int signals_mask(int (*real)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *before)
 {
-    struct lwp_thread *self = signals_ours ? lwp_thread_self() : NULL;
-    if (!signals_ours || (self && self->busy)) /* not the program but a library of ours, libunwind */
-        return next(how, set, before);
+    struct lwp_thread *self = signals.ours ? lwp_thread_self() : NULL;
+    if (!signals.ours || (self && self->busy)) /* not the program but a library of ours, libunwind */
+        return real(how, set, before);
     sigset_t open;
-    bool was = signals_blocked, named = set && sigismember(set, signals_ours) == 1;
+    bool was = signals_blocked, named = set && sigismember(set, signals.ours) == 1;
     if (set) {
         open = *set;
-        sigdelset(&open, signals_ours);
+        sigdelset(&open, signals.ours);
     }
-    int status = next(how, set ? &open : NULL, before);
+    int status = real(how, set ? &open : NULL, before);
     if (status)
         return status;
     if (before && was)
-        sigaddset(before, signals_ours);
+        sigaddset(before, signals.ours);
     if (set)
         signals_blocked = how == SIG_SETMASK ? named : how == SIG_BLOCK ? was || named : was && !named;
     if (set && !signals_blocked)
@@ -328,21 +331,14 @@ static int signals_mask(int (*next)(int, const sigset_t *, sigset_t *), int how,
     return 0;
 }
 
-static int signals_mask_of_process(int how, const sigset_t *set, sigset_t *before)
+LWP_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 {
-    signals_resolve();
-    return signals_mask(next_sigprocmask, how, set, before);
+    return signals_mask(LWP_REAL(sigprocmask), how, set, before);
 }
 
-EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+LWP_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 {
-    return signals_mask_of_process(how, set, before);
-}
-
-EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
-{
-    signals_resolve();
-    return signals_mask(next_pthread_sigmask, how, set, before);
+    return signals_mask(signals_real_mask, how, set, before);
 }
 
 bool lwp_signals_blocked(void)
@@ -356,78 +352,74 @@ void lwp_signals_inherit(bool blocked)
     signals_pending = false;
 }
 
-/* ---- waiting: our signal is really blocked meanwhile, so that what is sent stays for the one who waits ---- */
+/* ---- waiting: our signal is really blocked during it, so that what is sent stays for the one who waits ---- */
 
 static pid_t *signals_wait_begin(const sigset_t *set)
 {
-    signals_resolve();
-    if (!signals_ours || !signals_blocked || !set || sigismember(set, signals_ours) != 1)
+    if (!signals.ours || !signals_blocked || !set || sigismember(set, signals.ours) != 1)
         return NULL;
-    sigset_t ours;
-    sigemptyset(&ours);
-    sigaddset(&ours, signals_ours);
-    next_pthread_sigmask(SIG_BLOCK, &ours, NULL);
+    const sigset_t ours = signals_only_ours();
+    signals_real_mask(SIG_BLOCK, &ours, NULL);
     pid_t tid = (pid_t)syscall(SYS_gettid);
     for (int i = 0; i < WAITERS_MOST; i++) {
         pid_t none = 0;
-        if (__atomic_compare_exchange_n(&signals_waiters[i], &none, tid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+        if (__atomic_compare_exchange_n(&signals.waiters[i], &none, tid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
             signals_send_kept();
-            return &signals_waiters[i];
+            return &signals.waiters[i];
         }
     }
-    next_pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+    signals_real_mask(SIG_UNBLOCK, &ours, NULL);
     return NULL;
 }
 
 static void signals_wait_end(pid_t *waiter, siginfo_t *info)
 {
     int saved = errno;
-    sigset_t ours;
     if (!waiter)
         return;
     if (info)
         signals_as_sent(info);
     __atomic_store_n(waiter, 0, __ATOMIC_SEQ_CST);
-    sigemptyset(&ours);
-    sigaddset(&ours, signals_ours);
-    next_pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+    const sigset_t ours = signals_only_ours();
+    signals_real_mask(SIG_UNBLOCK, &ours, NULL);
     errno = saved;
 }
 
-#define WAIT(name, parameters, arguments, info)                                                                   \
-    EXPORT int name parameters                                                                                 \
-    {                                                                                                          \
-        LWP_NEXT(#name);                                                                                       \
-        void *function = next.function ? next.function : lwp_next_find(&next);                                 \
-        pid_t *waiter = signals_wait_begin(set);                                                               \
-        int status = ((int (*) parameters)function) arguments;                                                 \
-        signals_wait_end(waiter, status < 0 ? NULL : info);                                                    \
-        return status;                                                                                         \
+#define WAIT(name, parameters, arguments, info)             \
+    LWP_EXPORT int name parameters                          \
+    {                                                       \
+        pid_t *waiter = signals_wait_begin(set);            \
+        int status = LWP_REAL(name) arguments;              \
+        signals_wait_end(waiter, status < 0 ? NULL : info); \
+        return status;                                      \
     }
 
 WAIT(sigwait, (const sigset_t *set, int *number), (set, number), NULL)
 WAIT(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), info)
 WAIT(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout), info)
 
-EXPORT int sigpending(sigset_t *set)
+LWP_EXPORT int sigpending(sigset_t *set)
 {
-    LWP_NEXT("sigpending");
-    int status = ((int (*)(sigset_t *))(next.function ? next.function : lwp_next_find(&next)))(set);
-    if (status == 0 && signals_ours && signals_blocked && (signals_pending || signals_sent.pending))
-        sigaddset(set, signals_ours);
+    int status = LWP_REAL(sigpending)(set);
+    if (status == 0 && signals.ours && signals_blocked && (signals_pending || signals.sent.pending))
+        sigaddset(set, signals.ours);
     return status;
 }
 
-EXPORT int sighold(int number)
+/* The old way to block and unblock one signal. */
+static int signals_mask_one(int how, int number)
 {
     sigset_t set;
     sigemptyset(&set);
-    return sigaddset(&set, number) ? -1 : signals_mask_of_process(SIG_BLOCK, &set, NULL);
+    return sigaddset(&set, number) ? -1 : signals_mask(LWP_REAL(sigprocmask), how, &set, NULL);
 }
 
-EXPORT int sigrelse(int number)
+LWP_EXPORT int sighold(int number)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    return sigaddset(&set, number) ? -1 : signals_mask_of_process(SIG_UNBLOCK, &set, NULL);
+    return signals_mask_one(SIG_BLOCK, number);
+}
+
+LWP_EXPORT int sigrelse(int number)
+{
+    return signals_mask_one(SIG_UNBLOCK, number);
 }

@@ -1,17 +1,16 @@
 #define _GNU_SOURCE
-#include "collector/light/process/threads.h"
+#include "collector/light/process/start.h"
 
 #include "collector/light/code/function.h"
 #include "collector/light/heap/sites.h"
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
+#include "collector/light/own/real_calls.h"
 #include "collector/light/process/signals.h"
 #include "collector/light/sampling/sampler.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +20,11 @@
 #include <threads.h>
 #include <unistd.h>
 
-static pthread_key_t threads_key;
-static bool threads_key_made;
-static struct lwp_thread_totals threads_gone; /* of threads that ended; added without a lock: approximate */
+static struct {
+    pthread_key_t key; /* its destructor runs when a thread ends */
+    bool key_made;
+    struct lwp_thread_totals gone; /* of threads that ended; added without a lock: approximate */
+} threads;
 
 static void threads_stack(struct lwp_thread *thread, bool own)
 {
@@ -47,11 +48,7 @@ static void threads_name(pid_t tid, bool own, char *name, size_t room)
     if (own && prctl(PR_GET_NAME, name) == 0)
         return;
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
-    int from = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = from < 0 ? 0 : read(from, name, room - 1);
-    if (from >= 0)
-        close(from);
-    name[length > 0 ? length : 0] = '\0';
+    lwp_own_files_read(path, name, room);
     name[strcspn(name, "\n")] = '\0';
 }
 
@@ -98,10 +95,18 @@ static void threads_start_self(void)
     if (!thread)
         return;
     lwp_thread_begins(thread);
-    if (threads_key_made)
-        pthread_setspecific(threads_key, thread);
+    if (threads.key_made)
+        pthread_setspecific(threads.key, thread);
     lwp_sites_begin(thread);
     thread->busy = 0;
+}
+
+static void threads_add(struct lwp_thread_totals *totals, const struct lwp_thread *thread)
+{
+    totals->samples += thread->samples;
+    totals->samples_with_address += thread->samples_with_address;
+    totals->samples_lost += thread->samples_lost;
+    totals->own_ns += lwp_budget_spent(&thread->budget);
 }
 
 static void threads_close(struct lwp_thread *thread, bool own)
@@ -113,12 +118,9 @@ static void threads_close(struct lwp_thread *thread, bool own)
                                                   .cpu_ns = own ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : thread->last_cpu_ns});
     lwps_writer_close(&thread->file);
     lwps_paths_free(&thread->contexts);
-    threads_gone.samples += thread->samples;
-    threads_gone.samples_with_address += thread->samples_with_address;
-    threads_gone.samples_lost += thread->samples_lost;
-    threads_gone.own_ns += lwp_budget_spent(&thread->budget);
+    threads_add(&threads.gone, thread);
     thread->samples = thread->samples_with_address = thread->samples_lost = 0;
-    thread->budget = (struct lwp_budget){0};
+    thread->budget = (struct lwp_time_budget){0};
 }
 
 static void threads_end_self(void *value)
@@ -145,8 +147,8 @@ bool lwp_threads_alone(void)
 
 void lwp_threads_start(void)
 {
-    if (!threads_key_made)
-        threads_key_made = pthread_key_create(&threads_key, threads_end_self) == 0;
+    if (!threads.key_made)
+        threads.key_made = pthread_key_create(&threads.key, threads_end_self) == 0;
     threads_start_self();
     DIR *tasks = opendir("/proc/self/task");
     if (!tasks)
@@ -188,85 +190,72 @@ void lwp_threads_after_fork(void)
         thread->attached = false;
     }
     lwp_thread_forget_all();
-    threads_gone = (struct lwp_thread_totals){0};
+    threads.gone = (struct lwp_thread_totals){0};
 }
 
 void lwp_threads_totals(struct lwp_thread_totals *totals)
 {
-    *totals = threads_gone;
+    *totals = threads.gone;
     for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
-        if (thread->attached) {
-            totals->samples += thread->samples;
-            totals->samples_with_address += thread->samples_with_address;
-            totals->samples_lost += thread->samples_lost;
-            totals->own_ns += lwp_budget_spent(&thread->budget);
-        }
+        if (thread->attached)
+            threads_add(totals, thread);
 }
 
-/* ---- pthread_create ---- */
+/* ---- new threads: by pthread_create, and C11's, which do not come through it ---- */
 
 struct thread_start {
-    void *(*run)(void *);
+    void *run; /* the program's function */
     void *argument;
-    bool blocked;
+    bool blocked; /* whether its maker believes that our signal is */
 };
 
-static void *threads_run(void *given)
+/* NULL: the thread is made without us. */
+static struct thread_start *threads_prepare(void *run, void *argument)
 {
-    struct thread_start start = *(struct thread_start *)given;
+    lwp_own_files_alone(false);
+    struct thread_start *start = lwp_process.active ? lwp_own_memory(sizeof *start) : NULL;
+    if (start)
+        *start = (struct thread_start){run, argument, lwp_signals_blocked()};
+    return start;
+}
+
+/* What a new thread does first. */
+static struct thread_start threads_begin(void *given)
+{
+    const struct thread_start start = *(struct thread_start *)given;
     munmap(given, sizeof start);
     lwp_signals_inherit(start.blocked);
     if (lwp_process.active)
         threads_start_self();
-    return start.run(start.argument);
+    return start;
 }
 
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                                                          void *(*run)(void *), void *argument)
+static void *threads_run(void *given)
 {
-    static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "pthread_create");
-    lwp_own_files_alone(false);
-    struct thread_start *start = lwp_process.active ? lwp_own_memory(sizeof *start) : NULL;
-    if (!start)
-        return next(thread, attributes, run, argument);
-    *start = (struct thread_start){run, argument, lwp_signals_blocked()};
-    int status = next(thread, attributes, threads_run, start);
-    if (status)
+    const struct thread_start start = threads_begin(given);
+    return ((void *(*)(void *))start.run)(start.argument);
+}
+
+static int threads_run_c11(void *given)
+{
+    const struct thread_start start = threads_begin(given);
+    return ((thrd_start_t)start.run)(start.argument);
+}
+
+LWP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    struct thread_start *start = threads_prepare((void *)run, argument);
+    int status = LWP_REAL(pthread_create)(thread, attributes, start ? threads_run : run, start ? start : argument);
+    if (status && start)
         munmap(start, sizeof *start);
     return status;
 }
 
-/* C11's threads do not come through pthread_create. */
-struct thrd_start {
-    thrd_start_t run;
-    void *argument;
-    bool blocked;
-};
-
-static int threads_run_c11(void *given)
+LWP_EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 {
-    struct thrd_start start = *(struct thrd_start *)given;
-    munmap(given, sizeof start);
-    lwp_signals_inherit(start.blocked);
-    if (lwp_process.active)
-        threads_start_self();
-    return start.run(start.argument);
-}
-
-__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
-{
-    static int (*next)(thrd_t *, thrd_start_t, void *);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "thrd_create");
-    lwp_own_files_alone(false);
-    struct thrd_start *start = lwp_process.active ? lwp_own_memory(sizeof *start) : NULL;
-    if (!start)
-        return next(thread, run, argument);
-    *start = (struct thrd_start){run, argument, lwp_signals_blocked()};
-    int status = next(thread, threads_run_c11, start);
-    if (status != thrd_success)
+    struct thread_start *start = threads_prepare((void *)run, argument);
+    int status = LWP_REAL(thrd_create)(thread, start ? threads_run_c11 : run, start ? start : argument);
+    if (status != thrd_success && start)
         munmap(start, sizeof *start);
     return status;
 }

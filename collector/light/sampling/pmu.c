@@ -1,8 +1,8 @@
 #include "collector/light/sampling/pmu.h"
 
-#include "collector/light/own/ours.h"
 #include "collector/light/own/own_memory.h"
-#include "collector/light/own/timer.h"
+#include "collector/light/own/real_calls.h"
+#include "collector/light/sampling/sampling.h"
 #include "collector/perf/open.h"
 #include "collector/perf/record.h"
 
@@ -14,32 +14,29 @@ enum { PMU_FD_LEAST = 200, PMU_CHANGE_MOST = 16 };
 
 struct lwp_pmu {
     struct lwp_pmu_open open;
-    uint64_t taken[LWP_PMU_EVENTS_MAX]; /* samples of each event since its pace was last looked at */
+    uint64_t taken[LWP_PMU_EVENTS_MAX]; /* samples of each event since its period was last looked at */
     struct lwp_pmu_counts counts;
 };
 
-static struct lwp_pmu_events pmu_events;
-static uint64_t pmu_period;
-
 enum lwps_weight_unit lwp_pmu_init(const char *events, uint64_t period)
 {
-    pmu_period = period;
-    if (events && lwp_pmu_events_parse(events, &pmu_events))
-        return pmu_events.unit;
-    pmu_events.count = 0;
+    lwp_sampling.event_period = period;
+    if (events && lwp_pmu_events_parse(events, &lwp_sampling.events))
+        return lwp_sampling.events.unit;
+    lwp_sampling.events.count = 0;
     return LWPS_WEIGHT_NS;
 }
 
 static int pmu_open(struct lwp_pmu_open *open, pid_t tid)
 {
-    struct lwp_pmu_wish wish = {.period = pmu_period, .sig_data = LWP_TIMER_DATA, .fd_least = PMU_FD_LEAST};
-    return lwp_pmu_open(open, &pmu_events, tid, &wish);
+    struct lwp_pmu_wish wish = {.period = lwp_sampling.event_period, .sig_data = LWP_TIMER_DATA, .fd_least = PMU_FD_LEAST};
+    return lwp_pmu_open(open, &lwp_sampling.events, tid, &wish);
 }
 
 bool lwp_pmu_works(void)
 {
     struct lwp_pmu_open open;
-    if (!pmu_events.count || pmu_open(&open, (pid_t)syscall(SYS_gettid)))
+    if (!lwp_sampling.events.count || pmu_open(&open, (pid_t)syscall(SYS_gettid)))
         return false;
     lwp_pmu_close(&open);
     return true;
@@ -59,12 +56,12 @@ struct lwp_pmu *lwp_pmu_start(pid_t tid)
 }
 
 /* Each event gets the same part of the samples, whatever the others do: there are far more stores than loads that wait. */
-void lwp_pmu_pace_to(struct lwp_pmu *pmu, uint64_t period_ns, uint64_t elapsed_ns)
+void lwp_pmu_set_rate(struct lwp_pmu *pmu, uint64_t period_ns, uint64_t elapsed_ns)
 {
     double target = (double)elapsed_ns / (double)period_ns / pmu->open.count;
     for (unsigned i = 0; i < pmu->open.count; i++) {
         double change = ((double)pmu->taken[i] + 0.1) / (target + 0.1);
-        uint64_t now = pmu->open.event[i].period, least = pmu_period ? pmu_period : pmu->open.event[i].pace.least;
+        uint64_t now = pmu->open.event[i].period, asked = lwp_sampling.event_period, least = asked ? asked : pmu->open.event[i].range.least;
         if (change < 1.0 / PMU_CHANGE_MOST)
             change = 1.0 / PMU_CHANGE_MOST;
         double wanted = (double)now * change;
@@ -88,7 +85,7 @@ bool lwp_pmu_take(struct lwp_pmu *pmu, uint64_t until, struct lwps_sample *sampl
         if (!record.sample.user)
             pmu->counts.kernel++;
         else if (!ours) {
-            lwp_perf_record(&record.sample, pmu_events.unit, sample);
+            lwp_perf_record(&record.sample, lwp_sampling.events.unit, sample);
             return true;
         }
     }
@@ -112,9 +109,9 @@ void lwp_pmu_stop(struct lwp_pmu *pmu, struct lwp_pmu_counts *counts)
 {
     lwp_pmu_drop(pmu);
     pmu->counts.lost += pmu->open.ring.skipped;
-    counts->lost += pmu->counts.lost;
-    counts->throttled += pmu->counts.throttled;
-    counts->kernel += pmu->counts.kernel;
+    __atomic_fetch_add(&counts->lost, pmu->counts.lost, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&counts->throttled, pmu->counts.throttled, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&counts->kernel, pmu->counts.kernel, __ATOMIC_RELAXED);
     lwp_pmu_close(&pmu->open);
     munmap(pmu, sizeof *pmu);
 }

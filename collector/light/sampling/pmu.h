@@ -27,7 +27,7 @@ struct lwp_pmu *lwp_pmu_start(pid_t tid);
 
 /* Makes it about a sample every `period_ns` of the thread's time, of which `elapsed_ns` went by since the last call; not more
  * often than LWP_ENV_PERIOD says. */
-void lwp_pmu_pace_to(struct lwp_pmu *pmu, uint64_t period_ns, uint64_t elapsed_ns);
+void lwp_pmu_set_rate(struct lwp_pmu *pmu, uint64_t period_ns, uint64_t elapsed_ns);
 
 /* The oldest sample not yet taken, without context, width and home. Passed over are those in the kernel, which are counted,
  * and those of lwp itself: in this library, or after `until` (CLOCK_MONOTONIC), when the handler began. */
@@ -38,7 +38,7 @@ void lwp_pmu_drop(struct lwp_pmu *pmu);
 
 void lwp_pmu_run(struct lwp_pmu *pmu, bool on); /* off for a while, and on again */
 
-/* In the process that started it; adds what it missed to `counts`. */
+/* In the process that started it; adds what it missed to `counts`, which all threads share. */
 void lwp_pmu_stop(struct lwp_pmu *pmu, struct lwp_pmu_counts *counts);
 void lwp_pmu_forget(struct lwp_pmu *pmu); /* in the child of a fork */
 

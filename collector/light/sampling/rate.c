@@ -2,66 +2,77 @@
 
 #include "base/random.h"
 #include "collector/light/own/process.h"
-#include "collector/light/own/timer.h"
-#include "collector/light/sampling/pmu.h"
-#include "collector/light/sampling/stop_cost.h"
 
 #include <time.h>
 
 enum { HEAP_THINNING_MOST = 1023, HEAP_COLD = 2 };
-enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_LEAST = 20, FIRST_SOONEST_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000 };
+enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_LEAST = 20 };
+enum { FIRST_SOONEST_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000 };
 
-static uint64_t pace_learned_ns; /* the period that a thread came to last; 0: none has yet */
-
-/* A thread's first samples cost most, and a process with many threads has them all at once: a new one begins with what others
- * have learned, or, as long as none has, the slower the more there are. */
-static uint64_t pace_first_period(uint64_t least_ns, unsigned before)
+/* Any time within its first period may be sampled: else shorter threads never were. A thread's first samples cost most,
+ * and a process with many threads has them all at once: a new one begins with what others have learned, or, as long as none has,
+ * the slower the more there are. */
+void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double frequency, unsigned n)
 {
-    uint64_t learned = __atomic_load_n(&pace_learned_ns, __ATOMIC_RELAXED), period = learned ? learned : least_ns * (1 + before);
-    if (period > FIRST_PERIOD_MOST_NS)
-        period = FIRST_PERIOD_MOST_NS;
-    return period < least_ns ? least_ns : period;
-}
-
-/* Any time within its first period may be sampled, lest threads that are shorter never are. */
-void lwp_pace_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double frequency, unsigned n)
-{
-    sampler->base_period_ns = (uint64_t)(1e9 / frequency) - 2999; /* not round */
-    sampler->period_ns = pace_first_period(sampler->base_period_ns, n);
+    uint64_t learned = __atomic_load_n(&lwp_sampling.learned_period_ns, __ATOMIC_RELAXED);
+    uint64_t least = (uint64_t)(1e9 / frequency) - 2999; /* not round */
+    sampler->base_period_ns = least;
+    sampler->period_ns = learned ? learned : least * (1 + n);
+    if (sampler->period_ns > FIRST_PERIOD_MOST_NS)
+        sampler->period_ns = FIRST_PERIOD_MOST_NS;
+    if (sampler->period_ns < least)
+        sampler->period_ns = least;
     sampler->first_ns = sampler->period_ns;
     sampler->next_ns = FIRST_SOONEST_NS + lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
 }
 
+/* ---- what a sample stands for ---- */
+
 /* In the kernel perf's clock runs on but its ticks are dropped; others wait for the thread to return. */
-static bool pace_ticks_wait(const struct lwp_sampler *sampler)
+static bool rate_ticks_wait(const struct lwp_sampler *sampler)
 {
     return !sampler->timer || lwp_timer_waits(sampler->timer);
 }
 
-/* How many periods ended in the kernel. */
-uint64_t lwp_pace_dropped(struct lwp_sampler *sampler, uint64_t gap_ns)
+/* How many periods ended in the kernel. Of a sample once. */
+static uint64_t rate_dropped(struct lwp_sampler *sampler, uint64_t ran_ns)
 {
-    if (lwp_rests_rest(&sampler->rests))
-        return lwp_rests_dropped(&sampler->rests, sampler->timer);
-    uint64_t periods = (gap_ns + sampler->next_ns / 2) / sampler->next_ns; /* the gap is one or more, less the last sample's own time */
-    return pace_ticks_wait(sampler) || periods < 1 ? 0 : periods - 1;
+    if (lwp_suspension_is_on(&sampler->suspension))
+        return lwp_suspension_dropped(&sampler->suspension, sampler->timer);
+    uint64_t periods = (ran_ns + sampler->next_ns / 2) / sampler->next_ns; /* one or more, less the last sample's own time */
+    return rate_ticks_wait(sampler) || periods < 1 ? 0 : periods - 1;
+}
+
+/* What leaving the processor has cost. */
+static void rate_charge_switches(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t ran_ns)
+{
+    if (sampler->timer)
+        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_suspension_sample(&sampler->suspension, ran_ns));
 }
 
 /* A tick comes after any time in the program with the chance of one in the period that was drawn, whatever was dropped
  * before it: that period is its weight (Horvitz and Thompson), and time in the kernel is nobody's. */
-uint64_t lwp_pace_weight(const struct lwp_sampler *sampler, uint64_t gap_ns, uint64_t dropped)
+uint64_t lwp_rate_weight(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t ran_ns)
 {
-    if (lwp_rests_rest(&sampler->rests))
-        return lwp_rests_weight(&sampler->rests);
-    if (pace_ticks_wait(sampler))
-        return gap_ns;
+    uint64_t dropped = rate_dropped(sampler, ran_ns);
+    if (dropped > sampler->lost)
+        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, (dropped - sampler->lost) * lwp_stop_cost_tick());
+    sampler->lost = 0;
+    sampler->since_review += lwp_suspension_is_on(&sampler->suspension) ? 1 : 1 + dropped;
+    rate_charge_switches(self, sampler, ran_ns);
+    if (lwp_suspension_is_on(&sampler->suspension))
+        return lwp_suspension_weight(&sampler->suspension);
+    if (rate_ticks_wait(sampler))
+        return ran_ns;
     return sampler->first_ns && !dropped ? sampler->first_ns : sampler->next_ns;
 }
+
+/* ---- how often ---- */
 
 /* Samples lost while an allocation was being recorded measure what recording costs; what it takes from the program's caches,
  * and the calls around it, are about as much again (bench/mallocs: 44 ns a block, 25 of them in malloc and free here). When it
  * costs too much only some allocations are recorded, and the blocks of the others are unknown. */
-static void pace_review_heap(struct lwp_thread *self, const struct lwp_sampler *sampler, uint64_t cpu_ns)
+static void rate_review_heap(struct lwp_thread *self, const struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
     lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->lost_in_heap * sampler->period_ns * HEAP_COLD);
     self->lost_in_heap = 0;
@@ -71,36 +82,33 @@ static void pace_review_heap(struct lwp_thread *self, const struct lwp_sampler *
         self->heap_thinning = self->heap_thinning * 2 + 1;
 }
 
-/* Thins the samples out so that what they cost stays within the budget, and comes back when they got cheaper. A thread that
- * is mostly in the kernel has few samples: what counts is what a period costs. */
-void lwp_pace_review(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
+/* After some samples: thins them out so that what they cost stays within the budget, and comes back when they got cheaper. A thread
+ * that is mostly in the kernel has few samples: what counts is what a period costs. */
+static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
     /* how often the hardware samples is not known before */
     bool overdue = sampler->pmu && cpu_ns - sampler->review_cpu_ns > REVIEW_PERIODS * sampler->period_ns;
     if (sampler->since_review < REVIEW_TICKS && !overdue)
         return;
     if (!sampler->pmu) /* what is not spread evenly over time cannot measure it */
-        pace_review_heap(self, sampler, cpu_ns);
+        rate_review_heap(self, sampler, cpu_ns);
     uint64_t spent = self->budget.spent[LWP_COST_SAMPLES], elapsed = cpu_ns - sampler->review_cpu_ns;
-    uint64_t period =
-        lwp_budget_period(&self->budget, (spent - sampler->review_spent_ns) / sampler->since_review, cpu_ns);
+    uint64_t wanted = lwp_budget_period(&self->budget, (spent - sampler->review_spent_ns) / sampler->since_review, cpu_ns);
     sampler->review_spent_ns = spent;
     sampler->review_cpu_ns = cpu_ns;
     sampler->since_review = 0;
-    if (period < sampler->base_period_ns)
-        period = sampler->base_period_ns;
-    if (period > 1000000000u / FREQUENCY_LEAST)
-        period = 1000000000u / FREQUENCY_LEAST;
-    sampler->period_ns = period;
-    __atomic_store_n(&pace_learned_ns, period, __ATOMIC_RELAXED);
+    if (wanted < sampler->base_period_ns)
+        wanted = sampler->base_period_ns;
+    sampler->period_ns = wanted < 1000000000u / FREQUENCY_LEAST ? wanted : 1000000000u / FREQUENCY_LEAST;
+    __atomic_store_n(&lwp_sampling.learned_period_ns, sampler->period_ns, __ATOMIC_RELAXED);
     if (sampler->pmu)
-        lwp_pmu_pace_to(sampler->pmu, period, elapsed);
+        lwp_pmu_set_rate(sampler->pmu, sampler->period_ns, elapsed);
 }
 
-/* Every few samples another one, from half of the period to one and a half: else samples fall into lockstep with programs that
+/* Every few samples another period, from half of the mean to one and a half: else samples fall into lockstep with programs that
  * do the same again and again. Not each time, since setting one costs as much as a stop where the hypervisor keeps the clock
  * (25 us). Each of those samples still comes after any time in the program with the same chance. */
-void lwp_pace_draw(struct lwp_thread *self, struct lwp_sampler *sampler)
+static void rate_draw(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     sampler->first_ns = 0;
     if (sampler->of_period) {
@@ -109,37 +117,42 @@ void lwp_pace_draw(struct lwp_thread *self, struct lwp_sampler *sampler)
     }
     uint32_t period = (uint32_t)sampler->period_ns;
     sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
-    if (lwp_rests_begin(&sampler->rests, sampler->timer, sampler->next_ns, &self->random))
+    if (lwp_suspension_begin(&sampler->suspension, sampler->timer, sampler->next_ns, &self->random))
         return;
     lwp_timer_set_period(sampler->timer, sampler->next_ns);
     sampler->of_period = SAMPLES_A_PERIOD - 1;
 }
 
-void lwp_pace_charge_switches(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t ran_ns)
+void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
+    self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, self->last_cpu_ns - cpu_ns + lwp_stop_cost_sample(lwp_sampling.kind));
+    rate_review(self, sampler, self->last_cpu_ns);
     if (sampler->timer)
-        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_rests_sample(&sampler->rests, ran_ns));
+        rate_draw(self, sampler);
 }
 
-void lwp_pace_end_rest(struct lwp_thread *self, struct lwp_sampler *sampler)
+/* After a suspension there is no other tick for the same time. */
+void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
+    sampler->lost++;
+    if (!lwp_suspension_is_on(&sampler->suspension))
+        return;
     uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    lwp_rests_end(&sampler->rests, sampler->timer, cpu - self->last_cpu_ns);
-    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES,
-                     lwp_clock(CLOCK_THREAD_CPUTIME_ID) - cpu + lwp_stop_cost_sample(LWP_TIMER_POSIX));
-}
-
-/* The tick after a rest, which nothing could be made of: there is no other one for the same time. */
-void lwp_pace_rest_again(struct lwp_thread *self, struct lwp_sampler *sampler)
-{
-    uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    lwp_pace_charge_switches(self, sampler, cpu - self->last_cpu_ns);
+    rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
     self->last_cpu_ns = cpu;
-    lwp_pace_draw(self, sampler);
+    rate_draw(self, sampler);
 }
 
-/* Half of the time: so the first sample stands for no more than any other. */
-void lwp_pace_pause(struct lwp_thread *self, uint64_t ns)
+void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    lwp_suspension_end(&sampler->suspension, sampler->timer, cpu - self->last_cpu_ns);
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - cpu + lwp_stop_cost_sample(LWP_TIMER_POSIX));
+}
+
+/* For half of the time: so the first sample stands for no more than any other. */
+void lwp_rate_pause(struct lwp_thread *self, uint64_t ns)
 {
     enum { LONGEST_NS = 1000000000 / FREQUENCY_LEAST };
     struct lwp_sampler *sampler = self->sampler;

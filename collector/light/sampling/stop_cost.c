@@ -2,7 +2,7 @@
  * in a virtual machine, the hypervisor's way there and back are cold, and so are the program's caches afterwards. That
  * cannot be seen from inside; the multiples are from comparing programs with and without stops (bench/cost measures
  * the sum on every machine). How cold it is differs between programs and, with stops that come soon after others, within one:
- * what a stop's first system call takes tells.
+ * the first system call after a stop shows it.
  *
  * An armed register costs other code nothing, but some of it runs far slower until it is disarmed, as was measured on two kinds
  * of processors: on Zen (4 and 5) string instructions go byte by byte; on Sapphire Rapids short ones take 16 ns instead of 3,
@@ -10,24 +10,21 @@
 #define _GNU_SOURCE
 #include "collector/light/sampling/stop_cost.h"
 
-#include "collector/light/own/debugger.h"
-#include "collector/light/watch/debug_registers.h"
+#include "collector/light/own/process.h"
+#include "collector/light/sampling/debugger.h"
+#include "collector/light/sampling/sampling.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
-/* Where it cannot be measured: what it is in virtual machines, hot. */
-enum { TRAP_NS = 20000, ASYNC_NS = 40000, POSIX_NS = 15000 };
+enum { ASYNC_NS = 40000, POSIX_NS = 15000 };
 enum { COST_BYTES = 2048, SLOW_TIMES = 2 };
 static const double cold_sample = 2.5, cold_tick = 1.5 /* 1.15 in a loop of system calls */; /* times a hot trap */
 static const double cold_call = 0.8, cold_trap_least = 1.3, cold_trap_most = 4; /* likewise; the first times how cold its first call is */
 
-static uint64_t cost_trap = TRAP_NS, cost_switch, cost_call;
-static bool cost_strings, cost_stores;
 static volatile unsigned cost_hits;
 
 static void cost_handler(int signal)
@@ -36,60 +33,28 @@ static void cost_handler(int signal)
     cost_hits++;
 }
 
-static uint64_t cost_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void cost_measure_trap(volatile uint64_t *watched)
-{
-    enum { TIMES = 10 };
-    uint64_t least = UINT64_MAX;
-    cost_hits = 0;
-    for (int i = 0; i < TIMES; i++) {
-        uint64_t start = cost_clock();
-        *watched = start;
-        uint64_t took = cost_clock() - start;
-        least = took < least ? took : least;
-    }
-    if (cost_hits == TIMES)
-        cost_trap = least;
-}
-
-/* Ticks. */
-static void cost_measure_call(void)
-{
-    enum { TIMES = 10 };
-    uint64_t least = UINT64_MAX;
-    struct timespec now;
-    for (int i = 0; i < TIMES; i++) {
-        uint64_t start = __rdtsc();
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        uint64_t took = __rdtsc() - start;
-        least = took < least ? took : least;
-    }
-    cost_call = least;
-}
+/* The least time of several: what it takes hot and without an interruption. `clock`: an expression. */
+#define COST_LEAST(times, clock, work)               \
+    ({                                               \
+        uint64_t least = UINT64_MAX;                 \
+        for (int time = 0; time < (times); time++) { \
+            uint64_t start = (clock);                \
+            work;                                    \
+            uint64_t took = (clock) - start;         \
+            least = took < least ? took : least;     \
+        }                                            \
+        least;                                       \
+    })
 
 /* What a switch does to the timer is what stopping and starting it does. */
 static void cost_measure_switch(void)
 {
     enum { TIMES = 5, PERIOD_NS = 50000 /* before the scheduler's own */ };
-    uint64_t least = UINT64_MAX;
     struct lwp_timer *timer = lwp_timer_start(LWP_TIMER_SIGTRAP, (pid_t)syscall(SYS_gettid), PERIOD_NS);
-    for (int i = 0; timer && i < TIMES; i++) {
-        uint64_t start = cost_clock();
-        lwp_timer_halt(timer);
-        lwp_timer_run(timer);
-        uint64_t took = cost_clock() - start;
-        least = took < least ? took : least;
-    }
-    if (timer) {
-        lwp_timer_stop(timer);
-        cost_switch = least;
-    }
+    if (!timer)
+        return;
+    lwp_sampling.costs.switch_ns = COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), (lwp_timer_halt(timer), lwp_timer_run(timer)));
+    lwp_timer_stop(timer);
 }
 
 static void cost_copy(char *to, const char *from, size_t bytes)
@@ -125,20 +90,15 @@ static uint64_t cost_time(void (*work)(char *to, const char *from))
 {
     enum { TIMES = 5 };
     char from[COST_BYTES], to[COST_BYTES];
-    uint64_t least = UINT64_MAX;
     memset(from, 0, sizeof from);
-    for (int i = 0; i < TIMES; i++) {
-        uint64_t start = __rdtsc();
-        work(to, from);
-        uint64_t took = __rdtsc() - start;
-        least = took < least ? took : least;
-    }
-    return least;
+    return COST_LEAST(TIMES, __rdtsc(), work(to, from));
 }
 
 void lwp_stop_cost_measure(void)
 {
+    enum { TIMES = 10 };
     static volatile uint64_t watched;
+    struct lwp_stop_costs *costs = &lwp_sampling.costs;
     struct lwp_debug_registers registers = {0};
     struct sigaction quick = {.sa_handler = cost_handler}, before;
     sigset_t mask;
@@ -148,12 +108,15 @@ void lwp_stop_cost_measure(void)
     bool wide = __builtin_cpu_supports("avx2");
     uint64_t short_copy = cost_time(cost_copy_short), long_copy = cost_time(cost_copy_long), store = wide ? cost_time(cost_store) : 0;
     if (lwp_debug_arm(&registers, 0, LWP_DEBUG_ACCESS, (uint64_t)&watched, sizeof watched)) {
-        cost_strings = cost_time(cost_copy_short) > SLOW_TIMES * short_copy || cost_time(cost_copy_long) > SLOW_TIMES * long_copy;
-        cost_stores = wide && cost_time(cost_store) > SLOW_TIMES * store;
-        cost_measure_trap(&watched);
+        costs->strings = cost_time(cost_copy_short) > SLOW_TIMES * short_copy || cost_time(cost_copy_long) > SLOW_TIMES * long_copy;
+        costs->stores = wide && cost_time(cost_store) > SLOW_TIMES * store;
+        cost_hits = 0;
+        uint64_t trap_ns = COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), watched = 0);
+        if (cost_hits == TIMES)
+            costs->trap_ns = trap_ns;
     }
     lwp_debug_close(&registers);
-    cost_measure_call();
+    costs->call_ticks = COST_LEAST(TIMES, __rdtsc(), lwp_clock(CLOCK_THREAD_CPUTIME_ID));
     cost_measure_switch();
     sigaction(SIGTRAP, &before, NULL);
 }
@@ -161,29 +124,31 @@ void lwp_stop_cost_measure(void)
 uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind)
 {
     if (kind == LWP_TIMER_SIGTRAP)
-        return (uint64_t)((double)cost_trap * cold_sample);
+        return (uint64_t)((double)lwp_sampling.costs.trap_ns * cold_sample);
     return kind == LWP_TIMER_ASYNC ? 2 * ASYNC_NS : 2 * POSIX_NS;
 }
 
 uint64_t lwp_stop_cost_tick(void)
 {
-    return (uint64_t)((double)cost_trap * cold_tick);
+    return (uint64_t)((double)lwp_sampling.costs.trap_ns * cold_tick);
 }
 
 uint64_t lwp_stop_cost_trap(uint64_t first_call)
 {
-    double cold = cost_call ? cold_call * (double)first_call / (double)cost_call : cold_trap_most;
+    const struct lwp_stop_costs *costs = &lwp_sampling.costs;
+    double cold = costs->call_ticks ? cold_call * (double)first_call / (double)costs->call_ticks : cold_trap_most;
     cold = cold < cold_trap_least ? cold_trap_least : cold > cold_trap_most ? cold_trap_most : cold;
-    return (uint64_t)((double)cost_trap * cold);
+    return (uint64_t)((double)costs->trap_ns * cold);
 }
 
 uint64_t lwp_stop_cost_switch(void)
 {
-    return cost_switch;
+    return lwp_sampling.costs.switch_ns;
 }
 
 bool lwp_stop_cost_slows(const struct lwp_insn *insn)
 {
     enum { WIDE = 32 };
-    return insn->string ? cost_strings : cost_stores && insn->store && insn->vector && insn->bytes >= WIDE;
+    const struct lwp_stop_costs *costs = &lwp_sampling.costs;
+    return insn->string ? costs->strings : costs->stores && insn->store && insn->vector && insn->bytes >= WIDE;
 }

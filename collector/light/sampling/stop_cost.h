@@ -3,10 +3,20 @@
 #define LWP_COLLECTOR_LIGHT_SAMPLING_STOP_COST_H
 
 #include "collector/light/code/insn.h"
-#include "collector/light/own/timer.h"
+#include "collector/light/sampling/timer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct lwp_stop_costs {
+    uint64_t trap_ns;     /* of a stop by a debug register, hot */
+    uint64_t switch_ns;   /* of leaving the processor and coming back with a timer of perf's running */
+    uint64_t call_ticks;  /* of reading the thread's clock, hot; 0: not known */
+    bool strings, stores; /* those instructions take several times as long while a register is armed */
+};
+
+/* Until they are measured, or where they cannot be: what a stop costs in virtual machines. */
+#define LWP_STOP_COSTS {.trap_ns = 20000}
 
 /* At the start, before there is a handler for SIGTRAP. Takes a quarter of a millisecond. */
 void lwp_stop_cost_measure(void);

@@ -6,7 +6,7 @@
 #include "format/record.h"
 
 /* The one that a sample chose. */
-struct lwp_candidate {
+struct lwp_watch_candidate {
     uint64_t time, weight; /* of the sample */
     uint32_t context;      /* callers of the access's function */
     struct lwps_access access;
@@ -15,21 +15,21 @@ struct lwp_candidate {
 
 enum { LWP_CANDIDATE_SETS = 32, LWP_CANDIDATE_WAYS = 4 };
 
-struct lwp_candidates { /* zeroed: none */
+struct lwp_watch_candidates { /* zeroed: none */
     struct lwps_candidates at[LWP_CANDIDATE_SETS][LWP_CANDIDATE_WAYS];
 };
 
-/* Whether these can be counted without writing down others that were counted of late. */
-bool lwp_candidates_room(struct lwp_candidates *candidates, const struct lwps_candidates *more);
+/* Whether these can be counted without recording others that were counted lately. */
+bool lwp_candidates_room(struct lwp_watch_candidates *candidates, const struct lwps_candidates *more);
 
 /* Some more of an instruction and call path. */
-void lwp_candidates_count(struct lwp_candidates *candidates, struct lwp_thread *self,
+void lwp_candidates_count(struct lwp_watch_candidates *candidates, struct lwp_thread *self,
                           const struct lwps_candidates *more);
 
 /* Before a watch of this instruction and call path is written: those counted until now come first. */
-void lwp_candidates_write_before(struct lwp_candidates *candidates, struct lwp_thread *self, uint64_t ip,
+void lwp_candidates_write_before(struct lwp_watch_candidates *candidates, struct lwp_thread *self, uint64_t ip,
                                  uint32_t context);
 
-void lwp_candidates_write(struct lwp_candidates *candidates, struct lwp_thread *self); /* all */
+void lwp_candidates_write(struct lwp_watch_candidates *candidates, struct lwp_thread *self); /* all */
 
 #endif

@@ -1,8 +1,8 @@
 /* System calls that use memory of the program's through small structures and strings. Where breakpoints do not see the
- * kernel's accesses, each ends all watches of the calling thread: their number tells (watch.c). Here they are only counted
+ * kernel's accesses, each ends all watches of the calling thread, which see it by their number (watch.c). Here they are only counted
  * and passed on as they came, registers, stack and all. Calls that the C library makes itself do not come this way. */
 #define _GNU_SOURCE
-#include "collector/light/watch/counted_calls.h"
+#include "collector/light/watch/system_calls.h"
 
 #include "collector/light/own/real_calls.h"
 
@@ -20,7 +20,7 @@ __asm__(".pushsection .text\n"
         "    pushq %rax\n"
         "    .cfi_adjust_cfa_offset 56\n"
         "    movq %r10, %rdi\n"
-        "    call lwp_next_find\n"
+        "    call lwp_real_call_find\n"
         "    movq %rax, %r11\n"
         "    popq %rax\n"
         "    popq %r9\n"
@@ -34,25 +34,25 @@ __asm__(".pushsection .text\n"
         "    .cfi_endproc\n"
         ".popsection\n");
 
-#define COUNTED(name)                                                      \
-    __asm__(".pushsection .text\n"                                         \
-            ".globl " #name "\n"                                           \
-            ".type " #name ", @function\n" #name ":\n"                     \
-            "    .cfi_startproc\n"                                         \
-            "    endbr64\n"                                                \
-            "    movq lwp_counted_calls@gottpoff(%rip), %r11\n"            \
-            "    incl %fs:(%r11)\n"                                        \
-            "    jmp *lwp_next_" #name "(%rip)\n"                          \
-            "lwp_find_" #name ":\n"                                        \
-            "    leaq lwp_next_" #name "(%rip), %r10\n"                    \
-            "    jmp lwp_counted_first\n"                                  \
-            "    .cfi_endproc\n"                                           \
-            ".size " #name ", . - " #name "\n"                             \
-            ".section .rodata\n"                                           \
-            "lwp_name_" #name ": .string \"" #name "\"\n"                  \
-            ".section lwp_next, \"aw\"\n" /* struct lwp_next */            \
-            ".balign 8\n"                                                  \
-            "lwp_next_" #name ": .quad lwp_find_" #name ", lwp_name_" #name "\n" \
+#define COUNTED(name)                                                            \
+    __asm__(".pushsection .text\n"                                               \
+            ".globl " #name "\n"                                                 \
+            ".type " #name ", @function\n" #name ":\n"                           \
+            "    .cfi_startproc\n"                                               \
+            "    endbr64\n"                                                      \
+            "    movq lwp_counted_calls@gottpoff(%rip), %r11\n"                  \
+            "    incl %fs:(%r11)\n"                                              \
+            "    jmp *lwp_real_" #name "(%rip)\n"                                \
+            "lwp_find_" #name ":\n"                                              \
+            "    leaq lwp_real_" #name "(%rip), %r10\n"                          \
+            "    jmp lwp_counted_first\n"                                        \
+            "    .cfi_endproc\n"                                                 \
+            ".size " #name ", . - " #name "\n"                                   \
+            ".section .rodata\n"                                                 \
+            "lwp_name_" #name ": .string \"" #name "\"\n"                        \
+            ".section lwp_real_calls, \"aw\"\n" /* struct lwp_real_call */       \
+            ".balign 8\n"                                                        \
+            "lwp_real_" #name ": .quad lwp_find_" #name ", lwp_name_" #name "\n" \
             ".popsection\n");
 
 COUNTED(poll) COUNTED(ppoll) COUNTED(__poll_chk) COUNTED(__ppoll_chk) COUNTED(select) COUNTED(pselect)

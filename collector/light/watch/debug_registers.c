@@ -3,8 +3,8 @@
 
 #include "collector/env.h"
 #include "collector/light/own/own_files.h"
+#include "collector/light/own/perf_signal.h"
 #include "collector/light/own/process.h"
-#include "collector/light/own/timer.h"
 
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
@@ -14,16 +14,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SIGNAL_DATA = 0x6c777062, REFUSALS_MOST = 8, RETRY_EVERY = 1024, FDS_MOST = 1 << 16 };
+enum { SIGNAL_DATA = 0x6c777062, REFUSALS_MOST = 8, RETRY_EVERY = 1024, FDS_MOST = 64 * sizeof lwp_debug.open / sizeof *lwp_debug.open };
 
-static bool registers_see_kernel;
-static uint64_t registers_given_up;               /* ns */
-static uint64_t registers_open[FDS_MOST / 64]; /* a bit for each descriptor of ours; whoever clears it closes it */
+struct lwp_debug lwp_debug;
 
 static bool register_claim(int fd)
 {
     uint64_t bit = (uint64_t)1 << fd % 64;
-    return __atomic_fetch_and(&registers_open[fd / 64], ~bit, __ATOMIC_SEQ_CST) & bit;
+    return __atomic_fetch_and(&lwp_debug.open[fd / 64], ~bit, __ATOMIC_SEQ_CST) & bit;
 }
 
 /* The program may have closed our descriptor and reused its number: the ioctl fails on its files. */
@@ -43,7 +41,7 @@ static struct perf_event_attr register_attributes(unsigned which, enum lwp_debug
                                     .bp_addr = address,
                                     .bp_len = kind == LWP_DEBUG_EXECUTE ? sizeof(long) : bytes,
                                     .sample_period = 1,
-                                    .exclude_kernel = !registers_see_kernel,
+                                    .exclude_kernel = !lwp_debug.sees_kernel,
                                     .exclude_hv = 1,
                                     .sigtrap = 1,
                                     .remove_on_exec = 1,
@@ -66,7 +64,7 @@ static bool register_open(struct lwp_debug_registers *registers, unsigned which,
     }
     registers->at[which].fd = fd;
     registers->at[which].open = true;
-    __atomic_fetch_or(&registers_open[fd / 64], (uint64_t)1 << fd % 64, __ATOMIC_SEQ_CST);
+    __atomic_fetch_or(&lwp_debug.open[fd / 64], (uint64_t)1 << fd % 64, __ATOMIC_SEQ_CST);
     if (lwp_debug_given_up()) { /* meanwhile */
         register_close(fd);
         registers->at[which].open = false;
@@ -89,18 +87,13 @@ void lwp_debug_init(void)
 {
     static uint64_t never;
     const char *forced = getenv(LWP_ENV_WATCH_KERNEL);
-    registers_see_kernel = true;
+    lwp_debug.sees_kernel = true;
     struct perf_event_attr attributes = register_attributes(0, LWP_DEBUG_ACCESS, (uint64_t)&never, sizeof never);
     attributes.disabled = 1;
     int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    registers_see_kernel = fd >= 0 && !(forced && forced[0] == '0');
+    lwp_debug.sees_kernel = fd >= 0 && !(forced && forced[0] == '0');
     if (fd >= 0)
         close(fd);
-}
-
-bool lwp_debug_sees_kernel(void)
-{
-    return registers_see_kernel;
 }
 
 bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
@@ -161,20 +154,20 @@ void lwp_debug_forget(struct lwp_debug_registers *registers)
 void lwp_debug_give_up(void)
 {
     uint64_t ours = 0;
-    __atomic_compare_exchange_n(&registers_given_up, &ours, lwp_clock(CLOCK_MONOTONIC), false, __ATOMIC_SEQ_CST,
+    __atomic_compare_exchange_n(&lwp_debug.given_up_ns, &ours, lwp_clock(CLOCK_MONOTONIC), false, __ATOMIC_SEQ_CST,
                                 __ATOMIC_SEQ_CST);
     for (unsigned i = 0; i < FDS_MOST / 64; i++)
-        for (uint64_t open; (open = __atomic_load_n(&registers_open[i], __ATOMIC_SEQ_CST));)
+        for (uint64_t open; (open = __atomic_load_n(&lwp_debug.open[i], __ATOMIC_SEQ_CST));)
             register_close((int)(i * 64 + (unsigned)__builtin_ctzll(open)));
 }
 
 uint64_t lwp_debug_given_up(void)
 {
-    return __atomic_load_n(&registers_given_up, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&lwp_debug.given_up_ns, __ATOMIC_SEQ_CST);
 }
 
 int lwp_debug_sender(int signal, const siginfo_t *info)
 {
-    uint64_t data = signal == SIGTRAP ? lwp_timer_perf_data(info) : 0;
+    uint64_t data = signal == SIGTRAP ? lwp_perf_signal_data(info) : 0;
     return data >= SIGNAL_DATA && data < SIGNAL_DATA + LWP_DEBUG_REGISTERS ? (int)(data - SIGNAL_DATA) : -1;
 }

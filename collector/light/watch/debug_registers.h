@@ -23,9 +23,14 @@ struct lwp_debug_registers { /* zeroed: none open */
     uint32_t refusals; /* in a row: taken by a debugger, not permitted */
 };
 
-/* Once a process: whether accesses by the kernel on the thread's behalf (system calls) can be seen, too. */
-void lwp_debug_init(void);
-bool lwp_debug_sees_kernel(void);
+/* What the process knows of its debug registers. */
+extern struct lwp_debug {
+    bool sees_kernel;      /* accesses by the kernel on a thread's behalf (system calls) stop it, too */
+    uint64_t given_up_ns;  /* when, CLOCK_MONOTONIC; 0: they are ours */
+    uint64_t open[1 << 10]; /* a bit for each descriptor of ours; the thread that clears it closes it */
+} lwp_debug;
+
+void lwp_debug_init(void); /* once a process */
 
 /* Aims register `which` of the calling thread and switches it on. `bytes`: 1, 2, 4 or 8, aligned. False: not possible
  * here and now; after a few refusals it is tried rarely. */

@@ -1,10 +1,9 @@
 /* A program that opens breakpoint events of its own (perf_event_open, through the C library's syscall) gets all debug
- * registers of all its threads, before it is told that there are none, and for good: nothing is watched from then on.
+ * registers of all its threads, before the kernel can refuse, and for good: nothing is watched from then on.
  * Not seen: bare system calls, and events that another process opens for this one. */
 #define _GNU_SOURCE
-#include "collector/light/own/ours.h"
 #include "collector/light/own/process.h"
-#include "collector/light/own/real_syscall.h"
+#include "collector/light/own/real_calls.h"
 #include "collector/light/own/thread.h"
 #include "collector/light/watch/debug_registers.h"
 
@@ -13,8 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-__attribute__((visibility("hidden"))) long lwp_own_perf_event_open(long number, const struct perf_event_attr *attributes, long pid, long cpu,
-                                    long group, long flags);
+LWP_HIDDEN long lwp_own_perf_event_open(long number, const struct perf_event_attr *attributes, long pid, long cpu,
+                                        long group, long flags);
 
 static bool is_breakpoint(const struct perf_event_attr *attributes)
 {
@@ -26,19 +25,9 @@ static bool is_breakpoint(const struct perf_event_attr *attributes)
 static void note_once(void)
 {
     static int noted;
-    if (__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
-        return;
-    struct lwp_thread *self = lwp_thread_self();
-    if (self)
-        self->busy++;
-    if (lwp_process_lock_soon()) {
-        lwps_put_note(&lwp_process.file, &(struct lwps_note){"the program uses hardware breakpoints of its own: from "
-                                                             "then on lwp did without debug registers and watched "
-                                                             "no accesses"});
-        lwp_process_unlock();
-    }
-    if (self)
-        self->busy--;
+    if (!__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
+        lwp_thread_note("the program uses hardware breakpoints of its own: from then on lwp did without debug registers and watched "
+                        "no accesses");
 }
 
 long lwp_own_perf_event_open(long number, const struct perf_event_attr *attributes, long pid, long cpu, long group,
@@ -46,19 +35,19 @@ long lwp_own_perf_event_open(long number, const struct perf_event_attr *attribut
 {
     enum { MOMENT_NS = 50000000, PAUSE_US = 200 };
     int saved = errno;
-    bool theirs = lwp_process.active && getpid() == lwp_process.pid && !lwp_is_ours(__builtin_return_address(0)) &&
+    bool theirs = lwp_process_is_ours() && !lwp_is_ours(__builtin_return_address(0)) &&
                   is_breakpoint(attributes);
     if (theirs) {
         lwp_debug_give_up();
         note_once();
     }
     errno = saved;
-    long fd = lwp_next_syscall(number, attributes, pid, cpu, group, flags);
+    long fd = lwp_real_syscall(number, attributes, pid, cpu, group, flags);
     /* one that a thread was using while it was closed goes a moment later */
     while (theirs && fd < 0 && errno == ENOSPC && lwp_clock(CLOCK_MONOTONIC) < lwp_debug_given_up() + MOMENT_NS) {
         usleep(PAUSE_US);
         errno = saved;
-        fd = lwp_next_syscall(number, attributes, pid, cpu, group, flags);
+        fd = lwp_real_syscall(number, attributes, pid, cpu, group, flags);
     }
     return fd;
 }

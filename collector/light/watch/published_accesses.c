@@ -3,31 +3,28 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { ENTRIES = LWP_BOARD_STORES + LWP_BOARD_LOADS, BESIDE = 8 };
+enum { ENTRIES = LWP_PUBLISHED_STORES + LWP_PUBLISHED_LOADS, BESIDE = 8 };
 
-struct note {
-    atomic_uint turn; /* odd: being written */
-    struct lwp_board_entry entry;
+/* A sequence lock: its only writer makes the number odd while it writes. A reader takes a copy and drops it if the number was odd or
+ * has changed. */
+struct published {
+    atomic_uint sequence;
+    struct lwp_published_access access;
 };
 
 struct slot {
     atomic_uint tid; /* 0: free */
     atomic_uint stores, loads;
-    struct note notes[ENTRIES];      /* stores, then loads; each the oldest replaced by the newest */
-    _Atomic uint64_t lines[ENTRIES]; /* of the notes, so that most need not be read */
+    struct published accesses[ENTRIES];      /* stores, then loads; each the oldest replaced by the newest */
+    _Atomic uint64_t lines[ENTRIES]; /* of the accesses, so that most need not be read */
 } __attribute__((aligned(128)));
 
-static struct slot slots[LWP_BOARD_SLOTS];
+static struct slot slots[LWP_PUBLISHED_SLOTS];
 static atomic_uint slots_used; /* no slot from here on was ever taken */
 
-bool lwp_board_alone(void)
+int lwp_published_join(uint32_t tid)
 {
-    return atomic_load_explicit(&slots_used, memory_order_relaxed) < 2;
-}
-
-int lwp_board_join(uint32_t tid)
-{
-    for (unsigned i = 0; i < LWP_BOARD_SLOTS; i++) {
+    for (unsigned i = 0; i < LWP_PUBLISHED_SLOTS; i++) {
         unsigned none = 0;
         if (!atomic_compare_exchange_strong(&slots[i].tid, &none, tid))
             continue;
@@ -39,7 +36,7 @@ int lwp_board_join(uint32_t tid)
     return -1;
 }
 
-void lwp_board_leave(int slot)
+void lwp_published_leave(int slot)
 {
     if (slot < 0)
         return;
@@ -50,49 +47,49 @@ void lwp_board_leave(int slot)
     atomic_store(&slots[slot].tid, 0);
 }
 
-void lwp_board_show(int slot, const struct lwp_board_entry *entry)
+void lwp_published_add(int slot, const struct lwp_published_access *entry)
 {
     struct slot *own = &slots[slot];
     bool store = entry->access.flags & LWPS_ACCESS_STORE;
     unsigned count = atomic_load_explicit(store ? &own->stores : &own->loads, memory_order_relaxed);
-    unsigned at = store ? count % LWP_BOARD_STORES : LWP_BOARD_STORES + count % LWP_BOARD_LOADS;
-    struct note *note = &own->notes[at];
-    unsigned turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
-    atomic_store_explicit(&note->turn, turn | 1, memory_order_relaxed);
+    unsigned at = store ? count % LWP_PUBLISHED_STORES : LWP_PUBLISHED_STORES + count % LWP_PUBLISHED_LOADS;
+    struct published *published = &own->accesses[at];
+    unsigned sequence = atomic_load_explicit(&published->sequence, memory_order_relaxed);
+    atomic_store_explicit(&published->sequence, sequence | 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    note->entry = *entry;
-    atomic_store_explicit(&note->turn, (turn | 1) + 1, memory_order_release);
-    atomic_store_explicit(&own->lines[at], entry->access.address / LWP_BOARD_LINE, memory_order_release);
+    published->access = *entry;
+    atomic_store_explicit(&published->sequence, (sequence | 1) + 1, memory_order_release);
+    atomic_store_explicit(&own->lines[at], entry->access.address / LWP_PUBLISHED_LINE, memory_order_release);
     atomic_store_explicit(store ? &own->stores : &own->loads, count + 1, memory_order_release);
 }
 
-static bool note_read(struct note *note, struct lwp_board_entry *entry)
+static bool published_read(struct published *published, struct lwp_published_access *entry)
 {
-    unsigned turn = atomic_load_explicit(&note->turn, memory_order_acquire);
-    *entry = note->entry;
+    unsigned sequence = atomic_load_explicit(&published->sequence, memory_order_acquire);
+    *entry = published->access;
     atomic_thread_fence(memory_order_acquire);
-    return !(turn & 1) && turn && atomic_load_explicit(&note->turn, memory_order_relaxed) == turn;
+    return !(sequence & 1) && sequence && atomic_load_explicit(&published->sequence, memory_order_relaxed) == sequence;
 }
 
-unsigned lwp_board_used(void)
+unsigned lwp_published_used(void)
 {
     return atomic_load_explicit(&slots_used, memory_order_acquire);
 }
 
-bool lwp_board_beside(int slot, const struct lwps_access *access, uint64_t since, struct lwp_board_entry *found)
+bool lwp_published_beside(int slot, const struct lwps_access *access, uint64_t since, struct lwp_published_access *found)
 {
-    uint64_t line = access->address / LWP_BOARD_LINE;
-    unsigned used = lwp_board_used();
+    uint64_t line = access->address / LWP_PUBLISHED_LINE;
+    unsigned used = lwp_published_used();
     bool any = false;
     for (unsigned i = 0; i < used; i++) {
         if ((int)i == slot || !atomic_load_explicit(&slots[i].tid, memory_order_relaxed))
             continue;
         unsigned stores = atomic_load_explicit(&slots[i].stores, memory_order_acquire);
-        for (unsigned n = 0; n < BESIDE + LWP_BOARD_LOADS; n++) {
-            unsigned k = n < BESIDE ? (stores - 1 - n) % LWP_BOARD_STORES : LWP_BOARD_STORES + n - BESIDE;
-            struct lwp_board_entry entry;
+        for (unsigned n = 0; n < BESIDE + LWP_PUBLISHED_LOADS; n++) {
+            unsigned k = n < BESIDE ? (stores - 1 - n) % LWP_PUBLISHED_STORES : LWP_PUBLISHED_STORES + n - BESIDE;
+            struct lwp_published_access entry;
             if (atomic_load_explicit(&slots[i].lines[k], memory_order_acquire) != line ||
-                !note_read(&slots[i].notes[k], &entry) || entry.access.address / LWP_BOARD_LINE != line)
+                !published_read(&slots[i].accesses[k], &entry) || entry.access.address / LWP_PUBLISHED_LINE != line)
                 continue;
             bool stored = (entry.access.flags | access->flags) & LWPS_ACCESS_STORE;
             if (!stored || entry.time < since || (any && entry.time <= found->time))
@@ -104,19 +101,19 @@ bool lwp_board_beside(int slot, const struct lwps_access *access, uint64_t since
     return any;
 }
 
-uint32_t lwp_board_writer(unsigned slot)
+uint32_t lwp_published_writer(unsigned slot)
 {
     uint32_t tid = atomic_load_explicit(&slots[slot].tid, memory_order_relaxed);
     return atomic_load_explicit(&slots[slot].stores, memory_order_acquire) ? tid : 0;
 }
 
-unsigned lwp_board_stores(unsigned at, uint64_t since, struct lwp_board_entry *entries, unsigned most)
+unsigned lwp_published_stores(unsigned at, uint64_t since, struct lwp_published_access *entries, unsigned most)
 {
     struct slot *slot = &slots[at];
     unsigned stores = atomic_load_explicit(&slot->stores, memory_order_acquire), count = 0;
     uint32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
-    for (unsigned i = 0; i < LWP_BOARD_STORES && i < stores && count < most; i++) {
-        if (!note_read(&slot->notes[(stores - 1 - i) % LWP_BOARD_STORES], &entries[count]) || entries[count].tid != tid)
+    for (unsigned i = 0; i < LWP_PUBLISHED_STORES && i < stores && count < most; i++) {
+        if (!published_read(&slot->accesses[(stores - 1 - i) % LWP_PUBLISHED_STORES], &entries[count]) || entries[count].tid != tid)
             continue;
         if (entries[count].time < since)
             break; /* those before are older still */

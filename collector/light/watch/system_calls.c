@@ -22,7 +22,7 @@ void lwp_system_calls_start(void)
 {
     struct dl_find_object found;
     void *any = dlsym(RTLD_NEXT, "write");
-    if (lwp_debug_sees_kernel() || !any || _dl_find_object(any, &found))
+    if (lwp_debug.sees_kernel || !any || _dl_find_object(any, &found))
         return;
     calls_low = (uint64_t)found.dlfo_map_start;
     calls_high = (uint64_t)found.dlfo_map_end;
@@ -33,10 +33,10 @@ bool lwp_system_calls_hide(uint64_t ip)
     return ip >= calls_low && ip < calls_high;
 }
 
-/* `buffer` is a number: what is there is no business of ours, nor of the compiler's. */
+/* `buffer` is a number, so that the compiler does not take this for a use of what it points to. */
 static void call_uses(uint64_t buffer, size_t bytes)
 {
-    if (buffer && bytes && !lwp_debug_sees_kernel())
+    if (buffer && bytes && !lwp_debug.sees_kernel)
         lwp_watched_forget((const void *)buffer, bytes, LWPS_WATCH_KERNEL);
 }
 
@@ -54,7 +54,7 @@ static void call_uses_all(const struct iovec *parts, size_t count)
 {
     enum { PARTS_MOST = 1024, CHUNK = 16 }; /* more are refused */
     struct iovec copy[CHUNK];
-    if (lwp_debug_sees_kernel() || count > PARTS_MOST)
+    if (lwp_debug.sees_kernel || count > PARTS_MOST)
         return;
     for (size_t i = 0; i < count; i++) {
         size_t left = count - i < CHUNK ? count - i : CHUNK;
@@ -67,7 +67,7 @@ static void call_uses_all(const struct iovec *parts, size_t count)
 static void call_uses_message(const struct msghdr *message)
 {
     struct msghdr copy;
-    if (lwp_debug_sees_kernel() || !call_copy(&copy, message, sizeof copy))
+    if (lwp_debug.sees_kernel || !call_copy(&copy, message, sizeof copy))
         return;
     call_uses((uint64_t)message, sizeof copy);
     call_uses((uint64_t)copy.msg_name, copy.msg_namelen);
@@ -77,18 +77,16 @@ static void call_uses_message(const struct msghdr *message)
 
 static void call_uses_text(const char *text)
 {
-    if (text && !lwp_debug_sees_kernel())
+    if (text && !lwp_debug.sees_kernel)
         call_uses((uint64_t)text, strlen(text) + 1);
 }
 
 /* `uses`: a statement about the parameters. */
-#define CALL(result, name, parameters, arguments, uses)                                                        \
-    __attribute__((visibility("default"))) result name parameters                                             \
-    {                                                                                                          \
-        LWP_NEXT(#name);                                                                                       \
-        uses;                                                                                                  \
-        void *function = next.function ? next.function : lwp_next_find(&next);                                 \
-        return ((result(*) parameters)function) arguments;                                                    \
+#define CALL(result, name, parameters, arguments, uses) \
+    LWP_EXPORT result name parameters                   \
+    {                                                   \
+        uses;                                           \
+        return LWP_REAL(name) arguments;                \
     }
 
 CALL(ssize_t, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes), call_uses((uint64_t)buffer, bytes))

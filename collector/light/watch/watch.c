@@ -15,14 +15,13 @@
 #include "collector/light/watch/watch.h"
 
 #include "base/random.h"
+#include "collector/light/heap/home.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/watch/system_calls.h"
-#include "collector/light/watch/watch_trap.h"
 #include "collector/record/value.h"
 
 #include <sys/uio.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 enum { CHOOSE_LEAST = 8, CHOOSE_SPREAD = 16, ARM_NS = 3000, STRAYS_MOST = 8, RETURN_ADDRESS = 8 };
@@ -59,13 +58,13 @@ static void watch_write(struct lwp_watches *watches, struct lwp_thread *self, st
 }
 
 /* Ends what is still open of a watch and frees its register. */
-static void watch_end(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
+static void watch_end(struct lwp_watches *watches, struct lwp_thread *self,
                       unsigned which, enum lwps_watch_end end)
 {
     struct lwp_watch *watch = &watches->at[which];
-    lwp_debug_disarm(registers, which);
+    lwp_debug_disarm(watches->registers, which);
     if (watches->framed == (int)which) {
-        lwp_debug_disarm(registers, LWP_WATCH_FRAME);
+        lwp_debug_disarm(watches->registers, LWP_WATCH_FRAME);
         watches->framed = -1;
     }
     watch_write(watches, self, watch->record, watch->record.verdicts, end);
@@ -84,32 +83,43 @@ static enum lwps_watch_end watch_is_lost(const struct lwp_watch *watch, const st
     return watch->give_up ? watch->give_up : lwp_watched_lost(watch->memory);
 }
 
-/* ---- which registers are whose: stores have two and loads one, or whoever is alone all ---- */
+/* ---- which registers are whose: stores have two and loads one; where only one kind is watched it has all ---- */
 
-struct pool {
+struct register_pool {
     unsigned first, count;
 };
 
-static struct pool pool_of(const struct lwp_watches *watches, bool loads)
+static struct register_pool pool_of(const struct lwp_watches *watches, bool loads)
 {
     bool both = watches->verdicts & STORES && watches->verdicts & LOADS;
     unsigned count = watches->ceded ? LWP_WATCHES - 1 : LWP_WATCHES;
     if (!both)
-        return (struct pool){0, count};
-    return loads ? (struct pool){count - 1, 1} : (struct pool){0, count - 1};
+        return (struct register_pool){0, count};
+    return loads ? (struct register_pool){count - 1, 1} : (struct register_pool){0, count - 1};
 }
 
-void lwp_watches_start(struct lwp_watches *watches, uint8_t verdicts)
+void lwp_watches_start(struct lwp_watches *watches, struct lwp_debug_registers *registers, uint8_t verdicts)
 {
-    *watches = (struct lwp_watches){.verdicts = verdicts, .framed = -1};
+    *watches = (struct lwp_watches){.registers = registers, .verdicts = verdicts, .framed = -1};
+}
+
+static void watch_evict_from(struct lwp_watches *watches, struct lwp_thread *self, unsigned first)
+{
+    for (unsigned i = first; i < LWP_WATCHES; i++)
+        if (watches->at[i].state != LWP_WATCH_FREE)
+            watch_end(watches, self, i, LWPS_WATCH_EVICTED);
+}
+
+void lwp_watches_give_up(struct lwp_watches *watches, struct lwp_thread *self)
+{
+    watch_evict_from(watches, self, 0);
 }
 
 /* The pools change: all but the first register's watch ends, since it is of the wrong one, or gone. */
-void lwp_watches_cede(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self)
+void lwp_watches_cede(struct lwp_watches *watches, struct lwp_thread *self)
 {
-    for (unsigned i = 1; !watches->ceded && i < LWP_WATCHES; i++)
-        if (watches->at[i].state != LWP_WATCH_FREE)
-            watch_end(watches, registers, self, i, LWPS_WATCH_EVICTED);
+    if (!watches->ceded)
+        watch_evict_from(watches, self, 1);
     watches->ceded = true;
 }
 
@@ -125,7 +135,7 @@ void lwp_watches_choose(const struct lwp_watches *watches, uint32_t *random, uns
 /* ---- candidates ---- */
 
 /* The slot for a candidate by the reservoir's rule, or -1. */
-static int watch_slot(struct lwp_watches *watches, struct lwp_thread *self, const struct pool *pool)
+static int watch_slot(struct lwp_watches *watches, struct lwp_thread *self, const struct register_pool *pool)
 {
     uint32_t *seen = &watches->since_room[pool->first];
     for (unsigned i = pool->first; i < pool->first + pool->count; i++)
@@ -183,7 +193,7 @@ static enum lwps_watch_end watch_refused(const struct lwps_access *access)
     return 0;
 }
 
-static struct lwps_candidates watch_looked_at(const struct lwp_candidate *chosen, const struct lwp_walk_choice *looked,
+static struct lwps_candidates watch_looked_at(const struct lwp_watch_candidate *chosen, const struct lwp_walk_choice *looked,
                                               unsigned site, uint8_t verdicts)
 {
     return (struct lwps_candidates){.time = chosen->time,
@@ -196,7 +206,7 @@ static struct lwps_candidates watch_looked_at(const struct lwp_candidate *chosen
 /* The weight of a sample is of all that it looked at. Returns the part of the chosen one, which goes with its watch:
  * all of it where call paths are so many (recursion) that the others would be written one by one. */
 static uint64_t watch_count_others(struct lwp_watches *watches, struct lwp_thread *self,
-                                   const struct lwp_candidate *chosen, const struct lwp_walk_choice *looked,
+                                   const struct lwp_watch_candidate *chosen, const struct lwp_walk_choice *looked,
                                    uint8_t verdicts)
 {
     uint64_t own = 0;
@@ -215,7 +225,7 @@ static uint64_t watch_count_others(struct lwp_watches *watches, struct lwp_threa
     return own;
 }
 
-void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_candidate *chosen,
+void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_watch_candidate *chosen,
                        const struct lwp_walk_choice *looked, bool affordable)
 {
     bool loads = !(chosen->access.flags & LWPS_ACCESS_STORE);
@@ -230,7 +240,7 @@ void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, con
                                        .first = chosen->access};
     watch_piece(&watch, &self->random, chosen->access.address, chosen->access.bytes);
 
-    const struct pool pool = pool_of(watches, loads);
+    const struct register_pool pool = pool_of(watches, loads);
     enum lwps_watch_end refused = watch_refused(&watch.record.first);
     bool fights = affordable && !refused && watch_wins_frame(watches, self, &watch.record.first);
     int slot = fights ? watch_slot(watches, self, &pool) : -1;
@@ -250,42 +260,41 @@ void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, con
         watches->framed = -1; /* its register goes at the end of the sample */
 }
 
-void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_debug_registers *registers,
-                              struct lwp_thread *self)
+void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_thread *self)
 {
     for (unsigned i = 0; i < LWP_WATCHES; i++) {
         struct lwp_watch *watch = &watches->at[i];
         enum lwps_watch_end lost = watch_is_lost(watch, self);
         if (lost)
-            watch_end(watches, registers, self, i, lost);
+            watch_end(watches, self, i, lost);
         else if (watch->state == LWP_WATCH_PREDICTED)
-            watch_end(watches, registers, self, i, LWPS_WATCH_MISPREDICTED);
+            watch_end(watches, self, i, LWPS_WATCH_MISPREDICTED);
     }
 }
 
-void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self)
+void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_thread *self)
 {
     for (unsigned i = 0; i < LWP_WATCHES; i++) {
         struct lwp_watch *watch = &watches->at[i];
         if (watch->state != LWP_WATCH_FREE && watch->give_up == LWPS_WATCH_EVICTED)
-            watch_end(watches, registers, self, i, LWPS_WATCH_EVICTED);
+            watch_end(watches, self, i, LWPS_WATCH_EVICTED);
         if (watch->state != LWP_WATCH_RESERVED)
             continue;
         watch->state = LWP_WATCH_PREDICTED;
         lwp_budget_spend(&self->budget, LWP_COST_WATCHES, ARM_NS);
-        if ((watch->frame && !lwp_debug_arm(registers, LWP_WATCH_FRAME, LWP_DEBUG_ACCESS, watch->frame - RETURN_ADDRESS,
+        if ((watch->frame && !lwp_debug_arm(watches->registers, LWP_WATCH_FRAME, LWP_DEBUG_ACCESS, watch->frame - RETURN_ADDRESS,
                                             RETURN_ADDRESS)) ||
-            !lwp_debug_arm(registers, i, LWP_DEBUG_ACCESS, watch->address, watch->bytes))
-            watch_end(watches, registers, self, i, LWPS_WATCH_NOT_WATCHED);
+            !lwp_debug_arm(watches->registers, i, LWP_DEBUG_ACCESS, watch->address, watch->bytes))
+            watch_end(watches, self, i, LWPS_WATCH_NOT_WATCHED);
     }
-    if (!lwp_watches_framed(watches) && registers->at[LWP_WATCH_FRAME].data)
-        lwp_debug_disarm(registers, LWP_WATCH_FRAME);
+    if (!lwp_watches_framed(watches) && watches->registers->at[LWP_WATCH_FRAME].data)
+        lwp_debug_disarm(watches->registers, LWP_WATCH_FRAME);
 }
 
-void lwp_watches_give_frame(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self)
+void lwp_watches_end_frame(struct lwp_watches *watches, struct lwp_thread *self, enum lwps_watch_end end)
 {
     if (lwp_watches_framed(watches))
-        watch_end(watches, registers, self, (unsigned)watches->framed, LWPS_WATCH_EVICTED);
+        watch_end(watches, self, (unsigned)watches->framed, end);
 }
 
 bool lwp_watches_busy(const struct lwp_watches *watches)
@@ -296,25 +305,11 @@ bool lwp_watches_busy(const struct lwp_watches *watches)
     return false;
 }
 
-void lwp_watches_give_up(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self)
-{
-    for (unsigned i = 0; i < LWP_WATCHES; i++)
-        if (watches->at[i].state != LWP_WATCH_FREE)
-            watch_end(watches, registers, self, i, LWPS_WATCH_EVICTED);
-}
-
-void lwp_watches_frame_ended(struct lwp_watches *watches, struct lwp_debug_registers *registers,
-                             struct lwp_thread *self)
-{
-    if (lwp_watches_framed(watches))
-        watch_end(watches, registers, self, (unsigned)watches->framed, LWPS_WATCH_FRAME_DIED);
-}
-
 /* ---- traps ---- */
 
-void lwp_watches_lose(struct lwp_watches *watches, struct lwp_debug_registers *registers, unsigned which)
+void lwp_watches_lose(struct lwp_watches *watches, unsigned which)
 {
-    lwp_debug_disarm(registers, which);
+    lwp_debug_disarm(watches->registers, which);
     if (watches->at[which].state != LWP_WATCH_FREE && watches->at[which].state != LWP_WATCH_RESERVED &&
         !watches->at[which].give_up)
         watches->at[which].give_up = LWPS_WATCH_UNKNOWN;
@@ -329,7 +324,7 @@ static void trap_open(struct lwp_watch *watch, const struct lwp_trap *trap)
     watch->strays = 0;
     watch->state = LWP_WATCH_OPEN;
     if (!watch->element)
-        watch->element = trap->element;
+        watch->element = trap->access.element;
 }
 
 static bool range_holds(uint64_t start, uint64_t bytes, uint64_t inner, uint64_t inner_bytes)
@@ -342,7 +337,7 @@ static uint8_t trap_reaches(const struct lwp_watch *watch, const struct lwp_trap
 {
     uint8_t mask = 0;
     for (unsigned i = 0; i < watch->bytes; i++)
-        if (!trap->address || range_holds(trap->address, trap->bytes, watch->address + i, 1))
+        if (!trap->access.address || range_holds(trap->access.address, trap->access.bytes, watch->address + i, 1))
             mask |= (uint8_t)(1u << i);
     return mask;
 }
@@ -352,8 +347,9 @@ static uint8_t trap_reaches(const struct lwp_watch *watch, const struct lwp_trap
 static bool trap_overwrites(const struct lwp_watch *watch, const struct lwp_trap *trap)
 {
     const struct lwps_access *first = &watch->record.first;
-    return trap->store && (!trap->address || range_holds(trap->address, trap->bytes, first->address, first->bytes) ||
-                           range_holds(first->address, first->bytes, trap->address, trap->bytes));
+    const struct lwp_insn_access *by = &trap->access;
+    return by->store && (!by->address || range_holds(by->address, by->bytes, first->address, first->bytes) ||
+                         range_holds(first->address, first->bytes, by->address, by->bytes));
 }
 
 /* A load waits for the next load. A store waits for the load of a byte that is still its own, or until others have
@@ -362,8 +358,8 @@ static bool trap_settles(struct lwp_watch *watch, const struct lwp_trap *trap)
 {
     uint8_t reached = trap_reaches(watch, trap);
     if (watch->record.verdicts & LOADS)
-        return trap->load;
-    if (trap->load && watch->record.verdicts & LWPS_VERDICT_DEAD_STORE && reached & watch->left)
+        return trap->access.load;
+    if (trap->access.load && watch->record.verdicts & LWPS_VERDICT_DEAD_STORE && reached & watch->left)
         return true;
     if (trap_overwrites(watch, trap))
         watch->left &= (uint8_t)~reached;
@@ -395,12 +391,9 @@ static uint8_t trap_decide(struct lwp_watches *watches, struct lwp_watch *watch,
 {
     struct lwps_watch record = watch->record;
     uint8_t open = record.verdicts, decided = open;
-    record.second =
-        (struct lwps_access){.ip = trap->ip,
-                             .bytes = trap->bytes,
-                             .flags = lwp_access_flags(trap->load, trap->store, trap->vector, trap->floating)};
-    if (trap->address)
-        lwp_frames_place(self, frames, trap->address, LWPS_SOURCE_BREAKPOINT, &record.second);
+    record.second = lwp_access_record(&trap->access);
+    if (trap->access.address)
+        lwp_home_find(self, frames, trap->access.address, LWPS_SOURCE_BREAKPOINT, &record.second);
     record.second_context = lwp_frames_context(self, frames);
     unsigned overlap = lwp_overlap(&record.first, &record.second);
     record.overlap = (uint16_t)(overlap ? overlap : watch->bytes);
@@ -408,12 +401,12 @@ static uint8_t trap_decide(struct lwp_watches *watches, struct lwp_watch *watch,
         watch_write(watches, self, record, decided, LWPS_WATCH_OVERWRITTEN);
         return 0;
     }
-    if (!(open & LOADS && trap->store)) /* else what it loaded is what was there before it stored */
+    if (!(open & LOADS && trap->access.store)) /* else what it loaded is what was there before it stored */
         watch->now_known = watch_read(watch->address, watch->bytes, &watch->now);
     if (watch->old_known && watch->now_known)
         record.value = (uint8_t)lwp_value_compare(watch->old, trap_value(watch, trap), watch->bytes,
-                                                  watch->element ? watch->element : trap->element);
-    if (!(open & LOADS) && !trap->store) /* what was stored is used; the next store tells whether it was silent */
+                                                  watch->element ? watch->element : trap->access.element);
+    if (!(open & LOADS) && !trap->access.store) /* what was stored is used; the next store decides whether it was silent */
         decided &= LWPS_VERDICT_DEAD_STORE;
     watch_write(watches, self, record, decided, LWPS_WATCH_DECIDED);
     return open & (uint8_t)~decided;
@@ -427,90 +420,83 @@ static bool frames_hold(const struct lwp_frames *frames, uint64_t cfa)
     return false;
 }
 
-struct stop {
+struct stopped {
+    const struct lwp_stop *at;
     enum lwp_trap_kind kind;
     struct lwp_trap trap;
-    struct lwp_frames *frames; /* room for them */
-    void *ucontext;
 };
 
-static void watch_stopped(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
-                          unsigned which, const struct stop *stop)
+static void watch_stopped(struct lwp_watches *watches, struct lwp_thread *self, unsigned which, const struct stopped *stopped)
 {
     struct lwp_watch *watch = &watches->at[which];
-    bool predicted = watch->state == LWP_WATCH_PREDICTED, accessed = stop->kind == LWP_TRAP_ACCESS;
-    if (accessed && stop->trap.partial)
+    const struct lwp_trap *trap = &stopped->trap;
+    bool predicted = watch->state == LWP_WATCH_PREDICTED, accessed = stopped->kind == LWP_TRAP_ACCESS;
+    if (accessed && trap->partial)
         return;
-    if (predicted && (!accessed || stop->trap.ip != watch->record.first.ip)) {
+    if (predicted && (!accessed || trap->access.ip != watch->record.first.ip)) {
         if (++watch->strays > STRAYS_MOST)
-            watch_end(watches, registers, self, which, LWPS_WATCH_MISPREDICTED);
+            watch_end(watches, self, which, LWPS_WATCH_MISPREDICTED);
         return;
     }
     if (!accessed) {
-        watch_end(watches, registers, self, which,
-                  stop->kind == LWP_TRAP_KERNEL ? LWPS_WATCH_KERNEL : LWPS_WATCH_UNKNOWN);
+        watch_end(watches, self, which, stopped->kind == LWP_TRAP_KERNEL ? LWPS_WATCH_KERNEL : LWPS_WATCH_UNKNOWN);
         return;
     }
     if (predicted) {
-        trap_open(watch, &stop->trap);
+        trap_open(watch, trap);
         bool only_silent = watch->record.verdicts == LWPS_VERDICT_SILENT_STORE;
-        if (only_silent && !lwp_debug_arm(registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
-            watch_end(watches, registers, self, which, LWPS_WATCH_NOT_WATCHED);
+        if (only_silent && !lwp_debug_arm(watches->registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
+            watch_end(watches, self, which, LWPS_WATCH_NOT_WATCHED);
         return;
     }
-    if (trap_passes(watch, &stop->trap))
+    if (trap_passes(watch, trap))
         return;
-    lwp_frames_take(stop->frames, stop->ucontext);
-    if (watch->frame && !frames_hold(stop->frames, watch->frame)) { /* left by longjmp or an exception */
-        watch_end(watches, registers, self, which, LWPS_WATCH_FRAME_DIED);
+    lwp_frames_take(stopped->at->frames, stopped->at->ucontext, true);
+    if (watch->frame && !frames_hold(stopped->at->frames, watch->frame)) { /* left by longjmp or an exception */
+        watch_end(watches, self, which, LWPS_WATCH_FRAME_DIED);
         return;
     }
-    watch->record.verdicts = trap_decide(watches, watch, self, stop->frames, &stop->trap);
+    watch->record.verdicts = trap_decide(watches, watch, self, stopped->at->frames, trap);
     if (!watch->record.verdicts)
-        watch_end(watches, registers, self, which, 0);
-    else if (!lwp_debug_arm(registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
-        watch_end(watches, registers, self, which, LWPS_WATCH_NOT_WATCHED);
+        watch_end(watches, self, which, 0);
+    else if (!lwp_debug_arm(watches->registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
+        watch_end(watches, self, which, LWPS_WATCH_NOT_WATCHED);
 }
 
-/* Of the registers that one instruction sets off only one is told, since the kernel keeps one SIGTRAP. */
-static void watch_stopped_too(struct lwp_watches *watches, struct lwp_debug_registers *registers,
-                              struct lwp_thread *self, unsigned which, const struct stop *stop)
+/* When one instruction sets off several registers the kernel reports only one of them, as it keeps one SIGTRAP. */
+static void watch_stopped_too(struct lwp_watches *watches, struct lwp_thread *self, unsigned which, const struct stopped *stopped)
 {
-    const struct lwp_watch *told = &watches->at[which];
-    uint64_t low = stop->trap.address ? stop->trap.address : told->address;
-    uint64_t high = low + (stop->trap.address ? stop->trap.bytes : told->bytes);
+    const struct lwp_watch *reported = &watches->at[which];
+    const struct lwp_insn_access *access = &stopped->trap.access;
+    uint64_t low = access->address ? access->address : reported->address;
+    uint64_t high = low + (access->address ? access->bytes : reported->bytes);
     for (unsigned i = 0; i < LWP_WATCHES; i++) {
         const struct lwp_watch *watch = &watches->at[i];
         bool armed = watch->state == LWP_WATCH_PREDICTED || watch->state == LWP_WATCH_OPEN;
-        bool sees = stop->trap.store || watch->record.verdicts != LWPS_VERDICT_SILENT_STORE;
+        bool sees = access->store || watch->record.verdicts != LWPS_VERDICT_SILENT_STORE;
         if (i == which || !armed || !sees || watch->address >= high || watch->address + watch->bytes <= low)
             continue;
-        if (stop->trap.string) /* it may have stopped there before, or will again */
-            watch_end(watches, registers, self, i, LWPS_WATCH_UNKNOWN);
+        if (stopped->trap.string) /* it may have stopped there before, or will again */
+            watch_end(watches, self, i, LWPS_WATCH_UNKNOWN);
         else
-            watch_stopped(watches, registers, self, i, stop);
+            watch_stopped(watches, self, i, stopped);
     }
 }
 
-void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
-                      struct lwp_code_cache *cache, struct lwp_frames *frames, unsigned which, void *ucontext)
+void lwp_watches_trap(struct lwp_watches *watches, struct lwp_thread *self, unsigned which, struct lwp_stop *stop)
 {
     const struct lwp_watch *watch = &watches->at[which];
     enum lwps_watch_end lost = watch_is_lost(watch, self);
     if (watch->state == LWP_WATCH_FREE || lost) {
-        watch_end(watches, registers, self, which, lost);
+        watch_end(watches, self, which, lost);
         return;
     }
-    const greg_t *machine = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
-    struct stop stop = {.frames = frames, .ucontext = ucontext};
-    struct lwp_registers after;
-    lwp_registers_take(&after, ucontext);
-    const struct lwp_place *place = lwp_place_find(cache, (uint64_t)machine[REG_RIP]);
-    stop.kind =
-        lwp_trap_find(cache, place, &after, (uint64_t)machine[REG_EFL], watch->address, watch->bytes, &stop.trap);
-    if (stop.kind == LWP_TRAP_ACCESS)
-        watch_stopped_too(watches, registers, self, which, &stop);
-    watch_stopped(watches, registers, self, which, &stop);
+    lwp_stop_look(stop);
+    struct stopped stopped = {.at = stop};
+    stopped.kind = lwp_trap_find(stop, watch->address, watch->bytes, &stopped.trap);
+    if (stopped.kind == LWP_TRAP_ACCESS)
+        watch_stopped_too(watches, self, which, &stopped);
+    watch_stopped(watches, self, which, &stopped);
 }
 
 void lwp_watches_finish(struct lwp_watches *watches, struct lwp_thread *self)

@@ -1,14 +1,12 @@
 /* The accesses of a thread that are watched: chosen by samples, armed in debug registers, decided by the next access.
- * See watch.c for the model. All of it is the owning thread's, in its signal handler. */
+ * See watch.c for the model. */
 #ifndef LWP_COLLECTOR_LIGHT_WATCH_WATCH_H
 #define LWP_COLLECTOR_LIGHT_WATCH_WATCH_H
 
-#include "collector/light/code/predecessors.h"
-#include "collector/light/code/walk.h"
-#include "collector/light/heap/frames.h"
 #include "collector/light/own/thread.h"
 #include "collector/light/watch/candidates.h"
 #include "collector/light/watch/debug_registers.h"
+#include "collector/light/watch/watch_trap.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,34 +37,32 @@ struct lwp_watch {
 };
 
 struct lwp_watches {
+    struct lwp_debug_registers *registers; /* of the same thread */
     struct lwp_watch at[LWP_WATCHES];
-    struct lwp_candidates candidates;
-    uint32_t
-        since_room[LWP_WATCHES]; /* of each pool (by its first slot): candidates since it last had a free register */
-    uint8_t verdicts;            /* what is looked for at all */
-    bool ceded;                  /* the last register is for others */
-    int framed;                  /* the watch that has the fourth register, -1: none */
-    uint32_t since_frame;        /* candidates on the stack since it was last free */
+    struct lwp_watch_candidates candidates;
+    uint32_t since_room[LWP_WATCHES]; /* of each pool (by its first slot): candidates since it last had a free register */
+    uint8_t verdicts;                 /* what is looked for at all */
+    bool ceded;                       /* the last register is for trials (sharing.h) */
+    int framed;                       /* the watch that has the fourth register, -1: none */
+    uint32_t since_frame;             /* candidates on the stack since it was last free */
 };
 
 /* `verdicts`: enum lwps_verdict mask; 0 watches nothing. */
-void lwp_watches_start(struct lwp_watches *watches, uint8_t verdicts);
+void lwp_watches_start(struct lwp_watches *watches, struct lwp_debug_registers *registers, uint8_t verdicts);
 
 /* Gives up the last register for good. Before lwp_watches_begin_sample. */
-void lwp_watches_cede(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self);
+void lwp_watches_cede(struct lwp_watches *watches, struct lwp_thread *self);
 
 /* How many stores and loads to come are looked at for a candidate; 0: that kind is not watched. */
 void lwp_watches_choose(const struct lwp_watches *watches, uint32_t *random, unsigned *stores, unsigned *loads);
 
 /* Offers the access that this sample chose among those it `looked` at. */
-void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_candidate *chosen,
+void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_watch_candidate *chosen,
                        const struct lwp_walk_choice *looked, bool affordable);
 
 /* At each sample, first: ends what was given up. At its very end: arms what was taken. */
-void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_debug_registers *registers,
-                              struct lwp_thread *self);
-void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_debug_registers *registers,
-                            struct lwp_thread *self);
+void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_thread *self);
+void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_thread *self);
 
 /* Whether the fourth register is taken. */
 static inline bool lwp_watches_framed(const struct lwp_watches *watches)
@@ -74,27 +70,20 @@ static inline bool lwp_watches_framed(const struct lwp_watches *watches)
     return watches->framed >= 0;
 }
 
-/* Gives the fourth register back: an address that a sample waits for comes first. */
-void lwp_watches_give_frame(struct lwp_watches *watches, struct lwp_debug_registers *registers,
-                            struct lwp_thread *self);
-
-/* The frame returned. */
-void lwp_watches_frame_ended(struct lwp_watches *watches, struct lwp_debug_registers *registers,
-                             struct lwp_thread *self);
+/* Ends the watch that has the fourth register, if one has: its frame returned, or a sample waits for an address, which comes first. */
+void lwp_watches_end_frame(struct lwp_watches *watches, struct lwp_thread *self, enum lwps_watch_end end);
 
 /* Whether any register watches data. */
 bool lwp_watches_busy(const struct lwp_watches *watches);
 
-/* Ends all watches in favour of none. */
-void lwp_watches_give_up(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self);
+/* Ends all watches; new ones may begin. */
+void lwp_watches_give_up(struct lwp_watches *watches, struct lwp_thread *self);
 
 /* Register `which` stopped the thread. */
-void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
-                      struct lwp_code_cache *cache, struct lwp_frames *frames, unsigned which, void *ucontext);
+void lwp_watches_trap(struct lwp_watches *watches, struct lwp_thread *self, unsigned which, struct lwp_stop *stop);
 
-/* Register `which` stopped the thread where nothing can be looked at (inside the collector, or the signal came late).
- */
-void lwp_watches_lose(struct lwp_watches *watches, struct lwp_debug_registers *registers, unsigned which);
+/* Register `which` stopped the thread where nothing can be looked at (inside the collector, or the signal came late). */
+void lwp_watches_lose(struct lwp_watches *watches, unsigned which);
 
 /* The thread or the recording ends: writes a record for what is still open. */
 void lwp_watches_finish(struct lwp_watches *watches, struct lwp_thread *self);

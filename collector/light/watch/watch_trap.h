@@ -2,11 +2,24 @@
 #ifndef LWP_COLLECTOR_LIGHT_WATCH_WATCH_TRAP_H
 #define LWP_COLLECTOR_LIGHT_WATCH_WATCH_TRAP_H
 
-#include "collector/light/code/predecessors.h"
-#include "collector/light/code/walk.h"
+#include "collector/light/code/forward_walk.h"
+#include "collector/light/code/unwind.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* A thread that a debug register has stopped. */
+struct lwp_stop {
+    struct lwp_code_cache *cache;
+    struct lwp_frames *frames; /* room for its call path */
+    void *ucontext;
+    /* by lwp_stop_look */
+    const struct lwp_code_location *location; /* where it stopped */
+    struct lwp_registers after;               /* as the trap left them */
+    uint64_t flags;
+};
+
+void lwp_stop_look(struct lwp_stop *stop);
 
 enum lwp_trap_kind {
     LWP_TRAP_UNKNOWN, /* no instruction before here touches these bytes for certain */
@@ -15,17 +28,12 @@ enum lwp_trap_kind {
 };
 
 struct lwp_trap {
-    uint64_t ip, address; /* address 0: the instruction overwrote a register it is made of */
-    uint16_t bytes;
-    bool load, store, vector, floating;
-    bool string;     /* one pass of a string instruction over the watched bytes, `address` and `bytes` are those */
-    bool partial;    /* a string instruction within the watched bytes: it stops there again before it is through */
-    uint8_t element; /* bytes of one floating point number; 0: not floating point */
+    struct lwp_insn_access access; /* address 0: the instruction overwrote a register it is made of */
+    bool string;  /* one pass of a string instruction over the watched bytes, which are the access */
+    bool partial; /* a string instruction within the watched bytes: it stops there again before it is through */
 };
 
-/* `after`: the registers as the trap left them, `place` where it stopped; [address, address + bytes) is watched. */
-enum lwp_trap_kind lwp_trap_find(struct lwp_code_cache *cache, const struct lwp_place *place,
-                                 const struct lwp_registers *after, uint64_t flags, uint64_t address, unsigned bytes,
-                                 struct lwp_trap *trap);
+/* [address, address + bytes) is watched. */
+enum lwp_trap_kind lwp_trap_find(const struct lwp_stop *stop, uint64_t address, unsigned bytes, struct lwp_trap *trap);
 
 #endif

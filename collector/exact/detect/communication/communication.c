@@ -1,10 +1,14 @@
-#include "collector/exact/detect/communication/communication.h"
-
+/* Communication between threads over the whole run: what the trace brings goes to the shadow (comm_shadow.h), what comes of
+ * it is counted for each instruction that reads, by writer and reader, and its distance (comm_distance.h) measured among
+ * all that the instruction's function has read so. */
 #include "collector/exact/detect/communication/comm_counts.h"
 #include "collector/exact/detect/communication/comm_distance.h"
 #include "collector/exact/detect/communication/comm_fragments.h"
 #include "collector/exact/detect/communication/comm_shadow.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
+#include "collector/exact/program/thread.h"
+#include "collector/exact/trace/translation.h"
 #include "collector/exact/valgrind/pages.h"
 #include "format/record.h"
 
@@ -30,7 +34,7 @@ struct instruction {
     struct instruction *next; /* as VG_(HT) has it */
     Addr ip;
     uint64_t time; /* of the first time */
-    struct lwp_comm_pieces pieces;
+    struct lwp_comm_fragments fragments;
 };
 
 /* A thread. */
@@ -39,8 +43,6 @@ struct party {
     bool ended;
     HChar name[NAME_MAX_BYTES];
 };
-
-bool lwp_communication_runs;
 
 static struct lwp_comm_shadow shadow;
 static struct lwp_comm_counts counts;
@@ -63,15 +65,14 @@ static void communication_free(void *memory)
 
 static const struct lwp_comm_port port = {lwp_pages_map, lwp_pages_unmap, communication_alloc, communication_free};
 
-bool lwp_communication_start(unsigned granule_bytes)
+static bool communication_start(unsigned granule_bytes)
 {
     sites = VG_(newXA)(VG_(malloc), "lwp.communication", VG_(free), sizeof(struct lwp_communication_site *));
     parties = VG_(newXA)(VG_(malloc), "lwp.communication", VG_(free), sizeof(struct party));
     instructions = VG_(HT_construct)("lwp.communication");
     piece_bytes = granule_bytes > LWP_COMM_PIECE ? granule_bytes : LWP_COMM_PIECE;
-    lwp_communication_runs = lwp_comm_init(&shadow, &port, (unsigned)__builtin_ctz(granule_bytes), SHADOW_MOST) &&
-                             lwp_comm_counts_init(&counts, &port) && lwp_comm_distances_init(&distances, &port);
-    return lwp_communication_runs;
+    return lwp_comm_init(&shadow, &port, (unsigned)__builtin_ctz(granule_bytes), SHADOW_MOST) &&
+           lwp_comm_counts_init(&counts, &port) && lwp_comm_distances_init(&distances, &port);
 }
 
 /* ---- what came of an access ---- */
@@ -82,7 +83,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return hash ^ hash >> 31;
 }
 
-/* Functions are told apart by name: those of several files that have one are one. */
+/* Functions are distinguished by name: those of several files that share one count as one. */
 static uint64_t scope_of(Addr ip)
 {
     const HChar *name;
@@ -156,8 +157,8 @@ static void site_count(struct lwp_communication_site *site, const struct lwp_com
     struct lwp_comm_count *count = &counts.list[site->count];
     uint64_t times = (uint64_t)1 << shadow.thinned;
     *(event->again ? &count->again : &count->first) += times;
-    if (!event->again && !shadow.thinned && piece_bytes == LWP_COMM_PIECE) /* lines left out would cut pieces */
-        lwp_comm_pieces_read(&site->instruction->pieces, address, site->bytes);
+    if (!event->again && !shadow.thinned && piece_bytes == LWP_COMM_PIECE) /* lines left out would cut fragments */
+        lwp_comm_fragments_read(&site->instruction->fragments, address, site->bytes);
     uint32_t before;
     int64_t distance = site->trace ? lwp_comm_trace_read(&distances, site->trace, address >> shadow.granule_bits, site->number, &before)
                                    : LWP_COMM_UNFOLLOWED;
@@ -226,14 +227,16 @@ static __attribute__((noinline)) void block_access(struct lwp_trace_block *block
         block_store(block, access, addresses[access]);
 }
 
-void lwp_communication_block(struct lwp_trace_block *block)
+static void communication_survey(struct lwp_translation *now)
 {
+    struct lwp_trace_block *block = now->block;
     for (uint32_t i = 0; i < block->count; i++)
         block->access[i].way = (uint8_t)lwp_comm_way_of(block->access[i].bytes, block->access[i].flags & LWPS_ACCESS_STORE);
 }
 
-void lwp_communication_words(const ULong *at, const ULong *end)
+static void communication_words(ULong *begin, ULong *end)
 {
+    const ULong *at = begin;
     uint64_t passed = 0;
     while (at < end) {
         struct lwp_trace_block *block = (void *)*at++;
@@ -246,18 +249,14 @@ void lwp_communication_words(const ULong *at, const ULong *end)
     accesses += passed;
 }
 
-void lwp_communication_forget(Addr address, SizeT bytes)
+static void communication_forget(Addr address, SizeT bytes)
 {
-    if (!lwp_communication_runs)
-        return;
     lwp_trace_drain();
     lwp_comm_forget(&shadow, address, bytes);
 }
 
-void lwp_communication_wrote(Addr address, SizeT bytes)
+static void communication_kernel_wrote(Addr address, SizeT bytes)
 {
-    if (!lwp_communication_runs)
-        return;
     lwp_trace_drain();
     for (SizeT done = 0, piece; done < bytes; done += piece) {
         piece = bytes - done < piece_bytes ? bytes - done : piece_bytes;
@@ -272,9 +271,9 @@ static struct party *party_of(uint32_t number)
     return number && (Word)number <= VG_(sizeXA)(parties) ? VG_(indexXA)(parties, number - 1) : NULL;
 }
 
-void lwp_communication_thread_made(struct lwp_exact_thread *thread)
+static void communication_thread_made(struct lwp_exact_thread *thread)
 {
-    if (!lwp_communication_runs || thread->number)
+    if (thread->number)
         return;
     Word known = VG_(sizeXA)(parties);
     thread->number = (uint32_t)(known < LWP_COMM_THREADS ? known + 1 : LWP_COMM_THREADS);
@@ -282,11 +281,11 @@ void lwp_communication_thread_made(struct lwp_exact_thread *thread)
         VG_(addToXA)(parties, &(struct party){.tid = 0});
 }
 
-void lwp_communication_thread(struct lwp_exact_thread *thread, Addr sp)
+static void communication_thread_runs(ThreadId id, struct lwp_exact_thread *before, struct lwp_exact_thread *thread)
 {
-    if (!lwp_communication_runs)
-        return;
-    lwp_communication_thread_made(thread); /* the first one is made by nobody */
+    Addr sp = VG_(get_SP)(id);
+    (void)before;
+    communication_thread_made(thread); /* the first one is made by nobody */
     struct party *party = party_of(thread->number);
     if (!party->tid && thread->stack_low < sp && sp < thread->stack_high)
         lwp_comm_forget(&shadow, thread->stack_low, sp - thread->stack_low);
@@ -294,12 +293,13 @@ void lwp_communication_thread(struct lwp_exact_thread *thread, Addr sp)
     lwp_comm_run(&shadow, thread->number);
 }
 
-void lwp_communication_thread_ends(const struct lwp_exact_thread *thread, const HChar *name)
+static void communication_thread_ends(struct lwp_exact_thread *thread)
 {
+    HChar name[LWP_THREAD_NAME_BYTES];
     struct party *party = party_of(thread->number);
-    if (!lwp_communication_runs || !party)
+    if (!party)
         return;
-    VG_(strncpy)(party->name, name, NAME_MAX_BYTES - 1);
+    VG_(strncpy)(party->name, lwp_thread_name(thread->tid, name), NAME_MAX_BYTES - 1);
     party->ended = true;
 }
 
@@ -336,16 +336,16 @@ static void write_counts(void)
     }
 }
 
-static void write_pieces(void)
+static void write_fragments(void)
 {
     const struct instruction *one;
     VG_(HT_ResetIter)(instructions);
     while ((one = VG_(HT_Next)(instructions))) {
-        const struct lwp_comm_pieces *pieces = &one->pieces;
-        if (pieces->count)
-            lwps_put_flow_pieces(&file, &(struct lwps_flow_pieces){.time = one->time, .ip = one->ip, .count = pieces->count,
-                                                                   .lines = pieces->lines, .bytes = pieces->bytes,
-                                                                   .even = (uint64_t)pieces->votes, .step = pieces->step});
+        const struct lwp_comm_fragments *fragments = &one->fragments;
+        if (fragments->count)
+            lwps_put_flow_pieces(&file, &(struct lwps_flow_pieces){.time = one->time, .ip = one->ip, .count = fragments->count,
+                                                                   .lines = fragments->lines, .bytes = fragments->bytes,
+                                                                   .even = (uint64_t)fragments->votes, .step = fragments->step});
     }
 }
 
@@ -363,24 +363,22 @@ static void write_distances(void)
     }
 }
 
-void lwp_communication_keep(void)
+static void communication_write(void)
 {
-    if (!lwp_communication_runs || !lwp_exact_process_rewrite(&file, "t0.4"))
+    if (!lwp_exact_process_rewrite(&file, "t0.4"))
         return;
     lwps_put_flows(&file, &(struct lwps_flows){.granule_bytes = 1u << shadow.granule_bits, .alone_bytes = shadow.alone_most,
                                                .thinned = shadow.thinned, .distances_thinned = distances.thinned,
                                                .accesses = accesses});
     write_parties();
     write_counts();
-    write_pieces();
+    write_fragments();
     write_distances();
     lwp_exact_process_rewritten(&file, "t0.4");
 }
 
-void lwp_communication_anew(void)
+static void communication_reset(void)
 {
-    if (!lwp_communication_runs)
-        return;
     for (Word i = 0; i < VG_(sizeXA)(sites); i++) {
         struct lwp_communication_site *site = site_at((uint32_t)i);
         for (struct lwp_comm_histogram *histogram; (histogram = site->histograms); communication_free(histogram))
@@ -392,6 +390,25 @@ void lwp_communication_anew(void)
     struct instruction *one;
     VG_(HT_ResetIter)(instructions);
     while ((one = VG_(HT_Next)(instructions)))
-        one->pieces = (struct lwp_comm_pieces){0};
+        one->fragments = (struct lwp_comm_fragments){0};
     accesses = 0;
 }
+
+const struct lwp_detector lwp_communication_detector = {
+    .option = "communication",
+    .most = 64,
+    .needs = LWP_NEEDS_ADDRESSES | LWP_NEEDS_WHOLE_RUN,
+    .failed = "Communication between threads was not counted: there is not enough memory.",
+    .start = communication_start,
+    .write = communication_write,
+    .reset = communication_reset,
+    .survey = communication_survey,
+    .words = communication_words,
+    .forget = communication_forget,
+    .kernel_wrote = communication_kernel_wrote,
+    .freed = communication_forget,
+    .allocated = communication_forget,
+    .thread_made = communication_thread_made,
+    .thread_runs = communication_thread_runs,
+    .thread_ends = communication_thread_ends,
+};

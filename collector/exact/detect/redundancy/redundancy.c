@@ -1,15 +1,14 @@
-/* Translated code calls the shadow for each access, before it is done; an access is (call path, instruction) as numbered
- * by access_numbers.h. What the kernel, the allocator and the stack do to memory is told the shadow, too. */
-#include "collector/exact/detect/redundancy/redundancy.h"
-
+/* Memory redundancies (shadow.h) of the whole run, whatever the trace's windows are, or, if so asked, of windows only
+ * (redundancy_windows.h). Translated code calls the shadow for each access, before it is done; an access is (call path,
+ * instruction) as numbered by access_numbers.h. What the kernel, the allocator and the stack do to memory reaches the shadow, too. */
 #include "collector/exact/detect/redundancy/redundancy_counts.h"
 #include "collector/exact/detect/redundancy/redundancy_windows.h"
-#include "collector/exact/detect/redundancy/redundancy_words.h"
 #include "collector/exact/detect/redundancy/shadow_fast.h"
-#include "collector/exact/program/contexts.h"
+#include "collector/exact/program/detector.h"
+#include "collector/exact/program/options.h"
+#include "collector/exact/program/process.h"
 #include "collector/exact/trace/access_numbers.h"
-#include "collector/exact/trace/store_element.h"
-#include "collector/exact/valgrind/emit.h"
+#include "collector/exact/trace/translation.h"
 #include "format/record.h"
 
 enum {
@@ -19,7 +18,7 @@ enum {
     AFTER_MOST = 1024, /* bytes that one instruction stores at most (xsave) */
 };
 
-static bool redundancy_runs;
+_Static_assert((int)LWP_NUMBERED_NOBODY == (int)LWP_SHADOW_UNKNOWN, "what is no access has an unknown context");
 
 /* ---- called from translated code ---- */
 
@@ -105,10 +104,10 @@ static void redundancy_store_32(ULong what, Addr address, ULong a, ULong b, ULon
     redundancy_store_16(what, address + 16, c, d);
 }
 
-/* What an instruction stores without saying it in an expression: what is there before and after. */
+/* What an instruction stores without an expression that has its value: what is there before and after. */
 static UChar stored_before[AFTER_MOST];
 
-static void redundancy_keep(ULong bytes, Addr address)
+static void redundancy_note(ULong bytes, Addr address)
 {
     VG_(memcpy)(stored_before, (const void *)address, bytes);
 }
@@ -133,33 +132,27 @@ static VG_REGPARM(1) void redundancy_dead(Addr address, ULong bytes)
 
 /* ---- what translated code is given ---- */
 
-static IRExpr *emit_unary(IRSB *out, IROp operation, IRExpr *value)
+static struct lwp_redundancy_block block; /* the one that is translated */
+
+static void redundancy_survey(struct lwp_translation *now)
 {
-    return emit_value(out, IRExpr_Unop(operation, value));
+    if (lwp_redundancy_windows)
+        now->block->moves = (uint16_t)lwp_redundancy_stack_words(now->in);
 }
 
-void lwp_redundancy_enter(struct lwp_redundancy_block *block, struct lwp_left_words *left, const IRSB *in, Addr start)
+static void redundancy_enter(struct lwp_translation *now)
 {
     struct lwp_ir_access access;
     UInt count = 0;
-    IRSB *out = left->out;
-    *block = (struct lwp_redundancy_block){.out = out, .in = in, .left = left};
-    if (!redundancy_runs)
-        return;
-    for (Int i = 0; i < in->stmts_used; i++)
-        count += lwp_ir_access_of(in->tyenv, in->stmts[i], 0, &access);
+    block = (struct lwp_redundancy_block){.now = now};
+    for (Int i = 0; i < now->in->stmts_used; i++)
+        count += lwp_ir_access_of(now->in->tyenv, now->in->stmts[i], 0, &access);
     if (count)
-        block->site = lwp_numbers_block(start, count);
-    struct lwp_numbered_group *group = block->site.group;
+        block.numbers = lwp_numbers_block(now->start, count);
     if (lwp_redundancy_windows)
-        lwp_redundancy_left_enter(block, count);
-    if (lwp_redundancy_windows || !count)
-        return;
-    IRExpr *now = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&lwp_context_now)));
-    IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->node)));
-    EMIT_CALL(out, emit_binary(out, Iop_CmpNE32, now, last), 1, lwp_numbers_enter, mkIRExprVec_1(emit_pointer(group)));
-    IRExpr *base = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->base)));
-    block->base = emit_value(out, IRExpr_Unop(Iop_32Uto64, base));
+        lwp_redundancy_steps_enter(&block, count);
+    else if (count)
+        block.base = lwp_numbers_emit(now->out, block.numbers.group);
 }
 
 static IRExpr *emit_what(IRSB *out, IRExpr *base, UInt index, UInt bytes, UInt element)
@@ -190,9 +183,9 @@ static IRExpr *emit_widened(IRSB *out, IRExpr *value)
 }
 
 /* Its value is an expression of a type that emit_stored() takes. */
-static bool access_tells(const IRSB *block, const struct lwp_ir_access *access)
+static bool access_has_value(const IRSB *in, const struct lwp_ir_access *access)
 {
-    switch (access->data ? typeOfIRExpr(block->tyenv, access->data) : Ity_INVALID) {
+    switch (access->data ? typeOfIRExpr(in->tyenv, access->data) : Ity_INVALID) {
     case Ity_I8:
     case Ity_I16:
     case Ity_I32:
@@ -264,69 +257,81 @@ static UInt after_bytes(const struct lwp_ir_access *access)
     return access->bytes < AFTER_MOST ? access->bytes : AFTER_MOST;
 }
 
-static IRExpr *block_what(const struct lwp_redundancy_block *block, const struct lwp_ir_access *access, UInt element)
+static IRExpr *block_what(const struct lwp_ir_access *access, UInt element)
 {
-    return emit_what(block->out, block->base, block->index, after_bytes(access), element);
+    return emit_what(block.now->out, block.base, block.index, after_bytes(access), element);
 }
 
 /* What is called knows the width. */
-static bool is_usual(const IRSB *block, const struct lwp_ir_access *access, UInt element)
+static bool is_usual(const IRSB *in, const struct lwp_ir_access *access, UInt element)
 {
     UInt bytes = access->bytes;
     return !element && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) &&
-           (!(access->flags & LWPS_ACCESS_STORE) || access_tells(block, access));
+           (!(access->flags & LWPS_ACCESS_STORE) || access_has_value(in, access));
 }
 
-void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_ir_access *access, UInt word)
+static void emit_access(const struct lwp_ir_access *access, bool loads, bool has_value)
 {
-    if (!block->site.group || lwp_ir_access_is_made_up(access->ip))
-        return;
-    IRSB *out = block->out;
-    const struct lwp_numbered_access now = {access->ip, access->bytes, access->flags};
-    /* a locked add is a load and then a compare-and-swap, which loads once more */
-    bool again = block->last.ip == now.ip && block->last.bytes == now.bytes && block->last.flags & LWPS_ACCESS_LOAD &&
-                 now.flags & LWPS_ACCESS_STORE;
-    bool loads = access->flags & LWPS_ACCESS_LOAD && !again, stores = access->flags & LWPS_ACCESS_STORE;
-    bool told = stores && access_tells(block->in, access);
-    block->last = now;
-    block->index = lwp_numbers_index(&block->site, &now);
-    if (stores && !told)
-        EMIT_CALL(out, access->guard, 2, redundancy_keep, mkIRExprVec_2(emit_word(after_bytes(access)), access->address));
-    if (block->later) {
-        if (told)
-            lwp_redundancy_left_store(block, access, word);
-        if (loads)
-            lwp_redundancy_left_load(block, access, word);
-        return;
-    }
-    UInt element = stores ? lwp_store_element(block->in, access) : 0;
-    IRExpr *what = is_usual(block->in, access, element) ? emit_what(out, block->base, block->index, 0, 0) /* short */
-                                                        : block_what(block, access, element);
+    IRSB *out = block.now->out;
+    UInt element = access->flags & LWPS_ACCESS_STORE ? lwp_store_element(block.now->in, access) : 0;
+    IRExpr *what = is_usual(block.now->in, access, element) ? emit_what(out, block.base, block.index, 0, 0) /* short */
+                                                            : block_what(access, element);
     if (loads)
         emit_loaded(out, access->guard, what, access);
-    if (told)
+    if (has_value)
         emit_stored(out, access->guard, what, access, element);
 }
 
-void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *statement,
-                          const struct lwp_ir_access *access)
+static void redundancy_access(const struct lwp_ir_access *access, UInt word)
 {
-    if (!block->site.group || !(access->flags & LWPS_ACCESS_STORE) || access_tells(block->in, access))
+    if (!block.numbers.group || lwp_ir_access_is_made_up(access->ip))
         return;
-    IRExpr *guard = statement->tag == Ist_CAS ? lwp_ir_swapped(block->out, statement->Ist.CAS.details) : access->guard;
-    if (block->later)
-        lwp_redundancy_left_until(block, guard);
-    EMIT_CALL(block->out, guard, 2, redundancy_compare,
-              mkIRExprVec_2(block_what(block, access, lwp_store_element(block->in, access)), access->address));
+    const struct lwp_numbered_access this = {access->ip, access->bytes, access->flags};
+    /* a locked add is a load and then a compare-and-swap, which loads once more */
+    bool again = block.last.ip == this.ip && block.last.bytes == this.bytes && block.last.flags & LWPS_ACCESS_LOAD &&
+                 this.flags & LWPS_ACCESS_STORE;
+    bool loads = this.flags & LWPS_ACCESS_LOAD && !again, stores = this.flags & LWPS_ACCESS_STORE;
+    bool has_value = stores && access_has_value(block.now->in, access);
+    block.last = this;
+    block.index = lwp_numbers_index(&block.numbers, &this);
+    if (stores && !has_value)
+        EMIT_CALL(block.now->out, access->guard, 2, redundancy_note, mkIRExprVec_2(emit_word(after_bytes(access)), access->address));
+    if (!block.steps)
+        emit_access(access, loads, has_value);
+    else if (has_value)
+        lwp_redundancy_step_store(&block, access, word);
+    else if (loads)
+        lwp_redundancy_step_load(&block, access, word);
 }
 
-void lwp_redundancy_other(struct lwp_redundancy_block *block, const IRStmt *statement)
+static void redundancy_before(struct lwp_translation *now, const IRStmt *statement, const struct lwp_ir_access *access, UInt word)
 {
-    if (block->later)
-        lwp_redundancy_left_other(block, statement);
-    else if (redundancy_runs && statement->tag == Ist_AbiHint)
-        EMIT_CALL(block->out, NULL, 2, redundancy_dead,
+    if (access)
+        redundancy_access(access, word);
+    else if (block.steps)
+        lwp_redundancy_step_other(&block, statement);
+    else if (statement->tag == Ist_AbiHint)
+        EMIT_CALL(now->out, NULL, 2, redundancy_dead,
                   mkIRExprVec_2(statement->Ist.AbiHint.base, emit_word((ULong)statement->Ist.AbiHint.len)));
+}
+
+static void redundancy_after(struct lwp_translation *now, const IRStmt *statement, const struct lwp_ir_access *access)
+{
+    if (!block.numbers.group || !(access->flags & LWPS_ACCESS_STORE) || access_has_value(now->in, access))
+        return;
+    IRExpr *guard = statement->tag == Ist_CAS ? lwp_ir_swapped(now->out, statement->Ist.CAS.details) : access->guard;
+    if (block.steps)
+        lwp_redundancy_steps_until(&block, guard);
+    EMIT_CALL(now->out, guard, 2, redundancy_compare,
+              mkIRExprVec_2(block_what(access, lwp_store_element(now->in, access)), access->address));
+}
+
+static void redundancy_words(ULong *begin, ULong *end)
+{
+    const struct lwp_trace_block *first = (const void *)*begin;
+    (void)end;
+    if (lwp_trace_open && first->redundancy)
+        lwp_redundancy_steps_run(first->redundancy, begin);
 }
 
 /* ---- what else happens to memory ---- */
@@ -338,9 +343,9 @@ static void redundancy_catch_up(void)
         lwp_trace_drain();
 }
 
-void lwp_redundancy_forget(Addr address, SizeT bytes)
+static void redundancy_forget(Addr address, SizeT bytes)
 {
-    if (!redundancy_runs || lwp_redundancy_idle())
+    if (lwp_redundancy_idle())
         return;
     redundancy_catch_up();
     lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
@@ -397,30 +402,31 @@ static void redundancy_kernel_reads_text(CorePart part, ThreadId thread, const H
         redundancy_kernel_reads(part, thread, name, address, VG_(strlen)((const HChar *)address) + 1);
 }
 
-bool lwp_redundancy_start(bool windows)
+static bool redundancy_start(unsigned asked)
 {
+    (void)asked;
+    lwp_redundancy_windows = lwp_exact_options.windows;
     if (!lwp_redundancy_counts_start())
         return false;
-    redundancy_runs = true;
-    lwp_redundancy_windows = windows;
-    if (!windows)
+    if (!lwp_redundancy_windows)
         redundancy_follow_stack();
+    else
+        lwp_exact_process_note("Redundant accesses were counted in windows of the run: pairs that lie further apart than a window "
+                               "are not among them.");
     VG_(track_pre_mem_read)(redundancy_kernel_reads);
     VG_(track_pre_mem_read_asciiz)(redundancy_kernel_reads_text);
-    VG_(track_die_mem_brk)(lwp_redundancy_forget);
+    VG_(track_die_mem_brk)(redundancy_forget);
     return true;
 }
 
-void lwp_redundancy_region(void)
+static void redundancy_window(bool opens)
 {
-    if (redundancy_runs)
-        lwp_redundancy_counts_change();
+    if (!opens && lwp_redundancy_windows)
+        lwp_redundancy_window_ends();
 }
 
-void lwp_redundancy_keep(void)
+static void redundancy_write(void)
 {
-    if (!redundancy_runs)
-        return;
     if (!lwp_trace_inside)
         lwp_redundancy_counts_change();
     lwp_redundancy_counts_write();
@@ -428,8 +434,21 @@ void lwp_redundancy_keep(void)
         lwp_redundancy_counts_change();
 }
 
-void lwp_redundancy_anew(void)
-{
-    if (redundancy_runs)
-        lwp_redundancy_counts_clear();
-}
+const struct lwp_detector lwp_redundancy_detector = {
+    .option = "redundancy",
+    .needs = LWP_NEEDS_WINDOW_WORDS | LWP_NEEDS_EVERY_PATH,
+    .failed = "Redundant accesses were not counted: there is not enough memory.",
+    .start = redundancy_start,
+    .write = redundancy_write,
+    .reset = lwp_redundancy_counts_clear,
+    .survey = redundancy_survey,
+    .enter = redundancy_enter,
+    .before = redundancy_before,
+    .after = redundancy_after,
+    .words = redundancy_words,
+    .window = redundancy_window,
+    .region = lwp_redundancy_counts_change,
+    .forget = redundancy_forget,
+    .kernel_wrote = redundancy_forget,
+    .freed = redundancy_forget,
+};

@@ -42,7 +42,7 @@ static uint64_t counts_place(uint64_t address)
         const struct lwp_numbered_access *at = lwp_numbers_access(lwp_redundancy_number, &node);
         access.ip = at ? at->ip : 0;
     }
-    lwp_sampling_place(&access);
+    lwp_sampling_attribute(&access);
     struct sight sight = {.time = lwp_trace_time(), .address = address, .home_base = access.home_base,
                           .home_id = access.home_id & ((1u << HOME_BITS) - 1), .home = access.home};
     uint64_t place = sights_free - 1;

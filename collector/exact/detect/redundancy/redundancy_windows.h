@@ -1,12 +1,14 @@
 /* Memory redundancies in windows only. What was touched in one is forgotten at its end, since nobody knows what became of it
- * afterwards: so no pair reaches from one window into another, and none is false. Inside of one, where each superblock is
- * handed on when the next begins (trace.h), what it left (redundancy_words.h) is gone through in order, step by step; outside
- * nobody reads it. */
+ * afterwards: so no pair reaches from one window into another, and none is false. Where the whole run counts an access calls the
+ * shadow; here it becomes a step that is noted as the superblock is translated. Inside of a window, where each superblock is
+ * handed on when the next begins (trace.h), its steps are gone through in order; outside nobody reads what they left. */
 #ifndef LWP_COLLECTOR_EXACT_DETECT_REDUNDANCY_REDUNDANCY_WINDOWS_H
 #define LWP_COLLECTOR_EXACT_DETECT_REDUNDANCY_REDUNDANCY_WINDOWS_H
 
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/trace/access_numbers.h"
+#include "collector/exact/trace/accesses.h"
+#include "collector/exact/trace/translation.h"
 #include "collector/exact/valgrind/tool.h"
 
 extern bool lwp_redundancy_windows; /* else the whole run is followed */
@@ -35,16 +37,37 @@ struct lwp_redundancy_step {
     UChar element; /* of a store: bytes of each floating point number, 0: none */
 };
 
-struct lwp_redundancy_site {
+struct lwp_redundancy_steps {
     struct lwp_numbered_group *numbers; /* NULL: it accesses nothing */
     UInt count;
-    struct lwp_redundancy_step steps[];
+    struct lwp_redundancy_step step[];
 };
 
+/* A superblock while it is translated. */
+struct lwp_redundancy_block {
+    struct lwp_translation *now;
+    struct lwp_numbered_block numbers;  /* group NULL: it accesses nothing */
+    IRExpr *base;                       /* I64: the first number of its group on the path it runs on */
+    struct lwp_redundancy_steps *steps; /* where only windows count, else NULL */
+    struct lwp_numbered_access last;
+    UInt index;                         /* of the last one */
+};
+
+/* Words that the superblock's moves of the stack need, among those that are cleared. */
+UInt lwp_redundancy_stack_words(const IRSB *in);
+/* At its start: block->steps, if it may have any. */
+void lwp_redundancy_steps_enter(struct lwp_redundancy_block *block, UInt accesses);
+/* Before an access, block->index; `word`: where its address is, 0: nowhere, and nothing is done. A store's is to be written
+ * after this: then all of it was. */
+void lwp_redundancy_step_load(struct lwp_redundancy_block *block, const struct lwp_ir_access *access, UInt word);
+void lwp_redundancy_step_store(struct lwp_redundancy_block *block, const struct lwp_ir_access *access, UInt word);
+/* Before any other statement. */
+void lwp_redundancy_step_other(struct lwp_redundancy_block *block, const IRStmt *statement);
+/* What follows is counted at once: all steps before are gone through. Sets block->base. */
+void lwp_redundancy_steps_until(struct lwp_redundancy_block *block, IRExpr *guard);
+
 /* The superblock has run; `words`: its words. */
-void lwp_redundancy_windows_ran(const struct lwp_redundancy_site *site, const ULong *words);
-/* Called from translated code: it has done so many of its steps. */
-VG_REGPARM(2) void lwp_redundancy_windows_until(const struct lwp_redundancy_site *site, ULong steps);
+void lwp_redundancy_steps_run(const struct lwp_redundancy_steps *steps, const ULong *words);
 
 /* The program accesses the bytes, in a window. */
 void lwp_redundancy_touched(Addr address, SizeT bytes);

@@ -3,12 +3,12 @@
  * For each byte: who stored it last and whether it was loaded since; who loaded it last and whether its value is still
  * the same. A store to a byte that was not loaded since the last store makes that store dead (DeadSpy). A store that
  * leaves the value as it is is silent (RedSpy), and so is a load of a value that the program has loaded from there
- * before and nobody has changed since (LoadSpy). Dead is told byte by byte, silent by pieces of at most 8 bytes from the
+ * before and nobody has changed since (LoadSpy). Dead is decided for each byte, silent for pieces of at most 8 bytes from the
  * access's start: all of a piece must be the same, or it is counted as other. A value that was changed and changed back counts as changed.
  *
  * 8 bytes of the program that are alike share a unit of 64 bits; if they are not, 4 bytes share a word of as many. Both
- * are given in leaves for 16 MiB of addresses as they are touched. Bytes of a word that have different contexts are told
- * by tuples (shadow_tuples.h).
+ * are given in leaves for 16 MiB of addresses as they are touched. Bytes of a word that have different contexts have
+ * a tuple of them (shadow_tuples.h).
  *
  * Contexts are numbers of (call path, accessing instruction) from 1 to LWP_SHADOW_UNKNOWN. All threads share the shadow:
  * what one stores and another loads is used. Freestanding; not reentrant. */
@@ -53,7 +53,7 @@ void lwp_shadow_fini(struct lwp_shadow *shadow);
 /* The kernel reads the bytes: they are of use, but nobody loaded them. */
 void lwp_shadow_use(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes);
 
-/* What was there is gone, and nothing is told of it: freed, unmapped, a dead frame, written by the kernel. */
+/* What was there is gone, and counts as nothing: freed, unmapped, a dead frame, written by the kernel. */
 void lwp_shadow_forget(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes);
 /* All of it; its memory is given back, counts stay. */
 void lwp_shadow_forget_all(struct lwp_shadow *shadow);

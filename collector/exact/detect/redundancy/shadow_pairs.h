@@ -12,7 +12,7 @@ struct lwp_shadow_port {
     void (*unmap)(void *memory, size_t bytes);
     uint64_t (*place)(uint64_t address); /* what is kept of a new pair's second access; NULL: the address */
     void (*leave)(uint64_t place);      /* its pair is counted with others from now on; may be NULL */
-    void (*large)(const void *memory, size_t bytes); /* told of tables that are accessed all over; may be NULL */
+    void (*large)(const void *memory, size_t bytes); /* hint: a table that is accessed all over; may be NULL */
 };
 
 /* A table that is accessed all over, as from `map`. */
@@ -30,7 +30,7 @@ enum lwp_shadow_kind {
     LWP_SHADOW_VALUES = 3, /* `second` computed what `first` had computed before */
 };
 
-/* Contexts that cannot be told apart any more, as tables are full. */
+/* Contexts that are not distinguished, as tables are full. */
 enum { LWP_SHADOW_UNKNOWN = 0x3ffffff };
 
 /* Counts of bytes, and of times: an access counts once for each pair and each 8 bytes of it. */

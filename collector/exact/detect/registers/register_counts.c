@@ -1,6 +1,7 @@
 #include "collector/exact/detect/registers/register_counts.h"
 
 #include "collector/exact/detect/redundancy/shadow_pairs.h"
+#include "collector/exact/program/options.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/trace/access_numbers.h"
@@ -14,7 +15,7 @@ struct lwp_register_totals *lwp_register_totals;
 
 static struct lwp_register_totals counted, passed;
 static struct lwp_shadow_pairs pairs;
-static bool counts_run, counts_windows;
+static bool counts_run;
 
 static struct {
     struct lwps_writer file;
@@ -23,9 +24,8 @@ static struct {
 
 static const struct lwp_shadow_port counts_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap};
 
-bool lwp_register_counts_start(bool windows)
+bool lwp_register_counts_start(void)
 {
-    counts_windows = windows;
     counts_run = lwp_shadow_pairs_init(&pairs, &counts_port, PAIR_BITS);
     lwp_register_counts_part();
     return counts_run;
@@ -70,7 +70,7 @@ ULong lwp_register_far(UInt element)
 void lwp_register_counts_part(void)
 {
     if (counts_run)
-        lwp_register_totals = lwp_trace_inside && (lwp_trace_open || !counts_windows) ? &counted : &passed;
+        lwp_register_totals = lwp_trace_inside && (lwp_trace_open || !lwp_exact_options.windows) ? &counted : &passed;
 }
 
 /* ---- records ---- */
@@ -89,11 +89,11 @@ static void counts_write_pair(const struct lwp_shadow_pair *pair, struct lwps_re
     sum->instructions += pair->dead_times;
 }
 
-void lwp_register_counts_keep(void)
+void lwp_register_counts_write(void)
 {
     struct lwps_registers sums[2][2] = {0};
     struct lwps_pair rest = {.verdict = LWPS_VERDICT_REGISTER};
-    if (!counts_run || !lwp_exact_process_rewrite(&counts.file, "t0.2"))
+    if (!lwp_exact_process_rewrite(&counts.file, "t0.2"))
         return;
     for (size_t i = 0; i < (size_t)1 << pairs.bits; i++)
         if (pairs.entries[i].key)
@@ -113,7 +113,7 @@ void lwp_register_counts_keep(void)
     lwp_context_map_clear(&counts.contexts);
 }
 
-void lwp_register_counts_anew(void)
+void lwp_register_counts_reset(void)
 {
     if (!counts_run)
         return;

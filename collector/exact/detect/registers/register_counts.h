@@ -19,8 +19,8 @@ enum {
     LWP_REGISTER_COUNTS_AT = 63,  /* ...whether it is the first value that the instruction writes */
 };
 
-/* `windows`: what is written outside of them does not count. */
-bool lwp_register_counts_start(bool windows);
+/* False: no memory. */
+bool lwp_register_counts_start(void);
 /* Called from translated code: what `first` had written was written again; what might be so. */
 VG_REGPARM(2) void lwp_register_same(ULong what, ULong first);
 VG_REGPARM(0) void lwp_register_near(ULong what, ULong first, ULong before, ULong after);
@@ -31,8 +31,8 @@ ULong lwp_register_far(UInt element);
 /* The region (region.h) or a window is entered or left. */
 void lwp_register_counts_part(void);
 /* Writes all counts so far in place of what was there. */
-void lwp_register_counts_keep(void);
+void lwp_register_counts_write(void);
 /* Begins anew. */
-void lwp_register_counts_anew(void);
+void lwp_register_counts_reset(void);
 
 #endif

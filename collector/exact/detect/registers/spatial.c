@@ -1,11 +1,23 @@
-#include "collector/exact/detect/registers/spatial.h"
-
-#include "collector/exact/detect/registers/spatial_counts.h"
+/* Spatial redundancy (RedSpy; Wen's thesis, 3.4.2): elements of an array beside each other that have one value. Looked at
+ * are, when a window ends (or much was stored in it, or the block is freed), the parts of heap blocks and static data that
+ * an instruction has stored to in it without leaving much out, by the distance and the width of its stores; and what
+ * the program asks for with LWP_ARRAY() (collector/lwp.h), whatever else is asked for. So do registers that hold one value
+ * when a window ends. */
 #include "collector/exact/program/blocks.h"
 #include "collector/exact/program/calls.h"
 #include "collector/exact/program/contexts.h"
+#include "collector/exact/program/detector.h"
+#include "collector/exact/program/process.h"
 #include "collector/exact/program/thread.h"
+#include "collector/exact/program/trace_words.h"
+#include "collector/exact/trace/accesses.h"
+#include "collector/exact/trace/sampling.h"
+#include "collector/exact/trace/translation.h"
+#include "collector/record/value.h"
 #include "format/record.h"
+
+#include "libvex_guest_amd64.h"
+#include <stddef.h>
 
 enum {
     STREAMS = 256,
@@ -16,7 +28,110 @@ enum {
     ELEMENTS_MOST = 1 << 16, /* looked at at once; of an array all */
 };
 
-bool lwp_spatial_runs;
+/* ---- how many elements equal their neighbours, by who stored them and in which data; as records of a file of the process ---- */
+
+/* Elements of `size` bytes at each `step` from `low` on, `is_float`: floating point numbers. */
+struct elements {
+    Addr low;
+    SizeT count, step, size;
+    bool is_float;
+    Addr ip;       /* who stored them */
+    uint32_t node; /* of the call tree */
+};
+
+enum { ROOM_BITS = 13, ROOM = 1 << ROOM_BITS, SUMS_MOST = ROOM / 2 }; /* what comes later is in the totals only */
+
+/* Of one instruction on one call path and the data it stores to; bytes. ip 0: free. */
+static struct sum {
+    Addr ip, object;
+    uint32_t node;
+    uint64_t same, close, other, times;
+    struct lwps_access access; /* the first element looked at */
+    uint64_t time;
+} sums[ROOM], rest;
+static uint32_t sum_count;
+
+static struct lwps_writer file;
+static struct lwp_context_map contexts;
+
+static struct sum *spatial_sum(const struct elements *elements)
+{
+    const struct lwp_block *block = lwp_block_at(elements->low);
+    Addr object = !block ? 0 : block->pool ? block->pool : block->start;
+    uint64_t hash = (elements->ip ^ object << 20 ^ (uint64_t)elements->node << 44) * 0x9e3779b97f4a7c15u;
+    struct sum *sum = &sums[hash >> (64 - ROOM_BITS)];
+    while (sum->ip && (sum->ip != elements->ip || sum->node != elements->node || sum->object != object))
+        sum = sum == sums + ROOM - 1 ? sums : sum + 1;
+    if (sum->ip)
+        return sum;
+    if (sum_count == SUMS_MOST)
+        return &rest;
+    sum_count++;
+    *sum = (struct sum){.ip = elements->ip, .object = object, .node = elements->node, .time = lwp_trace_time()};
+    uint8_t flags = LWPS_ACCESS_STORE | LWPS_ACCESS_KNOWN | (elements->is_float ? LWPS_ACCESS_FLOAT : 0);
+    sum->access = (struct lwps_access){.ip = elements->ip, .address = elements->low, .bytes = (uint16_t)elements->size,
+                                       .source = LWPS_SOURCE_TRACE, .flags = flags};
+    lwp_sampling_attribute(&sum->access);
+    if (sum->access.home == LWPS_HOME_STACK)
+        sum->access.home = LWPS_HOME_ADDRESS;
+    return sum;
+}
+
+static enum lwps_value spatial_compare(const UChar *before, const UChar *after, const struct elements *elements)
+{
+    uint64_t a = 0, b = 0;
+    if (VG_(memcmp)(before, after, elements->size) == 0)
+        return LWPS_VALUE_SAME;
+    if (!elements->is_float)
+        return LWPS_VALUE_OTHER;
+    VG_(memcpy)(&a, before, elements->size);
+    VG_(memcpy)(&b, after, elements->size);
+    return lwp_value_compare(a, b, (unsigned)elements->size, (unsigned)elements->size);
+}
+
+/* They can all be read. */
+static void elements_count(const struct elements *elements)
+{
+    struct sum *sum = spatial_sum(elements);
+    const UChar *at = (const UChar *)elements->low;
+    sum->other += elements->size; /* the first one */
+    for (SizeT i = 1; i < elements->count; i++, at += elements->step) {
+        enum lwps_value value = spatial_compare(at, at + elements->step, elements);
+        *(value == LWPS_VALUE_SAME ? &sum->same : value == LWPS_VALUE_CLOSE ? &sum->close : &sum->other) += elements->size;
+        sum->times += value != LWPS_VALUE_OTHER;
+    }
+}
+
+static void spatial_put(const struct sum *sum)
+{
+    struct lwps_pair record = {.verdict = LWPS_VERDICT_SPATIAL, .use = sum->other, .waste = sum->same, .close = sum->close,
+                               .times = sum->times, .time = sum->time, .first = sum->access};
+    record.first_context = sum->ip ? lwp_context_in_file(&contexts, &file, sum->node) : 0;
+    record.second_context = record.first_context;
+    record.second = record.first;
+    if (sum->other)
+        lwps_put_pair(&file, &record);
+}
+
+static void spatial_write(void)
+{
+    if (!sum_count || !lwp_exact_process_rewrite(&file, "t0.3"))
+        return;
+    for (uint32_t i = 0; i < ROOM; i++)
+        spatial_put(&sums[i]);
+    spatial_put(&rest);
+    lwp_exact_process_rewritten(&file, "t0.3");
+    lwp_context_map_clear(&contexts);
+}
+
+static void spatial_reset(void)
+{
+    sum_count = 0;
+    VG_(memset)(sums, 0, sizeof sums);
+    rest = (struct sum){0};
+}
+
+/* ---- streams of stores ---- */
 
 /* The stores of one instruction on one call path to one block, or near to each other in static data. */
 static struct stream {
@@ -31,15 +146,15 @@ static uint32_t stores;
 static uint64_t spatial_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
-        uint64_t rest = a % b;
+        uint64_t remainder = a % b;
         a = b;
-        b = rest;
+        b = remainder;
     }
     return a;
 }
 
-/* Of streams that share their places out among them, as those of an unrolled loop do, the others are dropped: their
- * number is told, and one stream has the range of all. */
+/* Of streams that interleave, as those of an unrolled loop do, the others are dropped: one has the range of all, and their
+ * number is returned. */
 static uint64_t spatial_join(struct stream *stream)
 {
     uint64_t parts = 1;
@@ -69,7 +184,7 @@ static void spatial_end(struct stream *stream)
     }
     uint64_t parts = stream->stride > site->bytes ? spatial_join(stream) : 1;
     bool whole = parts * site->bytes >= stream->stride; /* no gaps */
-    struct lwp_spatial_elements elements = {.low = stream->low, .size = site->element, .ip = site->ip, .node = stream->node,
+    struct elements elements = {.low = stream->low, .size = site->element, .ip = site->ip, .node = stream->node,
                                             .is_float = (site->flags & LWPS_ACCESS_FLOAT) != 0,
                                             .step = whole ? site->element : stream->stride};
     SizeT bytes = stream->high - stream->low + site->bytes;
@@ -79,7 +194,7 @@ static void spatial_end(struct stream *stream)
         elements.count = ELEMENTS_MOST;
     stream->site = NULL;
     if (dense && (whole || site->bytes == site->element) && VG_(am_is_valid_for_client)(elements.low, bytes, VKI_PROT_READ))
-        lwp_spatial_count(&elements);
+        elements_count(&elements);
 }
 
 static void spatial_begin(struct stream *stream, const struct lwp_trace_access *site, Addr address)
@@ -110,7 +225,16 @@ static void spatial_store(const struct lwp_trace_block *block, uint32_t access, 
     stream->count++;
 }
 
-void lwp_spatial_block(const struct lwp_trace_block *block, const ULong *addresses)
+/* All that was stored to since the last time. */
+static void spatial_look(void)
+{
+    stores = 0;
+    for (struct stream *stream = streams; stream < streams + STREAMS; stream++)
+        if (stream->site)
+            spatial_end(stream);
+}
+
+static void spatial_block(const struct lwp_trace_block *block, const ULong *addresses)
 {
     const struct lwp_exact_thread *thread = lwp_thread_now;
     for (uint32_t i = 0; i < block->count; i++) {
@@ -122,37 +246,154 @@ void lwp_spatial_block(const struct lwp_trace_block *block, const ULong *address
         stores++;
     }
     if (stores >= STORES)
-        lwp_spatial_look();
+        spatial_look();
 }
 
-void lwp_spatial_look(void)
-{
-    stores = 0;
-    for (struct stream *stream = streams; stream < streams + STREAMS; stream++)
-        if (stream->site)
-            spatial_end(stream);
-}
-
-void lwp_spatial_gone(Addr start, SizeT size)
+static void spatial_freeing(Addr start, SizeT size)
 {
     for (struct stream *stream = streams; stores && stream < streams + STREAMS; stream++)
         if (stream->site && stream->low - start < size)
             spatial_end(stream);
 }
 
-void lwp_spatial_forget(Addr start, SizeT size)
+/* It is something else by now, which may not even be there to be read (a file's mapping behind the file's end). */
+static void spatial_forget(Addr start, SizeT size)
 {
     for (struct stream *stream = streams; stores && stream < streams + STREAMS; stream++)
         if (stream->site && stream->low < start + size && stream->high + stream->site->bytes > start)
             stream->site = NULL;
 }
 
-void lwp_spatial_array(Addr ip, Addr pointer, SizeT count, SizeT size, bool is_float)
+static void spatial_words(ULong *begin, ULong *end)
 {
+    for (const ULong *at = begin; lwp_trace_open && at < end;) {
+        const struct lwp_trace_block *block = (const void *)*at++;
+        spatial_block(block, at);
+        at += lwp_trace_length(block);
+    }
+}
+
+/* ---- registers: how many hold a value that another one of the kind holds, too (of vector registers the first 8 bytes) ---- */
+
+#define OFFSET(name) ((PtrdiffT)offsetof(VexGuestAMD64State, guest_##name))
+
+enum { GROUPS = 3, REGISTERS_MOST = 16 };
+
+static const struct {
+    PtrdiffT offset;
+    SizeT step, count;
+} groups[GROUPS] = {{OFFSET(RAX), 8, 16}, {OFFSET(FPREG), 8, 8}, {OFFSET(YMM0), 32, 16}};
+
+static uint64_t looks, equal[GROUPS];
+
+static uint64_t registers_equal(ThreadId thread, unsigned group)
+{
+    uint64_t values[REGISTERS_MOST], count = 0;
+    for (SizeT i = 0; i < groups[group].count; i++) {
+        SizeT before = 0;
+        PtrdiffT offset = groups[group].offset + (PtrdiffT)(i * groups[group].step);
+        VG_(get_shadow_regs_area)(thread, (UChar *)&values[i], 0, offset, sizeof values[i]);
+        while (before < i && values[before] != values[i])
+            before++;
+        count += before < i;
+    }
+    return count;
+}
+
+/* At a superblock's start, when the running thread's registers are all written. */
+static void registers_look(void)
+{
+    looks++;
+    for (unsigned group = 0; group < GROUPS; group++)
+        equal[group] += registers_equal(VG_(get_running_tid)(), group);
+}
+
+static UInt registers_percent(unsigned group)
+{
+    return (UInt)(100 * equal[group] / (looks * groups[group].count));
+}
+
+static void registers_report(void)
+{
+    static HChar note[200];
+    if (!looks)
+        return;
+    VG_(snprintf)(note, sizeof note,
+                  "At the ends of %llu windows %u %% of the general registers, %u %% of the vector registers and %u %% of those of the "
+                  "x87 held what another one held, too.",
+                  (ULong)looks, registers_percent(0), registers_percent(2), registers_percent(1));
+    lwp_exact_process_note(note);
+}
+
+static void registers_reset(void)
+{
+    looks = 0;
+    VG_(memset)(equal, 0, sizeof equal);
+}
+
+/* ---- the detector ---- */
+
+static void spatial_describe(const struct lwp_translation *now, const struct lwp_ir_access *access, struct lwp_trace_access *site)
+{
+    if (!(access->flags & LWPS_ACCESS_STORE))
+        return;
+    site->element = (uint8_t)lwp_store_element(now->in, access);
+    if (site->element)
+        site->flags |= LWPS_ACCESS_FLOAT;
+    else
+        site->element = (uint8_t)lwp_store_lane(now->in, access);
+}
+
+/* Registers are looked at where the window ends by itself. */
+static void spatial_window(bool opens)
+{
+    if (opens)
+        return;
+    if (lwp_trace_inside)
+        registers_look();
+    spatial_look();
+}
+
+/* What is found is placed by the running thread's stack. */
+static void spatial_thread_ends(struct lwp_exact_thread *thread)
+{
+    if (thread == lwp_thread_now)
+        spatial_look();
+}
+
+static void spatial_finish(void)
+{
+    spatial_look();
+    registers_report();
+}
+
+static void spatial_array(ThreadId thread, const UWord *arguments)
+{
+    Addr pointer = arguments[1];
+    SizeT count = arguments[2], size = arguments[3];
     lwp_calls_know();
-    const struct lwp_spatial_elements elements = {.low = pointer, .count = count, .step = size, .size = size, .ip = ip,
-                                                  .node = lwp_context_now, .is_float = is_float && (size == 4 || size == 8)};
+    const struct elements elements = {.low = pointer, .count = count, .step = size, .size = size, .ip = VG_(get_IP)(thread),
+                                                  .node = lwp_context_now, .is_float = arguments[4] && (size == 4 || size == 8)};
     if (count && size && size < 1 << 16 && count < ((SizeT)1 << 40) / size &&
         VG_(am_is_valid_for_client)(pointer, count * size, VKI_PROT_READ))
-        lwp_spatial_count(&elements);
+        elements_count(&elements);
 }
+
+const struct lwp_detector lwp_spatial_detector = {
+    .option = "spatial",
+    .needs = LWP_NEEDS_ADDRESSES | LWP_NEEDS_PATHS,
+    .finish = spatial_finish,
+    .reset = registers_reset,
+    .describe = spatial_describe,
+    .words = spatial_words,
+    .window = spatial_window,
+    .forget = spatial_forget,
+    .freeing = spatial_freeing,
+    .thread_ends = spatial_thread_ends,
+};
+
+const struct lwp_detector lwp_arrays_detector = {
+    .write = spatial_write,
+    .reset = spatial_reset,
+    .array = spatial_array,
+};

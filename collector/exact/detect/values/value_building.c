@@ -2,7 +2,7 @@
 
 enum { NONE = LWP_BUILDING_NONE, ALIKE_LOOKED_AT = 64 };
 
-struct value {
+struct built_value {
     bool constant, narrow; /* narrow: known to have zeros above its lower 4 bytes */
     UShort slot;           /* NONE: nowhere (any more) */
     UShort step;           /* that makes it, NONE: none */
@@ -14,7 +14,7 @@ struct value {
 
 struct lwp_value_building lwp_building;
 
-static struct value values[LWP_BUILDING_VALUES];
+static struct built_value values[LWP_BUILDING_VALUES];
 static struct lwp_value_step steps[LWP_BUILDING_STEPS];
 static lwp_value registers[LWP_VALUE_REGISTERS]; /* what is in them; NONE: not asked yet */
 static UInt value_count, slot_count;
@@ -28,14 +28,14 @@ void lwp_building_start(void)
         registers[i] = NONE;
 }
 
-static lwp_value value_new(struct value value)
+static lwp_value value_new(struct built_value built)
 {
     if (value_count == LWP_BUILDING_VALUES) {
         lwp_building.failed = true;
         return 0;
     }
-    value.last = lwp_building.now;
-    values[value_count] = value;
+    built.last = lwp_building.now;
+    values[value_count] = built;
     return (lwp_value)value_count++;
 }
 
@@ -70,7 +70,7 @@ lwp_value lwp_building_constant(ULong constant)
     for (UInt i = value_count; i--;)
         if (values[i].constant && values[i].number == constant)
             return (lwp_value)i;
-    return value_new((struct value){.constant = true, .narrow = constant >> 32 == 0, .slot = NONE, .step = NONE,
+    return value_new((struct built_value){.constant = true, .narrow = constant >> 32 == 0, .slot = NONE, .step = NONE,
                                     .number = constant});
 }
 
@@ -93,7 +93,7 @@ static void step_constant(UShort slot, ULong constant)
 /* Where it is; a constant is given a place. */
 static UShort value_slot(lwp_value value)
 {
-    struct value *at = &values[value];
+    struct built_value *at = &values[value];
     if (at->slot == NONE && at->constant) {
         at->slot = slot_new();
         step_constant(at->slot, at->number);
@@ -110,7 +110,7 @@ static uint8_t bytes_width(UInt bytes)
 
 lwp_value lwp_building_new(UInt bytes)
 {
-    lwp_value made = value_new((struct value){.narrow = bytes <= 4, .slot = slot_new(), .step = (UShort)lwp_building.count});
+    lwp_value made = value_new((struct built_value){.narrow = bytes <= 4, .slot = slot_new(), .step = (UShort)lwp_building.count});
     step_add((struct lwp_value_step){.code = LWP_VALUE_NEW, .width = bytes_width(bytes), .narrow = bytes <= 4,
                                      .to = values[made].slot});
     return made;
@@ -126,7 +126,7 @@ static lwp_value value_alike(const struct lwp_value_step *step, lwp_value a, lwp
 {
     UInt end = value_count > ALIKE_LOOKED_AT ? value_count - ALIKE_LOOKED_AT : 0;
     for (UInt i = value_count; i-- > end;) {
-        const struct value *value = &values[i];
+        const struct built_value *value = &values[i];
         if (value->step == NONE || value->slot == NONE || value->a != a || value->b != b || value->key != step->key)
             continue;
         const struct lwp_value_step *other = &steps[value->step];
@@ -146,7 +146,7 @@ lwp_value lwp_building_step(enum lwp_value_code code, UInt bytes, lwp_value a, l
     step.a = value_slot(a);
     step.b = binary ? value_slot(b) : 0;
     step.to = slot_new();
-    lwp_value made = value_new((struct value){.narrow = bytes <= 4, .slot = step.to, .step = (UShort)lwp_building.count,
+    lwp_value made = value_new((struct built_value){.narrow = bytes <= 4, .slot = step.to, .step = (UShort)lwp_building.count,
                                               .a = a, .b = binary ? b : NONE, .key = key});
     step_add(step);
     return made;
@@ -155,7 +155,7 @@ lwp_value lwp_building_step(enum lwp_value_code code, UInt bytes, lwp_value a, l
 lwp_value lwp_building_load(UInt bytes, UInt access, UInt offset)
 {
     unsigned code = LWP_VALUE_LOAD_1 + (unsigned)__builtin_ctz(bytes);
-    lwp_value made = value_new((struct value){.narrow = bytes <= 4, .slot = slot_new(), .step = (UShort)lwp_building.count,
+    lwp_value made = value_new((struct built_value){.narrow = bytes <= 4, .slot = slot_new(), .step = (UShort)lwp_building.count,
                                               .a = NONE, .b = NONE});
     values[made].a = NONE;
     step_add((struct lwp_value_step){.code = (uint8_t)code, .width = bytes_width(bytes), .narrow = bytes <= 4,
@@ -176,11 +176,7 @@ void lwp_building_forget(UInt access, UInt bytes)
 
 void lwp_building_computed(lwp_value value, UInt number, UInt place)
 {
-    UShort slot = value_slot(value);
-    struct lwp_value_step *last = lwp_building.count > lwp_building.barrier ? &steps[lwp_building.count - 1] : NULL;
-    if (last && last->code <= LWP_VALUE_OPERATORS && last->to == slot)
-        last->counted = true;
-    step_add((struct lwp_value_step){.code = LWP_VALUE_COMPUTED, .to = (UShort)number, .a = slot, .key = place});
+    step_add((struct lwp_value_step){.code = LWP_VALUE_COMPUTED, .to = (UShort)number, .a = value_slot(value), .key = place});
 }
 
 /* ---- operators ---- */
@@ -259,7 +255,7 @@ lwp_value lwp_building_narrow(lwp_value value, UInt bytes)
 lwp_value lwp_building_get(UInt slot)
 {
     if (registers[slot] == NONE)
-        registers[slot] = value_new((struct value){.slot = (UShort)slot, .step = NONE});
+        registers[slot] = value_new((struct built_value){.slot = (UShort)slot, .step = NONE});
     return registers[slot];
 }
 
@@ -296,7 +292,7 @@ static bool step_reads_a(const struct lwp_value_step *step)
 }
 
 /* Whether the step that makes it may write it to the register at once, as nothing needs what is there until now. */
-static bool value_may_move(const struct value *value, UInt slot)
+static bool value_may_move(const struct built_value *value, UInt slot)
 {
     if (value->step == NONE || value->step < lwp_building.barrier || value->slot < LWP_VALUE_REGISTERS ||
         steps[value->step].to != value->slot)
@@ -308,7 +304,7 @@ static bool value_may_move(const struct value *value, UInt slot)
     return true;
 }
 
-static void value_move(struct value *value, UInt slot)
+static void value_move(struct built_value *value, UInt slot)
 {
     steps[value->step].to = (UShort)slot;
     for (UInt i = value->step + 1u; i < lwp_building.count; i++) {

@@ -62,14 +62,14 @@ static uint64_t *memory_grow(struct lwp_value_memory *memory, uint64_t address)
     return &leaf[(address & LEAF_MASK) / PIECE];
 }
 
-/* The word of an address; NULL: there is no memory for it. */
+/* The word of an address; NULL: out of memory. */
 static inline uint64_t *memory_at(struct lwp_value_memory *memory, uint64_t address)
 {
     uint64_t *word = memory_find(memory, address);
     return __builtin_expect(word != NULL, 1) ? word : memory_grow(memory, address);
 }
 
-/* ---- words told byte by byte ---- */
+/* ---- words tracked byte by byte ---- */
 
 static struct lwp_value_bytes *word_bytes(const struct lwp_value_memory *memory, uint64_t word)
 {
@@ -82,7 +82,7 @@ static void word_join(struct lwp_value_memory *memory, uint64_t word)
     memory->bytes_free = (uint32_t)(word >> LWP_NUMBER_HASH);
 }
 
-/* A byte of a word that is not told byte by byte. */
+/* A byte of a word that is not tracked byte by byte. */
 static uint64_t word_byte(uint64_t number, unsigned at, uint64_t epoch)
 {
     if (!at)
@@ -117,7 +117,7 @@ static uint64_t split_byte(struct lwp_value_memory *memory, uint64_t word, unsig
     return *number;
 }
 
-/* Bytes that were copied one by one, all of one value. */
+/* Joins a word again whose bytes were copied one by one from one value. */
 static bool split_is_copy(struct lwp_value_memory *memory, uint64_t *word)
 {
     uint64_t epoch = memory->numbering->epoch, first = split_byte(memory, *word, 0) & ~(uint64_t)LWP_NUMBER_WIDTH;
@@ -196,7 +196,7 @@ static uint64_t load_2(struct lwp_value_memory *memory, uint64_t address)
     return lwp_number_stamp(lwp_number_mix(lwp_number_whole(pair)), epoch) | LWP_NUMBER_16;
 }
 
-/* Whatever lies across words: a hash of all of them. */
+/* A load across words: a hash of all of them. */
 static uint64_t load_across(struct lwp_value_memory *memory, uint64_t address, unsigned bytes)
 {
     uint64_t hash = lwp_number_key(LWP_NUMBER_KEY_PIECES) + address % PIECE * lwp_number_second + bytes;
@@ -238,7 +238,7 @@ struct lwp_number lwp_value_load_slow(struct lwp_value_memory *memory, uint64_t 
 
 /* ---- stores ---- */
 
-/* Some bytes of a word are something else now. */
+/* Some bytes of a word have changed: its number becomes a hash of the old one and the change. */
 static void word_change(struct lwp_value_memory *memory, uint64_t *word, uint64_t how, uint64_t number)
 {
     if (!word)

@@ -1,6 +1,6 @@
-/* Shadow memory of numbers: which value lies in which bytes. 4 bytes of the program have 8, given in leaves for 16 MiB
- * of addresses as they are touched; words that are stored to byte by byte have a number for each byte elsewhere.
- * What no store was seen for has a number of its own from when it is first asked for. Freestanding. */
+/* Shadow memory of value numbers. 4 bytes of the program have a number of 8 bytes, in leaves that cover 16 MiB of addresses
+ * and are mapped when first touched; a word that is stored to byte by byte has four numbers in a table beside. Memory
+ * that no store was seen for gets a new number when it is first loaded. Freestanding. */
 #ifndef LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_MEMORY_H
 #define LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_MEMORY_H
 
@@ -13,23 +13,23 @@ struct lwp_value_memory {
     uint64_t **leaves;
     struct lwp_value_bytes {
         uint64_t number[4];
-    } *bytes;                        /* of words that are told byte by byte, from 1 */
-    uint32_t bytes_count, bytes_max, bytes_free; /* bytes_free: one to be used again, which has the next in number[0] */
-    uint64_t unseen;                 /* accesses of no shadow, for want of memory */
+    } *bytes;                        /* of words that are tracked byte by byte, from 1 */
+    uint32_t bytes_count, bytes_max, bytes_free; /* bytes_free: head of the free list, linked by number[0] */
+    uint64_t unseen;                 /* accesses without shadow, for want of memory */
 };
 
-/* At most `bytes_max` words are told byte by byte; bytes stored to others are told only together. False: no memory. */
+/* At most `bytes_max` words are tracked byte by byte; bytes stored to others change the number of the whole word. False: out of memory. */
 bool lwp_value_memory_init(struct lwp_value_memory *memory, const struct lwp_shadow_port *port,
                            struct lwp_numbering *numbering, uint32_t bytes_max);
 void lwp_value_memory_fini(struct lwp_value_memory *memory);
 
-/* Nothing is known of any. */
+/* Forgets all of it. */
 void lwp_value_memory_clear(struct lwp_value_memory *memory);
 
-/* Nothing is known of these bytes any more. */
+/* Gives these bytes unknown values. */
 void lwp_value_forget(struct lwp_value_memory *memory, uint64_t address, uint64_t bytes);
 
-/* lwp_value_load() and _store() where the way is not the usual one. */
+/* lwp_value_load() and _store() of anything but aligned words with a current number. */
 struct lwp_number lwp_value_load_slow(struct lwp_value_memory *memory, uint64_t address, unsigned bytes);
 void lwp_value_store_slow(struct lwp_value_memory *memory, uint64_t address, unsigned bytes, struct lwp_number number);
 
@@ -39,7 +39,7 @@ enum {
     LWP_VALUE_PIECE = 4, /* bytes of a word */
 };
 
-/* A word of this epoch is told byte by byte; its hash is where. */
+/* A word of this epoch is tracked byte by byte; in place of the hash it has the index into `bytes`. */
 static const uint64_t lwp_value_split_mark = (uint64_t)(LWP_NUMBER_EPOCHS - 1) << LWP_NUMBER_EPOCH;
 
 static inline bool lwp_value_is_split(uint64_t word)
@@ -57,7 +57,17 @@ static inline uint64_t *lwp_value_word(const struct lwp_value_memory *memory, ui
     return leaf ? &leaf[(address & mask) / LWP_VALUE_PIECE] : NULL;
 }
 
-/* The number of a byte of a word that is told byte by byte; NULL: it is not. */
+/* Has the processor fetch the word of what may be an address; anything else does no harm. (GCC drops calls of functions
+ * that only prefetch, if it does not inline them at once.) */
+static inline __attribute__((always_inline)) void lwp_value_prefetch(const struct lwp_value_memory *memory, uint64_t address)
+{
+    const uint64_t mask = ((uint64_t)1 << LWP_VALUE_LEAF_BITS) - 1;
+    address &= ((uint64_t)1 << LWP_VALUE_ADDRESS_BITS) - 1;
+    const char *leaf = (const char *)memory->leaves[address >> LWP_VALUE_LEAF_BITS];
+    __builtin_prefetch(leaf + (address & mask) / LWP_VALUE_PIECE * sizeof(uint64_t));
+}
+
+/* The number of a byte of a word that is tracked byte by byte; NULL: it is not. */
 static inline uint64_t *lwp_value_byte(const struct lwp_value_memory *memory, uint64_t address)
 {
     const uint64_t *word = lwp_value_word(memory, address);
@@ -66,7 +76,7 @@ static inline uint64_t *lwp_value_byte(const struct lwp_value_memory *memory, ui
     return &memory->bytes[*word >> LWP_NUMBER_HASH].number[address % LWP_VALUE_PIECE];
 }
 
-/* `bytes`: 1, 2, 4 or 8. Of fewer than 8 the number has its width, and `high` says that the rest is 0. */
+/* `bytes`: 1, 2, 4 or 8. With fewer than 8 the number has its width, and `high` is the number of zero. */
 static inline struct lwp_number lwp_value_load(struct lwp_value_memory *memory, uint64_t address, unsigned bytes)
 {
     uint64_t epoch = memory->numbering->epoch; /* a word that is split is of another */

@@ -1,13 +1,13 @@
 /* Numbers that stand for values in runtime value numbering (Wen's thesis, 2.4-2.5): values with equal numbers are equal,
- * whatever they are. The number of what is computed is a hash of its operator and its operands' numbers, so that the same
- * computation has the same number wherever and whenever it is made, and none has to be looked up to be given one.
+ * whatever they are. The number of a result is a hash of its operator and its operands' numbers, so that the same
+ * computation has the same number wherever and whenever it is made, without a lookup.
  *
- * A number says nothing of its width: used in fewer bytes it stands for the low ones. 8 bytes have two, so that copies
- * made 8 bytes at a time keep what is known of each 4: either a number and none, or those of the low and the high half.
- * What was numbered in one window says nothing in the next: numbers carry their window's epoch.
+ * A number does not imply a width: used with fewer bytes it stands for the low ones. 8 bytes have two numbers, so that copies
+ * of 8 bytes at a time keep what is known of each 4: either one number and 0, or those of the low and the high half.
+ * Numbers of one window mean nothing in the next: they carry their window's epoch.
  *
- * 45 bits tell values apart: of 10^9 computations compared with 10^5 that are remembered, some 3 will seem equal that
- * are not. Freestanding. */
+ * Values are distinguished by 45 bits: of 10^9 computations compared with 10^5 that are remembered, some 3 will seem equal
+ * that are not. Freestanding. */
 #ifndef LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_NUMBER_H
 #define LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_NUMBER_H
 
@@ -27,19 +27,19 @@ enum {
 
 static const uint64_t lwp_number_epoch_mask = (uint64_t)(LWP_NUMBER_EPOCHS - 1) << LWP_NUMBER_EPOCH;
 
-/* What 8 bytes contain. high 0: one value, of which `low` is the number. */
+/* The number of 8 bytes. high 0: one value with the number `low`. */
 struct lwp_number {
     uint64_t low, high;
 };
 
-/* Where numbers come from. */
+/* The source of numbers. */
 struct lwp_numbering {
     uint64_t epoch; /* in its place: from 1 on, never the last one */
-    uint64_t made;  /* numbers of values that nothing is known of */
+    uint64_t made;  /* unknown values so far */
 };
 
-/* Operands are added to a key of the operator before they are mixed: the second one times an odd number; those of
- * operators that commute squared, as sums of what differs in single bits would be the same whichever differs. */
+/* Operands are added to the operator's key and then mixed: the second one times an odd number, those of commutative operators
+ * squared, as plain sums of operands that differ in single bits would be equal whichever of them differs. */
 static const uint64_t lwp_number_second = 0xc2b2ae3d27d4eb4fu;
 static const uint64_t lwp_number_offset = 0x9e3779b97f4a7c15u; /* before they are squared */
 static const uint64_t lwp_number_multiplier = 0xff51afd7ed558ccdu;
@@ -55,10 +55,10 @@ static inline uint64_t lwp_number_either(uint64_t operand)
     return (operand + lwp_number_offset) * (operand + lwp_number_offset);
 }
 
-/* Keys of what is no operator of the program's. */
+/* Keys of operations that are no operators of the program. */
 enum lwp_number_key {
     LWP_NUMBER_KEY_CONSTANT = 1,
-    LWP_NUMBER_KEY_NEW,       /* the so many-th value that nothing is known of */
+    LWP_NUMBER_KEY_NEW,       /* an unknown value, by its count */
     LWP_NUMBER_KEY_PAIR,      /* 8 bytes of two halves */
     LWP_NUMBER_KEY_PART,      /* some bytes of a value */
     LWP_NUMBER_KEY_CHANGED,   /* a value with some of its bytes replaced */
@@ -71,7 +71,7 @@ static inline uint64_t lwp_number_key(uint64_t key)
     return lwp_number_mix((key + 1) * 0xa0761d6478bd642fu);
 }
 
-/* The operand that a number is: epochs tell nothing of values. */
+/* A number as an operand: without its epoch, which says nothing about the value. */
 static inline uint64_t lwp_number_operand(uint64_t number)
 {
     return number & ~lwp_number_epoch_mask;

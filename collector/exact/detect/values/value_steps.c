@@ -43,13 +43,33 @@ void lwp_values_begin(struct lwp_values *values)
     lwp_values_lose(values, 0, LWP_VALUE_REGISTERS);
 }
 
-void lwp_values_redundant(struct lwp_values *values, uint32_t first, uint32_t second)
+/* ---- one step ---- */
+
+static inline uint64_t step_new(struct lwp_values *values, unsigned width)
 {
-    values->redundant++;
-    lwp_shadow_pairs_at(&values->pairs, LWP_SHADOW_VALUES, first, second, 0)->same++;
+    return lwp_number_new(&values->numbering) | width;
 }
 
-/* What an operator makes of a step's operands, before it is mixed. */
+/* `address` 0: the access did not happen. */
+static inline struct lwp_number step_load(struct lwp_values *values, uint64_t address, uint64_t offset, unsigned bytes)
+{
+    if (__builtin_expect(address != 0, 1))
+        return lwp_value_load(&values->memory, address + offset, bytes);
+    return (struct lwp_number){step_new(values, bytes == 1 ? LWP_NUMBER_8 : bytes == 2 ? LWP_NUMBER_16 : 0),
+                               bytes == 8 ? 0 : lwp_number_constant(0) | values->numbering.epoch};
+}
+
+static inline void step_computed(struct lwp_values *values, uint64_t number, uint32_t place, uint32_t context)
+{
+    uint32_t first = lwp_value_table_add(&values->table, &values->places[place], number, context);
+    values->computed++;
+    if (!first)
+        return;
+    values->redundant++;
+    lwp_shadow_pairs_at(&values->pairs, LWP_SHADOW_VALUES, first, context, 0)->same++;
+}
+
+/* The hash that an operator makes of its operands, before it is mixed. */
 static inline __attribute__((always_inline)) uint64_t step_hash(const struct lwp_value_step *step, const uint64_t *low,
                                                                 const uint64_t *high, bool wide, bool two, bool either)
 {
@@ -60,123 +80,101 @@ static inline __attribute__((always_inline)) uint64_t step_hash(const struct lwp
     return step->key + (either ? lwp_number_either(a) + lwp_number_either(b) : a + b * lwp_number_second);
 }
 
-/* Each step jumps to the next one's code from a place of its own, so that the processor foresees where. */
-#define AT(code) at_##code
-#define WAY(code) [code] = &&at_##code
-#define NEXT do {                                                                                              \
-        if (++step == end)                                                                                     \
-            goto done;                                                                                         \
-        goto *ways[step->code];                                                                                \
-    } while (0)
+/* ---- all of them ---- */
 
 #define OPERATOR(code, wide, two, either)                                                                      \
-    AT(code):                                                                                                  \
+    case code:                                                                                                 \
         hash = step_hash(step, low, high, wide, two, either);                                                  \
-        hash = lwp_number_stamp(lwp_number_mix(hash), epoch) | step->width;                                    \
-        low[step->to] = hash;                                                                                  \
+        low[step->to] = lwp_number_stamp(lwp_number_mix(hash), epoch) | step->width;                           \
         high[step->to] = step->narrow ? zero : 0;                                                              \
-        if (step->counted) {                                                                \
-            step++;                                                                                            \
-            goto counted;                                                                                      \
-        }                                                                                                      \
-        NEXT
+        break
 
 #define LOAD(bytes)                                                                                            \
-    AT(LWP_VALUE_LOAD_##bytes): {                                                                              \
-        struct lwp_number loaded = lwp_values_load(values, addresses[step->b], step->key, bytes);              \
-        low[step->to] = loaded.low;                                                                            \
-        high[step->to] = loaded.high;                                                                          \
-        NEXT;                                                                                                  \
-    }
+    case LWP_VALUE_LOAD_##bytes:                                                                               \
+        number = step_load(values, addresses[step->b], step->key, bytes);                                      \
+        low[step->to] = number.low;                                                                            \
+        high[step->to] = number.high;                                                                          \
+        break
 
 #define STORE(bytes)                                                                                           \
-    AT(LWP_VALUE_STORE_##bytes):                                                                               \
-        lwp_values_store(values, addresses[step->b], step->key, bytes,                                         \
-                         (struct lwp_number){low[step->a], high[step->a]});                                    \
-        NEXT
+    case LWP_VALUE_STORE_##bytes:                                                                              \
+        if (__builtin_expect(addresses[step->b] != 0, 1))                                                      \
+            lwp_value_store(&values->memory, addresses[step->b] + step->key, bytes,                            \
+                            (struct lwp_number){low[step->a], high[step->a]});                                 \
+        break
 
 void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *steps, const uint64_t *addresses,
                     uint32_t passed, uint32_t context)
 {
-    static const void *const ways[LWP_VALUE_CODES] = {
-        WAY(LWP_VALUE_UNARY), WAY(LWP_VALUE_UNARY_32), WAY(LWP_VALUE_BINARY), WAY(LWP_VALUE_BINARY_32),
-        WAY(LWP_VALUE_EITHER), WAY(LWP_VALUE_EITHER_32), WAY(LWP_VALUE_WITH), WAY(LWP_VALUE_WITH_32), WAY(LWP_VALUE_COPY), WAY(LWP_VALUE_WIDEN),
-        WAY(LWP_VALUE_TO_8), WAY(LWP_VALUE_TO_16), WAY(LWP_VALUE_TO_HIGH), WAY(LWP_VALUE_PAIR),
-        WAY(LWP_VALUE_SET_LOW), WAY(LWP_VALUE_CONSTANT), WAY(LWP_VALUE_NEW), WAY(LWP_VALUE_LOAD_1),
-        WAY(LWP_VALUE_LOAD_2), WAY(LWP_VALUE_LOAD_4), WAY(LWP_VALUE_LOAD_8), WAY(LWP_VALUE_STORE_1),
-        WAY(LWP_VALUE_STORE_2), WAY(LWP_VALUE_STORE_4), WAY(LWP_VALUE_STORE_8), WAY(LWP_VALUE_FORGET),
-        WAY(LWP_VALUE_COMPUTED),
-    };
-    uint64_t *low = values->low, *high = values->high, hash, computed = 0;
+    uint64_t *low = values->low, *high = values->high, hash;
     const struct lwp_value_step *end = steps->step + steps->ends[passed < steps->exits ? passed : steps->exits];
     const uint64_t epoch = values->numbering.epoch, zero = lwp_number_constant(0) | epoch;
-    const struct lwp_value_step *step = steps->step;
-    if (step == end)
-        return;
-    goto *ways[step->code];
-    OPERATOR(LWP_VALUE_UNARY, true, false, false);
-    OPERATOR(LWP_VALUE_UNARY_32, false, false, false);
-    OPERATOR(LWP_VALUE_BINARY, true, true, false);
-    OPERATOR(LWP_VALUE_BINARY_32, false, true, false);
-    OPERATOR(LWP_VALUE_EITHER, true, true, true);
-    OPERATOR(LWP_VALUE_EITHER_32, false, true, true);
-    OPERATOR(LWP_VALUE_WITH, true, false, true);
-    OPERATOR(LWP_VALUE_WITH_32, false, false, true);
-    AT(LWP_VALUE_COPY):
-        low[step->to] = low[step->a];
-        high[step->to] = high[step->a];
-        NEXT;
-    AT(LWP_VALUE_WIDEN):
-        low[step->to] = low[step->a];
-        high[step->to] = zero;
-        NEXT;
-    AT(LWP_VALUE_TO_8):
-        low[step->to] = lwp_number_to_8(low[step->a]);
-        high[step->to] = zero;
-        NEXT;
-    AT(LWP_VALUE_TO_16):
-        low[step->to] = lwp_number_to_16(low[step->a]);
-        high[step->to] = zero;
-        NEXT;
-    AT(LWP_VALUE_TO_HIGH):
-        low[step->to] = lwp_number_high((struct lwp_number){low[step->a], high[step->a]});
-        high[step->to] = zero;
-        NEXT;
-    AT(LWP_VALUE_PAIR):
-        hash = low[step->b];
-        low[step->to] = low[step->a];
-        high[step->to] = hash;
-        NEXT;
-    AT(LWP_VALUE_SET_LOW):
-        hash = lwp_number_high((struct lwp_number){low[step->b], high[step->b]});
-        low[step->to] = low[step->a];
-        high[step->to] = hash;
-        NEXT;
-    AT(LWP_VALUE_CONSTANT):
-        low[step->to] = step->key | epoch;
-        high[step->to] = zero;
-        NEXT;
-    AT(LWP_VALUE_NEW):
-        low[step->to] = lwp_values_new(values, step->width);
-        high[step->to] = step->narrow ? zero : 0;
-        NEXT;
-    LOAD(1)
-    LOAD(2)
-    LOAD(4)
-    LOAD(8)
-    STORE(1);
-    STORE(2);
-    STORE(4);
-    STORE(8);
-    AT(LWP_VALUE_FORGET):
-        lwp_values_forget_bytes(values, addresses[step->b], step->key);
-        NEXT;
-    AT(LWP_VALUE_COMPUTED):
-        hash = low[step->a];
-counted:
-        computed++;
-        lwp_values_computed(values, hash, (uint32_t)step->key, context + step->to);
-        NEXT;
-done:
-    values->computed += computed;
+    struct lwp_number number;
+    for (const struct lwp_value_step *step = steps->step; step != end; step++) {
+        switch ((enum lwp_value_code)step->code) {
+        OPERATOR(LWP_VALUE_UNARY, true, false, false);
+        OPERATOR(LWP_VALUE_UNARY_32, false, false, false);
+        OPERATOR(LWP_VALUE_BINARY, true, true, false);
+        OPERATOR(LWP_VALUE_BINARY_32, false, true, false);
+        OPERATOR(LWP_VALUE_EITHER, true, true, true);
+        OPERATOR(LWP_VALUE_EITHER_32, false, true, true);
+        OPERATOR(LWP_VALUE_WITH, true, false, true);
+        OPERATOR(LWP_VALUE_WITH_32, false, false, true);
+        case LWP_VALUE_COPY:
+            low[step->to] = low[step->a];
+            high[step->to] = high[step->a];
+            break;
+        case LWP_VALUE_WIDEN:
+            low[step->to] = low[step->a];
+            high[step->to] = zero;
+            break;
+        case LWP_VALUE_TO_8:
+            low[step->to] = lwp_number_to_8(low[step->a]);
+            high[step->to] = zero;
+            break;
+        case LWP_VALUE_TO_16:
+            low[step->to] = lwp_number_to_16(low[step->a]);
+            high[step->to] = zero;
+            break;
+        case LWP_VALUE_TO_HIGH:
+            low[step->to] = lwp_number_high((struct lwp_number){low[step->a], high[step->a]});
+            high[step->to] = zero;
+            break;
+        case LWP_VALUE_PAIR:
+            hash = low[step->b];
+            low[step->to] = low[step->a];
+            high[step->to] = hash;
+            break;
+        case LWP_VALUE_SET_LOW:
+            hash = lwp_number_high((struct lwp_number){low[step->b], high[step->b]});
+            low[step->to] = low[step->a];
+            high[step->to] = hash;
+            break;
+        case LWP_VALUE_CONSTANT:
+            low[step->to] = step->key | epoch;
+            high[step->to] = zero;
+            break;
+        case LWP_VALUE_NEW:
+            low[step->to] = step_new(values, step->width);
+            high[step->to] = step->narrow ? zero : 0;
+            break;
+        LOAD(1);
+        LOAD(2);
+        LOAD(4);
+        LOAD(8);
+        STORE(1);
+        STORE(2);
+        STORE(4);
+        STORE(8);
+        case LWP_VALUE_FORGET:
+            if (addresses[step->b])
+                lwp_value_forget(&values->memory, addresses[step->b], step->key);
+            break;
+        case LWP_VALUE_COMPUTED:
+            step_computed(values, low[step->a], (uint32_t)step->key, context + step->to);
+            break;
+        case LWP_VALUE_CODES:
+            break;
+        }
+    }
 }

@@ -1,8 +1,8 @@
-/* What was computed lately: of each instruction the last few numbers that it was the first to compute (Wen's thesis,
- * 2.5.2), each with who that was. Memory depends on the code and not on how long it runs.
+/* Recent results: for each instruction the last few numbers that it was the first to compute (Wen's thesis, 2.5.2), each
+ * with the context that computed it. The memory needed depends on the code, not on how long it runs.
  *
- * A hash table with chains. Most of what is looked for is not there, and has to be seen not to be at once, without a branch
- * that nobody can foresee: a link has some bits of the number it leads to, and says whether others follow. Freestanding. */
+ * A hash table with chains. Most lookups fail and must fail fast, without an unpredictable branch: a link holds some bits of
+ * the number it leads to, and whether more entries follow. Freestanding. */
 #ifndef LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_TABLE_H
 #define LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_TABLE_H
 
@@ -25,19 +25,19 @@ struct lwp_value_entry {
 
 struct lwp_value_table {
     const struct lwp_shadow_port *port;
-    struct lwp_value_entry *entries; /* `last` of each instruction that has computed anything, together; the first is none */
+    struct lwp_value_entry *entries; /* `last` adjacent ones for each instruction with results; the first is unused */
     uint32_t *chains;                /* links: LWP_VALUE_CHAINS for each entry that there is room for */
-    uint32_t last;                   /* numbers of each instruction */
+    uint32_t last;                   /* numbers remembered for each instruction */
     uint32_t count, room;            /* entries */
-    unsigned shift;                  /* a number's chain is what is above */
-    bool full;                       /* there was no memory for more */
+    unsigned shift;                  /* bits of a number below those that select its chain */
+    bool full;                       /* there was no memory to grow */
 };
 
 enum { LWP_VALUE_CHAINS = 2 };
 
-/* An instruction's place. Zeroed: it has computed nothing. */
+/* Where an instruction's entries are. Zeroed: it has computed nothing. */
 struct lwp_value_place {
-    uint32_t first, oldest; /* its entries; which of them is the oldest */
+    uint32_t first, oldest; /* the first entry; which of them is the oldest */
 };
 
 bool lwp_value_table_init(struct lwp_value_table *table, const struct lwp_shadow_port *port, uint32_t last);
@@ -46,7 +46,7 @@ void lwp_value_table_fini(struct lwp_value_table *table);
 /* Forgets all numbers; places stay. */
 void lwp_value_table_clear(struct lwp_value_table *table);
 
-/* The number is an instruction's first. */
+/* Adds an instruction's first number. */
 void lwp_value_table_first(struct lwp_value_table *table, struct lwp_value_place *place, uint64_t number, uint32_t context);
 
 static inline uint32_t lwp_value_tag(uint64_t number)
@@ -71,8 +71,8 @@ static inline void lwp_value_unlink(struct lwp_value_entry *entries, uint32_t wh
     *link = entries[which].next;
 }
 
-/* The context that computed the number first, as far as it is still known; 0: nobody did, and `context` is it now. What is
- * in the table's head is taken from there once, as the compiler cannot know that no entry is part of it. */
+/* The context that computed the number first, if it is still remembered; 0: none, and the number is added with `context`.
+ * Members of the table are copied first, as the compiler cannot know that no entry aliases them. */
 static inline uint32_t lwp_value_table_add(struct lwp_value_table *table, struct lwp_value_place *place, uint64_t number,
                                            uint32_t context)
 {

@@ -1,6 +1,6 @@
-/* What counts as a computation is an instruction that does arithmetic or logic on values which get into registers or
- * memory, once however many operators it takes. Not counted is what only passes values on, compares them, makes addresses
- * of them, or adds a constant (counters, steps of pointers, the stack pointer): nobody would keep such results. */
+/* A computation is an instruction that does arithmetic or logic on values which reach registers or memory; it counts once,
+ * however many operators it takes. Instructions that only move values, compare them, form addresses or add a constant
+ * (counters, strides of pointers, the stack pointer) are not counted: nobody would keep such results. */
 #include "collector/exact/detect/values/value_uses.h"
 
 #include "collector/exact/detect/values/value_operators.h"
@@ -71,7 +71,7 @@ static bool expression_computes(const IRExpr *e)
     }
 }
 
-/* Who makes each temporary. */
+/* The instruction that defines each temporary. */
 static void uses_forward(const IRSB *in)
 {
     UInt instruction = 0;
@@ -86,8 +86,8 @@ static void uses_forward(const IRSB *in)
     }
 }
 
-/* A use on its way back to what is used. */
-struct use {
+/* Where a temporary is used, while its operands are visited. */
+struct use_site {
     Int statement;
     UInt instruction;
     bool outside;
@@ -95,7 +95,7 @@ struct use {
 
 static void use_add(void *to, IRTemp temporary)
 {
-    const struct use *from = to;
+    const struct use_site *from = to;
     struct lwp_value_use *use = &uses[temporary];
     use->value = true;
     use->outside = use->outside || from->outside || use->instruction != from->instruction;
@@ -110,7 +110,7 @@ static void uses_backward(const IRSB *in)
         instruction += in->stmts[i]->tag == Ist_IMark;
     for (Int i = in->stmts_used; i--;) {
         const IRStmt *statement = in->stmts[i];
-        struct use from = {i, instruction, true};
+        struct use_site from = {i, instruction, true};
         switch (statement->tag) {
         case Ist_IMark:
             instruction--;

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 struct lwp_value_use {
-    bool value;    /* it ends in a register or in memory: more than an address, a condition, flags */
-    bool outside;  /* and not only within its instruction */
-    bool computes; /* it is a computation as they are counted */
+    bool value;    /* it reaches a register or memory, not only an address, a condition or flags */
+    bool outside;  /* ... beyond its own instruction */
+    bool computes; /* its instruction is a computation that is counted */
     UInt instruction; /* that makes it, from 1 */
     Int last;      /* statement that uses it */
 };

@@ -1,31 +1,29 @@
-#include "collector/exact/detect/values/values.h"
-
-#include "collector/exact/detect/redundancy/redundancy.h"
+/* Redundant computations by runtime value numbering (value_number.h), fed by the trace: which superblocks ran, with which
+ * addresses, until which exit. Numbers need no values, so that nothing else is added to the program. */
 #include "collector/exact/detect/values/value_block.h"
-#include "collector/exact/detect/values/value_code.h"
 #include "collector/exact/program/contexts.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
+#include "collector/exact/program/thread.h"
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/trace/access_numbers.h"
+#include "collector/exact/trace/translation.h"
 #include "collector/exact/valgrind/pages.h"
 #include "format/record.h"
 
-#include <stddef.h>
 
 enum {
     PAIR_BITS = 19,       /* 36 MiB */
     SPLIT_WORDS = 1 << 20, /* 32 MiB */
     PLACES_FIRST = 1 << 12,
-    RUNS = 200, /* of a superblock, before its steps are made machine code... */
-    CODES = 32 << 20, /* ...of which there are so many bytes at most */
+    AHEAD = 32, /* prefetch distance, in words of the trace */
 };
 
 struct lwp_values_site {
-    struct lwp_value_runner runner;     /* code of the steps, if they ran often */
     struct lwp_value_steps steps;
-    struct lwp_value_words words;
-    UInt runs;                          /* until there is code */
     struct lwp_numbered_group *numbers; /* NULL: it computes nothing */
+    uint32_t first;                     /* its first computation in the group */
+    uint32_t words, exits;              /* words in the trace behind the first; the one that counts the exits passed */
 };
 
 struct lwp_values_thread {
@@ -33,19 +31,15 @@ struct lwp_values_thread {
     uint64_t epoch, signals;
 };
 
-static uint64_t values_signals; /* after each, what any thread's registers hold is not known */
+static uint64_t values_signals; /* after each, the registers of all threads are unknown */
 
-bool lwp_values_runs;
-static struct lwp_values *values; /* NULL: they are not asked for */
-static struct lwp_value_codes codes;
+static struct lwp_values *values;
 
-/* Instructions by their addresses. */
+/* Numbers of instructions by address, for values->places. */
 static struct {
     Addr *ips; /* hash table; 0: free */
     uint32_t *numbers, count, room;
 } places;
-
-_Static_assert((int)LWP_VALUE_AHEAD == (int)LWP_TRACE_AHEAD, "words that may be looked at");
 
 static const struct lwp_shadow_port values_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap, .large = lwp_pages_large};
 
@@ -96,14 +90,12 @@ static void *values_copy(const void *from, SizeT bytes)
     return VG_(memcpy)(VG_(malloc)("lwp.values", bytes ? bytes : 1), from, bytes);
 }
 
-struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UInt count, UInt words, Addr start)
+static struct lwp_values_site *values_site(const IRSB *in, const Short *access, UInt count, UInt words, Addr start)
 {
-    if (!values)
-        return NULL;
     const struct lwp_value_block *block = lwp_value_block_of(in, access, places_number);
     struct lwp_values_site *site = VG_(calloc)("lwp.values", 1, sizeof *site);
-    site->runner.code = codes.leave;
-    site->words = (struct lwp_value_words){.count = words, .passed = count};
+    site->words = words;
+    site->exits = count;
     site->steps = block->steps;
     site->steps.step = values_copy(block->steps.step, block->steps.count * sizeof *block->steps.step);
     site->steps.ends = values_copy(block->steps.ends, (block->steps.exits + 1) * sizeof *block->steps.ends);
@@ -111,61 +103,50 @@ struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UIn
         return site;
     const struct lwp_numbered_block numbers = lwp_numbers_block(start, block->computation_count);
     site->numbers = numbers.group;
-    site->words.path = &numbers.group->node;
-    site->words.first = numbers.first;
+    site->first = numbers.first;
     for (UInt i = 0; i < block->computation_count && i < LWP_NUMBERED_MOST; i++)
         numbers.group->access[numbers.first + i] = (struct lwp_numbered_access){block->computations[i].ip, block->computations[i].bytes,
                                                                                 block->computations[i].flags};
     return site;
 }
-_Static_assert(offsetof(struct lwp_numbered_group, base) == offsetof(struct lwp_numbered_group, node) + sizeof(uint32_t),
-               "what code takes from there");
 
-/* Step by step. */
-static void site_run(struct lwp_values_site *site, const ULong *words)
+static void values_survey(struct lwp_translation *now)
 {
-    lwp_values_run(values, &site->steps, (const uint64_t *)words, (uint32_t)words[site->words.passed],
-                   site->numbers ? site->numbers->base + site->words.first : 0);
-    const void *code = ++site->runs == RUNS ? lwp_value_code(&codes, &site->steps, &site->words) : NULL;
-    if (code)
-        site->runner.code = code;
+    struct lwp_trace_block *block = now->block;
+    block->values = values_site(now->in, now->accesses, block->count, block->count + 1 + block->swaps + block->moves, now->start);
 }
 
-void lwp_values_ran(const ULong *begin, ULong *end)
+static void values_words(ULong *begin, ULong *end)
 {
-    static struct lwp_trace_block stop;
-    static struct lwp_values_site stops;
-    stops.runner.code = codes.leave;
-    stop.values = &stops;
-    *end = (ULong)&stop;
-    values->path = lwp_context_now;
-    for (const ULong *at = begin;;) {
-        at = (const ULong *)lwp_value_code_run(values, &codes, (const uint64_t *)at);
-        if (at == end)
-            break;
-        struct lwp_values_site *site = ((const struct lwp_trace_block *)*at)->values;
-        if (site->numbers && site->numbers->node != lwp_context_now)
-            lwp_numbers_enter(site->numbers);
-        if (site->runner.code != codes.leave)
-            continue;
-        site_run(site, at + 1);
-        at += 1 + site->words.count;
+    for (const ULong *at = begin; lwp_trace_open && at < end;) {
+        const struct lwp_values_site *site = ((const struct lwp_trace_block *)*at++)->values;
+        uint32_t context = 0;
+        if (site->numbers) {
+            if (site->numbers->node != lwp_context_now)
+                lwp_numbers_enter(site->numbers);
+            context = site->numbers->base + site->first;
+        }
+        /* Without this the interpreter mostly waits for the shadow of random accesses. Words that are no addresses do no harm. */
+        const ULong *ahead = at + AHEAD, *until = ahead + site->words + 1;
+        for (until = until < end ? until : end; ahead < until; ahead++)
+            lwp_value_prefetch(&values->memory, *ahead);
+        lwp_values_run(values, &site->steps, (const uint64_t *)at, (uint32_t)at[site->exits], context);
+        at += site->words;
     }
-    *end = 0;
 }
 
 /* ---- what else happens to registers and memory ---- */
 
-void lwp_values_window(void)
+static void values_window(bool opens)
 {
-    if (values)
+    if (opens)
         lwp_values_begin(values);
 }
 
-void lwp_values_switch(struct lwp_values_thread **from, struct lwp_values_thread *const *to)
+static void values_thread_runs(ThreadId id, struct lwp_exact_thread *before, struct lwp_exact_thread *now)
 {
-    if (!values)
-        return;
+    struct lwp_values_thread **from = before ? &before->values : NULL, *const *to = &now->values;
+    (void)id;
     if (from && !*from)
         *from = VG_(malloc)("lwp.values", sizeof **from);
     if (from) {
@@ -182,15 +163,15 @@ void lwp_values_switch(struct lwp_values_thread **from, struct lwp_values_thread
     }
 }
 
-void lwp_values_thread_free(struct lwp_values_thread *thread)
+static void values_thread_ends(struct lwp_exact_thread *thread)
 {
-    VG_(free)(thread);
+    VG_(free)(thread->values);
 }
 
-/* Out of windows nothing needs to be: all numbers are of a window that has ended. */
-void lwp_values_forget(Addr address, SizeT bytes)
+/* Outside of windows there is nothing to forget: all numbers are of a window that has ended. */
+static void values_forget(Addr address, SizeT bytes)
 {
-    if (!values || !bytes || !lwp_trace_open)
+    if (!bytes || !lwp_trace_open)
         return;
     lwp_trace_drain();
     lwp_value_forget(&values->memory, address, bytes);
@@ -212,25 +193,23 @@ static void values_signal_done(ThreadId thread, Int signal)
 static void values_heap_grew(Addr address, SizeT bytes, ThreadId thread)
 {
     (void)thread;
-    lwp_values_forget(address, bytes);
+    values_forget(address, bytes);
 }
 
 static void values_moved(Addr from, Addr to, SizeT bytes)
 {
     (void)from;
-    lwp_values_forget(to, bytes);
+    values_forget(to, bytes);
 }
 
-bool lwp_values_start(uint32_t last)
+static bool values_start(unsigned last)
 {
     struct lwp_values *made = VG_(calloc)("lwp.values", 1, sizeof *made);
-    if (!lwp_values_init(made, &values_port, last, SPLIT_WORDS, PAIR_BITS) ||
-        !lwp_value_codes_init(&codes, &values_port, CODES, offsetof(struct lwp_trace_block, values))) {
+    if (!lwp_values_init(made, &values_port, last, SPLIT_WORDS, PAIR_BITS)) {
         VG_(free)(made);
         return false;
     }
     values = made;
-    lwp_values_runs = true;
     VG_(clo_vex_control).iropt_unroll_thresh = 0; /* or computations of one round of a loop serve the next, too */
     VG_(track_new_mem_brk)(values_heap_grew);
     VG_(track_copy_mem_remap)(values_moved);
@@ -244,8 +223,8 @@ bool lwp_values_start(uint32_t last)
 static struct {
     struct lwps_writer file;
     struct lwp_context_map contexts;
-    uint64_t of_pairs; /* computations that pairs tell of */
-    bool said;         /* that some were not counted */
+    uint64_t of_pairs; /* redundant computations in pairs */
+    bool noted;        /* that some were not counted */
 } counts;
 
 static void counts_pair(const struct lwp_shadow_pair *pair)
@@ -257,9 +236,9 @@ static void counts_pair(const struct lwp_shadow_pair *pair)
     lwps_put_pair(&counts.file, &record);
 }
 
-void lwp_values_keep(void)
+static void values_write(void)
 {
-    if (!values || !lwp_exact_process_rewrite(&counts.file, "t0.1"))
+    if (!lwp_exact_process_rewrite(&counts.file, "t0.1"))
         return;
     counts.of_pairs = 0;
     for (size_t i = 0; i < (size_t)1 << values->pairs.bits; i++)
@@ -269,16 +248,31 @@ void lwp_values_keep(void)
                                                     .use = values->computed - counts.of_pairs});
     lwp_exact_process_rewritten(&counts.file, "t0.1");
     lwp_context_map_clear(&counts.contexts);
-    if ((values->memory.unseen || values->table.full) && !counts.said)
+    if ((values->memory.unseen || values->table.full) && !counts.noted)
         lwp_exact_process_note("Some redundant computations were not counted: there was not enough memory to follow all values.");
-    counts.said = counts.said || values->memory.unseen || values->table.full;
+    counts.noted = counts.noted || values->memory.unseen || values->table.full;
 }
 
-void lwp_values_anew(void)
+static void values_reset(void)
 {
-    if (!values)
-        return;
     lwp_shadow_pairs_clear(&values->pairs);
     values->computed = values->redundant = 0;
-    counts.said = false;
+    counts.noted = false;
 }
+
+const struct lwp_detector lwp_values_detector = {
+    .option = "values",
+    .most = 1 << 16, /* numbers kept of each instruction */
+    .needs = LWP_NEEDS_ADDRESSES | LWP_NEEDS_PATHS,
+    .failed = "Redundant computations were not counted: there is not enough memory.",
+    .start = values_start,
+    .write = values_write,
+    .reset = values_reset,
+    .survey = values_survey,
+    .words = values_words,
+    .window = values_window,
+    .forget = values_forget,
+    .kernel_wrote = values_forget,
+    .thread_runs = values_thread_runs,
+    .thread_ends = values_thread_ends,
+};

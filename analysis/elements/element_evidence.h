@@ -1,0 +1,119 @@
+/* What elements.c decides from: the strides and offsets of an object's streams, and the types that DWARF offers. */
+#ifndef LWP_ANALYSIS_ELEMENTS_ELEMENT_EVIDENCE_H
+#define LWP_ANALYSIS_ELEMENTS_ELEMENT_EVIDENCE_H
+
+#include "analysis/elements/elements.h"
+
+/* ---- the streams of one object (element_size.c) ---- */
+
+enum { LWP_ELEMENT_STREAMS = 512 };
+#define LWP_ELEMENT_SURE        0.95 /* a stride of this probability is believed */
+#define LWP_ELEMENT_PART_COUNTS 0.01 /* streams with a smaller share of the accesses are ignored */
+
+struct lwp_element_stream {
+    const struct lwp_stream *stream;
+    uint64_t low, high; /* of its offsets, without the outermost few: those may be strays */
+};
+
+struct lwp_element_streams {
+    struct lwp_element_stream items[LWP_ELEMENT_STREAMS]; /* by `low` */
+    size_t count;
+    double accesses;
+};
+
+/* Those of the program's own code; of more than LWP_ELEMENT_STREAMS the first. */
+void lwp_element_streams_collect(const struct lwp_profile *profile, uint32_t object, struct lwp_element_streams *streams);
+
+/* ---- loops inside of elements (element_walk.c) ---- */
+
+/* The size of an element whose inner array is traversed by `stride`, when another field of it is used, too; else 0, and *open says
+ * whether there is such a traversal. */
+uint64_t lwp_element_walk_around(const struct lwp_element_streams *streams, uint64_t stride, bool *open);
+
+/* The probability that no loop traverses an array inside of larger elements. A loop that fills or copies whole elements hides, among
+ * all accesses, what another one leaves out: so each loop is tested alone. Elements of many parts are expected less than of few:
+ * their tests weigh 1 / parts^2 (weighted Bonferroni). */
+double lwp_element_walk_none(const struct lwp_element_streams *streams, uint64_t stride);
+
+/* ---- what each loop touches within one stride: several elements, as unrolled and vectorised loops do? (element_covers.c) ---- */
+
+enum { LWP_ELEMENT_PARTS = 512 }; /* at most, in one stride */
+
+struct lwp_element_covers {
+    uint64_t stride;
+    struct element_cover *items; /* own, one a loop */
+    size_t count;
+};
+
+/* From the streams that step by `stride` or a multiple of it, and the code beside them. */
+void lwp_element_covers_find(struct lwp_profile *profile, const struct lwp_element_streams *streams, uint64_t stride,
+                             struct lwp_element_covers *covers);
+void lwp_element_covers_free(struct lwp_element_covers *covers);
+
+/* Whether every loop may be one over elements of `size`. */
+bool lwp_element_covers_repeat(const struct lwp_element_covers *covers, uint64_t size);
+
+/* Whether the equal parts of `size` are such as nobody would write down as one structure: several fields of different
+ * widths over and over, or four and more times the same field with gaps between. */
+bool lwp_element_covers_plainly_repeat(const struct lwp_element_covers *covers, uint64_t size);
+
+/* ---- the size by addresses alone (element_size.c) ---- */
+
+struct lwp_element_evidence {
+    struct lwp_profile *profile;
+    uint32_t object;
+    uint64_t stride;                  /* what nearly all accesses step by, or a multiple of it; 0: nothing in common */
+    double probability;               /* that it is no multiple of what they step by */
+    uint64_t bytes;                   /* element size by the addresses alone; 0: they leave it open */
+    bool several;                     /* parts of the block have different strides: it holds several arrays */
+    bool bytewise;                    /* most accesses are one byte wide */
+    struct lwp_element_covers covers; /* own */
+};
+
+/* After the streams have their strides. Thread safe: code is looked up under the
+ * profile's lock. */
+void lwp_element_evidence_find(struct lwp_profile *profile, uint32_t object, struct lwp_element_evidence *evidence);
+
+/* Whether elements of this size (of a type that may be it) can give these addresses. */
+bool lwp_element_evidence_allows(const struct lwp_element_evidence *evidence, uint64_t bytes);
+
+/* ---- whether the accesses agree with a size and type (element_fit.c) ---- */
+
+/* The share of a stream's offsets that are at one place, from which it is said to keep to it. */
+#define LWP_ELEMENT_KEEPS_TO 0.8
+
+/* The share of the object's accesses that agree with elements of this size and type from `start` on; below 0: no
+ * evidence. What lies behind `end` is not asked (0: nothing does). Of a type that is not `exact` every access must keep to one place. */
+double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type, bool exact,
+                       uint64_t start, uint64_t end);
+
+/* ---- the types that DWARF offers (element_votes.c) ---- */
+
+/* Where the elements of a table of Rust's library (hashbrown's RawTable<T>) lie in a block of so many bytes. False: no
+ * such table has that many. */
+bool lwp_element_table(uint64_t block_bytes, uint64_t element_bytes, uint64_t *start, uint64_t *end);
+
+enum { LWP_ELEMENT_CANDIDATES_MAX = 48 };
+
+struct lwp_element_candidate {
+    const struct lwp_type *type;
+    const char *variable;
+    double score, variable_score;
+    bool exact;
+    bool made;       /* the allocation says so */
+    bool table;      /* the allocation says so, and that a table's control bytes follow */
+    bool allocator;  /* an allocator's function says so that may have been merged with others */
+    double accessed; /* accesses through pointers to it */
+};
+
+struct lwp_element_votes {
+    struct lwp_element_candidate candidates[LWP_ELEMENT_CANDIDATES_MAX];
+    size_t count;
+    double exact;                    /* accesses through pointers whose type is known */
+    uint64_t table_start, table_end; /* of the elements of a table; 0: it is none */
+};
+
+/* `votes` is empty before; candidates come in no order. Asks for no more than the first streams of many. */
+void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, struct lwp_element_votes *votes);
+
+#endif

@@ -1,0 +1,69 @@
+/* The profiled program's machine code: its loops, and what instructions do to memory. */
+#ifndef LWP_ANALYSIS_PROGRAM_FLOW_MACHINE_CODE_H
+#define LWP_ANALYSIS_PROGRAM_FLOW_MACHINE_CODE_H
+
+#include "analysis/program/binary/modules.h"
+
+/* Natural loops of the decoded control flow, nested as Havlak does (irreducible ones included). */
+struct lwp_loop {
+    uint32_t module;
+    uint32_t parent;      /* enclosing loop or LWP_NONE */
+    uint32_t depth;       /* 1: outermost */
+    uint64_t header;      /* ELF address of the header block */
+    const char *function; /* the innermost inlined function that holds the whole loop */
+    const char *file;
+    uint32_t first_line, last_line; /* 0: unknown */
+    uint32_t source;                /* see lwp_code_source_loop() */
+};
+
+uint32_t lwp_code_loop_count(const struct lwp_code *code);
+const struct lwp_loop *lwp_code_loop(const struct lwp_code *code, uint32_t loop);
+
+/* Compilers make several machine loops out of one source loop (vector loop and remainder, unswitched, peeled). They
+ * get the same function, file and lines; this is the first of them, the same for all, itself when there is one only.
+ * Nested loops written on one line have equal lines too, but are different source loops. */
+uint32_t lwp_code_source_loop(const struct lwp_code *code, uint32_t loop);
+
+/* What a machine loop is made of, and whether its loads wait for each other. */
+struct lwp_loop_shape {
+    uint32_t instructions;  /* without those of loops in it, and without what takes no time of its own */
+    uint32_t accesses;      /* of them: loads and stores */
+    uint32_t loads, stores; /* one instruction may be both */
+    uint32_t exits;         /* ways out of it */
+    bool chained;           /* a load's address depends on what it, or another one, loaded an iteration before */
+    bool steps;             /* the access at the address moves on by a constant each time round; */
+    int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
+    bool stays;             /* ... is to the same place each time round */
+    bool repeats_value;     /* ... stores a constant, the loop's counter, or else what is not changed in it */
+};
+
+/* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */
+bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape);
+
+/* What an instruction does to memory, decoded from the module's file. */
+struct lwp_memory_operand {
+    bool exists, load, store, vector;
+    bool packed; /* may hold several numbers: not the scalar kind of a vector instruction */
+    uint16_t bytes;
+    int32_t displacement;
+    int8_t base, index; /* 0..15 as in the ModRM encoding (rax=0 .. r15=15), -1: none, -2: rip */
+    uint8_t scale;
+};
+struct lwp_memory_operand lwp_code_operand(struct lwp_code *code, uint32_t module, uint64_t address);
+
+/* Other accesses of the same loop through the same base and index values (base and index registers hold the same
+ * value plus a known constant, same scale), within one iteration: exact on every path, calls and redefinitions end
+ * it. So one sampled field tells which other fields of the same element the loop touches. */
+struct lwp_sibling {
+    uint64_t address; /* of the instruction */
+    int64_t delta;    /* its data address minus that of the given instruction */
+    uint16_t bytes;
+    bool load, store;
+    uint32_t loop; /* innermost loop of that instruction: the given one's, or one inside it */
+};
+/* At most `room`, the given instruction (delta 0) among them, in order of address; returns how many there are in
+ * all. 0 when the address is in no loop or accesses no memory through registers. */
+size_t lwp_code_siblings(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_sibling *siblings,
+                         size_t room);
+
+#endif

@@ -1,0 +1,243 @@
+/* Which types an access, an allocation or a stack slot may be of. First what is certain (pointers.h), then the structs
+ * that pointers, arrays and structs in scope lead to (type_leads.c): of locals and parameters, inlined ones too, then
+ * of their members, then the same for the unit's globals. Each type is listed once, in that order; the caller judges by
+ * size and offsets. The number is bounded: in large programs some globals may be left out. */
+#include "analysis/program/flow/decode.h"
+#include "analysis/program/pointers/pointers.h"
+#include "analysis/program/types/type_die.h"
+#include "analysis/program/types/type_variables.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANDIDATE_STRUCTS = 128, CANDIDATE_LIMIT = 64, CANDIDATE_LEVELS = 2, CANDIDATE_NAME = 200 };
+
+/* What is kept of a scope. */
+struct code_candidates {
+    size_t count;
+    struct lwp_candidate items[];
+};
+
+struct candidates {
+    struct code_module *module;
+    struct lwp_candidate items[CANDIDATE_LIMIT];
+    size_t count;
+    struct candidate_struct { /* whose members may lead on */
+        Dwarf_Die die;
+        const char *name;
+        const char *joint;
+    } structs[CANDIDATE_STRUCTS];
+    size_t struct_count;
+};
+
+static void candidates_take(struct candidates *all, const struct code_lead *lead, const char *outer, const char *joint)
+{
+    bool new_type = all->count < CANDIDATE_LIMIT && lead->type->field_count;
+    bool new_struct = all->struct_count < CANDIDATE_STRUCTS;
+    for (size_t i = 0; i < all->count && new_type; i++)
+        new_type = all->items[i].type != lead->type;
+    for (size_t i = 0; i < all->struct_count && new_struct; i++)
+        new_struct = all->structs[i].die.addr != lead->die.addr;
+    if (!new_type && !new_struct)
+        return;
+    const char *name = *lead->path ? lead->path : outer;
+    if (*lead->path && *outer)
+        name = lwp_arena_printf(all->module->code->arena, "%s%s%s", outer, joint, lead->path);
+    if (strlen(name) > CANDIDATE_NAME)
+        name = "...";
+    if (new_type)
+        all->items[all->count++] = (struct lwp_candidate){.type = lead->type, .variable = name};
+    if (new_struct)
+        all->structs[all->struct_count++] = (struct candidate_struct){lead->die, name, lead->joint};
+}
+
+static bool candidates_visit(Dwarf_Die *variable, Dwarf_Die *function, void *context)
+{
+    struct candidates *all = context;
+    struct code_leads leads = {0};
+    Dwarf_Die type;
+    const char *name = dwarf_diename(variable);
+    (void)function;
+    if (!name || !type_die_of(variable, &type))
+        return false;
+    code_leads_of_type(all->module, type, &leads);
+    for (size_t i = 0; i < leads.count; i++)
+        candidates_take(all, &leads.items[i], code_intern(all->module->code, name), "");
+    free(leads.items);
+    return all->count == CANDIDATE_LIMIT;
+}
+
+/* From the structs reached so far, one level of members further at a time. */
+static void candidates_deepen(struct candidates *all, size_t *from, int levels)
+{
+    for (int level = 0; level < levels; level++) {
+        size_t end = all->struct_count;
+        for (size_t i = *from; i < end && all->count < CANDIDATE_LIMIT; i++) {
+            struct candidate_struct at = all->structs[i];
+            const struct code_leads *leads = code_leads_of_struct(all->module, &at.die);
+            for (size_t l = 0; l < leads->count; l++)
+                candidates_take(all, &leads->items[l], at.name, at.joint);
+        }
+        *from = end;
+    }
+}
+
+static void candidates_collect(struct candidates *all, uint64_t address)
+{
+    Dwarf_Die unit;
+    size_t opened = 0;
+    code_variables(all->module, address, candidates_visit, all);
+    candidates_deepen(all, &opened, 1);
+    if (code_unit_at(all->module, address, &unit)) {
+        const struct code_leads *globals = code_leads_of_unit(all->module, &unit);
+        for (size_t i = 0; i < globals->count; i++)
+            candidates_take(all, &globals->items[i], "", "");
+    }
+    candidates_deepen(all, &opened, CANDIDATE_LEVELS);
+}
+
+/* The possible candidates are the same at every address of one scope. */
+static const struct code_candidates *candidates_in_scope(struct code_module *module, uint64_t address)
+{
+    struct code_types *types = code_types_of(module);
+    struct code_scopes *scopes = code_scopes_at(module, address);
+    Dwarf_Die unit = {.addr = NULL};
+    if (!scopes && !code_unit_at(module, address, &unit))
+        return NULL;
+    uint64_t key = scopes ? lwp_hash_mix((uintptr_t)scopes, code_scope_find(scopes, address)) : (uintptr_t)unit.addr;
+    void **kept = code_kept_at(&types->candidates, key, NULL);
+    if (*kept)
+        return *kept;
+    struct candidates all = {.module = module};
+    candidates_collect(&all, address);
+    size_t bytes = all.count * sizeof *all.items;
+    struct code_candidates *made = *kept = lwp_arena_alloc(module->code->arena, 1, sizeof *made + bytes);
+    made->count = all.count;
+    memcpy(made->items, all.items, bytes);
+    return made;
+}
+
+/* A claim that contradicts the access is no answer: bytes beyond the end of a struct. */
+static bool candidate_fits(struct lwp_code *code, uint32_t module, uint64_t address, const struct code_target *target)
+{
+    int64_t size = (int64_t)target->pointee.bytes;
+    struct lwp_memory_operand memory = lwp_code_operand(code, module, address);
+    if (target->pointee.descriptor || size == 0)
+        return false;
+    if (memory.bytes > 8 || (target->modulus && target->modulus % target->pointee.bytes))
+        return true;
+    return (target->offset % size + size) % size + memory.bytes <= size;
+}
+
+/* The exact value's candidate first, when there is one, then the possible ones. */
+static size_t candidates_answer(struct code_module *module, uint64_t address, const struct code_pointee *exact,
+                                struct lwp_candidate *items, size_t room)
+{
+    size_t count = 0;
+    const struct lwp_type *type = exact ? code_type(module, exact->type) : NULL;
+    if (type)
+        items[count++] = (struct lwp_candidate){.type = type, .variable = exact->name, .exact = true};
+    const struct code_candidates *possible = candidates_in_scope(module, address);
+    for (size_t i = 0; possible && i < possible->count && count < room; i++)
+        if (possible->items[i].type != type)
+            items[count++] = possible->items[i];
+    return count;
+}
+
+size_t lwp_types_at_access(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_candidate *items,
+                           size_t room)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    if (!module || !code_dwarf(module) || !room)
+        return 0;
+    struct code_target target;
+    bool exact = code_points_to(module, address, &target) && candidate_fits(code, module_index, address, &target);
+    return candidates_answer(module, address, exact ? &target.pointee : NULL, items, room);
+}
+
+size_t lwp_types_at_call(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_candidate *items,
+                         size_t room)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    if (!module || !code_dwarf(module) || !room)
+        return 0;
+    struct code_pointee pointee;
+    bool exact = code_result_of_call(module, address + 1, &pointee) == CODE_RESULT_KNOWN;
+    return candidates_answer(module, address, exact ? &pointee : NULL, items, room);
+}
+
+enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module_index, uint64_t address, bool is_result,
+                                         struct lwp_candidate *candidate)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    struct code_pointee pointee;
+    struct code_allocator allocator = {.library = false};
+    if (!module)
+        return LWP_BLOCK_UNKNOWN;
+    if (!code_allocator_at(module, address, &pointee, &allocator)) {
+        enum code_result result = is_result ? code_result_of_call(module, address + 1, &pointee) : CODE_RESULT_LOST;
+        if (result == CODE_RESULT_RETURNED)
+            return LWP_BLOCK_RETURNED;
+        allocator.shared = allocator.table = false;
+        if (result == CODE_RESULT_LOST)
+            return allocator.library ? LWP_BLOCK_INSIDE : LWP_BLOCK_UNKNOWN;
+    }
+    const struct lwp_type *type = code_type(module, pointee.type);
+    *candidate = (struct lwp_candidate){type, *pointee.name ? pointee.name : NULL, !allocator.shared, allocator.table};
+    return type ? LWP_BLOCK_KNOWN : LWP_BLOCK_UNKNOWN;
+}
+
+/* The type of one element of a variable, and how many there are. */
+static const struct lwp_type *variable_elements(struct code_module *module, Dwarf_Die *variable, uint64_t *elements)
+{
+    Dwarf_Die type, plain;
+    *elements = 1;
+    if (!type_die_of(variable, &type))
+        return NULL;
+    plain = type;
+    if (type_die_strip(&plain, NULL) && dwarf_tag(&plain) == DW_TAG_array_type &&
+        !type_die_array(&plain, &type, elements))
+        return NULL;
+    return code_type(module, type);
+}
+
+const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module_index, uint64_t address,
+                                           uint64_t *elements)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    struct code_static found;
+    *elements = 0;
+    if (!module || !code_dwarf(module) || !code_static_at(module, address, &found))
+        return NULL;
+    return variable_elements(module, &found.die, elements);
+}
+
+const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module_index, uint64_t address,
+                                          int64_t offset, const char **variable, int64_t *start, uint64_t *bytes,
+                                          uint64_t *elements)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    Dwarf_Die die;
+    *variable = NULL;
+    *start = 0;
+    *bytes = *elements = 0;
+    if (!module || !code_dwarf(module) || !code_frame_variable(module, address, offset, &die, start, bytes))
+        return NULL;
+    *variable = code_intern(code, dwarf_diename(&die));
+    return variable_elements(module, &die, elements);
+}
+
+bool lwp_types_is_spilled(struct lwp_code *code, uint32_t module_index, uint64_t address, int64_t offset)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    Dwarf_Die die;
+    Dwarf_Attribute location;
+    int64_t start;
+    uint64_t bytes;
+    if (!module || !code_dwarf(module) || !code_frame_variable(module, address, offset, &die, &start, &bytes) ||
+        !dwarf_attr(&die, DW_AT_location, &location))
+        return false;
+    unsigned form = dwarf_whatform(&location); /* of a list: the place changes */
+    return form == DW_FORM_sec_offset || form == DW_FORM_loclistx;
+}

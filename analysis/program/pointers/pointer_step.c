@@ -1,0 +1,269 @@
+/* What each instruction does to what is known of registers and spill slots. */
+#include "analysis/program/flow/decode.h"
+#include "analysis/program/pointers/pointer_flow.h"
+#include "analysis/program/types/type_die.h"
+#include "analysis/program/types/type_variables.h"
+#include "analysis/statistics/stride.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+enum { POINTER_FRAME_LOOKUPS = 20000 };
+
+const int8_t pointer_arguments[POINTER_ARGUMENTS] = {7, 6, 2, 1, 8, 9}; /* rdi rsi rdx rcx r8 r9 */
+
+/* ---- memory ---- */
+
+static bool pointer_static(struct pointer_run *run, uint64_t address, struct pointer_value *value)
+{
+    struct code_static found;
+    struct code_pointee pointee;
+    Dwarf_Die type;
+    const struct code_section *section = address ? code_section_at(run->module, address) : NULL;
+    if (!section || section->executable || !code_static_at(run->module, address, &found) ||
+        !type_die_of(&found.die, &type) || !code_pointee_itself(type, &pointee))
+        return false;
+    pointee.name = code_die_label(run->module->code, &found.die);
+    *value = pointer_address(pointer_source(&run->answers->sources, &pointee), (int64_t)(address - found.start));
+    return true;
+}
+
+static struct pointer_value pointer_sum(struct pointer_run *run, const struct pointer_state *state, int8_t base,
+                                        int8_t index, int64_t scale, int64_t plus)
+{
+    struct pointer_value sum = {POINTER_NUMBER, 0, plus, 0};
+    if (plus && base < 0)
+        pointer_static(run, (uint64_t)plus, &sum);
+    if (base >= 0)
+        sum = pointer_add(&state->of[base], &sum);
+    if (index >= 0) {
+        struct pointer_value scaled = pointer_scaled(&state->of[index], scale);
+        struct pointer_value total = pointer_add(&sum, &scaled);
+        /* A sum of two pointers to the same: LLVM says of an index that it is the pointer it belongs to. */
+        if (scale == 1 && sum.kind == POINTER_ADDRESS && scaled.kind == POINTER_ADDRESS &&
+            pointer_same_source(&run->answers->sources, sum.source, scaled.source)) {
+            total = sum;
+            total.modulus = lwp_stride_gcd(sum.modulus, run->answers->sources.items[sum.source].bytes);
+        }
+        sum = total;
+    }
+    return sum;
+}
+
+static struct pointer_value pointer_memory(struct pointer_run *run, const struct pointer_state *state, uint64_t pc,
+                                           const struct code_instruction *instruction)
+{
+    const struct lwp_memory_operand *memory = &instruction->memory;
+    if (memory->base == -2)
+        return pointer_sum(run, state, -1, -1, 1, (int64_t)(pc + instruction->length) + memory->displacement);
+    return pointer_sum(run, state, memory->base, memory->index, memory->scale, memory->displacement);
+}
+
+/* The frame slot of a memory operand, and the variable there that DWARF knows. */
+static const struct pointer_frame *pointer_frame(struct pointer_run *run, uint64_t pc,
+                                                 const struct lwp_memory_operand *memory)
+{
+    struct code_pointee pointee;
+    struct pointer_frame made = {.exists = false};
+    int64_t cfa;
+    if ((memory->base != CODE_RSP && memory->base != CODE_RBP) || memory->index >= 0)
+        return NULL;
+    uint32_t *slot = lwp_map_at(run->frame_index, pc);
+    if (*slot == LWP_MAP_NONE) {
+        *slot = (uint32_t)run->frame_count;
+        made.exists = code_frame_offset(run->module, pc, memory->base, &cfa);
+        made.at = made.exists ? memory->displacement - cfa : 0;
+        made.pointer = made.exists && memory->load && memory->bytes == 8 && run->frame_count < POINTER_FRAME_LOOKUPS &&
+                       code_frame_pointer(run->module, pc, made.at, &pointee);
+        made.source = made.pointer ? pointer_source(&run->answers->sources, &pointee) : 0;
+        LWP_GROW(&run->frames, run->frame_count, &run->frame_capacity);
+        run->frames[run->frame_count++] = made;
+        slot = lwp_map_at(run->frame_index, pc);
+    }
+    return run->frames[*slot].exists ? &run->frames[*slot] : NULL;
+}
+
+static void pointer_slot_drop(struct pointer_state *state, int64_t at, int64_t bytes)
+{
+    for (uint32_t i = 0; i < state->slot_count;)
+        if (state->slots[i].at < at + bytes && at < state->slots[i].at + 8)
+            state->slots[i] = state->slots[--state->slot_count];
+        else
+            i++;
+}
+
+bool pointer_slot_find(const struct pointer_state *state, int64_t at, struct pointer_value *value)
+{
+    for (uint32_t i = 0; i < state->slot_count; i++)
+        if (state->slots[i].at == at) {
+            *value = state->slots[i].value;
+            return true;
+        }
+    return false;
+}
+
+static void pointer_store(struct pointer_run *run, struct pointer_state *state, uint64_t pc,
+                          const struct code_instruction *instruction)
+{
+    const struct pointer_frame *frame = pointer_frame(run, pc, &instruction->memory);
+    if (!frame)
+        return;
+    pointer_slot_drop(state, frame->at, instruction->memory.bytes ? instruction->memory.bytes : 8);
+    if (instruction->stores && state->slot_count < POINTER_SLOTS)
+        state->slots[state->slot_count++] = (struct pointer_slot){frame->at, state->of[instruction->source]};
+}
+
+static struct pointer_value pointer_load(struct pointer_run *run, const struct pointer_state *state, uint64_t pc,
+                                         const struct code_instruction *instruction)
+{
+    struct code_pointee pointee = {.name = ""};
+    struct pointer_value value;
+    const struct pointer_frame *frame = pointer_frame(run, pc, &instruction->memory);
+    if (frame && frame->pointer)
+        return pointer_address(frame->source, 0);
+    if (frame)
+        return pointer_slot_find(state, frame->at, &value) ? value : pointer_unknown;
+    value = pointer_memory(run, state, pc, instruction);
+    if (value.kind != POINTER_ADDRESS || !code_pointer_through(run->module, &run->answers->sources.items[value.source],
+                                                               value.offset, value.modulus, &pointee))
+        return pointer_unknown;
+    return pointer_address(pointer_source(&run->answers->sources, &pointee), 0);
+}
+
+/* ---- variables ---- */
+
+/* A header with an array behind it: a pointer past the end of what it is known to lead to has another type. */
+static void pointer_note_behind(struct pointer_run *run, const struct pointer_value *value, uint32_t inner,
+                                int64_t inner_offset)
+{
+    const struct code_pointee *outer = &run->answers->sources.items[value->source];
+    int64_t at = value->offset - inner_offset;
+    if (outer->bytes == 0 || run->answers->sources.items[inner].bytes == 0 || value->modulus ||
+        at < (int64_t)outer->bytes)
+        return;
+    for (uint32_t i = 0; i < run->behind_count; i++)
+        if (run->behind[i].outer == value->source && run->behind[i].at == at)
+            return;
+    if (run->behind_count < POINTER_BEHIND)
+        run->behind[run->behind_count++] = (struct pointer_behind){value->source, inner, at};
+}
+
+static void pointer_apply_seed(struct pointer_run *run, struct pointer_value *value, const struct code_seed *seed,
+                               uint32_t source)
+{
+    struct pointer_value named = pointer_address(source, seed->offset);
+    if (value->kind == POINTER_ADDRESS) {
+        const struct code_pointee *known = &run->answers->sources.items[value->source],
+                                  *own = &run->answers->sources.items[source];
+        int64_t size = (int64_t)own->bytes;
+        if (pointer_same_source(&run->answers->sources, value->source, source)) {
+            bool agrees = size && value->modulus % own->bytes == 0 && (value->offset - seed->offset) % size == 0;
+            if (!agrees)
+                *value = named;
+            return;
+        }
+        if (pointer_holds(known, value, own, seed->offset) ||
+            (known->bytes > own->bytes && !pointer_holds(own, &named, known, value->offset)))
+            return;
+        if (run->recording)
+            pointer_note_behind(run, value, source, seed->offset);
+    }
+    *value = named;
+}
+
+static void pointer_seed(struct pointer_run *run, struct pointer_state *state, uint32_t block, uint64_t pc)
+{
+    for (uint32_t i = run->block_seed_first[block]; i < run->block_seed_first[block + 1]; i++) {
+        const struct code_seed *seed = &run->seeds.items[run->block_seeds[i]];
+        if (pc >= seed->low && pc < seed->high &&
+            (!seed->scoped || code_scope_holds(run->scopes, (uint32_t)seed->scope, code_scope_find(run->scopes, pc))))
+            pointer_apply_seed(run, &state->of[seed->reg], seed, run->seed_source[run->block_seeds[i]]);
+    }
+}
+
+/* ---- instructions ---- */
+
+static struct pointer_value pointer_result(struct pointer_run *run, const struct code_instruction *call)
+{
+    struct code_pointee pointee;
+    struct code_scopes *callee = call->target ? code_scopes_at(run->module, call->target) : NULL;
+    if (!callee || !code_returned_pointer(callee, &pointee))
+        return pointer_unknown;
+    if (!*pointee.name) {
+        const char *name = code_scope_name(callee, 0);
+        pointee.name = name ? name : "";
+    }
+    return pointer_address(pointer_source(&run->answers->sources, &pointee), 0);
+}
+
+static void pointer_record(struct pointer_run *run, uint64_t pc, const struct pointer_value *value)
+{
+    struct code_pointers *answers = run->answers;
+    if (value->kind != POINTER_ADDRESS)
+        return;
+    LWP_GROW(&answers->items, answers->count, &answers->capacity);
+    answers->items[answers->count++] = (struct pointer_answer){pc, *value};
+}
+
+static void pointer_record_call(struct pointer_run *run, const struct pointer_state *state, uint64_t pc)
+{
+    struct code_pointers *answers = run->answers;
+    struct pointer_passed passed = {.pc = pc};
+    bool any = false;
+    for (int i = 0; i < POINTER_ARGUMENTS; i++) {
+        passed.values[i] = state->of[pointer_arguments[i]];
+        any |= passed.values[i].kind == POINTER_ADDRESS;
+    }
+    if (!any)
+        return;
+    LWP_GROW(&answers->passed, answers->passed_count, &answers->passed_capacity);
+    answers->passed[answers->passed_count++] = passed;
+}
+
+static void pointer_step(struct pointer_run *run, struct pointer_state *state, uint64_t pc,
+                         const struct code_instruction *instruction)
+{
+    const struct code_linear *linear = &instruction->linear;
+    struct pointer_value result = pointer_unknown;
+    int8_t to = -1;
+    if (run->recording && instruction->memory.exists) {
+        struct pointer_value address = pointer_memory(run, state, pc, instruction);
+        pointer_record(run, pc, &address);
+    }
+    if (run->recording && (instruction->flow == CODE_FLOW_CALL || instruction->flow == CODE_FLOW_JUMP))
+        pointer_record_call(run, state, pc);
+    if (linear->loads) {
+        to = linear->to;
+        result = pointer_load(run, state, pc, instruction);
+        result = pointer_add(&state->of[linear->base], &result);
+    } else if (linear->exists) {
+        to = linear->to;
+        result = linear->selects ? pointer_join(&run->answers->sources, &state->of[to], &state->of[linear->index])
+                                 : pointer_sum(run, state, linear->base, linear->index, linear->scale, linear->plus);
+        if (linear->narrow && result.kind == POINTER_ADDRESS && (linear->base >= 0 || linear->index >= 0))
+            result = pointer_unknown;
+    } else if (instruction->loads) {
+        to = instruction->destination;
+        result = pointer_load(run, state, pc, instruction);
+    }
+    if (instruction->memory.store)
+        pointer_store(run, state, pc, instruction);
+    for (int reg = 0; reg < POINTER_REGISTERS; reg++)
+        if (instruction->written >> reg & 1)
+            state->of[reg] = pointer_unknown;
+    if (to >= 0)
+        state->of[to] = result;
+    if (instruction->flow == CODE_FLOW_CALL)
+        state->of[0] = pointer_result(run, instruction);
+}
+
+void pointer_block_run(struct pointer_run *run, uint32_t block, struct pointer_state *state)
+{
+    const struct flow_block *own = &run->function->blocks[block];
+    for (uint64_t pc = own->start; pc < own->end;) {
+        struct code_instruction instruction = code_decode_at(run->module, pc, true);
+        pointer_seed(run, state, block, pc);
+        pointer_step(run, state, pc, &instruction);
+        pc += instruction.length ? instruction.length : 1;
+    }
+}

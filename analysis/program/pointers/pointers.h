@@ -1,0 +1,38 @@
+/* What the registers of a function point to, everywhere in it, and what calls return; behind types.h. */
+#ifndef LWP_ANALYSIS_PROGRAM_POINTERS_POINTERS_H
+#define LWP_ANALYSIS_PROGRAM_POINTERS_POINTERS_H
+
+#include "analysis/program/types/type_cache.h"
+#include "analysis/program/types/type_members.h"
+
+/* Where a memory operand leads: `offset` bytes from where a `pointee` begins, up to multiples of `modulus`. */
+struct code_target {
+    struct code_pointee pointee;
+    int64_t offset;
+    uint64_t modulus;
+};
+
+/* Of the instruction at `pc`; false: unknown. */
+bool code_points_to(struct code_module *module, uint64_t pc, struct code_target *target);
+
+/* What it keeps in the types of a module; before code_types_free. NULL: nothing. */
+void code_pointers_free(struct code_types *types);
+
+/* What the result of the call that returns to `pc` points to, from where it goes. RETURNED: to the caller's caller, as
+ * an untyped pointer. */
+enum code_result { CODE_RESULT_LOST, CODE_RESULT_KNOWN, CODE_RESULT_RETURNED };
+enum code_result code_result_of_call(struct code_module *module, uint64_t pc, struct code_pointee *pointee);
+
+struct code_allocator {
+    bool library; /* all that is at the address, inlined or not, is the library's */
+    bool shared; /* found from a function of its own, which compilers may have merged with one for another T of the same
+                    code */
+    bool table;  /* a hash table's: control bytes follow the elements */
+};
+
+/* What the allocator of the language's library that holds the call makes: the T of std::allocator<T>, Vec<T>, Box<T>,
+ * RawTable<T>. */
+bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee,
+                       struct code_allocator *allocator);
+
+#endif

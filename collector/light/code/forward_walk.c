@@ -1,0 +1,433 @@
+/* An interpreter for the integer part of a few hundred instructions to come. What it cannot compute (vector results, memory that the
+ * walk itself has stored to, operations it does not know) becomes unknown, and the walk ends at the first jump that depends on
+ * something unknown. So an address it reports is the one that the program will use, unless another thread changes memory first. */
+#define _GNU_SOURCE
+#include "collector/light/code/forward_walk.h"
+
+#include "base/random.h"
+
+#include <string.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { STACK_POINTER = 4, WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
+
+struct walker {
+    struct lwp_registers registers;
+    uint64_t flags;
+    unsigned flags_known; /* FLAG_* */
+    struct {
+        uint64_t address;
+        unsigned bytes;
+    } stored[WALK_STORES]; /* there memory will differ from what it is */
+    unsigned stores;       /* more than WALK_STORES: anywhere */
+    unsigned reads;
+    unsigned passed;                        /* accesses */
+    struct lwp_insn_access seen[WALK_SEEN]; /* the first of them, should the walk end before any is kept */
+    struct chunk {
+        uint64_t address; /* 0: empty */
+        uint8_t bytes[CHUNK_BYTES] __attribute__((aligned(8)));
+    } chunk[CHUNKS]; /* what was read, since a system call a value is dear */
+};
+
+struct walked_value {
+    uint64_t bits;
+    bool known;
+};
+
+static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+void lwp_registers_take(struct lwp_registers *registers, const void *ucontext)
+{
+    const ucontext_t *context = ucontext;
+    for (int i = 0; i < 16; i++)
+        registers->value[i] = (uint64_t)context->uc_mcontext.gregs[register_of[i]];
+    registers->known = 0xffff;
+    registers->fs_base = (uint64_t)__builtin_thread_pointer();
+    registers->fs_known = true;
+}
+
+bool lwp_insn_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
+{
+    if (insn->gather || insn->rep_string)
+        return false;
+    uint64_t sum = (uint64_t)insn->displacement;
+    if (insn->segment == LWP_SEGMENT_GS || (insn->segment == LWP_SEGMENT_FS && !registers->fs_known))
+        return false;
+    if (insn->segment == LWP_SEGMENT_FS)
+        sum += registers->fs_base;
+    if (insn->base != LWP_REG_NONE) {
+        if (insn->base > 15 || !(registers->known >> insn->base & 1))
+            return false;
+        sum += registers->value[insn->base];
+    }
+    if (insn->index != LWP_REG_NONE) {
+        if (insn->index > 15 || !(registers->known >> insn->index & 1))
+            return false;
+        sum += registers->value[insn->index] * insn->scale;
+    }
+    *address = sum;
+    return true;
+}
+
+static uint64_t mask_of(unsigned bytes)
+{
+    return bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << bytes * 8) - 1;
+}
+
+/* What the instruction writes is not known from here on. */
+static void walk_spoil(struct walker *walker, const struct lwp_insn *insn)
+{
+    walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+}
+
+/* Through the kernel: a path guessed wrong must not fault in the program. */
+static bool walk_copy(struct walker *walker, uint64_t address, void *to, unsigned bytes)
+{
+    if (walker->reads++ >= WALK_READS)
+        return false;
+    struct iovec here = {to, bytes}, there = {(void *)address, bytes};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static bool walk_will_differ(const struct walker *walker, uint64_t address, unsigned bytes)
+{
+    if (walker->stores > WALK_STORES)
+        return true;
+    for (unsigned i = 0; i < walker->stores; i++)
+        if (walker->stored[i].address < address + bytes && address < walker->stored[i].address + walker->stored[i].bytes)
+            return true;
+    return false;
+}
+
+static void walk_store(struct walker *walker, bool known, uint64_t address, unsigned bytes)
+{
+    if (!known || !bytes || walker->stores >= WALK_STORES) {
+        walker->stores = WALK_STORES + 1;
+        return;
+    }
+    walker->stored[walker->stores].address = address;
+    walker->stored[walker->stores++].bytes = bytes;
+}
+
+static struct walked_value walk_read(struct walker *walker, uint64_t address, unsigned bytes)
+{
+    struct walked_value value = {0, false};
+    uint64_t start = address & ~(uint64_t)(CHUNK_BYTES - 1), offset = address - start;
+    if (bytes > 8 || !start || walk_will_differ(walker, address, bytes))
+        return value;
+    if (offset + bytes > CHUNK_BYTES) {
+        value.known = walk_copy(walker, address, &value.bits, bytes);
+        return value;
+    }
+    struct chunk *chunk = &walker->chunk[start / CHUNK_BYTES % CHUNKS];
+    if (chunk->address != start) {
+        chunk->address = 0;
+        if (!walk_copy(walker, start, chunk->bytes, CHUNK_BYTES))
+            return value;
+        chunk->address = start;
+    }
+    memcpy(&value.bits, chunk->bytes + offset, bytes);
+    value.known = true;
+    return value;
+}
+
+static struct walked_value walk_get(struct walker *walker, const struct lwp_insn *insn, unsigned i)
+{
+    const struct lwp_operand *operand = &insn->operand[i];
+    uint64_t address;
+    switch (operand->kind) {
+    case LWP_OPERAND_IMM: return (struct walked_value){(uint64_t)operand->imm, true};
+    case LWP_OPERAND_MEM:
+        if (!lwp_insn_address(insn, &walker->registers, &address))
+            break;
+        return walk_read(walker, address, operand->bytes);
+    case LWP_OPERAND_REG:
+        if (operand->reg >= 16) {
+            unsigned reg = operand->reg - 16;
+            return (struct walked_value){walker->registers.value[reg] >> 8 & 0xff, walker->registers.known >> reg & 1};
+        }
+        return (struct walked_value){walker->registers.value[operand->reg] & mask_of(operand->bytes),
+                              walker->registers.known >> operand->reg & 1};
+    default: break;
+    }
+    return (struct walked_value){0, false};
+}
+
+static void walk_set(struct walker *walker, const struct lwp_operand *operand, struct walked_value value)
+{
+    if (operand->kind != LWP_OPERAND_REG)
+        return;
+    unsigned reg = operand->reg >= 16 ? operand->reg - 16u : operand->reg;
+    uint16_t bit = (uint16_t)(1u << reg);
+    uint64_t *old = &walker->registers.value[reg];
+    if (operand->bytes >= 4) { /* 32-bit results clear the upper half */
+        *old = value.bits & mask_of(operand->bytes);
+        walker->registers.known = (uint16_t)(value.known ? walker->registers.known | bit : walker->registers.known & ~bit);
+        return;
+    }
+    unsigned shift = operand->reg >= 16 ? 8 : 0;
+    uint64_t mask = mask_of(operand->bytes) << shift;
+    *old = (*old & ~mask) | (value.bits << shift & mask);
+    if (!value.known)
+        walker->registers.known = (uint16_t)(walker->registers.known & ~bit);
+}
+
+static void walk_set_flags(struct walker *walker, uint64_t result, bool carry, bool overflow, unsigned bytes)
+{
+    uint64_t sign = (uint64_t)1 << (bytes * 8 - 1);
+    result &= mask_of(bytes);
+    walker->flags = (carry ? FLAG_CF : 0) | (overflow ? FLAG_OF : 0) | (result ? 0 : FLAG_ZF) |
+                    (result & sign ? FLAG_SF : 0) | (__builtin_parity((unsigned)(result & 0xff)) ? 0 : FLAG_PF);
+    walker->flags_known = FLAGS_ALL;
+}
+
+/* Arithmetic of two operands, the first also the destination (but for cmp and test). */
+static void walk_arithmetic(struct walker *walker, const struct lwp_insn *insn)
+{
+    unsigned bytes = insn->operand[0].bytes;
+    uint64_t mask = mask_of(bytes), sign = (uint64_t)1 << (bytes * 8 - 1);
+    struct walked_value a = walk_get(walker, insn, 0), b = {1, true};
+    bool one_operand = insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC || insn->op == LWP_OP_NEG;
+    if (!one_operand)
+        b = walk_get(walker, insn, 1);
+    b.bits &= mask;
+    struct walked_value result = {0, a.known && b.known};
+    bool carry = false, overflow = false;
+    bool same = insn->operand[0].kind == LWP_OPERAND_REG && insn->operand[1].kind == LWP_OPERAND_REG &&
+                insn->operand[0].reg == insn->operand[1].reg;
+    if (same && (insn->op == LWP_OP_XOR || insn->op == LWP_OP_SUB)) {
+        result.known = true; /* the idiom for zero needs no operand */
+        a.bits = b.bits;
+    }
+    switch (insn->op) {
+    case LWP_OP_ADD:
+    case LWP_OP_INC:
+        result.bits = (a.bits + b.bits) & mask;
+        carry = result.bits < b.bits;
+        overflow = ~(a.bits ^ b.bits) & (a.bits ^ result.bits) & sign;
+        break;
+    case LWP_OP_NEG:
+        b = a;
+        a.bits = 0; /* fall through */
+    case LWP_OP_SUB:
+    case LWP_OP_CMP:
+    case LWP_OP_DEC:
+        result.bits = (a.bits - b.bits) & mask;
+        carry = a.bits < b.bits;
+        overflow = (a.bits ^ b.bits) & (a.bits ^ result.bits) & sign;
+        break;
+    case LWP_OP_TEST:
+    case LWP_OP_AND: result.bits = a.bits & b.bits; break;
+    case LWP_OP_OR: result.bits = a.bits | b.bits; break;
+    default: result.bits = a.bits ^ b.bits; break;
+    }
+    bool keeps_carry = insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC;
+    unsigned carry_known = keeps_carry ? walker->flags_known & FLAG_CF : FLAG_CF;
+    if (keeps_carry)
+        carry = walker->flags & FLAG_CF;
+    if (insn->op != LWP_OP_CMP && insn->op != LWP_OP_TEST)
+        walk_set(walker, &insn->operand[0], result);
+    walk_set_flags(walker, result.bits, carry, overflow, bytes);
+    walker->flags_known = (result.known ? FLAGS_ALL & ~FLAG_CF : 0u) | (result.known || keeps_carry ? carry_known : 0u);
+}
+
+static void walk_shift(struct walker *walker, const struct lwp_insn *insn)
+{
+    unsigned bytes = insn->operand[0].bytes;
+    struct walked_value a = walk_get(walker, insn, 0), b = walk_get(walker, insn, 1);
+    struct walked_value result = {0, a.known && b.known};
+    unsigned count = (unsigned)b.bits & (bytes == 8 ? 63 : 31);
+    if (count < bytes * 8) {
+        int64_t wide = (int64_t)(a.bits << (64 - bytes * 8)) >> (64 - bytes * 8);
+        result.bits = insn->op == LWP_OP_SHL   ? a.bits << count
+                      : insn->op == LWP_OP_SHR ? a.bits >> count
+                                               : (uint64_t)(wide >> count);
+    } else {
+        result.known = false;
+    }
+    result.bits &= mask_of(bytes);
+    walk_set(walker, &insn->operand[0], result);
+    walker->flags_known = 0;
+}
+
+static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
+{
+    struct walked_value result = {0, false};
+    if (insn->operand[1].kind != LWP_OPERAND_NONE) {
+        bool three = insn->operand[2].kind == LWP_OPERAND_IMM;
+        struct walked_value a = walk_get(walker, insn, three ? 1 : 0), b = walk_get(walker, insn, three ? 2 : 1);
+        result = (struct walked_value){a.bits * b.bits & mask_of(insn->operand[0].bytes), a.known && b.known};
+        walk_set(walker, &insn->operand[0], result);
+    } else {
+        walk_spoil(walker, insn);
+    }
+    walker->flags_known = 0;
+}
+
+static void walk_conditional(struct walker *walker, const struct lwp_insn *insn)
+{
+    bool met = lwp_flags_meet(walker->flags, insn->condition);
+    struct walked_value value = {met, true};
+    if (insn->op == LWP_OP_CMOV)
+        value = walk_get(walker, insn, met ? 1 : 0);
+    value.known &= lwp_flags_known(walker->flags_known, insn->condition);
+    walk_set(walker, &insn->operand[0], value);
+}
+
+static struct walked_value walk_sign_extend(struct walked_value value, unsigned bytes)
+{
+    if (bytes && bytes < 8) {
+        unsigned shift = 64 - bytes * 8u;
+        value.bits = (uint64_t)((int64_t)(value.bits << shift) >> shift);
+    }
+    return value;
+}
+
+static void walk_step(struct walker *walker, const struct lwp_insn *insn)
+{
+    struct walked_value value;
+    uint64_t address;
+    switch (insn->op) {
+    case LWP_OP_NOP:
+    case LWP_OP_JMP:
+    case LWP_OP_JCC: return;
+    case LWP_OP_MOV:
+        if (insn->operand[0].kind == LWP_OPERAND_REG && insn->operand[0].reg < 20 &&
+            insn->operand[1].kind != LWP_OPERAND_NONE)
+            walk_set(walker, &insn->operand[0], walk_get(walker, insn, 1));
+        else
+            walk_spoil(walker, insn);
+        return;
+    case LWP_OP_MOVSX:
+        value = walk_get(walker, insn, 1);
+        walk_set(walker, &insn->operand[0], walk_sign_extend(value, insn->operand[1].bytes));
+        return;
+    case LWP_OP_WIDEN: {
+        const struct lwp_operand whole = {LWP_OPERAND_REG, 0, insn->widened, 0};
+        value = (struct walked_value){walker->registers.value[0], walker->registers.known & 1};
+        walk_set(walker, &whole, walk_sign_extend(value, insn->widened / 2));
+        return;
+    }
+    case LWP_OP_CMOV:
+    case LWP_OP_SET: walk_conditional(walker, insn); return;
+    case LWP_OP_NOT:
+        value = walk_get(walker, insn, 0);
+        value.bits = ~value.bits;
+        walk_set(walker, &insn->operand[0], value);
+        return;
+    case LWP_OP_LEA:
+        value.known = lwp_insn_address(insn, &walker->registers, &address);
+        value.bits = value.known ? address : 0;
+        walk_set(walker, &insn->operand[0], value);
+        return;
+    case LWP_OP_ADD ... LWP_OP_NEG: walk_arithmetic(walker, insn); return;
+    case LWP_OP_SHL ... LWP_OP_SAR: walk_shift(walker, insn); return;
+    case LWP_OP_IMUL: walk_multiply(walker, insn); return;
+    default:
+        walk_spoil(walker, insn);
+        if (insn->writes_flags)
+            walker->flags_known = 0;
+    }
+}
+
+static void walk_count(struct lwp_walk_choice *choice, uint64_t ip)
+{
+    unsigned i = 0;
+    while (i < choice->sites && choice->site[i].ip != ip)
+        i++;
+    if (i == choice->sites)
+        choice->site[choice->sites++] = (struct lwp_walk_site){.ip = ip};
+    choice->site[i].count++;
+}
+
+/* Not the one at a chosen location, since then the first of two neighbours would nearly always be it. */
+static void walk_choose(struct lwp_walk_choice *choice, const struct lwp_insn *insn, uint64_t address, uint32_t *random)
+{
+    if (choice->seen >= choice->from || !insn->bytes)
+        return;
+    walk_count(choice, insn->ip);
+    if (lwp_random_below(random, ++choice->seen) == 0)
+        choice->access = lwp_insn_access(insn, address);
+}
+
+/* An access on the way: the wanted one, some to keep, and some to choose from. */
+static void walk_pass(struct walker *walker, const struct lwp_insn *insn, struct lwp_forward_walk *walk, uint32_t *random)
+{
+    uint64_t address;
+    bool known = lwp_insn_address(insn, &walker->registers, &address);
+    if (walk->wanted == insn->ip && !walk->found) {
+        walk->found = known;
+        walk->found_address = known ? address : 0;
+        walk->wanted = 0; /* only its very next execution */
+    }
+    if (!known)
+        return;
+    if (walker->passed >= walk->skip && walk->kept_count < LWP_WALK_KEEP)
+        walk->kept[walk->kept_count++] = lwp_insn_access(insn, address);
+    if (walker->passed < WALK_SEEN)
+        walker->seen[walker->passed] = lwp_insn_access(insn, address);
+    walker->passed++;
+    walk_choose(insn->store ? &walk->store : &walk->load, insn, address, random);
+}
+
+static bool walk_is_done(const struct lwp_forward_walk *walk)
+{
+    return walk->kept_count == LWP_WALK_KEEP && !walk->wanted && walk->store.seen >= walk->store.from && walk->load.seen >= walk->load.from;
+}
+
+/* Where the program goes on after the instruction; 0: that depends on flags that are not known. */
+static uint64_t walk_next(const struct walker *walker, const struct lwp_insn *insn)
+{
+    bool jumps = insn->op == LWP_OP_JMP;
+    if (insn->op == LWP_OP_JCC) {
+        if (!lwp_flags_known(walker->flags_known, insn->condition))
+            return 0;
+        jumps = lwp_flags_meet(walker->flags, insn->condition);
+    }
+    return jumps ? insn->target : insn->ip + insn->length;
+}
+
+/* What the instruction does to registers, flags and memory. Its address is computed before, from registers that it may change. */
+static void walk_execute(struct walker *walker, const struct lwp_insn *insn)
+{
+    uint64_t address = 0;
+    bool pushes = insn->op == LWP_OP_OTHER && insn->spoils >> STACK_POINTER & 1;
+    bool known = insn->store && lwp_insn_address(insn, &walker->registers, &address);
+    walk_step(walker, insn);
+    if (insn->store || pushes)
+        walk_store(walker, known, address, insn->bytes);
+}
+
+void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_location *location, const struct lwp_registers *start,
+                      uint64_t flags, struct lwp_forward_walk *walk, uint32_t *random)
+{
+    struct walker walker; /* its chunks and what it has seen stay unset */
+    walker.registers = *start;
+    walker.flags = flags;
+    walker.flags_known = FLAGS_ALL;
+    walker.stores = walker.reads = walker.passed = 0;
+    for (unsigned i = 0; i < CHUNKS; i++)
+        walker.chunk[i].address = 0;
+    walk->found = false;
+    walk->kept_count = 0;
+    walk->store.seen = walk->store.sites = walk->load.seen = walk->load.sites = 0;
+    uint64_t ip = location->ip;
+    for (unsigned step = 0; step < WALK_STEPS && ip >= location->low && ip < location->high; step++) {
+        const struct lwp_insn *insn = lwp_code_at(cache, ip, location->high);
+        if (insn->invalid || insn->op == LWP_OP_STOP)
+            break;
+        if (lwp_insn_accesses(insn))
+            walk_pass(&walker, insn, walk, random);
+        ip = walk_is_done(walk) ? 0 : walk_next(&walker, insn);
+        if (!ip)
+            break;
+        walk_execute(&walker, insn);
+    }
+    if (!walk->kept_count && walker.passed) {
+        walk->kept[0] = walker.seen[lwp_random_below(random, walker.passed < WALK_SEEN ? walker.passed : WALK_SEEN)];
+        walk->kept_count = 1;
+    }
+}

@@ -1,0 +1,61 @@
+#define _GNU_SOURCE
+#include "collector/light/heap/home.h"
+
+#include "collector/light/heap/heap.h"
+
+enum { RED_ZONE = 128 };
+
+/* Of a stack up to `high`. Without a frame: one to come, or one that is not on the path. */
+static void home_on_stack(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t high,
+                          struct lwps_access *access)
+{
+    access->home = LWPS_HOME_STACK;
+    access->home_base = access->address;
+    if (access->address + RED_ZONE < frames->sp && frames->sp < high)
+        return;
+    for (unsigned i = 0; i < frames->count; i++) {
+        if (access->address >= frames->cfas[i] || frames->cfas[i] > high)
+            continue;
+        access->home_id = lwps_paths_intern(&self->contexts, &frames->ips[i], frames->count + 1 - i);
+        access->home_base = frames->cfas[i];
+        return;
+    }
+}
+
+/* The end of the stack that the thread is on, a coroutine's or a signal's, as far as its frames are found. */
+static uint64_t home_stack_end(const struct lwp_thread *self, const struct lwp_frames *frames)
+{
+    enum { FRAME_MOST = 1 << 20 };
+    uint64_t top = frames->sp;
+    for (unsigned i = 0; i < frames->count && frames->cfas[i] >= top && frames->cfas[i] - top < FRAME_MOST; i++) {
+        if (frames->cfas[i] > self->stack_low && frames->cfas[i] <= self->stack_high)
+            break;
+        top = frames->cfas[i];
+    }
+    return top;
+}
+
+void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
+                   enum lwps_source source, struct lwps_access *access)
+{
+    enum { TO_COME = 4096 };
+    bool elsewhere = frames->sp < self->stack_low || frames->sp >= self->stack_high;
+    access->address = address;
+    access->flags |= LWPS_ACCESS_KNOWN;
+    access->source = (uint8_t)source;
+    if (address >= self->stack_low && address < self->stack_high)
+        home_on_stack(self, frames, self->stack_high, access);
+    else if (elsewhere && address + TO_COME >= frames->sp && address < home_stack_end(self, frames))
+        home_on_stack(self, frames, home_stack_end(self, frames), access);
+    else if (lwp_heap_find(address, &access->home_id, &access->home_base))
+        access->home = LWPS_HOME_POOL;
+}
+
+struct lwps_access lwp_access_record(const struct lwp_insn_access *access)
+{
+    return (struct lwps_access){.ip = access->ip,
+                                .bytes = access->bytes,
+                                .flags = (uint8_t)((access->load ? LWPS_ACCESS_LOAD : 0) | (access->store ? LWPS_ACCESS_STORE : 0) |
+                                                   (access->vector ? LWPS_ACCESS_VECTOR : 0) |
+                                                   (access->floating ? LWPS_ACCESS_FLOAT : 0))};
+}

@@ -1,0 +1,27 @@
+/* Whose memory an address is: a stack frame's, a pool's, or not known here. */
+#ifndef LWP_COLLECTOR_LIGHT_HEAP_HOME_H
+#define LWP_COLLECTOR_LIGHT_HEAP_HOME_H
+
+#include "collector/light/code/insn.h"
+#include "collector/light/code/unwind.h"
+#include "format/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Fills in the address of an access and the home it has now. */
+void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
+                   enum lwps_source source, struct lwps_access *access);
+
+/* What is known of an access but for its address, as it is recorded. */
+struct lwps_access lwp_access_record(const struct lwp_insn_access *access);
+
+/* Bytes that both touch; an address that is not known is 0 and touches none. */
+static inline unsigned lwp_overlap(const struct lwps_access *a, const struct lwps_access *b)
+{
+    uint64_t low = a->address > b->address ? a->address : b->address;
+    uint64_t high = a->address + a->bytes < b->address + b->bytes ? a->address + a->bytes : b->address + b->bytes;
+    return high > low ? (unsigned)(high - low) : 0;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* The handler of all the sampler's signals: a tick of the timer or the hardware is a sample, a stop by a debug register decides a watch
+ * or completes a sample. It must find the program as it was: only system calls, no locks, and errno is kept. */
+#define _GNU_SOURCE
+#include "collector/light/own/perf_signal.h"
+#include "collector/light/own/process.h"
+#include "collector/light/own/real_calls.h"
+#include "collector/light/sampling/rate.h"
+#include "collector/light/sampling/sample.h"
+#include "collector/light/watch/system_calls.h"
+
+#include <errno.h>
+#include <x86intrin.h>
+
+/* The interrupted stack may be a small one (a coroutine's, an 8 KiB sigaltstack), and unwinding takes a few KiB. */
+static void interrupt_on_own_stack(const struct lwp_interrupt *interrupt, void (*run)(const struct lwp_interrupt *))
+{
+    void *top = interrupt->sampler->stack + LWP_SAMPLER_STACK;
+    __asm__ volatile("movq %%rsp, %%rbx\n\t"
+                     "movq %[top], %%rsp\n\t"
+                     "callq *%[run]\n\t"
+                     "movq %%rbx, %%rsp"
+                     : "+D"(interrupt), [run] "+a"(run), [top] "+c"(top)
+                     :
+                     : "rbx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3",
+                       "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+                       "xmm15");
+}
+
+static void interrupt_note_debugger(void)
+{
+    static bool noted;
+    if (noted || !lwp_process_try_lock())
+        return;
+    noted = true;
+    lwp_process_note("a debugger was attached: nothing was sampled from then on");
+    lwp_process_unlock();
+}
+
+/* False: the thread is inside the collector, whose functions around the allocator's are no part of the program either. */
+static bool interrupt_look(const struct lwp_interrupt *interrupt, void (*run)(const struct lwp_interrupt *))
+{
+    struct lwp_thread *self = interrupt->self;
+    struct lwp_sampler *sampler = interrupt->sampler;
+    if (!sampler || !self->attached || self->busy || lwp_is_ours((const void *)lwp_interrupt_ip(interrupt)))
+        return false;
+    self->busy++;
+    self->calls = lwp_debug.sees_kernel ? 0 : lwp_counted_calls;
+    interrupt_on_own_stack(interrupt, run);
+    if (sampler->debugged) {
+        interrupt_note_debugger();
+        lwp_sampler_detach(self);
+    }
+    lwp_counted_calls = self->calls; /* not what the handler itself called */
+    self->busy--;
+    return true;
+}
+
+/* ---- a tick ---- */
+
+static void interrupt_tick(const struct lwp_interrupt *interrupt)
+{
+    struct lwp_thread *self = interrupt->self;
+    struct lwp_sampler *sampler = interrupt->sampler;
+    if (interrupt_look(interrupt, lwp_sample_take))
+        return;
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(lwp_sampling.kind));
+    if (sampler && sampler->pmu) {
+        lwp_pmu_drop(sampler->pmu);
+        return;
+    }
+    self->samples_lost++;
+    self->lost_in_heap += self->busy != 0;
+    if (sampler)
+        lwp_rate_lost(self, sampler);
+}
+
+/* The end of a suspension, or a tick that was under way when it began: the time of that is in the suspension. */
+static bool interrupt_is_for_suspension(const struct lwp_interrupt *interrupt)
+{
+    struct lwp_sampler *sampler = interrupt->sampler;
+    bool ended = sampler->timer && lwp_timer_suspension_ended(sampler->timer, interrupt->info);
+    if (ended)
+        lwp_rate_end_suspension(interrupt->self, sampler);
+    else if (interrupt->debug < 0 && sampler->suspension.suspended)
+        lwp_budget_spend(&interrupt->self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(lwp_sampling.kind));
+    else
+        return false;
+    return true;
+}
+
+/* ---- a stop by a debug register ---- */
+
+static void interrupt_decide(const struct lwp_interrupt *interrupt)
+{
+    uint64_t ticks = __rdtsc();
+    uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t stop_ns = lwp_stop_cost_trap(__rdtsc() - ticks);
+    struct lwp_thread *self = interrupt->self;
+    struct lwp_watching *watching = &interrupt->sampler->watching;
+    enum lwp_cost cost = LWP_COST_SAMPLES;
+    if (lwp_watching_breaks(watching, (unsigned)interrupt->debug)) {
+        lwp_sample_hit(interrupt);
+    } else {
+        struct lwp_stop stop = {.cache = interrupt->sampler->cache, .frames = &interrupt->sampler->frames, .ucontext = interrupt->context};
+        cost = lwp_watching_stop(watching, self, (unsigned)interrupt->debug, &stop);
+    }
+    uint64_t took = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    self->last_cpu_ns += took;
+    lwp_budget_spend(&self->budget, cost, took + stop_ns);
+    if (cost == LWP_COST_TRIALS) { /* the next one at once: a thread that mostly waits is hardly ever sampled */
+        lwp_watching_choose(watching, self, lwp_clock(CLOCK_MONOTONIC), cpu);
+        lwp_sharing_arm(&watching->sharing, self);
+    }
+}
+
+static void interrupt_stop(const struct lwp_interrupt *interrupt)
+{
+    struct lwp_watching *watching = &interrupt->sampler->watching;
+    unsigned which = (unsigned)interrupt->debug;
+    /* late: this handler itself uses the bytes (errno, its stack, return addresses), and would again and again */
+    bool late = !lwp_watching_breaks(watching, which) && lwp_perf_signal_is_late(interrupt->info);
+    lwp_debug_is_on(&watching->registers, which);
+    if (which == LWP_EXECUTION_REGISTER && !late)
+        lwp_debug_disarm(&watching->registers, which); /* or it would stop there again */
+    if (!late && interrupt_look(interrupt, interrupt_decide))
+        return;
+    if (which != LWP_EXECUTION_REGISTER || !late)
+        lwp_watching_lose(watching, which);
+}
+
+void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
+{
+    int saved = errno;
+    struct lwp_thread *self = lwp_thread_self();
+    const struct lwp_interrupt interrupt = {.self = self, .sampler = self ? self->sampler : NULL, .info = info,
+                                            .context = ucontext, .debug = lwp_debug_sender(signal, info)};
+    if (interrupt.sampler && interrupt_is_for_suspension(&interrupt))
+        ;
+    else if (interrupt.sampler && interrupt.debug >= 0)
+        interrupt_stop(&interrupt);
+    else if (self && interrupt.debug < 0)
+        interrupt_tick(&interrupt);
+    errno = saved;
+}

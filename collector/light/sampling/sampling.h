@@ -1,0 +1,73 @@
+/* What sampling keeps of the process and of each of its threads. */
+#ifndef LWP_COLLECTOR_LIGHT_SAMPLING_SAMPLING_H
+#define LWP_COLLECTOR_LIGHT_SAMPLING_SAMPLING_H
+
+#include "collector/light/code/unwind.h"
+#include "collector/light/own/thread.h"
+#include "collector/light/sampling/pmu.h"
+#include "collector/light/sampling/sampler.h"
+#include "collector/light/sampling/stop_cost.h"
+#include "collector/light/sampling/timer.h"
+#include "collector/light/sampling/timer_suspension.h"
+#include "collector/light/watch/watching.h"
+#include "collector/perf/events.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+struct lwp_sampling {
+    struct lwp_sampler_options options;
+    enum lwp_timer_kind kind; /* of the timer; hardware signals as the synchronous one does */
+    bool hardware;
+    struct lwp_pmu_events events; /* of the hardware */
+    uint64_t event_period;        /* as asked for; 0: as often as the rate says */
+    struct lwp_pmu_counts missed;
+    unsigned started, refused; /* threads that are, and that could not be, sampled */
+    uint64_t learned_period_ns; /* the period that a thread came to last; 0: none has yet */
+    struct lwp_stop_costs costs;
+};
+
+extern struct lwp_sampling lwp_sampling;
+
+enum { LWP_SAMPLER_STACK = 64 * 1024 };
+
+/* A sampled thread. All of it is the thread's, in its signal handler. */
+struct lwp_sampler {
+    struct lwp_code_cache *cache;
+    struct lwp_timer *timer; /* or: */
+    struct lwp_pmu *pmu;
+    uint64_t period_ns, base_period_ns; /* the mean */
+    uint64_t next_ns;                   /* until the next sample */
+    uint64_t first_ns;                  /* what the thread's first sample stands for; 0: it was taken */
+    unsigned of_period;                 /* samples to come after the same time again */
+    uint64_t review_cpu_ns, review_spent_ns; /* on samples, at the last review */
+    uint64_t since_review;                   /* periods, with and without a sample */
+    unsigned lost;                           /* signals since the last sample that came while nothing could be looked at */
+    struct lwp_suspension suspension;
+    struct lwp_watching watching;
+    struct lwps_sample pending; /* waits for the execution breakpoint */
+    bool waiting;
+    struct lwp_frames frames;
+    uint64_t last_ns; /* of the last sample, CLOCK_MONOTONIC */
+    long waits;       /* of the thread for anything but a processor, when they were last looked at */
+    bool debugged;
+    uint8_t stack[LWP_SAMPLER_STACK] __attribute__((aligned(64)));
+};
+
+/* A signal of the timer's, the hardware's or a debug register's. */
+struct lwp_interrupt {
+    struct lwp_thread *self;
+    struct lwp_sampler *sampler; /* its, NULL: not sampled */
+    const siginfo_t *info;
+    ucontext_t *context;
+    int debug; /* the debug register that stopped the thread, -1: none did */
+};
+
+static inline uint64_t lwp_interrupt_ip(const struct lwp_interrupt *interrupt)
+{
+    return (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP];
+}
+
+#endif

@@ -1,0 +1,34 @@
+# Sourced by tests of sampled results: how much a program has to do until enough was sampled depends on the machine, and on
+# what else it does. Needs LWP.
+
+# Samples in a result.
+samples_of() { # RESULT
+    for file in "$1"/p*/t*.lwps; do "$LWP" dump "$file" 2> /dev/null; done | grep -c '^sample '
+}
+
+# Collects into RESULT until it has LEAST samples, each time with a larger AMOUNT: it stands where the program's arguments have
+# an @. What lwp and the program print is left in RESULT.out and RESULT.err.
+collect_samples() { # LEAST RESULT AMOUNT OPTION... -- PROGRAM ARGUMENT...
+    local least=$1 result=$2 amount=$3 taken
+    shift 3
+    for _ in 1 2 3 4 5; do
+        rm -rf "$result"
+        (
+            for argument; do
+                shift
+                [ "$argument" != @ ] || argument=$amount
+                set -- "$@" "$argument"
+            done
+            exec "$LWP" collect --no-analyze -o "$result" "$@"
+        ) > "$result.out" 2> "$result.err" || { cat "$result.err"; return 1; }
+        taken=$(samples_of "$result")
+        [ "$taken" -lt "$least" ] || return 0
+        # a little more than what this rate asks for, but never more than eight times as much at once
+        amount=$(LC_ALL=C awk -v amount="$amount" -v taken="$taken" -v least="$least" 'BEGIN {
+            times = taken ? 1.2 * least / taken : 8
+            times = times < 1.5 ? 1.5 : times > 8 ? 8 : times
+            print amount ~ /[.]/ ? amount * times : int(amount * times + 1) }')
+    done
+    echo "$taken samples where $least are needed: $*"
+    return 1
+}

@@ -1,0 +1,275 @@
+/* What the sampler infers from an interrupted thread, against the truth of single steps: a trap handler follows ordinary
+ * code (of the C library and below) one instruction at a time, infers at every step as if a timer had fired there, and
+ * compares with what ran before and what runs next. The light engine's files are included, as they are no part of lwp. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collector/light/code/forward_walk.c"
+#include "collector/light/code/function.c"
+#include "collector/light/code/insn.c"
+#include "collector/light/code/predecessors.c"
+#include "collector/light/own/own_memory.c"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <ucontext.h>
+
+enum { TRAP_FLAG = 0x100, WALK_EVERY = 7, WALKS_OPEN = 4, STEPS_MOST = 300000 };
+
+struct ran {
+    uint64_t ip, address;
+    bool accesses, known;
+};
+
+static struct {
+    struct lwp_code_cache *cache;
+    bool on;
+    struct ran last, before; /* the two instructions that ran last */
+    struct open_walk {
+        uint64_t wanted, address, until;
+    } walk[WALKS_OPEN];
+    uint32_t random;
+    uint64_t steps, sure, undone, wrong_undone, wrong_before, found, wrong_found, dithered, wrong_dithered;
+    struct lwp_insn_access next[LWP_WALK_KEEP]; /* foretold with none skipped: they come in this order */
+    unsigned next_count, next_at;
+    uint64_t next_until;
+    char first_wrong[256];
+} step;
+
+static void step_wrong(uint64_t *count, const char *what, uint64_t ip, uint64_t said, uint64_t truth)
+{
+    if (!(*count)++ && !step.first_wrong[0])
+        snprintf(step.first_wrong, sizeof step.first_wrong, "%s at %#lx: said %#lx, is %#lx", what, (unsigned long)ip,
+                 (unsigned long)said, (unsigned long)truth);
+}
+
+static void check_before(const struct lwp_code_location *location, const struct lwp_registers *registers, uint64_t flags)
+{
+    bool sure;
+    uint64_t access = lwp_predecessor_access(location, flags, &sure);
+    if (!sure || !access)
+        return;
+    step.sure++;
+    const struct ran *truth = step.last.ip == access ? &step.last : &step.before;
+    if (truth->ip != access) {
+        step_wrong(&step.wrong_before, "the instruction before", location->ip, access, step.last.ip);
+        return;
+    }
+    struct lwp_insn insn = *lwp_code_at(step.cache, access, location->high);
+    uint64_t address;
+    if ((insn.base <= 15 && insn.spoils >> insn.base & 1) || (insn.index <= 15 && insn.spoils >> insn.index & 1) ||
+        !lwp_insn_address(&insn, registers, &address))
+        return;
+    step.undone++;
+    if (!truth->known || truth->address != address)
+        step_wrong(&step.wrong_undone, "undone", access, address, truth->address);
+}
+
+/* What earlier steps foretold about the instruction that runs now. */
+static void check_foretold(const struct ran *now)
+{
+    for (unsigned i = 0; i < WALKS_OPEN; i++) {
+        struct open_walk *walk = &step.walk[i];
+        if (!walk->wanted)
+            continue;
+        if (walk->wanted == now->ip) {
+            if (!now->known || walk->address != now->address)
+                step_wrong(&step.wrong_found, "walked to", now->ip, walk->address, now->address);
+            walk->wanted = 0;
+        } else if (step.steps > walk->until) {
+            step_wrong(&step.wrong_found, "never came", walk->wanted, walk->address, 0);
+            walk->wanted = 0;
+        }
+    }
+    if (step.next_at == step.next_count)
+        return;
+    const struct lwp_insn_access *next = &step.next[step.next_at];
+    if (now->ip == next->ip && now->known && now->address == next->address)
+        step.next_at++;
+    else if (step.steps > step.next_until) {
+        step_wrong(&step.wrong_dithered, "foretold", next->ip, next->address, 0);
+        step.next_at = step.next_count;
+    }
+}
+
+static void foretell(const struct lwp_code_location *location, const struct lwp_registers *registers, uint64_t flags)
+{
+    struct open_walk *slot = &step.walk[step.steps / WALK_EVERY % WALKS_OPEN];
+    struct lwp_forward_walk walk = {.wanted = slot->wanted || !step.last.accesses ? 0 : step.last.ip};
+    uint64_t wanted = walk.wanted;
+    bool follow = step.next_at == step.next_count;
+    walk.skip = follow ? 0 : 1000;
+    lwp_walk_forward(step.cache, location, registers, flags, &walk, &step.random);
+    if (wanted && walk.found) {
+        step.found++;
+        *slot = (struct open_walk){wanted, walk.found_address, step.steps + WALK_STEPS};
+    }
+    if (follow) {
+        step.dithered += walk.kept_count;
+        memcpy(step.next, walk.kept, sizeof step.next);
+        step.next_count = walk.kept_count;
+        step.next_at = 0;
+        step.next_until = step.steps + WALK_STEPS;
+    }
+}
+
+static void step_trap(int signal, siginfo_t *info, void *given)
+{
+    (void)signal;
+    (void)info;
+    ucontext_t *context = given;
+    greg_t *saved = context->uc_mcontext.gregs;
+    if (!step.on || ++step.steps > STEPS_MOST) {
+        saved[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+        return;
+    }
+    struct lwp_registers registers;
+    lwp_registers_take(&registers, context);
+    uint64_t flags = (uint64_t)saved[REG_EFL];
+    struct ran now = {.ip = (uint64_t)saved[REG_RIP]};
+    const struct lwp_code_location *location = lwp_code_location_find(step.cache, now.ip);
+    bool repeats = false;
+    if (location->decoded) {
+        const struct lwp_insn *insn = lwp_code_at(step.cache, now.ip, location->high);
+        now.accesses = lwp_insn_accesses(insn);
+        now.known = now.accesses && lwp_insn_address(insn, &registers, &now.address);
+        repeats = insn->rep_string;
+    }
+    if (location->decoded && !repeats) {
+        if (step.last.ip) /* the first has none before */
+            check_before(location, &registers, flags);
+        if (step.steps % WALK_EVERY == 0)
+            foretell(location, &registers, flags);
+    }
+    check_foretold(&now); /* a walk begins with the instruction at ip */
+    step.before = step.last;
+    step.last = now;
+}
+
+/* ---- what is stepped through ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+struct item {
+    struct item *left, *right;
+    int key, count;
+    double weight;
+};
+
+static __attribute__((noinline)) struct item *tree_insert(struct item *root, struct item *item)
+{
+    struct item **at = &root;
+    while (*at)
+        at = item->key < (*at)->key ? &(*at)->left : &(*at)->right;
+    *at = item;
+    return root;
+}
+
+static __attribute__((noinline)) double tree_sum(const struct item *item)
+{
+    return item ? item->weight * item->count + tree_sum(item->left) + tree_sum(item->right) : 0;
+}
+
+static __attribute__((noinline)) long interpret(const unsigned char *program, long *memory, int steps)
+{
+    long accumulator = 1;
+    for (int at = 0; steps-- > 0; at = (at + 1) & 63) {
+        switch (program[at]) {
+        case 0: accumulator += memory[at & 7]; break;
+        case 1: memory[at & 7] ^= accumulator; /* fall through */
+        case 2: accumulator ^= memory[(at + 3) & 7] << 1; break;
+        case 3: accumulator -= 3; /* fall through */
+        case 4: memory[(unsigned long)accumulator & 7] += at; break;
+        case 5: at = (at + memory[0]) & 63; break;
+        case 6: accumulator = memory[(unsigned long)accumulator % 5] * 7 + 1; break;
+        default: accumulator = accumulator > 9 ? accumulator / 3 : accumulator + 8; break;
+        }
+    }
+    return accumulator;
+}
+
+static double work(void)
+{
+    enum { NUMBERS = 200, ITEMS = 60 };
+    static int numbers[NUMBERS];
+    static struct item items[ITEMS];
+    static long memory[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+    static char text[2048];
+    unsigned char program[64];
+    double sum = 0;
+    for (int i = 0; i < NUMBERS; i++)
+        numbers[i] = (i * 7919) % 1000 - 500;
+    qsort(numbers, NUMBERS, sizeof numbers[0], compare_numbers);
+    struct item *root = NULL;
+    for (int i = 0; i < ITEMS; i++) {
+        items[i] = (struct item){.key = (i * 37) % 101, .count = i, .weight = i * 0.5};
+        root = tree_insert(root, &items[i]);
+    }
+    sum += tree_sum(root);
+    for (int i = 0; i < 64; i++)
+        program[i] = (unsigned char)((i * 11 + i / 3) % 8);
+    sum += (double)interpret(program, memory, 3000);
+    int length = 0;
+    for (int i = 0; i < 12; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%d:%s:%g:%lx;", numbers[i], "abcdef" + i % 6,
+                           numbers[i] / 7.0, (unsigned long)memory[i % 8]);
+    for (const char *at = text; (at = strchr(at, ':')); at++)
+        sum += strtod(at + 1, NULL) + (double)strtol(at + 1, NULL, 16) + (double)strlen(at);
+    char copy[2048];
+    memmove(copy, text, sizeof copy);
+    sum += strstr(copy, "f:") != NULL;
+    sum += bsearch(&numbers[17], numbers, NUMBERS, sizeof numbers[0], compare_numbers) != NULL;
+    struct tm calendar;
+    time_t when = 1000000000;
+    gmtime_r(&when, &calendar);
+    sum += (double)strftime(copy, sizeof copy, "%Y-%m-%d %H:%M:%S", &calendar);
+    return sum;
+}
+
+static void test_single_steps(void **state)
+{
+    (void)state;
+    assert_true(lwp_insn_init());
+    step.cache = lwp_code_cache_new();
+    assert_non_null(step.cache);
+    struct sigaction action = {.sa_sigaction = step_trap, .sa_flags = SA_SIGINFO}, old;
+    sigaction(SIGTRAP, &action, &old);
+    double plain = work(); /* also resolves the functions */
+    step.on = true;
+    __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+    double stepped = work();
+    step.on = false;
+    sigaction(SIGTRAP, &old, NULL);
+    print_message("%lu steps: %lu certain predecessors (%lu wrong), %lu undone (%lu wrong), %lu walked to (%lu wrong), "
+                  "%lu foretold (%lu wrong)\n", (unsigned long)step.steps, (unsigned long)step.sure,
+                  (unsigned long)step.wrong_before, (unsigned long)step.undone, (unsigned long)step.wrong_undone,
+                  (unsigned long)step.found, (unsigned long)step.wrong_found, (unsigned long)step.dithered,
+                  (unsigned long)step.wrong_dithered);
+    if (step.first_wrong[0])
+        print_error("%s\n", step.first_wrong);
+    (void)plain;
+    (void)stepped;
+    assert_true(step.steps > 20000);
+    assert_true(step.sure > 2000 && step.undone > 1000 && step.found > 50 && step.dithered > 300);
+    assert_int_equal(step.wrong_before, 0);
+    assert_int_equal(step.wrong_undone, 0);
+    assert_int_equal(step.wrong_found, 0);
+    assert_int_equal(step.wrong_dithered, 0);
+    lwp_code_cache_free(step.cache);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_single_steps)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
