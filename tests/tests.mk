@@ -4,9 +4,10 @@ rounds := $(wildcard $(srcdir)/tests/rounds/*.sh)
 long := $(wildcard $(srcdir)/tests/long/*.sh $(srcdir)/tests/long/*.py)
 run_tests = SRC='$(srcdir)' CC='$(CC)' $(srcdir)/tests/run
 
-check: all units examples
+# The unit tests run once, in the build with sanitizers; as compiled for users they are check-unit, and part of check-long.
+check: all examples
 	+$(MAKE) SAN=1 lwp-san units feeders
-	$(run_tests) $(units) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(fuzz_targets:%=obj-san/fuzz/%) $(e2e)
+	$(run_tests) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(fuzz_targets:%=obj-san/fuzz/%) $(e2e)
 
 check-unit: units
 	$(run_tests) $(units)
@@ -18,8 +19,8 @@ check-san:
 	+$(MAKE) SAN=1 lwp-san units feeders
 	$(run_tests) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(fuzz_targets:%=obj-san/fuzz/%)
 
-check-long: all examples
-	$(run_tests) --timeout 2400 $(long)
+check-long: all units examples
+	$(run_tests) --timeout 2400 $(units) $(long)
 
 # What is sampled, in all variants or often enough to tell how often it is right.
 check-rounds: all examples
@@ -28,7 +29,7 @@ check-rounds: all examples
 # Which lines of these folders the unit tests, the fuzzers' inputs and a few minutes of end-to-end tests execute; fails below the bar.
 # (On one's own code only: the preload library and the exact engine run in processes that may not write files of ours.)
 covered_folders = format analysis web
-covered_e2e = $(addprefix $(srcdir)/tests/e2e/,advice.sh analyze_schema.sh bad_pointers.sh check.sh doctor.sh exact.sh exact_communication.sh \
+covered_e2e = $(addprefix $(srcdir)/tests/e2e/,analyze_schema.sh bad_pointers.sh check.sh doctor.sh exact.sh exact_communication.sh \
 	exact_locality.sh exact_modules.sh exact_redundancy.sh exact_spatial.sh exact_values.sh exact_windows.sh full_disk.sh heap.sh import.sh \
 	layouts.sh live.sh mpi.sh named_types.sh pmu.sh processes.sh serve.sh serve_hostile.py wrong_use.sh)
 COVERAGE_BAR = 85

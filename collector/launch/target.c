@@ -57,7 +57,7 @@ static int target_lookup(struct lwp_target *target, const char *name, struct lwp
         for (path = path ? path : "/bin:/usr/bin";;) {
             size_t length = strcspn(path, ":");
             char *candidate = lwp_format("%.*s%s%s", (int)length, path, length ? "/" : "./", name);
-            int now = target_executable(candidate);
+            int now = access(candidate, F_OK) ? ENOENT : target_executable(candidate); /* nobody knows what a closed folder holds */
             if (now == 0) {
                 target->path = candidate;
                 return LWP_OK;

@@ -34,7 +34,11 @@ print("\n".join(bad))
 sys.exit(few if bad and sum(pair["samples"] for pair in seen) < FEW else bool(bad))
 END
 failed=0
+# Where breakpoints do not see the kernel, what becomes of the C library's own stores is unknown (docs/engines.md): memset()'s are.
+unseen=
+"$LWP" doctor 2>&1 | grep -q '^no *breakpoints in the kernel' && unseen=" filled cleared " && echo "skip  filled, cleared: breakpoints do not see the kernel here"
 for case in initialised filled cleared overwritten kept twice searched walked reloaded called arguments spilled zeroes elsewhere; do
+    case $unseen in *" $case "*) continue ;; esac
     for seconds in 0.5 2 8 30; do # until there are samples of the pair: in memset() stores are so fast that few are in it
         rm -rf "r.$case"
         "$LWP" collect -q --no-analyze -F 2000 --max-overhead 20 -o "r.$case" ./meanings $case $seconds >"$case.out"

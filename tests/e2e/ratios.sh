@@ -1,9 +1,14 @@
 #!/bin/sh
 # Redundancy of programs whose redundancy is known, with 1 and 4 threads: the share and the pair on top. tests/rounds/watch.sh does
-# all cases ten times and within 5 points; here runs are short.
+# all cases ten times, tests/long/ratios.sh more of them and within 5 points; here runs are short.
 set -u
 ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/known_ratios" "$SRC/tests/programs/known_ratios.c" || exit 1
 check() { "$SRC/tests/truth/watch_runs.py" "$LWP" "$TMP/known_ratios" "$TMP" "$@" \
     --seconds 1.5 --points 13 --options "-F 2000 --max-overhead 15" || exit 1; }
-check dead0 dead33 silent75 load75 callers half chase widths --threads 1
-check dead33 dead100 --threads 4
+if [ "${LONG:-}" ]; then
+    check dead0 silent75 load75 callers half chase widths --threads 1
+    check dead33 dead100 --threads 4
+else
+    check dead33 silent75 load75 --threads 1
+    check dead33 --threads 4
+fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Which arrays to join, and why not others, is exactly right, with one thread and with four.
+# Which arrays to regroup, and why not others, is exactly right. tests/rounds/regroup.sh has four threads and many runs.
 set -u
 . "$SRC/tests/truth/regroup_runs.sh"
-dense=1 regroup_runs 1 1 4
+dense=1 regroup_runs 1 ${THREADS:-1}

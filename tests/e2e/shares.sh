@@ -1,5 +1,6 @@
 #!/bin/sh
-# The weight of loops and objects against what each example measures itself, in the same run; and the fields each loop uses.
+# The weight of loops and objects against what each example measures itself, in the same run, the fields each loop uses, and the
+# advice. tests/long/advice.sh has the advice from as few samples as users take.
 # Sampled often, so that four standard deviations are some 3 points.
 set -u
 . "$SRC/tests/truth/advice_runs.sh"
@@ -12,6 +13,7 @@ for example in neuron neighbours tree nochange; do
             "$LWP" analyze "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; exit 1; }
         echo "$example, $threads threads"
         /usr/bin/python3 "$SRC/tests/truth/analysis.py" shares "$TMP/result/analysis.json" "$TMP/truth" || status=1
+        /usr/bin/python3 "$SRC/tests/truth/analysis.py" advice $example "$TMP/result/analysis.json" || status=1
     done
 done
 exit $status

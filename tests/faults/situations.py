@@ -82,7 +82,7 @@ SITUATIONS = [
     own("limits", "address_space"),
     own("limits", "refused"),
     Case("limits.group_memory", ["sh", "-c", "tail /dev/zero; echo status $?"], needs=("root", "/sys/fs/cgroup/memory/memory.limit_in_bytes"), shell=IN_SMALL_GROUP),
-    own("limits", "locked"),
+    own("limits", "locked", needs=("root",)),  # docs/faults.md: of other users, lwp's own memory counts, too
     own("limits", "processes", needs=("root",)),
     own("limits", "cpu_time"),
     own("limits", "stack_overflow"),

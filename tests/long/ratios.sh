@@ -1,0 +1,2 @@
+#!/bin/sh
+LONG=1 exec "$SRC/tests/e2e/ratios.sh"
