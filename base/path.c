@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool path_of_lwp(char folder[PATH_MAX], struct lwp_error *err)
@@ -56,7 +57,10 @@ bool lwp_path_work_tree(char *folder)
 int lwp_path_replace(const char *path, const char *text, struct lwp_error *err)
 {
     char aside[PATH_MAX];
-    if (snprintf(aside, sizeof aside, "%s.new", path) >= (int)sizeof aside)
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    /* a name of its own: ranks of one job write the same file at the same time, perhaps on several hosts */
+    if (snprintf(aside, sizeof aside, "%s.%d.%09ld.new", path, (int)getpid(), now.tv_nsec) >= (int)sizeof aside)
         return lwp_error_set(err, LWP_ERR_LIMIT, "%s: the path is too long", path);
     FILE *file = fopen(aside, "we");
     if (!file)

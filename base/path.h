@@ -36,7 +36,7 @@ static inline bool lwp_path_is_below(const char *path, const char *folder)
  * moved to), or in configure's library folder, that access() grants `mode` (R_OK, X_OK) for. Owned; or NULL and why. */
 char *lwp_path_installed(const char *name, int mode, struct lwp_error *err);
 
-/* Writes `text` to PATH.new and renames that, so that there is always a whole file. */
+/* Writes `text` to PATH.<pid>.<time>.new and renames that, so that there is always a whole file. */
 int lwp_path_replace(const char *path, const char *text, struct lwp_error *err);
 
 /* Cuts the absolute `folder` down to the nearest one above with .git; false: there is none (never "/"), and it stays. */

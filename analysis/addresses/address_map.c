@@ -70,9 +70,7 @@ void lwp_address_map_module(struct lwp_address_map *map, const struct lwps_modul
                                                                           .start = record->start, .end = record->end,
                                                                           .bias = record->bias,
                                                                           .build_id_bytes = record->build_id_bytes,
-                                                                          .path = strdup(record->path)});
-    if (!module->path)
-        abort();
+                                                                          .path = lwp_allocated(strdup(record->path))});
     memcpy(module->build_id, record->build_id, sizeof module->build_id);
 }
 

@@ -1,7 +1,7 @@
 #include "analysis/check/check.h"
 
 #include "analysis/json/json_value.h"
-#include "analysis/statistics/redundancy_kinds.h"
+#include "analysis/tables/redundancy_kinds.h"
 #include "base/json_file.h"
 
 #include <errno.h>

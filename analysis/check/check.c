@@ -5,8 +5,8 @@
 
 #include "analysis/json/json_value.h"
 #include "analysis/output/terminal.h"
-#include "analysis/statistics/engines.h"
-#include "analysis/statistics/redundancy_kinds.h"
+#include "analysis/tables/engines.h"
+#include "analysis/tables/redundancy_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

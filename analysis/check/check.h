@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_CHECK_CHECK_H
 
 #include "analysis/review/review.h"
-#include "analysis/statistics/redundancy_kinds.h"
+#include "analysis/tables/redundancy_kinds.h"
 
 #include <stdio.h>
 

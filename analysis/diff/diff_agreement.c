@@ -3,7 +3,7 @@
  * model of the caches together; fractions of redundant accesses are of the same thing, and differ by sampling alone. */
 #include "analysis/diff/diff_parts.h"
 
-#include "analysis/statistics/engines.h"
+#include "analysis/tables/engines.h"
 #include "base/path.h"
 
 #include <math.h>

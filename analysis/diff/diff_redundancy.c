@@ -4,7 +4,7 @@
  * sampling; that the program itself may behave otherwise in another run is not in them. */
 #include "analysis/diff/diff_parts.h"
 
-#include "analysis/statistics/redundancy_kinds.h"
+#include "analysis/tables/redundancy_kinds.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 
 #include "analysis/advice/gain/gain.h"
 #include "analysis/review/names.h"
-#include "analysis/statistics/engines.h"
+#include "analysis/tables/engines.h"
 
 #include <math.h>
 #include <string.h>

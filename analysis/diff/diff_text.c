@@ -4,7 +4,7 @@
 #include "analysis/json/json_value.h"
 #include "analysis/output/terminal.h"
 #include "analysis/review/review.h"
-#include "analysis/statistics/redundancy_kinds.h"
+#include "analysis/tables/redundancy_kinds.h"
 #include "base/path.h"
 
 #include <math.h>

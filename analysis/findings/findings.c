@@ -4,8 +4,8 @@
 #include "analysis/findings/findings.h"
 
 #include "analysis/profile/objects.h"
-#include "analysis/statistics/redundancy_kinds.h"
-#include "analysis/statistics/severity.h"
+#include "analysis/tables/redundancy_kinds.h"
+#include "analysis/tables/severity.h"
 #include "base/path.h"
 
 #include <ctype.h>

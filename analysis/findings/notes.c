@@ -4,7 +4,7 @@
  * tell whether a file without a build-id is still the one that ran. */
 #include "analysis/findings/findings.h"
 
-#include "analysis/statistics/engines.h"
+#include "analysis/tables/engines.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* "redundancy_totals" and "redundancies" of analysis.json; both null where nothing was watched or counted. */
 #include "analysis/json/json_parts.h"
 
-#include "analysis/statistics/engines.h"
-#include "analysis/statistics/redundancy_kinds.h"
+#include "analysis/tables/engines.h"
+#include "analysis/tables/redundancy_kinds.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "analysis/json/json_parts.h"
 
 #include "analysis/elements/elements.h"
-#include "analysis/statistics/engines.h"
+#include "analysis/tables/engines.h"
 
 #include <math.h>
 

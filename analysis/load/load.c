@@ -12,7 +12,7 @@
 #include "analysis/addresses/address_map.h"
 #include "analysis/load/load_internal.h"
 #include "analysis/ranks/ranks.h"
-#include "analysis/statistics/engines.h"
+#include "analysis/tables/engines.h"
 #include "base/log.h"
 #include "base/parallel.h"
 

@@ -1,7 +1,7 @@
 /* What was measured beside findings, as text: redundant pairs, what threads do to each other's memory, locality. */
 #include "analysis/output/report_parts.h"
 
-#include "analysis/statistics/redundancy_kinds.h"
+#include "analysis/tables/redundancy_kinds.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What to change: first all of it at a glance, then each with what it brings, why, what to do, and the declaration. */
 #include "analysis/output/report_parts.h"
 
-#include "analysis/statistics/severity.h"
+#include "analysis/tables/severity.h"
 #include "base/text.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "analysis/output/formats.h"
 
 #include "analysis/review/review_parts.h"
-#include "analysis/statistics/severity.h"
+#include "analysis/tables/severity.h"
 #include "base/path.h"
 #include "config.h"
 

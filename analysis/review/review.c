@@ -3,7 +3,7 @@
 #include "analysis/review/review_parts.h"
 
 #include "analysis/review/names.h"
-#include "analysis/statistics/engines.h"
+#include "analysis/tables/engines.h"
 #include "base/hash.h"
 
 #include <math.h>

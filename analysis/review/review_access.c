@@ -2,7 +2,7 @@
 #include "analysis/review/review_parts.h"
 
 #include "analysis/review/names.h"
-#include "analysis/statistics/redundancy_kinds.h"
+#include "analysis/tables/redundancy_kinds.h"
 #include "base/path.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "analysis/review/review_parts.h"
 
 #include "analysis/review/names.h"
-#include "analysis/statistics/engines.h"
-#include "analysis/statistics/severity.h"
+#include "analysis/tables/engines.h"
+#include "analysis/tables/severity.h"
 #include "base/path.h"
 #include "base/text.h"
 

@@ -55,12 +55,14 @@ static bool result_is_samples(const char *name, bool aside)
 
 static bool result_is_top(const char *name)
 {
-    static const char *const names[] = {"run.json", "run.json.new", "analysis.json", "job", "job.new"};
+    static const char *const names[] = {"run.json", "analysis.json", "job"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
     const char *end = strncmp(name, "run.", 4) == 0 ? result_digits(name + 4) : NULL;
-    return (end && (strcmp(end, ".json") == 0 || strcmp(end, ".json.new") == 0)) ||
+    size_t length = strlen(name);
+    bool aside = length > 4 && strcmp(name + length - 4, ".new") == 0; /* lwp_path_replace's, of a collector that was killed */
+    return (end && strcmp(end, ".json") == 0) || (aside && (strncmp(name, "run.", 4) == 0 || strncmp(name, "job.", 4) == 0)) ||
            strncmp(name, "analysis.json.", 14) == 0 || strncmp(name, LWP_EXACT_LOG, strlen(LWP_EXACT_LOG)) == 0;
 }
 

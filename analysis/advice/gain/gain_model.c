@@ -23,7 +23,7 @@
  * conflicts between cache sets are not modelled. */
 #include "analysis/advice/gain/gain_model.h"
 
-#include "analysis/statistics/engines.h"
+#include "analysis/tables/engines.h"
 #include "base/path.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "analysis/advice/threads/communication_advice.h"
 
 #include "analysis/profile/regions.h"
-#include "analysis/statistics/severity.h"
+#include "analysis/tables/severity.h"
 
 #include <math.h>
 #include <stdio.h>

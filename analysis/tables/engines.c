@@ -1,4 +1,4 @@
-#include "analysis/statistics/engines.h"
+#include "analysis/tables/engines.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/statistics/severity.h"
+#include "analysis/tables/severity.h"
 
 #include <math.h>
 #include <string.h>

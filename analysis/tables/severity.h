@@ -1,6 +1,6 @@
 /* How severe a finding is, by one table of rules. */
-#ifndef LWP_ANALYSIS_STATISTICS_SEVERITY_H
-#define LWP_ANALYSIS_STATISTICS_SEVERITY_H
+#ifndef LWP_ANALYSIS_TABLES_SEVERITY_H
+#define LWP_ANALYSIS_TABLES_SEVERITY_H
 
 enum lwp_severity_rule {
     LWP_SEVERITY_OF_GAIN,          /* the middle of the expected speed-up */

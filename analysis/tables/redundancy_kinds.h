@@ -1,6 +1,6 @@
 /* The kinds of redundant accesses and computations: their names and words, one row each. */
-#ifndef LWP_ANALYSIS_STATISTICS_REDUNDANCY_KINDS_H
-#define LWP_ANALYSIS_STATISTICS_REDUNDANCY_KINDS_H
+#ifndef LWP_ANALYSIS_TABLES_REDUNDANCY_KINDS_H
+#define LWP_ANALYSIS_TABLES_REDUNDANCY_KINDS_H
 
 enum { LWP_REDUNDANCY_KINDS = 6, LWP_REDUNDANCY_SAMPLED = 3 /* the first ones: the others are counted only */ };
 

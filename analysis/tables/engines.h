@@ -1,7 +1,7 @@
 /* The engines and the units of their weights: one row each. What measures, in which unit, and what follows for what may be
  * said. Everybody who asks looks here, whether a number of a sample file or a name in analysis.json is at hand. */
-#ifndef LWP_ANALYSIS_STATISTICS_ENGINES_H
-#define LWP_ANALYSIS_STATISTICS_ENGINES_H
+#ifndef LWP_ANALYSIS_TABLES_ENGINES_H
+#define LWP_ANALYSIS_TABLES_ENGINES_H
 
 #include "format/record.h"
 

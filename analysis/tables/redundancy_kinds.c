@@ -1,4 +1,4 @@
-#include "analysis/statistics/redundancy_kinds.h"
+#include "analysis/tables/redundancy_kinds.h"
 
 const struct lwp_redundancy_row lwp_redundancy_rows[LWP_REDUNDANCY_KINDS] = {
     {"dead_store", "dead-store", "of all stores", "stored in", "dead stores", "overwritten before anything read them"},
