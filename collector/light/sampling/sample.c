@@ -84,7 +84,9 @@ static bool sample_locate(const struct lwp_interrupt *interrupt, struct lwp_code
                           struct point *point)
 {
     const uint64_t ip = lwp_interrupt_ip(interrupt);
-    point->location = lwp_perf_signal_is_late(interrupt->info) ? (struct lwp_code_location){0} : *lwp_code_location_find(cache, ip);
+    point->location = (struct lwp_code_location){0};
+    if (!lwp_perf_signal_is_late(interrupt->info))
+        point->location = *lwp_code_location_find(cache, ip);
     const bool known = point->location.low != 0;
     if (known)
         lwp_modules_see(ip);
