@@ -16,9 +16,14 @@ samples() { # FOLDER DETECT PROGRAM...: samples by thread, without the times, wh
     [ "$(wc -l < $name.txt)" -gt 10000 ] || fail "few samples of $*"
 }
 compare() {
+    # names of one length: where the stack begins depends on the lengths of paths
     samples filtered layout "$@"
-    samples whole layout,spatial "$@"
-    cmp -s filtered.txt whole.txt || { diff filtered.txt whole.txt | head; fail "$*: not the same samples"; }
+    samples complete layout,spatial "$@"
+    cmp -s filtered.txt complete.txt && return
+    samples repeated layout "$@"
+    cmp -s filtered.txt repeated.txt || { echo "skip  $*: it does not do the same twice (glibc 2.39 and later print thread ids)"; return; }
+    diff filtered.txt complete.txt | head
+    fail "$*: not the same samples"
 }
 $CC -O1 -g -Wall -Wextra -Werror -o strings "$SRC/tests/programs/strings.c" || fail "compile"
 compare ./strings

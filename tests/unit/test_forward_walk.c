@@ -27,6 +27,13 @@ struct ran {
     bool accesses, known;
 };
 
+/* Else the handler's own frames are taken from the counters that the walked code is about to load (gcc 13 and later). */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "detect_stack_use_after_return=0";
+}
+
 static struct {
     struct lwp_code_cache *cache;
     bool on;
