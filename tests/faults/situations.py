@@ -94,7 +94,7 @@ SITUATIONS = [
     own("files", "numbers_taken"),
     own("files", "folder_gone"),
     own("files", "chroot", needs=("root",)),
-    own("files", "umask"),
+    own("files", "umask", needs=("root",)),  # docs/faults.md: other users may not read what is made under such a umask
     own("files", "pipe_closed"),
     own("processes", "lasting", during=result_removed, samples=-1),
     # processes
