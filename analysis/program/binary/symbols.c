@@ -2,7 +2,7 @@
  * from .eh_frame. Names stay in the file's string table until somebody asks for one. A symbol without a size
  * (hand-written assembly) reaches to the next symbol or the end of its section. */
 #include "analysis/program/binary/debug_files.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <lzma.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "analysis/program/debug/dwo_units.h"
 
 #include "analysis/program/binary/debug_files.h"
-#include "base/search.h"
+#include "base/order.h"
 #include "base/unaligned.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "analysis/program/debug/scopes.h"
 
 #include "analysis/program/debug/units.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "analysis/program/binary/debug_files.h"
 #include "analysis/program/debug/dwo.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>

@@ -6,7 +6,7 @@
 
 #include "analysis/program/flow/cfg.h"
 #include "analysis/program/flow/loops.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>

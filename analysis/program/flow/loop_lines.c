@@ -5,7 +5,7 @@
  */
 #include "analysis/program/debug/scopes.h"
 #include "analysis/program/flow/cfg.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 

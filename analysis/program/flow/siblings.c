@@ -5,7 +5,7 @@
  */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/types/type_die.h"
 #include "analysis/statistics/stride.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

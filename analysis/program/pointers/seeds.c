@@ -7,7 +7,7 @@
 
 #include "analysis/program/types/type_die.h"
 #include "analysis/program/types/type_variables.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * none at all. */
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "analysis/program/types/type_variables.h"
 
 #include "analysis/program/types/type_die.h"
-#include "base/search.h"
+#include "base/order.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
