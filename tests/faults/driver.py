@@ -9,6 +9,7 @@ from typing import Callable, Optional
 
 SRC, LWP, TMP = os.environ["SRC"], os.environ["LWP"], os.environ["TMP"]
 PROGRAMS = os.path.join(TMP, "programs")
+PROMPT = r"\$ "
 LIGHT = ("-F", "2000", "--max-overhead", "25")
 
 
@@ -23,7 +24,7 @@ class Case:
     samples: int = 1  # at least; 0: it is only to be recorded; -1: not even that
     says: str = ""  # a pattern that must be in lwp's lines or in the notes of the result
     refuses: str = ""  # lwp does not run it, and says so
-    keys: tuple = ()  # (seconds, text): typed at a terminal whose shell runs the program
+    keys: tuple = ()  # (what the terminal shows last, text typed then): a terminal whose shell runs the program
     during: Optional[Callable] = None  # (lwp's process, its result) while it runs
     status: Optional[int] = None  # with lwp, where it is not the program's
     keep: Optional[Callable] = None  # what of an output is to be compared; default: all of it
@@ -88,16 +89,17 @@ def run_plainly(case, command, folder, place, result):
     return status if status >= 0 else 128 - status, *(open(path, errors="replace").read() for path in paths)
 
 
-def terminal_read(terminal, seconds):
-    text, end = b"", time.monotonic() + seconds
-    while select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
+def terminal_read(terminal, awaited):
+    """What it shows until that ends in what is awaited, at most 20 s."""
+    text, end = "", time.monotonic() + 20
+    while not re.search(awaited + r"\Z", text) and select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
         try:
             some = os.read(terminal, 65536)
         except OSError:
             break
         if not some:
             break
-        text += some
+        text += some.decode(errors="replace")
     return text
 
 
@@ -112,16 +114,16 @@ def run_at_terminal(case, command, folder):
         os.chdir(folder)
         os.environ.update(PS1="$ ", TERM="dumb", HISTFILE="")
         os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
-    shown = terminal_read(terminal, 0.3)
-    for seconds, text in ((0, "../job\n"),) + case.keys + ((0.3, "echo status $?\n"),):
-        shown += terminal_read(terminal, seconds)
+    shown = ""
+    for awaited, text in ((PROMPT, "../job\n"),) + case.keys + ((PROMPT, "echo status $?\n"),):
+        shown += terminal_read(terminal, awaited)
         os.write(terminal, text.encode())
-    shown += terminal_read(terminal, 0.5)
+    shown += terminal_read(terminal, PROMPT)
     os.close(terminal)
     os.kill(shell, signal.SIGKILL)
     os.waitpid(shell, 0)
     os.unlink(job)
-    shown = re.sub(r"(?:sealing [^\r\n\x1b]*)?\r?\x1b\[K", "", shown.decode(errors="replace"))
+    shown = re.sub(r"(?:sealing [^\r\n\x1b]*)?\r?\x1b\[K", "", shown)
     return 0, re.sub(r"lwp: [^\r\n]*\r\n", "", shown), ""
 
 

@@ -189,8 +189,8 @@ static int at_terminal(void)
     printf("%d %d, in the foreground: %d\n", isatty(0), isatty(1), tcgetpgrp(0) == getpgrp());
     while (!interrupted)
         work(5);
-    printf("signal %d\n", (int)interrupted);
     signal(SIGINT, SIG_DFL);
+    printf("signal %d\n", (int)interrupted); /* the terminal's next key waits for this line */
     work(60000);
     return 96;
 }

@@ -1,7 +1,7 @@
 """The situations of docs/faults.md: what a program can do, and what can be done to it."""
 import os, signal, time
 
-from driver import PROGRAMS, SRC, Case
+from driver import PROGRAMS, PROMPT, SRC, Case
 
 HERE = os.path.join(SRC, "tests", "faults")
 CC = os.environ.get("CC", "cc")
@@ -111,8 +111,8 @@ SITUATIONS = [
     own("processes", "traced"),
     own("processes", "traced_by_parent"),
     own("processes", "timers"),
-    own("processes", "suspends", keys=((0.7, "echo status $?\n"), (0.3, "fg\n"), (0.5, ""))),
-    own("processes", "at_terminal", keys=((0.7, "\x1a"), (0.3, "jobs\n"), (0.3, "fg\n"), (0.3, "\x03"), (0.3, "\x03")),
+    own("processes", "suspends", keys=((PROMPT, "echo status $?\n"), (PROMPT, "fg\n"))),
+    own("processes", "at_terminal", keys=((r"foreground: 1\s+", "\x1a"), (PROMPT, "jobs\n"), (PROMPT, "fg\n"), (r"fg\s+\.\./job\s+", "\x03"), (r"signal 2\s+", "\x03")),
         keep=lambda text: "".join(text.split())),  # a shell ends the line of what SIGINT killed
     own("memory", "holes"),
     # names and allocators
