@@ -242,9 +242,18 @@ static void test_call(void **state)
     }
 }
 
+/* Does the function align its stack itself? Then its variables lie at no fixed distance from the caller's frame. */
+static bool aligns_stack(const char *path, const char *function)
+{
+    return programs_run("objdump -d --no-show-raw-insn --disassemble=%s %s | grep -q 'and .*,%%rsp'", function, path);
+}
+
 static void test_stack(void **state)
 {
     (void)state;
+    int known = 0;
+    if (!programs_have("objdump"))
+        skip();
     for (size_t b = 0; b < BUILDS; b++) {
         struct loaded loaded;
         if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
@@ -268,10 +277,16 @@ static void test_stack(void **state)
             first = found++ ? first : offset;
             last = offset;
         }
-        assert_int_equal(found, 32);
-        assert_int_equal(last - first, 248);
+        if (aligns_stack(loaded.path, "on_stack")) {
+            assert_int_equal(found, 0); /* unknown, never wrong */
+        } else {
+            assert_int_equal(found, 32);
+            assert_int_equal(last - first, 248);
+            known++;
+        }
         unload(&loaded);
     }
+    assert_true(known);
 }
 
 static void test_cxx(void **state)

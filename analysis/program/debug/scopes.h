@@ -49,6 +49,8 @@ bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit);
 
 /* `row` is where the line's row of the table begins; it may be NULL. NULL and 0: unknown. */
 void code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *row);
+/* The column of that row; 0: unknown. */
+uint32_t code_column_at(struct code_module *module, uint64_t address);
 /* The line that opens the function which starts at the address (its name or brace); 0: unknown. */
 uint32_t code_line_opening(struct code_module *module, uint64_t start);
 

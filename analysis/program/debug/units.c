@@ -212,11 +212,25 @@ uint32_t code_line_opening(struct code_module *module, uint64_t start)
     return 0;
 }
 
+static Dwarf_Line *line_row(struct code_module *module, uint64_t address, struct code_unit **unit)
+{
+    *unit = code_unit_find(module, address);
+    return *unit ? dwarf_getsrc_die(&(*unit)->line_die, address) : NULL;
+}
+
+uint32_t code_column_at(struct code_module *module, uint64_t address)
+{
+    struct code_unit *unit;
+    Dwarf_Line *found = line_row(module, address, &unit);
+    int column = 0;
+    return found && dwarf_linecol(found, &column) == 0 && column > 0 ? (uint32_t)column : 0;
+}
+
 /* Of several rows at one address the last counts. */
 void code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *row)
 {
-    struct code_unit *unit = code_unit_find(module, address);
-    Dwarf_Line *found = unit ? dwarf_getsrc_die(&unit->line_die, address) : NULL;
+    struct code_unit *unit;
+    Dwarf_Line *found = line_row(module, address, &unit);
     Dwarf_Addr start = address;
     int number = 0;
     *file = NULL;

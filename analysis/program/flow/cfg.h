@@ -37,6 +37,7 @@ struct loop_lines {
     const char *function, *file;
     uint32_t first_line, last_line;
     uint64_t origin; /* the same for loops of copies of one source function; 0: unknown */
+    uint32_t latch_line, latch_column; /* of all jumps back to the header; 0: unknown, or they have several */
 };
 
 struct loop_blocks {

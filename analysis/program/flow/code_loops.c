@@ -132,12 +132,23 @@ static uint32_t flow_root(struct flow_work *work, uint32_t loop)
     return loop;
 }
 
+/* Is `a` a copy of `b` in which parts are left out (unswitched on a condition under which loops in it do not run)? */
+static bool flow_same_latch(const struct flow_work *work, uint32_t a, uint32_t b)
+{
+    const struct loop_lines *x = &work->loops[a].lines, *y = &work->loops[b].lines;
+    return work->loops[a].depth == work->loops[b].depth && x->first_line == y->first_line && x->latch_column &&
+           x->latch_line == y->latch_line && x->latch_column == y->latch_column;
+}
+
 /* Are the lines of `b` those of `a` or a little more? Not when the loop around `a` already has that few. */
 static bool flow_same_lines(const struct flow_work *work, uint32_t a, uint32_t b)
 {
     const struct loop_lines *x = &work->loops[a].lines, *y = &work->loops[b].lines;
-    if (!flow_same_code(x, y) || y->first_line > x->first_line || y->last_line < x->last_line ||
-        x->first_line - y->first_line > FLOW_LINE_SLACK || y->last_line - x->last_line > FLOW_LINE_SLACK)
+    if (!flow_same_code(x, y) || y->first_line > x->first_line || y->last_line < x->last_line)
+        return false;
+    if (flow_same_latch(work, a, b))
+        return true;
+    if (x->first_line - y->first_line > FLOW_LINE_SLACK || y->last_line - x->last_line > FLOW_LINE_SLACK)
         return false;
     bool equal = y->first_line == x->first_line && y->last_line == x->last_line;
     uint32_t parent = work->loops[a].parent;

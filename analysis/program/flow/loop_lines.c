@@ -66,20 +66,23 @@ static uint32_t loop_outer(const struct loop_source *source, uint32_t scope)
     return parent == LWP_NONE ? LWP_NONE : source->scopes->items[parent].function;
 }
 
+/* The last instructions of the blocks that jump back to the header. */
+#define LOOP_EACH_LATCH(instruction)                                                                                   \
+    for (uint32_t i_ = 0; i_ < loop->block_count; i_++)                                                                \
+        for (uint32_t b_ = loop->blocks[i_], e_ = source->cfg->edge_first[b_],                                         \
+                      instruction =                                                                                    \
+                          source->cfg->blocks[b_].first_instruction + source->cfg->blocks[b_].instruction_count - 1;   \
+             e_ < source->cfg->edge_first[b_ + 1]; e_++)                                                               \
+            if (source->cfg->edges[e_] == loop->header)
+
 /* The innermost scope in which the jumps back to the header all are. */
 static uint32_t loop_latch_scope(struct loop_source *source, const struct loop_blocks *loop)
 {
     uint32_t common = LWP_NONE;
-    const struct cfg *cfg = source->cfg;
-    for (uint32_t i = 0; i < loop->block_count; i++) {
-        uint32_t b = loop->blocks[i];
-        for (uint32_t e = cfg->edge_first[b]; e < cfg->edge_first[b + 1]; e++) {
-            if (cfg->edges[e] != loop->header)
-                continue;
-            uint32_t last = cfg->blocks[b].first_instruction + cfg->blocks[b].instruction_count - 1;
-            uint32_t scope = loop_line(source, last)->scope;
-            common = common == LWP_NONE ? scope : code_scope_common(source->scopes, common, scope);
-        }
+    LOOP_EACH_LATCH(last)
+    {
+        uint32_t scope = loop_line(source, last)->scope;
+        common = common == LWP_NONE ? scope : code_scope_common(source->scopes, common, scope);
     }
     return common == LWP_NONE ? 0 : source->scopes->items[common].function;
 }
@@ -174,6 +177,25 @@ static void loop_extend(struct loop_source *source, const struct loop_blocks *lo
     }
 }
 
+/* A loop's condition has one line and column in all copies of the loop that the compiler makes. */
+static void loop_find_latch(struct loop_source *source, const struct loop_blocks *loop, uint32_t scope,
+                            struct loop_lines *result)
+{
+    uint32_t line = 0, column = 0;
+    LOOP_EACH_LATCH(last)
+    {
+        const struct loop_line *own = loop_line(source, last);
+        uint32_t own_column = code_column_at(source->module, source->cfg->instructions[last].address);
+        if (own->scope != scope || own->file != result->file || !own->line || !own_column ||
+            (line && (line != own->line || column != own_column)))
+            return;
+        line = own->line;
+        column = own_column;
+    }
+    result->latch_line = line;
+    result->latch_column = column;
+}
+
 struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_blocks *loop)
 {
     struct loop_lines result = {0};
@@ -196,5 +218,7 @@ struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_bl
     loop_extend(source, loop, scope, &result, LOOP_INHERITED);
     if (!result.first_line)
         loop_extend(source, loop, scope, &result, LOOP_ANY);
+    if (source->scopes)
+        loop_find_latch(source, loop, scope, &result);
     return result;
 }
