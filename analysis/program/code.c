@@ -80,3 +80,17 @@ const struct lwp_symbolized *lwp_code_symbolize(struct lwp_code *code, uint32_t 
         *kept = location_new(code, module, address);
     return *kept;
 }
+
+bool lwp_code_same_expression(struct lwp_code *code, uint32_t module_index, uint64_t a, uint64_t b)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    struct code_scopes *scopes = module ? code_scopes_at(module, a) : NULL;
+    const char *files[2];
+    uint32_t lines[2], column = scopes ? code_column_at(module, a) : 0;
+    if (!column || scopes != code_scopes_at(module, b) || column != code_column_at(module, b) ||
+        scopes->items[code_scope_find(scopes, a)].function != scopes->items[code_scope_find(scopes, b)].function)
+        return false;
+    code_line_at(module, a, &files[0], &lines[0], NULL);
+    code_line_at(module, b, &files[1], &lines[1], NULL);
+    return lines[0] && lines[0] == lines[1] && files[0] == files[1];
+}

@@ -25,6 +25,10 @@ struct lwp_symbolized {
 /* Cached per address; valid as long as the arena. */
 const struct lwp_symbolized *lwp_code_symbolize(struct lwp_code *code, uint32_t module, uint64_t address);
 
+/* Are the instructions of one line and column, in one function or one inlined copy of it? So are the copies that an
+ * unrolled loop has of an instruction. False where the line table has no columns. */
+bool lwp_code_same_expression(struct lwp_code *code, uint32_t module, uint64_t a, uint64_t b);
+
 /* ---- remainder_loop.c: what the code beside a vectorised loop says that the loop needs ---- */
 
 struct lwp_type;

@@ -252,9 +252,11 @@ CASE(threads)
 
 static void counted(long times)
 {
-    long x = 3, y = 5, z = 7, made;
+    long x = 3, y = 5, z = 7, made, kept; /* kept: a result that is overwritten unread is no computation */
     for (long i = 0; i < times; i++)
-        __asm__ volatile("mov %1, %0\n\timul %2, %0\n\txor %3, %0" : "=&r"(made) : "r"(x), "r"(y), "r"(z));
+        __asm__ volatile("mov %2, %0\n\timul %3, %0\n\txor %4, %0\n\tmov %0, %1"
+                         : "=&r"(made), "=m"(kept)
+                         : "r"(x), "r"(y), "r"(z));
 }
 
 int main(int argc, char **argv)

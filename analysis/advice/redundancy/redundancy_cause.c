@@ -124,6 +124,7 @@ struct evidence {
     uint32_t context;     /* of the first */
     bool same_call;       /* both in the same calling context */
     bool same, same_loop; /* instruction; loop, in one call */
+    bool copies;          /* one instruction, or copies of it in an unrolled loop */
     bool stays, moves;    /* time and again at one address; at many */
     bool argument, slot;  /* of a function on the stack; where registers are spilled */
     bool close;           /* most values are only about the same */
@@ -160,6 +161,14 @@ static bool called_in_loop(const struct evidence *e)
     return at && call->module != LWP_NONE && lwp_code_symbolize(profile->code, call->module, call->address)->loop != LWP_NONE;
 }
 
+static bool same_expression(const struct evidence *e)
+{
+    const struct lwp_symbolized *first = e->first.place, *second = e->second.place;
+    const struct lwp_memory_operand *x = &e->first.operand, *y = &e->second.operand;
+    return first->module == second->module && x->load == y->load && x->store == y->store && x->bytes == y->bytes &&
+           lwp_code_same_expression(e->profile->code, first->module, first->address, second->address);
+}
+
 static struct evidence evidence_of(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
     const struct lwp_watchpoint_pair *pair = item->pair;
@@ -170,6 +179,7 @@ static struct evidence evidence_of(struct lwp_profile *profile, const struct lwp
     e.same_call = profile->contexts[pair->first].parent == profile->contexts[pair->second].parent;
     e.same = e.first.place && e.first.place == e.second.place;
     e.same_loop = e.same_call && loops_same(&e);
+    e.copies = e.same || (e.same_loop && same_expression(&e));
     e.stays = item->again >= PLACES_LEAST && item->again > 10 * item->moved;
     e.moves = item->moved >= PLACES_LEAST && item->moved > item->again;
     e.argument = site_is_argument(&e.first, object) || site_is_argument(&e.second, object);
@@ -189,8 +199,8 @@ static enum lwp_cause memory_dead(const struct evidence *e)
     if (e->slot)
         return LWP_CAUSE_SPILL;
     if (e->same_loop && e->first.shaped && shape->stays && e->second.shape.stays)
-        return e->same || !same_pass(e) ? LWP_CAUSE_KEPT_IN_MEMORY : LWP_CAUSE_STORED_TWICE;
-    if (e->same_loop && !e->same && e->first.place->address < e->second.place->address && same_pass(e))
+        return e->copies || !same_pass(e) ? LWP_CAUSE_KEPT_IN_MEMORY : LWP_CAUSE_STORED_TWICE;
+    if (e->same_loop && !e->copies && e->first.place->address < e->second.place->address && same_pass(e))
         return LWP_CAUSE_STORED_TWICE;
     if (site_initialises(&e->first))
         return site_initialises(&e->second) ? LWP_CAUSE_REPEATED_FILL : LWP_CAUSE_USELESS_INITIALISATION;
@@ -257,7 +267,7 @@ static enum lwp_cause value_computation(const struct evidence *e)
         return LWP_CAUSE_UNKNOWN;
     if (value_same_function(e) && site_in_libm(e->profile, &e->first))
         return LWP_CAUSE_SAME_ARGUMENTS;
-    if (e->same && e->same_loop)
+    if (e->copies && e->same_loop)
         return LWP_CAUSE_LOOP_INVARIANT;
     if (value_of_calls(e))
         return LWP_CAUSE_MISSED_INLINING;
