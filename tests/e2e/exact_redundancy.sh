@@ -104,4 +104,27 @@ own = [p for p in d["redundancies"] if p["kind"] == "dead_store" and all(d["cont
 assert not own, own
 assert total["decided"] >= 20 << 16 and total["share"] < 0.1, total
 PY
+
+# a store to one place in a loop keeps a variable in memory, also where the loop is unrolled: the copies are one store
+cat > unrolled.c <<'C'
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    (void)argv;
+    volatile long *last = malloc(sizeof *last);
+    for (long i = 0; i < 20000L * argc; i++)
+        *last = i;
+    return *last == 7;
+}
+C
+for flags in -fno-unroll-loops -funroll-loops; do
+    $CC -O2 -g $flags -o unrolled unrolled.c || fail "compile unrolled.c"
+    "$LWP" collect -q -e exact --detect redundancy --force -o unrolled.lwp -- ./unrolled || fail "unrolled"
+    "$LWP" analyze -q unrolled.lwp || fail "analyze unrolled"
+    /usr/bin/python3 - <<'PY' || fail "unrolled.c with $flags"
+import json
+first = next(p for p in json.load(open("unrolled.lwp/analysis.json"))["redundancies"] if p["kind"] == "dead_store")
+assert first["amount"] == 19999 * 8 and first["cause"] == "kept_in_memory", first
+PY
+done
 exit 0
