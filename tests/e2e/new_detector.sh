@@ -27,6 +27,6 @@ X
 $CC -O1 -g -o app app.c || exit 1
 ./lwp collect -q -e exact --window all -o result ./app || fail "lwp collect"
 ./lwp report result > report || fail "lwp report"
-note=$(grep -o '[0-9]* of [0-9]* loads of 8 bytes brought zero' report) || { cat report; fail "no note"; }
+note=$(grep -o '[0-9]* of [0-9]* loads of 8 bytes loaded zero' report) || { cat report; fail "no note"; }
 echo "$note" | awk '{ bad = $1 < 3000000 || $1 > 3100000 || $3 < 4000000 || $3 > 4200000 } END { exit bad }' || fail "$note"
 exit 0
