@@ -28,7 +28,7 @@ struct lwp_trace_access {
 struct lwp_trace_block {
     uint64_t ip;
     struct lwp_traced *traced; /* trace_file.c; NULL: not in the file */
-    struct lwp_communication_site *communication; /* one for each access, NULL: nothing came of any yet */
+    struct lwp_comm_site *communication; /* one for each access, NULL: nothing came of any yet */
     struct lwp_values_site *values; /* NULL: none; else there is one word more, of how many exits were passed */
     struct lwp_redundancy_steps *redundancy; /* if they are looked at in windows only */
     uint32_t instructions, count;

@@ -17,7 +17,7 @@
 enum { SHADOW_MOST = 512 << 20, NAME_MAX_BYTES = 32, BEFORE_MOST = 16 };
 
 /* An access that something came of. */
-struct lwp_communication_site {
+struct lwp_comm_site {
     Addr ip;
     uint64_t scope;          /* its function */
     uint64_t time;           /* of the first time */
@@ -67,7 +67,7 @@ static const struct lwp_comm_port port = {lwp_pages_map, lwp_pages_unmap, commun
 
 static bool communication_start(unsigned granule_bytes)
 {
-    sites = VG_(newXA)(VG_(malloc), "lwp.communication", VG_(free), sizeof(struct lwp_communication_site *));
+    sites = VG_(newXA)(VG_(malloc), "lwp.communication", VG_(free), sizeof(struct lwp_comm_site *));
     parties = VG_(newXA)(VG_(malloc), "lwp.communication", VG_(free), sizeof(struct party));
     instructions = VG_(HT_construct)("lwp.communication");
     piece_bytes = granule_bytes > LWP_COMM_PIECE ? granule_bytes : LWP_COMM_PIECE;
@@ -106,26 +106,26 @@ static struct instruction *instruction_of(Addr ip)
     return made;
 }
 
-static struct lwp_communication_site *site_of(struct lwp_trace_block *block, uint32_t access)
+static struct lwp_comm_site *site_of(struct lwp_trace_block *block, uint32_t access)
 {
     if (!block->communication)
         block->communication = VG_(calloc)("lwp.communication", block->count, sizeof *block->communication);
-    struct lwp_communication_site *site = &block->communication[access];
+    struct lwp_comm_site *site = &block->communication[access];
     if (site->ip)
         return site;
     UInt bytes = block->access[access].bytes;
-    *site = (struct lwp_communication_site){.ip = block->access[access].ip,
-                                            .scope = scope_of(block->access[access].ip),
-                                            .time = lwp_trace_time(),
-                                            .instruction = instruction_of(block->access[access].ip),
-                                            .number = (uint32_t)VG_(sizeXA)(sites),
-                                            .bytes = bytes < piece_bytes ? bytes : piece_bytes};
+    *site = (struct lwp_comm_site){.ip = block->access[access].ip,
+                                   .scope = scope_of(block->access[access].ip),
+                                   .time = lwp_trace_time(),
+                                   .instruction = instruction_of(block->access[access].ip),
+                                   .number = (uint32_t)VG_(sizeXA)(sites),
+                                   .bytes = bytes < piece_bytes ? bytes : piece_bytes};
     VG_(addToXA)(sites, &site);
     return site;
 }
 
 /* Beyond BEFORE_MOST sites all others are taken for the site itself. */
-static struct lwp_comm_histogram *histogram_of(struct lwp_communication_site *site, uint32_t before)
+static struct lwp_comm_histogram *histogram_of(struct lwp_comm_site *site, uint32_t before)
 {
     unsigned known = 0;
     for (struct lwp_comm_histogram **at = &site->histograms; *at; at = &(*at)->next, known++) {
@@ -144,7 +144,7 @@ static struct lwp_comm_histogram *histogram_of(struct lwp_communication_site *si
     return site->histograms = made;
 }
 
-static void site_count(struct lwp_communication_site *site, const struct lwp_comm_event *event, Addr address)
+static void site_count(struct lwp_comm_site *site, const struct lwp_comm_event *event, Addr address)
 {
     uint32_t reader = shadow.thread;
     if (site->writer != event->writer || site->reader != reader) {
@@ -317,9 +317,9 @@ static void write_parties(void)
     }
 }
 
-static struct lwp_communication_site *site_at(uint32_t number)
+static struct lwp_comm_site *site_at(uint32_t number)
 {
-    return *(struct lwp_communication_site **)VG_(indexXA)(sites, (Word)number);
+    return *(struct lwp_comm_site **)VG_(indexXA)(sites, (Word)number);
 }
 
 static void write_counts(void)
@@ -329,7 +329,7 @@ static void write_counts(void)
         lwps_put_flow(&file, &(struct lwps_flow){.first = rest->first, .again = rest->again});
     for (uint32_t i = 1; i < counts.count; i++) {
         const struct lwp_comm_count *count = &counts.list[i];
-        const struct lwp_communication_site *site = site_at(count->site);
+        const struct lwp_comm_site *site = site_at(count->site);
         lwps_put_flow(&file, &(struct lwps_flow){.time = site->time, .ip = site->ip, .bytes = site->bytes,
                                                  .writer = count->writer, .reader = count->reader,
                                                  .first = count->first, .again = count->again});
@@ -352,7 +352,7 @@ static void write_fragments(void)
 static void write_distances(void)
 {
     for (Word i = 0; i < VG_(sizeXA)(sites); i++) {
-        const struct lwp_communication_site *site = site_at((uint32_t)i);
+        const struct lwp_comm_site *site = site_at((uint32_t)i);
         for (const struct lwp_comm_histogram *histogram = site->histograms; histogram; histogram = histogram->next)
             for (unsigned k = 0; k < LWP_COMM_BUCKETS; k++)
                 if (histogram->bucket[k].count)
@@ -380,7 +380,7 @@ static void communication_write(void)
 static void communication_reset(void)
 {
     for (Word i = 0; i < VG_(sizeXA)(sites); i++) {
-        struct lwp_communication_site *site = site_at((uint32_t)i);
+        struct lwp_comm_site *site = site_at((uint32_t)i);
         for (struct lwp_comm_histogram *histogram; (histogram = site->histograms); communication_free(histogram))
             site->histograms = histogram->next;
         site->writer = site->reader = 0;
