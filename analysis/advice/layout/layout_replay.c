@@ -153,25 +153,29 @@ static void replay_regroup(struct lwp_profile *profile, struct layout_replay *re
     }
 }
 
+static void replay_after(struct layout_replay *replay, const struct lwp_hierarchy_plan *machine,
+                         const struct lwp_locality_found *before, struct lwp_gain_replay *result)
+{
+    result->accesses = replay->count ? replay->kept->count : 0;
+    result->before = *before;
+    replay_run(replay, machine, &result->after);
+}
+
 void lwp_layout_replay(struct lwp_profile *profile, struct lwp_splits *splits, struct lwp_regroups *regroups)
 {
     const struct lwp_hierarchy_plan *machine = &profile->machines[LWP_MACHINE_HERE];
     struct layout_replay replay = {.kept = &profile->locality.kept};
     struct lwp_locality_found before = {0};
-    size_t count = splits->count + (regroups ? regroups->count : 0);
-    if (!replay.kept->count || !machine->caches.levels || !count)
+    size_t regroup_count = regroups ? regroups->count : 0;
+    if (!replay.kept->count || !machine->caches.levels || !(splits->count + regroup_count))
         return;
     replay_run(&replay, machine, &before);
-    for (size_t i = 0; i < count; i++) {
-        struct lwp_split *split = i < splits->count ? &splits->splits[i] : NULL;
-        struct lwp_regroup *regroup = split ? NULL : &regroups->regroups[i - splits->count];
-        struct lwp_gain_replay *result = split ? &split->gain.replay : &regroup->gain.replay;
-        if (split)
-            replay_split(profile, &replay, split);
-        else
-            replay_regroup(profile, &replay, regroups, regroup);
-        result->accesses = replay.count ? replay.kept->count : 0;
-        result->before = before;
-        replay_run(&replay, machine, &result->after);
+    for (size_t i = 0; i < splits->count; i++) {
+        replay_split(profile, &replay, &splits->splits[i]);
+        replay_after(&replay, machine, &before, &splits->splits[i].gain.replay);
+    }
+    for (size_t i = 0; i < regroup_count; i++) {
+        replay_regroup(profile, &replay, regroups, &regroups->regroups[i]);
+        replay_after(&replay, machine, &before, &regroups->regroups[i].gain.replay);
     }
 }
