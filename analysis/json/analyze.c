@@ -5,6 +5,7 @@
 #include "analysis/elements/elements.h"
 #include "analysis/json/json.h"
 #include "analysis/load/load.h"
+#include "analysis/measure/here.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
@@ -107,6 +108,13 @@ void lwp_analyze_machine(const struct lwp_hierarchy_plan *plan)
     analyze_elsewhere = plan ? *plan : (struct lwp_hierarchy_plan){.cores = 0};
 }
 
+static double analyze_measure = 5;
+
+void lwp_analyze_measure(double seconds)
+{
+    analyze_measure = seconds;
+}
+
 void lwp_analyze_jobs(unsigned jobs)
 {
     analyze_jobs = jobs;
@@ -160,6 +168,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     if (status || !lwp_ranks_first())
         goto out;
     lwp_log_progress("analysing");
+    profile.measure_seconds = count == 1 && lwp_measure_is_here(profile.run) ? analyze_measure : 0;
     analyze_ask(&profile, &answers);
     json_t *root = lwp_json_build(&profile, &answers);
     lwp_regroup_free(&answers.regroups);

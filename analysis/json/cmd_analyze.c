@@ -24,6 +24,9 @@ static const struct lwp_option analyze_options[] = {
      .argument = "FILE",
      .help = "also replay traces (lwp collect --detect locality) on the caches and cores in this JSON file, and report the misses of "
              "both; the file is one for 'lwp collect --machine', or analysis.json of another result"},
+    {.name = "no-measure",
+     .kind = LWP_OPT_FLAG,
+     .help = "do not run patterns of accesses on this machine to measure what a change would gain (at most 5 s)"},
     {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "analyse again even if analysis.json is up to date"},
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "print nothing unless it fails"},
     {0},
@@ -78,6 +81,8 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
     }
     if (lwp_options_text(&options, "jobs"))
         lwp_analyze_jobs((unsigned)lwp_options_number(&options, "jobs"));
+    if (lwp_options_flag(&options, "no-measure"))
+        lwp_analyze_measure(0);
     const char *machine = lwp_options_text(&options, "machine");
     if (machine) {
         struct lwp_hierarchy_plan plan;

@@ -18,7 +18,7 @@ static json_t *json_replayed(const struct lwp_profile *profile, const struct lwp
     return json;
 }
 
-/* Adds "traffic", "replay" and "expected_speedup". What code outside of loops gains is in their sum only. */
+/* Adds "traffic", "replay", "speedup" and its interval. What code outside of loops gains is in their sum only. */
 static void json_gain(struct lwp_json_tables *tables, const struct lwp_gain *gain, const char *unit, json_t *json)
 {
     const struct lwp_gain_replay *replay = &gain->replay;
@@ -35,6 +35,8 @@ static void json_gain(struct lwp_json_tables *tables, const struct lwp_gain *gai
                                           : lwp_json_new("accesses", lwp_json_count(replay->accesses), "before",
                                                          json_replayed(tables->profile, &replay->before), "after",
                                                          json_replayed(tables->profile, &replay->after), NULL));
+    json_object_set_new(json, "speedup", lwp_json_share(gain->speedup));
+    json_object_set_new(json, "speedup_from", json_string(gain->measured ? "measured here" : "estimate"));
     json_object_set_new(json, "expected_speedup", json_pack("[o,o]", lwp_json_share(gain->low), lwp_json_share(gain->high)));
 }
 

@@ -129,6 +129,9 @@ struct lwp_profile {
     json_t *runs;         /* times of each DIR, when several are merged; owned */
     struct lwp_caches machine;
     uint8_t engine, weight_unit;
+    double measure_seconds;        /* left for patterns to be run in (advice/gain/measured.h); 0: none are */
+    struct lwp_gain_timed *timed;  /* those that were */
+    size_t timed_count;
 
     const char **notes;
     size_t note_count, note_room;

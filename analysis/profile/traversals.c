@@ -31,6 +31,7 @@ void lwp_traversals_fini(struct lwp_traversals *traversals)
     for (size_t i = 0; i < traversals->count; i++) {
         free(traversals->items[i].places);
         free(traversals->items[i].steps);
+        free(traversals->items[i].paces);
     }
     for (size_t i = 0; i < traversals->pair_count; i++) {
         free(traversals->pairs[i].close.kept);
@@ -158,6 +159,20 @@ static void traversal_together(struct lwp_traversals *traversals, const struct l
                                     &meeting, sizeof meeting);
 }
 
+static void traversal_pace(struct lwp_traversals *traversals, const struct lwp_traversal_thread *thread,
+                           const struct lwp_traversal_access *access, uint64_t time)
+{
+    const struct lwp_traversal_access *before = &thread->first;
+    if (!thread->last_count || before->object != access->object || before->region != access->region || before->code != access->code ||
+        time <= thread->time || time - thread->time >= apart_ns)
+        return;
+    struct lwp_traversal *traversal = traversal_find(traversals, access->object, access->region);
+    const struct lwp_traversal_pace pace = {.ns = time - thread->time, .bytes = (int64_t)(access->offset - before->offset)};
+    if (traversal)
+        traversal->paces = traversal_keep(traversals, traversal->paces, &traversal->pace_count, &traversal->pace_room,
+                                          ++traversal->pace_seen, LWP_TRAVERSAL_PACES, &pace, sizeof pace);
+}
+
 void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_traversal_thread *thread,
                            const struct lwp_traversal_access *accesses, int count, uint64_t time)
 {
@@ -197,6 +212,8 @@ void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_travers
     if (thread->last_count && thread->last.region == accesses[0].region && thread->last.object != accesses[0].object &&
         time - thread->time < apart_ns)
         traversal_together(traversals, &thread->last, &accesses[0], thread->thread, TRAVERSAL_NEXT);
+    traversal_pace(traversals, thread, &accesses[0], time);
+    thread->first = accesses[0];
     thread->last = accesses[count - 1];
     thread->last_count = count;
     thread->time = time;
@@ -269,6 +286,9 @@ void lwp_traversals_merge(struct lwp_traversals *to, const struct lwp_traversals
         into->steps = traversal_join(to, into->steps, &into->step_count, &into->step_room, into->step_seen, traversal->steps,
                                      traversal->step_count, traversal->step_seen, LWP_TRAVERSAL_STEPS, sizeof *traversal->steps);
         into->step_seen += traversal->step_seen;
+        into->paces = traversal_join(to, into->paces, &into->pace_count, &into->pace_room, into->pace_seen, traversal->paces,
+                                     traversal->pace_count, traversal->pace_seen, LWP_TRAVERSAL_PACES, sizeof *traversal->paces);
+        into->pace_seen += traversal->pace_seen;
         into->alone += traversal->alone;
         into->paired += traversal->paired;
     }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_TRAVERSAL_PLACES = 48, LWP_TRAVERSAL_MEETINGS = 32, LWP_TRAVERSAL_STEPS = 24 };
+enum { LWP_TRAVERSAL_PLACES = 48, LWP_TRAVERSAL_MEETINGS = 32, LWP_TRAVERSAL_STEPS = 24, LWP_TRAVERSAL_PACES = 48 };
 
 /* An access to a block that is large enough to be an array worth looking at. */
 struct lwp_traversal_access {
@@ -27,6 +27,12 @@ struct lwp_traversal_meeting {
     uint32_t thread;
 };
 
+/* Two samples of one thread, one after the other, at the same instruction. */
+struct lwp_traversal_pace {
+    uint64_t ns;
+    int64_t bytes; /* from one's offset to the other's */
+};
+
 /* One loop on one object. */
 struct lwp_traversal {
     uint32_t object, region;
@@ -38,6 +44,9 @@ struct lwp_traversal {
     uint64_t step_seen;
     uint32_t step_count, step_room;
     int64_t *steps; /* from one execution of an instruction to a later one, a few iterations on: likewise */
+    uint64_t pace_seen;
+    uint32_t pace_count, pace_room;
+    struct lwp_traversal_pace *paces; /* likewise */
 };
 
 struct lwp_traversal_meetings {
@@ -68,7 +77,7 @@ struct lwp_traversals {
 struct lwp_traversal_thread {
     uint32_t thread;
     uint64_t time;
-    struct lwp_traversal_access last;
+    struct lwp_traversal_access first, last; /* of the sample before */
     int last_count; /* 0: none yet */
 };
 

@@ -22,7 +22,7 @@ analysis/program/flow
 analysis/program/types
 analysis/program/pointers
 analysis/program
-analysis/caches
+analysis/caches analysis/measure
 analysis/profile
 analysis/addresses analysis/ranks
 analysis/load

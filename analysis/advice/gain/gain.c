@@ -8,9 +8,12 @@
  * bound of the structure's share; high end: with the upper. */
 #include "analysis/advice/gain/gain.h"
 
+#include "analysis/advice/gain/measured.h"
+
 #include <math.h>
 
 static const uint64_t pointer_bytes = 8;
+static const double loop_worth = 0.01; /* of all time: a loop that may save less is not measured */
 
 uint64_t lwp_gain_chunk(uint64_t bytes)
 {
@@ -159,16 +162,98 @@ static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, c
     return most;
 }
 
+/* Nothing saves more than the time that is lost on the data, at its upper bound. */
+static void gain_speedups(struct lwp_profile *profile, const struct lwp_share *share, double low, double value, double high,
+                              struct lwp_gain *gain)
+{
+    double most = share->high, running = 1 - lwp_gain_spinning(profile);
+    struct lwp_gain_range ends = lwp_gain_speedup(fmin(low, most), fmin(high, most) / running);
+    gain->speedup = lwp_gain_speedup(0, fmin(value, most) / running).high;
+    gain->low = fmin(ends.low, gain->speedup);
+    gain->high = fmax(ends.high, gain->speedup);
+}
+
+/* What one loop saves, in parts of all time. */
+struct gain_saved {
+    double value, low, high;
+    bool measured;
+};
+
+/* By lines: streams and chains pay by the line. Of random visits the model's middle. */
+static struct gain_saved gain_by_lines(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
+                                       struct lwp_gain_range stalled, struct lwp_gain_range saved, double lines)
+{
+    double all = profile->total.weight;
+    bool by_line = visit->access.pattern == LWP_GAIN_SEQUENTIAL || visit->access.dependent;
+    double part = by_line ? fmin(fmax(lines, saved.low), fmax(lines, saved.high)) : (saved.low + saved.high) / 2;
+    double value = part * fmin(weight, stalled.high);
+    double ends[2] = {fmin(part, saved.low) * (saved.low > 0 ? stalled.low : stalled.high), fmax(part, saved.high) * stalled.high};
+    return (struct gain_saved){value / all, fmin(value, ends[0]) / all, fmax(value, ends[1]) / all, false};
+}
+
+/* As measured; NULL where that cannot be believed. A loop that computes all the time that it takes has nothing to gain. */
+static struct gain_saved gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
+                                      const struct lwp_gain_placement *places[3], struct lwp_gain_range stalled,
+                                      struct lwp_gain_range saved, double lines)
+{
+    struct lwp_gain_measured measured;
+    struct gain_saved by_lines = gain_by_lines(profile, visit, weight, stalled, saved, lines);
+    double whole = visit->region == LWP_NONE ? 0 : profile->regions[visit->region].weight.weight / profile->total.weight;
+    if (by_lines.high < loop_worth || !lwp_gain_measure(profile, visit, places[0], places[2], &measured))
+        return by_lines;
+    if (measured.reproduced) {
+        double most = stalled.high / profile->total.weight;
+        return (struct gain_saved){fmin(whole * (1 - measured.ratio), most), fmin(whole * (1 - measured.high), most),
+                                   fmin(whole * (1 - measured.low), most), true};
+    }
+    if (measured.pace > 0 && measured.core > 0) {
+        double memory = whole * fmax(0, 1 - measured.core / measured.pace);
+        by_lines.high = fmin(by_lines.high, memory);
+        by_lines.value = fmin(by_lines.value, memory);
+        by_lines.low = fmin(by_lines.low, by_lines.value);
+    }
+    return by_lines;
+}
+
+/* What the loop's code says of its visits. */
+static struct lwp_gain_visit gain_visit(const struct lwp_profile *profile, const struct lwp_layout *layout,
+                                        const struct lwp_layout_loop *loop, double elements)
+{
+    double pairs = (double)(loop->near + loop->far);
+    struct lwp_gain_visit visit = {.region = loop->region,
+                                   .objects = layout->objects,
+                                   .object_count = layout->object_count,
+                                   .uses = loop->uses,
+                                   .element_bytes = layout->element_bytes,
+                                   .elements = elements,
+                                   .visits = 1,
+                                   .far = pairs > 0 ? (double)loop->far / pairs : -1};
+    const struct lwp_stream *stream = gain_stream(profile, layout, loop->region);
+    visit.access.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN
+                           : loop->far > loop->near    ? LWP_GAIN_RANDOM
+                                                       : LWP_GAIN_SEQUENTIAL;
+    if (stream && profile->code && lwp_loop_shape(profile->code, stream->module, stream->address, &visit.shape)) {
+        visit.access.dependent = visit.shape.chained;
+        if (visit.access.pattern == LWP_GAIN_UNKNOWN && visit.shape.steps)
+            visit.access.pattern = LWP_GAIN_SEQUENTIAL;
+        /* Unrolled loops visit several elements each time round. */
+        visit.visits = fmax(1, (double)loop->stride / (double)layout->element_bytes);
+        visit.access.instructions = visit.shape.instructions / visit.visits;
+    }
+    visit.access.dependent |= layout->single;
+    return visit;
+}
+
 void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *worst_place,
                       const struct lwp_gain_placement *best_place, struct lwp_gain *gain)
 {
     struct lwp_gain_placement today;
     const struct lwp_caches caches = lwp_gain_caches(profile->machine);
-    struct lwp_gain_range saved_all = {0, 0};
-    double bytes = 0;
+    struct gain_saved sum = {0};
+    double bytes = 0, measured = 0;
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
     *gain = (struct lwp_gain){.loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *gain->loops)};
-    gain->low = gain->high = 1;
+    gain->speedup = gain->low = gain->high = 1;
     if (share.value <= 0 || !layout->element_bytes || !lwp_gain_known(profile))
         return;
     for (size_t k = 0; k < layout->object_count; k++)
@@ -182,23 +267,17 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         struct lwp_gain_need before = gain_need(&today, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_need worst = gain_need(worst_place, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_need best = gain_need(best_place, loop->uses, elements, caches.line_bytes);
-        const struct lwp_stream *stream = gain_stream(profile, layout, loop->region);
-        struct lwp_gain_access access = {.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN
-                                                    : loop->far > loop->near    ? LWP_GAIN_RANDOM
-                                                                                : LWP_GAIN_SEQUENTIAL};
-        struct lwp_loop_shape shape = {0};
-        if (stream && profile->code && lwp_loop_shape(profile->code, stream->module, stream->address, &shape)) {
-            access.dependent = shape.chained;
-            if (access.pattern == LWP_GAIN_UNKNOWN && shape.steps)
-                access.pattern = LWP_GAIN_SEQUENTIAL;
-            /* Unrolled loops visit several elements each time round. */
-            access.instructions = shape.instructions / fmax(1, (double)loop->stride / (double)layout->element_bytes);
-        }
-        access.dependent |= layout->single;
-        struct lwp_gain_range stalled = lwp_gain_stalled(profile, loop->region, loop->weight.weight, &shape);
-        struct lwp_gain_range saved = lwp_gain_saved(&caches, access, &before, &worst, &best);
-        lwp_gain_add(profile, loop->region, &share, stalled, saved, &saved_all);
-        bool random = access.pattern == LWP_GAIN_RANDOM;
+        struct lwp_gain_visit visit = gain_visit(profile, layout, loop, elements);
+        bool random = visit.access.pattern == LWP_GAIN_RANDOM;
+        struct lwp_gain_range stalled = lwp_gain_stalled(profile, loop->region, loop->weight.weight, &visit.shape);
+        struct lwp_gain_range saved = lwp_gain_saved(&caches, visit.access, &before, &worst, &best);
+        const struct lwp_gain_placement *places[] = {&today, worst_place, best_place};
+        double fewer = before.lines > 0 ? 1 - best.lines / before.lines : 0;
+        struct gain_saved of = gain_of_loop(profile, &visit, loop->weight.weight, places, stalled, saved, fewer);
+        sum.value += of.value;
+        sum.low += of.low * (of.low > 0 ? share.low : share.high) / share.value;
+        sum.high += of.high * share.high / share.value;
+        measured += of.measured ? fabs(of.value) : 0;
         double part = loop->weight.weight / layout->weight.weight;
         gain->loops[gain->loop_count++] =
             (struct lwp_gain_loop){loop->region, random ? before.random : before.lines, random ? worst.random : worst.lines};
@@ -207,9 +286,8 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         gain->before += part * (random ? before.random : before.lines);
         gain->after += part * (random ? worst.random : worst.lines);
     }
-    struct lwp_gain_range speedup = lwp_gain_speedup(saved_all.low, saved_all.high / (1 - lwp_gain_spinning(profile)));
-    gain->low = speedup.low;
-    gain->high = fmax(speedup.low, speedup.high);
+    gain->measured = measured > 0 && 2 * measured >= fabs(sum.value);
+    gain_speedups(profile, &share, sum.low, sum.value, sum.high, gain);
 }
 
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups, struct lwp_gain *gain)

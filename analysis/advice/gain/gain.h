@@ -45,7 +45,8 @@ struct lwp_gain_replay {
 struct lwp_gain {
     double before, after;             /* the mean over loops by weight */
     double bytes_before, bytes_after; /* of all lines that the elements' used fields lie on, the mean over loops too */
-    double low, high;                 /* expected speed-up of the whole program */
+    double speedup, low, high;        /* expected speed-up of the whole program, and its interval */
+    bool measured;                    /* mostly by running the loops' accesses on this machine (measured.h) */
     struct lwp_gain_loop *loops;
     size_t loop_count;
     struct lwp_gain_replay replay;

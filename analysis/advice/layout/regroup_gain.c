@@ -286,7 +286,7 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
     struct lwp_share share = lwp_share_of(&regroup->weight, &profile->total);
     struct lwp_gain_range saved_all = {0, 0};
     double weights = 0;
-    *gain = (struct lwp_gain){.low = 1, .high = 1};
+    *gain = (struct lwp_gain){.speedup = 1, .low = 1, .high = 1};
     gain->loops = lwp_arena_alloc(profile->arena, candidates->loop_count + 1, sizeof *gain->loops);
     regroup->bytes = gain_pack(candidates, regroup->members, regroup->count, offsets);
     if (share.value <= 0)
@@ -325,4 +325,5 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
     struct lwp_gain_range speedup = lwp_gain_speedup(saved_all.low, saved_all.high);
     gain->low = speedup.low;
     gain->high = fmax(speedup.low, speedup.high);
+    gain->speedup = (gain->low + gain->high) / 2;
 }

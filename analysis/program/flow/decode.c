@@ -3,6 +3,7 @@
 #include "analysis/program/flow/decode.h"
 
 #include <Zydis/Zydis.h>
+#include <string.h>
 
 enum { CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
 
@@ -67,17 +68,64 @@ static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *in
     return memory;
 }
 
+/* Usual latencies of registers' instructions (Intel from Skylake on and AMD from Zen on differ by a cycle or so). */
+static uint8_t decode_cycles(const ZydisDecodedInstruction *instruction)
+{
+    const char *name = ZydisMnemonicGetString(instruction->mnemonic);
+    name += *name == 'v';
+    bool packed = instruction->meta.isa_ext != ZYDIS_ISA_EXT_BASE && instruction->meta.isa_ext != ZYDIS_ISA_EXT_LONGMODE;
+    if (strncmp(name, "div", 3) == 0 || strncmp(name, "idiv", 4) == 0)
+        return packed ? 13 : 18;
+    if (strncmp(name, "sqrt", 4) == 0)
+        return 18;
+    if (strncmp(name, "imul", 4) == 0 || strcmp(name, "mul") == 0)
+        return 3;
+    if (strncmp(name, "cvt", 3) == 0)
+        return 5;
+    size_t length = strlen(name);
+    bool numbers = length > 2 && (name[length - 1] == 's' || name[length - 1] == 'd') && (name[length - 2] == 's' || name[length - 2] == 'p');
+    if (packed && numbers &&
+        (strncmp(name, "add", 3) == 0 || strncmp(name, "sub", 3) == 0 || strncmp(name, "mul", 3) == 0 || strncmp(name, "min", 3) == 0 ||
+         strncmp(name, "max", 3) == 0 || strncmp(name, "fmadd", 5) == 0 || strncmp(name, "fnmadd", 6) == 0 ||
+         strncmp(name, "fmsub", 5) == 0 || strncmp(name, "fnmsub", 6) == 0 || strncmp(name, "hadd", 4) == 0))
+        return 4;
+    if (strncmp(name, "pmul", 4) == 0)
+        return 5;
+    return instruction->mnemonic == ZYDIS_MNEMONIC_MOV ? 0 : 1;
+}
+
+/* xor and pxor of a register with itself. */
+static bool decode_zeroes(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
+{
+    unsigned last = instruction->operand_count_visible;
+    const char *name = ZydisMnemonicGetString(instruction->mnemonic);
+    return last >= 2 && strstr(name, "xor") && operands[last - 1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           operands[last - 2].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[last - 1].reg.value == operands[last - 2].reg.value;
+}
+
 /* Registers that change, and 64-bit moves between a general register and memory. */
 static void decode_moves(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                          struct code_instruction *result)
 {
     for (int i = 0; i < instruction->operand_count; i++) {
-        if (operands[i].type != ZYDIS_OPERAND_TYPE_REGISTER || !(operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+        if (operands[i].type != ZYDIS_OPERAND_TYPE_REGISTER)
             continue;
         int8_t general = decode_register(operands[i].reg.value), vector = decode_vector(operands[i].reg.value);
-        result->written |= general >= 0 ? 1u << general : 0;
-        result->written_vectors |= vector >= 0 ? 1u << vector : 0;
+        uint32_t in_general = general >= 0 ? 1u << general : 0, in_vectors = vector >= 0 ? 1u << vector : 0;
+        bool writes = operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE, reads = operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+        result->written |= writes ? in_general : 0;
+        result->written_vectors |= writes ? in_vectors : 0;
+        result->read |= reads ? in_general : 0;
+        result->read_vectors |= reads ? in_vectors : 0;
     }
+    if (operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+        operands[1].mem.type == ZYDIS_MEMOP_TYPE_AGEN) { /* lea: the address is the value */
+        int8_t base = decode_register(operands[1].mem.base), index = decode_register(operands[1].mem.index);
+        result->read |= (base >= 0 ? 1u << base : 0) | (index >= 0 ? 1u << index : 0);
+    }
+    if (decode_zeroes(instruction, operands))
+        result->read = result->read_vectors = 0;
+    result->cycles = decode_cycles(instruction);
     if (instruction->mnemonic != ZYDIS_MNEMONIC_MOV || operands[0].size != 64)
         return;
     if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {

@@ -23,6 +23,8 @@ struct code_instruction {
     struct lwp_memory_operand memory;
     uint32_t written;         /* general registers it may change, a bit each */
     uint32_t written_vectors; /* xmm, ymm, zmm 0 to 31 likewise */
+    uint32_t read, read_vectors; /* ... whose value goes into what it writes, not those of an address in memory */
+    uint8_t cycles;              /* from what is read to what is written, on processors of today */
     bool puts;                /* stores what is in the register `put`, or a constant (-1), and does not load */
     int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
     bool loads;               /* `destination` = 8 bytes at `memory` */

@@ -92,12 +92,50 @@ static bool shape_repeats(const struct shape_flow *flow, const struct code_instr
     return !(flow->changed & shape_bit(instruction->put));
 }
 
+/* Latency of the values that go from one iteration to the next: waits[s][r] is how long after register s of the iteration's start
+ * register r is there; negative: it does not depend on it. Blocks are taken in the order of their addresses, as if all ran. */
+enum { CHAIN_REGISTERS = 48 };
+struct shape_waits {
+    int16_t waits[CHAIN_REGISTERS][CHAIN_REGISTERS];
+};
+
+static void waits_begin(struct shape_waits *waits)
+{
+    for (int s = 0; s < CHAIN_REGISTERS; s++)
+        for (int r = 0; r < CHAIN_REGISTERS; r++)
+            waits->waits[s][r] = s == r ? 0 : -1;
+}
+
+static void waits_add(struct shape_waits *waits, const struct code_instruction *instruction)
+{
+    uint64_t read = instruction->read | (uint64_t)instruction->read_vectors << REGISTERS;
+    uint64_t written = instruction->written | (uint64_t)instruction->written_vectors << REGISTERS;
+    for (int s = 0; s < CHAIN_REGISTERS && written; s++) {
+        int latest = -1;
+        for (uint64_t left = read; left; left &= left - 1) {
+            int at = waits->waits[s][__builtin_ctzll(left)];
+            latest = at > latest ? at : latest;
+        }
+        int done = latest < 0 ? -1 : latest + instruction->cycles > INT16_MAX ? INT16_MAX : latest + instruction->cycles;
+        for (uint64_t left = written; left; left &= left - 1)
+            waits->waits[s][__builtin_ctzll(left)] = (int16_t)done;
+    }
+}
+
+static double waits_longest(const struct shape_waits *waits)
+{
+    int longest = 0;
+    for (int r = 0; r < CHAIN_REGISTERS; r++)
+        longest = waits->waits[r][r] > longest ? waits->waits[r][r] : longest;
+    return longest;
+}
+
 struct loop_facts {
     struct shape_flow flow;
     struct lwp_loop_shape shape; /* without what is told of one access */
 };
 
-static void facts_add(struct loop_facts *facts, const struct code_instruction *instruction)
+static void facts_add(struct loop_facts *facts, struct shape_waits *waits, const struct code_instruction *instruction)
 {
     struct lwp_loop_shape *shape = &facts->shape;
     bool accesses = instruction->memory.exists;
@@ -108,6 +146,7 @@ static void facts_add(struct loop_facts *facts, const struct code_instruction *i
     shape->loads += accesses && instruction->memory.load;
     shape->stores += accesses && instruction->memory.store;
     shape_add(&facts->flow, instruction);
+    waits_add(waits, instruction);
 }
 
 /* False: its code cannot be read, or is too long. */
@@ -115,7 +154,9 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
                        struct loop_facts *facts)
 {
     const struct lwp_code *code = module->code;
+    struct shape_waits waits;
     uint32_t decoded = 0;
+    waits_begin(&waits);
     for (uint32_t b = 0; b < function->block_count; b++) {
         const struct flow_block *block = &function->blocks[b];
         if (!code_loop_holds(code, loop, block->loop))
@@ -127,13 +168,14 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
                 return false;
             at += instruction.length;
             if (block->loop == loop) {
-                facts_add(facts, &instruction);
+                facts_add(facts, &waits, &instruction);
                 continue;
             }
             facts->flow.changed |= instruction.written;
             facts->flow.changed_vectors |= instruction.written_vectors;
         }
     }
+    facts->shape.chain = waits_longest(&waits);
     facts->shape.chained = shape_chained(&facts->flow);
     return facts->shape.instructions > 0;
 }

@@ -34,6 +34,7 @@ struct lwp_loop_shape {
     bool steps;             /* the access at the address moves on by a constant each time round; */
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
+    double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
     bool repeats_value;     /* ... stores a constant, the loop's counter, or else what is not changed in it */
 };
 

@@ -1,0 +1,34 @@
+/* What a new layout does to one loop: the loop's accesses are run on this machine in both layouts. */
+#ifndef LWP_ANALYSIS_ADVICE_GAIN_MEASURED_H
+#define LWP_ANALYSIS_ADVICE_GAIN_MEASURED_H
+
+#include "analysis/advice/gain/gain.h"
+
+/* How a loop visits the elements of what is placed in another way. */
+struct lwp_gain_visit {
+    uint32_t region;         /* the loop */
+    const uint32_t *objects; /* what is placed: the loop's accesses to them are the fields in use, */
+    size_t object_count;
+    const bool *uses;        /* ... one for each field of a placement */
+    uint64_t element_bytes;  /* of the first object, as it is */
+    double elements;         /* visited */
+    double visits;           /* of elements, each time round: more than one where the loop is unrolled */
+    double far;              /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
+    struct lwp_gain_access access;
+    struct lwp_loop_shape shape; /* all zero: not known */
+};
+
+struct lwp_gain_measured {
+    double pace;      /* nanoseconds a visit takes in the program; 0: not known */
+    double core;      /* ... takes with all data in the nearest cache; 0: not measured */
+    double before;    /* ... takes when the pattern is run */
+    double ratio;     /* of the new layout's time to that of today's */
+    double low, high; /* its interval, from the spread of the runs */
+    bool reproduced;  /* the pattern takes the loop's time, and waits for memory as much as the loop: the ratio can be believed */
+};
+
+/* False: it was not measured (not allowed, another machine, no time left, accesses whose order is not known); then only `pace`. */
+bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
+                      const struct lwp_gain_placement *after, struct lwp_gain_measured *measured);
+
+#endif

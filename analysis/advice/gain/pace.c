@@ -1,0 +1,55 @@
+/* How long a walk takes for one element, from pairs of samples: between them the address moved on by time / pace elements, modulo
+ * the whole walks that lie between.
+ *
+ * Each pair votes for the paces that explain it, one for each number of whole walks, the fewer the more. Pairs between which something else ran vote
+ * for anything; the pace sought gets votes from all others. A pace counts when it has far more votes than chance gives it. */
+#include "analysis/advice/gain/pace.h"
+
+#include <math.h>
+
+enum { PACES = 1024, WALKS_MOST = 64, VOTES_NEEDED = 5 };
+
+static const double least_ns = 0.05, most_ns = 5000, beside = 0.02, above_chance = 3;
+
+static int pace_bin(double ns)
+{
+    return (int)(PACES * log(ns / least_ns) / log(most_ns / least_ns));
+}
+
+static double pace_of(int bin)
+{
+    return least_ns * pow(most_ns / least_ns, (bin + 0.5) / PACES);
+}
+
+double lwp_pace(const struct lwp_traversal_pace *paces, uint32_t count, double stride, double extent)
+{
+    double votes[PACES] = {0}, best = 0, sum = 0, all = 0;
+    int width = (int)ceil(beside * PACES / log(most_ns / least_ns)), found = -1;
+    if (count < VOTES_NEEDED || stride <= 0 || extent < 16 * stride)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (int walks = 0; walks <= WALKS_MOST; walks++) {
+            double visits = ((double)paces[i].bytes + walks * extent) / stride, ns = visits > 0 ? (double)paces[i].ns / visits : 0;
+            if (ns > least_ns && ns < most_ns)
+                votes[pace_bin(ns)] += 1.0 / (1 + walks);
+        }
+    for (int bin = width; bin < PACES - width; bin++) {
+        double here = 0, chance = 0, ns = pace_of(bin);
+        for (int k = bin - width; k <= bin + width; k++)
+            here += votes[k];
+        for (uint32_t i = 0; i < count; i++) {
+            double walks = (double)paces[i].ns * stride / (ns * extent);
+            chance += 2 * beside * walks / (1 + walks);
+        }
+        double score = (here - chance) / sqrt(chance + 1);
+        if (here >= VOTES_NEEDED && here > above_chance * chance && score > best) {
+            best = score;
+            found = bin;
+        }
+    }
+    for (int k = found - width; found >= 0 && k <= found + width; k++) {
+        sum += votes[k] * pace_of(k);
+        all += votes[k];
+    }
+    return all > 0 ? sum / all : 0;
+}

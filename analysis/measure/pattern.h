@@ -1,0 +1,95 @@
+/* What does a pattern of accesses cost on this machine? It is run as a small program of its own, with memory of its own. */
+#ifndef LWP_ANALYSIS_MEASURE_PATTERN_H
+#define LWP_ANALYSIS_MEASURE_PATTERN_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LWP_PATTERN_ARRAYS = 8, LWP_PATTERN_ACCESSES = 32 };
+
+/* How a visit finds its element of an array. */
+enum lwp_pattern_walk {
+    LWP_PATTERN_STEPS,   /* the next one */
+    LWP_PATTERN_INDEXED, /* any one, by a list of indices that is read in order */
+    LWP_PATTERN_CHAINED, /* the one whose address the element before has (array 0 only) */
+    LWP_PATTERN_LINKED,  /* the one whose address array 0's element has */
+};
+
+struct lwp_pattern_array {
+    enum lwp_pattern_walk walk;
+    uint64_t spacing; /* bytes from one element to the next */
+    uint64_t start;   /* of the first element, in bytes past the beginning of a page */
+    uint64_t link;    /* chained and linked: where in array 0's element the address is */
+};
+
+struct lwp_pattern_access {
+    size_t array;
+    uint64_t offset; /* in the element */
+    unsigned bytes;
+    bool store;
+};
+
+/* A loop: each round visits one element of each array. */
+struct lwp_pattern {
+    struct lwp_pattern_array arrays[LWP_PATTERN_ARRAYS];
+    size_t array_count;
+    struct lwp_pattern_access accesses[LWP_PATTERN_ACCESSES];
+    size_t access_count;
+    uint64_t elements;   /* of each array */
+    double far;          /* indexed and chained: the part of the visits that goes anywhere; the others go to the next element */
+    double instructions; /* of a round; what the accesses do not need is filled up */
+    double chain;        /* cycles that a round waits for the round before, beside memory */
+    unsigned threads;    /* that run it beside each other, each on a part of the elements; 0: one */
+};
+
+/* Nanoseconds of CPU time a round, medians of several turns. */
+struct lwp_pattern_times {
+    double before, after;
+    double core;             /* of `before` with all elements in the nearest cache */
+    double ratio, low, high; /* of after to before: the median of turns, and the quartiles */
+};
+
+/* Runs both in turns, for about so many seconds. Both have the same number of elements; the same pattern may be given twice. Fails when
+ * they are too large for this machine's free memory or for the code that runs them. */
+int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds, struct lwp_pattern_times *times,
+                        struct lwp_error *err);
+
+/* Bytes that all arrays take. */
+double lwp_pattern_bytes(const struct lwp_pattern *pattern);
+
+/* ---- pattern_code.c ---- */
+
+/* What the code reads and writes: where it stands in each array, and in the list of indices. */
+struct lwp_pattern_place {
+    uint64_t at[LWP_PATTERN_ARRAYS];
+    const uint32_t *order;
+    uint64_t rounds; /* at least 1 */
+};
+
+struct lwp_pattern_code {
+    void (*run)(struct lwp_pattern_place *place);
+    void *memory;
+    size_t bytes;
+};
+
+int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_code *code, struct lwp_error *err);
+void lwp_pattern_code_free(struct lwp_pattern_code *code);
+
+/* ---- pattern_memory.c ---- */
+
+struct lwp_pattern_memory {
+    uint8_t *first[LWP_PATTERN_ARRAYS]; /* the first element of each array */
+    void *mapped[LWP_PATTERN_ARRAYS];
+    size_t mapped_bytes[LWP_PATTERN_ARRAYS];
+    uint32_t *order; /* the element of each visit */
+    uint64_t elements;
+};
+
+/* Maps and fills the arrays of `elements` elements. */
+int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements, struct lwp_pattern_memory *memory, struct lwp_error *err);
+void lwp_pattern_memory_free(struct lwp_pattern_memory *memory);
+
+#endif

@@ -1,0 +1,223 @@
+/* Times two patterns in turns, so that what else happens on the machine meets both: each turn begins with a walk over all elements
+ * (or as much as its time allows), which brings the caches into the state that this pattern leaves them in, and then takes the time
+ * of a stretch. Other threads do the same beside the one that is timed. */
+#include "analysis/measure/pattern.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TURNS_MOST = 64, TURNS_NEEDED = 3, THREADS_MOST = 64, ELEMENTS_MOST = 1 << 28, ELEMENTS_FEW = 4 };
+
+static const double stretch_seconds = 0.004, warm_seconds = 0.02, memory_part = 0.4, nearest_bytes = 12 << 10;
+
+static double time_now(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* One pattern over elements of its own. */
+struct time_walker {
+    const struct lwp_pattern *pattern;
+    struct lwp_pattern_code code;
+    struct lwp_pattern_memory memory;
+    struct lwp_pattern_place place;
+    uint64_t visited; /* of the elements, since they were begun */
+    uint64_t rounds;  /* of a stretch */
+};
+
+static void walker_begin(struct time_walker *walker)
+{
+    const struct lwp_pattern *pattern = walker->pattern;
+    walker->visited = 0;
+    walker->place.order = walker->memory.order;
+    for (size_t a = 0; a < pattern->array_count; a++) {
+        walker->place.at[a] = (uint64_t)(uintptr_t)walker->memory.first[a];
+        if (pattern->arrays[a].walk == LWP_PATTERN_CHAINED)
+            walker->place.at[a] += walker->memory.order[0] * pattern->arrays[a].spacing;
+    }
+}
+
+static int walker_make(struct time_walker *walker, const struct lwp_pattern *pattern, uint64_t elements, struct lwp_error *err)
+{
+    *walker = (struct time_walker){.pattern = pattern};
+    int status = lwp_pattern_code_make(pattern, &walker->code, err);
+    if (!status)
+        status = lwp_pattern_memory_make(pattern, elements, &walker->memory, err);
+    if (!status)
+        walker_begin(walker);
+    return status;
+}
+
+static void walker_free(struct time_walker *walker)
+{
+    lwp_pattern_code_free(&walker->code);
+    lwp_pattern_memory_free(&walker->memory);
+}
+
+static void walker_run(struct time_walker *walker, uint64_t rounds)
+{
+    while (rounds) {
+        uint64_t left = walker->memory.elements - walker->visited, now = rounds < left ? rounds : left;
+        walker->place.rounds = now;
+        walker->code.run(&walker->place);
+        walker->visited += now;
+        rounds -= now;
+        if (walker->visited == walker->memory.elements)
+            walker_begin(walker);
+    }
+}
+
+static double walker_seconds(struct time_walker *walker, uint64_t rounds)
+{
+    double before = time_now(CLOCK_THREAD_CPUTIME_ID);
+    walker_run(walker, rounds);
+    return time_now(CLOCK_THREAD_CPUTIME_ID) - before;
+}
+
+/* Until about a stretch's time is known. */
+static void walker_find_rounds(struct time_walker *walker)
+{
+    double took = 0;
+    for (walker->rounds = 256; took < stretch_seconds / 4; walker->rounds *= 2)
+        took = walker_seconds(walker, 2 * walker->rounds);
+    walker->rounds = (uint64_t)((double)walker->rounds * stretch_seconds / took) + 1;
+}
+
+/* Nanoseconds a round, once the caches are as this pattern leaves them. */
+static double walker_turn(struct time_walker *walker)
+{
+    double begun = time_now(CLOCK_MONOTONIC);
+    for (uint64_t warm = 0; warm < walker->memory.elements && time_now(CLOCK_MONOTONIC) - begun < warm_seconds; warm += walker->rounds / 8 + 1)
+        walker_run(walker, walker->rounds / 8 + 1);
+    return walker_seconds(walker, walker->rounds) * 1e9 / (double)walker->rounds;
+}
+
+/* ---- threads beside it ---- */
+
+struct time_companion {
+    struct time_walker walkers[2];
+    const _Atomic int *which; /* of the two is run; -1: the end */
+    pthread_t id;
+};
+
+static void *companion_main(void *given)
+{
+    struct time_companion *companion = given;
+    for (int which; (which = atomic_load(companion->which)) >= 0;)
+        walker_run(&companion->walkers[which], 4096);
+    return NULL;
+}
+
+struct time_team {
+    struct time_walker walkers[2];
+    struct time_companion *companions;
+    unsigned count, started;
+    _Atomic int which;
+};
+
+static int team_make(struct time_team *team, const struct lwp_pattern *const patterns[2], struct lwp_error *err)
+{
+    unsigned threads = patterns[0]->threads > THREADS_MOST ? THREADS_MOST : patterns[0]->threads ? patterns[0]->threads : 1;
+    uint64_t elements = patterns[0]->elements / threads;
+    *team = (struct time_team){.count = threads - 1, .companions = calloc(threads, sizeof *team->companions)};
+    int status = team->companions ? LWP_OK : lwp_error_set(err, LWP_ERR_MEMORY, "no memory to run a pattern");
+    for (int i = 0; i < 2 && !status; i++) {
+        status = walker_make(&team->walkers[i], patterns[i], elements, err);
+        for (unsigned t = 0; t < team->count && !status; t++)
+            status = walker_make(&team->companions[t].walkers[i], patterns[i], elements, err);
+    }
+    for (; !status && team->started < team->count; team->started++) {
+        struct time_companion *companion = &team->companions[team->started];
+        companion->which = &team->which;
+        if (pthread_create(&companion->id, NULL, companion_main, companion))
+            return lwp_error_set(err, LWP_ERR_LIMIT, "no more threads can be started to run a pattern");
+    }
+    return status;
+}
+
+static void team_free(struct time_team *team)
+{
+    atomic_store(&team->which, -1);
+    for (unsigned t = 0; t < team->started; t++)
+        pthread_join(team->companions[t].id, NULL);
+    for (int i = 0; i < 2; i++) {
+        walker_free(&team->walkers[i]);
+        for (unsigned t = 0; t < team->count && team->companions; t++)
+            walker_free(&team->companions[t].walkers[i]);
+    }
+    free(team->companions);
+}
+
+/* ---- the comparison ---- */
+
+static int time_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double time_quantile(double *values, size_t count, unsigned quarter)
+{
+    qsort(values, count, sizeof *values, time_compare);
+    return values[(count - 1) * quarter / 4];
+}
+
+static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_error *err)
+{
+    struct time_walker walker;
+    double one = lwp_pattern_bytes(pattern) / (double)pattern->elements, turns[TURNS_NEEDED];
+    uint64_t few = one * ELEMENTS_FEW > nearest_bytes ? ELEMENTS_FEW : (uint64_t)(nearest_bytes / one);
+    int status = walker_make(&walker, pattern, few < pattern->elements ? few : pattern->elements, err);
+    if (!status) {
+        walker_find_rounds(&walker);
+        for (int i = 0; i < TURNS_NEEDED; i++)
+            turns[i] = walker_turn(&walker);
+        *ns = time_quantile(turns, TURNS_NEEDED, 2);
+    }
+    walker_free(&walker);
+    return status;
+}
+
+int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds, struct lwp_pattern_times *times,
+                        struct lwp_error *err)
+{
+    const struct lwp_pattern *patterns[2] = {before, after};
+    double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), bytes = 0;
+    double ns[2][TURNS_MOST], ratios[TURNS_MOST], began = time_now(CLOCK_MONOTONIC);
+    size_t turns = 0;
+    *times = (struct lwp_pattern_times){0};
+    for (int i = 0; i < 2; i++)
+        bytes += lwp_pattern_bytes(patterns[i]) + 8.0 * (double)patterns[i]->elements;
+    if (!before->elements || before->elements != after->elements || before->elements > ELEMENTS_MOST || bytes > memory_part * free_bytes)
+        return lwp_error_set(err, LWP_ERR_LIMIT, "the arrays of the pattern, %.0f MiB, are too large for what memory is free",
+                             bytes / 1048576);
+    struct time_team team;
+    int status = team_make(&team, patterns, err);
+    if (!status)
+        status = time_core(before, &times->core, err);
+    for (int i = 0; i < 2 && !status; i++) {
+        atomic_store(&team.which, i);
+        walker_find_rounds(&team.walkers[i]);
+    }
+    for (; !status && turns < TURNS_MOST && (turns < TURNS_NEEDED || time_now(CLOCK_MONOTONIC) - began < seconds); turns++) {
+        for (int i = 0; i < 2; i++) {
+            atomic_store(&team.which, i);
+            ns[i][turns] = walker_turn(&team.walkers[i]);
+        }
+        ratios[turns] = ns[1][turns] / ns[0][turns];
+    }
+    if (!status) {
+        times->ratio = time_quantile(ratios, turns, 2);
+        times->low = time_quantile(ratios, turns, 1);
+        times->high = time_quantile(ratios, turns, 3);
+        times->before = time_quantile(ns[0], turns, 2);
+        times->after = time_quantile(ns[1], turns, 2);
+    }
+    team_free(&team);
+    return status;
+}

@@ -1,0 +1,126 @@
+/* Patterns that are run on this machine: their code visits each element as it should, and their times have the order that caches give
+ * them. Times themselves are not held: other work on the machine changes them. */
+#include "analysis/measure/pattern.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct lwp_pattern pattern_of(enum lwp_pattern_walk walk, uint64_t spacing, uint64_t elements)
+{
+    struct lwp_pattern pattern = {.array_count = 1, .access_count = 1, .elements = elements, .far = 1, .instructions = 6, .chain = 1};
+    pattern.arrays[0] = (struct lwp_pattern_array){.walk = walk, .spacing = spacing, .start = 16};
+    pattern.accesses[0] = (struct lwp_pattern_access){.offset = 8, .bytes = 8};
+    return pattern;
+}
+
+/* Runs all elements once; each is stored to. */
+static void visits_all(enum lwp_pattern_walk walk, size_t arrays)
+{
+    enum { ELEMENTS = 1000 };
+    struct lwp_pattern pattern = pattern_of(walk, 32, ELEMENTS);
+    struct lwp_pattern_memory memory;
+    struct lwp_pattern_code code;
+    struct lwp_pattern_place place = {.rounds = ELEMENTS};
+    pattern.chain = 4;
+    pattern.array_count = pattern.access_count = arrays;
+    for (size_t a = 0; a < arrays; a++) {
+        pattern.arrays[a] = (struct lwp_pattern_array){.walk = a ? LWP_PATTERN_LINKED : walk, .spacing = 32 + 8 * a, .link = a ? 8 + 8 * a : 0};
+        pattern.accesses[a] = (struct lwp_pattern_access){.array = a, .offset = 8, .bytes = 4, .store = true};
+    }
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+    for (size_t a = 0; a < arrays; a++)
+        place.at[a] = (uint64_t)(uintptr_t)memory.first[a] + (walk == LWP_PATTERN_CHAINED ? memory.order[0] * pattern.arrays[a].spacing : 0);
+    place.order = memory.order;
+    code.run(&place);
+    for (size_t a = 0; a < arrays; a++)
+        for (size_t i = 0; i < ELEMENTS; i++) { /* memory is filled with ones, and no chain ends with them */
+            uint32_t stored;
+            memcpy(&stored, memory.first[a] + i * pattern.arrays[a].spacing + 8, sizeof stored);
+            assert_int_not_equal(stored, 0x01010101);
+        }
+    lwp_pattern_memory_free(&memory);
+    lwp_pattern_code_free(&code);
+}
+
+static void test_visits_each_element(void **state)
+{
+    (void)state;
+    visits_all(LWP_PATTERN_STEPS, 1);
+    visits_all(LWP_PATTERN_INDEXED, 1);
+    visits_all(LWP_PATTERN_CHAINED, 1);
+    visits_all(LWP_PATTERN_CHAINED, 3);
+}
+
+/* `far` 0: the elements in their order; 1: no order; between: runs of it. */
+static void test_order(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 10000 };
+    const double fars[] = {0, 0.1, 1};
+    for (size_t i = 0; i < sizeof fars / sizeof *fars; i++) {
+        struct lwp_pattern pattern = pattern_of(LWP_PATTERN_INDEXED, 8, ELEMENTS);
+        struct lwp_pattern_memory memory;
+        bool seen[ELEMENTS] = {false};
+        size_t next = 0;
+        pattern.far = fars[i];
+        assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+        for (size_t k = 0; k < ELEMENTS; k++) {
+            assert_in_range(memory.order[k], 0, ELEMENTS - 1);
+            assert_false(seen[memory.order[k]]);
+            seen[memory.order[k]] = true;
+            next += k > 0 && memory.order[k] == memory.order[k - 1] + 1;
+        }
+        assert_true(fabs((double)next - (ELEMENTS - 1) * (1 - fars[i])) < 300);
+        lwp_pattern_memory_free(&memory);
+    }
+}
+
+/* A chain over far more than the caches hold, and over what the nearest one holds: tens of times apart on every machine. */
+static void test_memory_is_slower(void **state)
+{
+    (void)state;
+    struct lwp_pattern far = pattern_of(LWP_PATTERN_CHAINED, 256, 1 << 19), near = pattern_of(LWP_PATTERN_CHAINED, 16, 1 << 19);
+    struct lwp_pattern_times times;
+    near.far = 0; /* step by step through its memory */
+    assert_int_equal(lwp_pattern_compare(&far, &near, 0.1, &times, NULL), LWP_OK);
+    assert_true(times.before > 2 * times.core);
+    assert_true(times.after < times.before);
+    assert_true(times.ratio < 1 && times.low <= times.ratio && times.ratio <= times.high);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 64, 1 << 16);
+    struct lwp_pattern_times times;
+    pattern.threads = 2;
+    assert_int_equal(lwp_pattern_compare(&pattern, &pattern, 0.05, &times, NULL), LWP_OK);
+    assert_true(times.before > 0 && times.after > 0);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 1 << 20, 1 << 27);
+    struct lwp_pattern_times times;
+    struct lwp_error err = {0};
+    assert_int_equal(lwp_pattern_compare(&pattern, &pattern, 0.05, &times, &err), LWP_ERR_LIMIT);
+    assert_non_null(strstr(err.text, "too large"));
+    pattern.elements = 0;
+    assert_int_equal(lwp_pattern_compare(&pattern, &pattern, 0.05, &times, NULL), LWP_ERR_LIMIT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_visits_each_element), cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_memory_is_slower), cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
