@@ -88,6 +88,9 @@ function seconds(s) {
 
 const isRange = r => Array.isArray(r) && r.length === 2 && r.every(isNumber);
 const times = range => isRange(range) ? `${range[0].toFixed(2)}×\u00a0to\u00a0${range[1].toFixed(2)}×` : 'unknown';
+/* "1.24× (1.15–1.32)": what is most likely, and its interval. */
+const gainOf = item => !isRange(item.expected_speedup) ? 'unknown' : !isNumber(item.speedup) ? times(item.expected_speedup) :
+  `${item.speedup.toFixed(2)}×\u00a0(${item.expected_speedup.map(n => n.toFixed(2)).join('–')})`;
 /* A speed-up as the part of the run time that it saves. */
 const saved = range => isRange(range) ?
   `${Math.round((1 - 1 / range[0]) * 100)}–${Math.round((1 - 1 / range[1]) * 100)}\u00a0% less time` : null;

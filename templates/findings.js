@@ -71,7 +71,7 @@ function findingCard(finding, rank, most) {
       evidence.item.declaration && fold(layout ? 'The new declaration' : 'The padded declaration', () => el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration'))),
       link && el('p', null, el('a.button', {href: link}, layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
-      el('div', null, el('dt', null, `Expected, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, times(finding.expected_speedup)) : el('dd', null, unknown('not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
+      el('div', null, el('dt', null, `Expected, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainOf(finding)) : el('dd', null, unknown('not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
       isNumber(evidence.share) && el('div', null, el('dt', null, `Share of all ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`)),
       el('div', null, el('dt', null, shareOf), el('dd', null, shareBar(finding.share, evidence.of ? null : evidence.ci)),
         !evidence.exact && !evidence.of && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`), el('dd.soft', null, evidenceText(evidence)))));
@@ -105,8 +105,8 @@ function measuredBy() {
 
 /* What it brings to do the first alone. */
 function firstGain(findings) {
-  const gain = findings[0].expected_speedup;
-  return isRange(gain) && gain[0] > 1 ? [el('strong', null, `The first alone is expected to make the ${wholeOf()} ${times(gain)} as fast`), ` (${saved(gain)}).`] : null;
+  const first = findings[0], gain = first.expected_speedup;
+  return isRange(gain) && gain[0] > 1 ? [el('strong', null, `The first alone is expected to make the ${wholeOf()} ${gainOf(first)} as fast`), ` (${saved(gain)}).`] : null;
 }
 
 function viewFindings() {

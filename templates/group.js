@@ -105,7 +105,7 @@ function viewRegroup(index) {
     el('h1', null, names.slice(0, 6).map(n => clip(n, 40)).join(', ') + (names.length > 6 ? ` and ${names.length - 6} more` : ''), ' ', finding && severity(finding.severity)),
     el('p.lead', null, finding ? prose(brief(finding.title) + '.') : ''),
     tiles([
-      ['Expected gain', times(group.expected_speedup), saved(group.expected_speedup), wholeOf()],
+      ['Expected gain', gainOf(group), saved(group.expected_speedup), wholeOf()],
       ['Share of the time', percent(share), null, `${plural(members.reduce((sum, object) => sum + (object.samples || 0), 0), 'sample', 'samples')}, ${engineName()}`],
       ['Cache lines fetched', group.traffic && isNumber(group.traffic.before) ? `${group.traffic.before.toFixed(2)} → ${group.traffic.after.toFixed(2)}` : 'unknown', (group.traffic && group.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
       ['Confidence', confidence(group.confidence) || 'unknown', 'from the number and agreement of samples'],

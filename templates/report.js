@@ -8,7 +8,7 @@ function viewIndex() {
       {title: 'Result', cell: r => el('a', {href: 'r/' + r.address}, r.name), key: r => r.name, text: r => r.name},
       {title: 'First finding', wide: true, cell: r => r.title ? [prose(brief(r.title)), r.findings > 1 && el('span.soft', null, ` and ${r.findings - 1} more`)] : r.running ? el('span.running', null, 'running') :
         !r.analysed ? unknown('not analysed yet') : r.samples > 0 || r.engine === 'exact' ? 'none' : unknown('nothing was sampled'), text: r => r.title || ''},
-      {title: 'Expected', cell: r => isRange(r.expected_speedup) ? times(r.expected_speedup) : '', key: r => isRange(r.expected_speedup) ? r.expected_speedup[1] : 0, number: true},
+      {title: 'Expected', cell: r => isRange(r.expected_speedup) ? gainOf(r) : '', key: r => isRange(r.expected_speedup) ? r.expected_speedup[1] : 0, number: true},
       {title: 'Command', cell: r => list(r.command).length ? el('code', {title: r.command.join(' ')}, clip([baseName(r.command[0]), ...r.command.slice(1)].join(' '), 100)) : '', key: r => list(r.command).join(' '), text: r => list(r.command).join(' ')},
       {title: 'Started', cell: r => r.started ? el('span.nowrap', {title: dateText(r.started)}, dateText(r.started).slice(0, 16)) : unknown(), key: r => String(r.started || '')},
       {title: 'Samples', cell: r => r.analysed ? count(r.samples) : '', key: r => r.samples, number: true},

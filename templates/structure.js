@@ -22,13 +22,15 @@ function gainEvidence(advice) {
   const bar = (n, row) => el('span.share', null, el('span.track', {'aria-hidden': 'true'}, el('span.fill', {style: {width: `${100 * n / Math.max(row.before, row.after, 1e-9)}%`}})), el('span.value', null, row.shown(n)));
   const most = isRange(advice.expected_speedup) ? Math.max(2, Math.ceil(advice.expected_speedup[1])) : 2;
   return el('section', null, el('h2', null, 'What it brings, and how that is known'),
-    el('p', null, isRange(advice.expected_speedup) ? [el('strong', null, times(advice.expected_speedup)), ` (${saved(advice.expected_speedup)}, ${wholeOf()}) `] : unknown('not predicted '), confidence(advice.confidence)),
+    el('p', null, isRange(advice.expected_speedup) ? [el('strong', null, gainOf(advice)), ` (${saved(advice.expected_speedup)}, ${wholeOf()}) `] : unknown('not predicted '), confidence(advice.confidence)),
     gainBar(advice.expected_speedup, most),
     rows.length > 0 && table('Evidence for the gain', [
       {title: 'What', cell: r => r.what}, {title: 'Today', cell: r => bar(r.before, r), number: true}, {title: 'Proposed', cell: r => bar(r.after, r), number: true},
       {title: 'Left', cell: r => r.before > 0 ? percent(r.after / r.before) : unknown(), number: true}, {title: 'How it is known', cell: r => el('span.soft', null, r.how), wide: true},
     ], rows, {plain: true}),
-    el('p.soft', null, 'The low end is what a pessimist expects of the new layout and of the time that goes with waiting, the high end an optimist. ',
+    el('p.soft', null, advice.speedup_from === 'measured here' ?
+      'Measured: the accesses of the loops were run in both layouts on the machine that ran the program. The interval has the error of sampling and the spread of these runs. ' :
+      'Estimated from cache lines and from the time that the loops wait; the interval has the error of sampling and what is not known of the accesses. ',
       !replay && 'The proposal was not replayed through a model of the caches: that takes a trace (lwp collect -e exact --detect layout,locality).'));
 }
 

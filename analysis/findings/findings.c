@@ -22,12 +22,12 @@ static const char *finding_id(struct lwp_profile *profile, const char *words, ui
     return SAY("%s-%04x", words, (unsigned)(hash & 0xffff));
 }
 
-/* From the middle of the expected speed-up. */
-static void finding_gain(struct lwp_finding *finding, double low, double high)
+static void finding_gain(struct lwp_finding *finding, double speedup, double low, double high)
 {
+    finding->speedup = speedup;
     finding->low = low;
     finding->high = high;
-    finding->severity = lwp_severity(LWP_SEVERITY_OF_GAIN, (low + high) / 2);
+    finding->severity = lwp_severity(LWP_SEVERITY_OF_GAIN, speedup);
 }
 
 /* ---- structures to split or reorder ---- */
@@ -119,7 +119,7 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     double mean = finding_used_bytes(layout);
     unsigned long long element = layout->element_bytes;
     *finding = (struct lwp_finding){.kind = "split", .share = lwp_share_of(&layout->weight, &profile->total).value};
-    finding_gain(finding, split->gain.low, split->gain.high);
+    finding_gain(finding, split->gain.speedup, split->gain.low, split->gain.high);
     finding->id = finding_split_id(profile, layout->objects[0]);
     if (split->kind == LWP_SPLIT_REORDER)
         finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what, split->align ? " and align it" : "",
@@ -165,7 +165,7 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
     const struct lwp_regroup *regroup = &regroups->regroups[index];
     const char *example = candidates->arrays[regroup->members[0]].name;
     *finding = (struct lwp_finding){.kind = "regroup", .share = lwp_share_of(&regroup->weight, &profile->total).value};
-    finding_gain(finding, regroup->gain.low, regroup->gain.high);
+    finding_gain(finding, regroup->gain.speedup, regroup->gain.low, regroup->gain.high);
     finding->id = finding_regroup_id(profile, candidates, regroup);
     finding->title = SAY("Make one array of the %zu arrays %s: loops use them at the same index", regroup->count,
                          lwp_regroup_list(profile, candidates, regroup));
@@ -314,7 +314,7 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
     const char *function = row->region == LWP_NONE ? NULL : profile->regions[row->region].function;
     *finding =
         (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step, .share = tip->share};
-    finding_gain(finding, tip->gain.low, tip->gain.high);
+    finding_gain(finding, (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
     finding->id = finding_id(profile, tip->kind,
                              lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, row->object)), function ? lwp_hash_text(function) : 0));
 }
@@ -345,7 +345,7 @@ static bool finding_regroup_deferred(struct lwp_profile *profile, const struct l
 static int finding_compare(const void *a, const void *b)
 {
     const struct lwp_finding *x = a, *y = b;
-    double p = x->low + x->high, q = y->low + y->high;
+    double p = x->speedup, q = y->speedup;
     if (p == q && x->low == 0) {
         p = lwp_severity_level(x->severity), q = lwp_severity_level(y->severity);
         if (p == q)

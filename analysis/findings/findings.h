@@ -10,7 +10,8 @@
 
 struct lwp_finding {
     const char *id, *kind, *title, *severity, *next_step;
-    double share, low, high; /* low 0: the gain is not known */
+    double share;
+    double speedup, low, high; /* expected, and its interval; low 0: not known */
     size_t index;            /* of what it is about, in its kind's list */
 };
 

@@ -50,6 +50,7 @@ static void review_item(struct lwp_review *review, const json_t *finding, struct
                                      .severity = lwp_json_string_or(finding, "severity", "low"),
                                      .share = share,
                                      .share_of = "of all time",
+                                     .speedup = lwp_json_amount(finding, "speedup"),
                                      .low = lwp_json_end(finding, "expected_speedup", 0),
                                      .high = lwp_json_end(finding, "expected_speedup", 1),
                                      .subject = "?"};

@@ -37,7 +37,7 @@ struct lwp_review_item {
     unsigned ordinal;                  /* among items of one fingerprint, from 1 */
     const char *severity, *confidence; /* confidence may be NULL */
     const char *declaration;           /* or NULL */
-    double low, high;                  /* expected speed-up; low 0: not predicted */
+    double speedup, low, high;         /* expected, and its interval; low 0: not predicted */
     double share, share_low, share_high;
     const char *share_of;    /* "of all time", "of all stores", ... */
     double part, part_low;   /* of the program that it concerns, and what is sure of that */

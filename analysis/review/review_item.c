@@ -166,6 +166,8 @@ const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_re
         return "not predicted";
     const char *low = SAY("%.2fx", item->low);
     const char *high = SAY("%.2fx", item->high);
+    if (item->speedup > 0)
+        return strcmp(low, high) ? SAY("%.2fx (%.2f-%.2f)", item->speedup, item->low, item->high) : SAY("%.2fx", item->speedup);
     return strcmp(low, high) ? SAY("%s to %s", low, high) : low;
 }
 
