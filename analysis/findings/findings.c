@@ -71,9 +71,9 @@ static const char *finding_split_step(struct lwp_profile *profile, const struct 
                "needed. With a pointer and both parts from malloc one by one it is not expected to pay. Then run lwp "
                "collect again and compare with lwp diff.";
     if (split->layout->single)
-        return "Keep the hot structure as the node and move the other fields behind its pointer. Allocate the two "
-               "parts in blocks of their own (arrays or pools) for the high end of the range; from malloc one by one "
-               "expect the low end. Then run lwp collect again and compare with lwp diff.";
+        return "Keep the hot structure as the node and move the other fields behind its pointer. Allocate each "
+               "part in blocks of its own (an array or a pool): from malloc one by one, hot and cold parts would "
+               "alternate in memory, and nothing would be gained. Then run lwp collect again and compare with lwp diff.";
     if (split->layout->linked)
         return SAY("Pointers to elements (%s) go on to lead to the hot structure, which keeps the name and points to the "
                    "rest: the elements lie in several arrays, so no index is common to the parts. Allocate the parts in "

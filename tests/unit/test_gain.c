@@ -104,7 +104,7 @@ static struct lwp_gain_need need(double used, double size, double bytes)
 static struct lwp_gain_range saved(enum lwp_gain_pattern pattern, bool dependent, double used, double size, double bytes)
 {
     struct lwp_gain_need before = need(used, size, bytes), after = need(used, used, bytes / size * used);
-    return lwp_gain_saved(&machine, (struct lwp_gain_access){pattern, dependent, 4}, &before, &after, &after);
+    return lwp_gain_saved(&machine, (struct lwp_gain_access){pattern, dependent, 4}, &before, &after);
 }
 
 static void test_model(void **state)
@@ -140,9 +140,9 @@ static void test_model(void **state)
     struct lwp_gain_need apart = {.lines = 1, .random = 7, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 7};
     struct lwp_gain_need one = {.lines = 1, .random = 2, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 1};
     struct lwp_gain_access random = {LWP_GAIN_RANDOM, false, 4};
-    near(lwp_gain_saved(&machine, random, &apart, &one, &one).high, 1 - 1 / 7.0);
+    near(lwp_gain_saved(&machine, random, &apart, &one).high, 1 - 1 / 7.0);
     apart.busy = apart.spread = one.busy = one.spread = 4 * MIB;
-    assert_true(lwp_gain_saved(&machine, random, &apart, &one, &one).high <= 1 - 2 / 7.0 + 1e-9);
+    assert_true(lwp_gain_saved(&machine, random, &apart, &one).high <= 1 - 2 / 7.0 + 1e-9);
     near(lwp_gain_speedup(0, 0.5).high, 2);
     near(lwp_gain_speedup(-1, 2).low, 0.5);
     assert_true(lwp_gain_speedup(0, 5).high <= 100.001);

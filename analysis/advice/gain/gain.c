@@ -2,10 +2,12 @@
  *
  * In: a layout, the fields each loop uses and its access pattern. Sequentially a loop shares lines between neighbouring elements;
  * randomly it pays for every line its fields lie on. Pairs of accesses in one sample show which of the two it does. Single blocks
- * (tree nodes) lie malloc's chunk spacing apart; the optimistic end has the new nodes packed into blocks, as the advice says.
+ * (tree nodes) lie malloc's chunk spacing apart today, and side by side in the blocks that the advice asks for.
  *
- * The whole program's time is 1; what a loop loses to the structure shrinks as gain_model.c says (Amdahl). Low end: with the lower
- * bound of the structure's share; high end: with the upper. */
+ * The whole program's time is 1 (Amdahl). What a loop saves of it is measured where its accesses can be run on this machine
+ * (measured.c). Else streams and chains pay by the line, w (1 - lines after / lines before) of the time w that they wait for the
+ * structure, and of random visits gain_model.c says what they pay. The interval: the structure's share at its ends, and either the
+ * spread of the runs or the model's range. */
 #include "analysis/advice/gain/gain.h"
 
 #include "analysis/advice/gain/measured.h"
@@ -121,9 +123,10 @@ void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *
     placement->of[0].start = heap && !layout->single ? LWP_GAIN_MALLOC : 0;
 }
 
-/* Split; `packed`: nodes in blocks of their own, not from malloc one by one. Pointers from the first group to the others count. */
+/* Split. The parts of nodes lie in blocks of their own: from malloc one by one, parts that are used and parts that are not would
+ * alternate, no closer to each other than the nodes are today. Pointers from the first group to the others count. */
 static void gain_place_split(const struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
-                             bool packed, struct lwp_gain_placement *placement)
+                             struct lwp_gain_placement *placement)
 {
     bool cold = false;
     lwp_gain_place(profile, layout, placement);
@@ -143,9 +146,8 @@ static void gain_place_split(const struct lwp_profile *profile, const struct lwp
             lwp_member_packing_add(&packing, (placement->groups - 1) * pointer_bytes, pointer_bytes);
         uint64_t size = lwp_member_packing_size(&packing);
         placement->of[g] = today;
-        placement->of[g].spacing = layout->single && !packed ? lwp_gain_chunk(size) : size;
-        if (packed)
-            placement->of[g].alignment = 0;
+        placement->of[g].spacing = size;
+        placement->of[g].alignment = 0;
     }
 }
 
@@ -193,13 +195,13 @@ static struct gain_saved gain_by_lines(const struct lwp_profile *profile, const 
 
 /* As measured; NULL where that cannot be believed. A loop that computes all the time that it takes has nothing to gain. */
 static struct gain_saved gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
-                                      const struct lwp_gain_placement *places[3], struct lwp_gain_range stalled,
+                                      const struct lwp_gain_placement *places[2], struct lwp_gain_range stalled,
                                       struct lwp_gain_range saved, double lines)
 {
     struct lwp_gain_measured measured;
     struct gain_saved by_lines = gain_by_lines(profile, visit, weight, stalled, saved, lines);
     double whole = visit->region == LWP_NONE ? 0 : profile->regions[visit->region].weight.weight / profile->total.weight;
-    if (by_lines.high < loop_worth || !lwp_gain_measure(profile, visit, places[0], places[2], &measured))
+    if (by_lines.high < loop_worth || !lwp_gain_measure(profile, visit, places[0], places[1], &measured))
         return by_lines;
     if (measured.reproduced) {
         double most = stalled.high / profile->total.weight;
@@ -244,8 +246,8 @@ static struct lwp_gain_visit gain_visit(const struct lwp_profile *profile, const
     return visit;
 }
 
-void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *worst_place,
-                      const struct lwp_gain_placement *best_place, struct lwp_gain *gain)
+void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
+                      struct lwp_gain *gain)
 {
     struct lwp_gain_placement today;
     const struct lwp_caches caches = lwp_gain_caches(profile->machine);
@@ -265,14 +267,13 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         if (loop->weight.weight <= 0 || loop->used == 0)
             continue;
         struct lwp_gain_need before = gain_need(&today, loop->uses, elements, caches.line_bytes);
-        struct lwp_gain_need worst = gain_need(worst_place, loop->uses, elements, caches.line_bytes);
-        struct lwp_gain_need best = gain_need(best_place, loop->uses, elements, caches.line_bytes);
+        struct lwp_gain_need need = gain_need(after, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_visit visit = gain_visit(profile, layout, loop, elements);
         bool random = visit.access.pattern == LWP_GAIN_RANDOM;
         struct lwp_gain_range stalled = lwp_gain_stalled(profile, loop->region, loop->weight.weight, &visit.shape);
-        struct lwp_gain_range saved = lwp_gain_saved(&caches, visit.access, &before, &worst, &best);
-        const struct lwp_gain_placement *places[] = {&today, worst_place, best_place};
-        double fewer = before.lines > 0 ? 1 - best.lines / before.lines : 0;
+        struct lwp_gain_range saved = lwp_gain_saved(&caches, visit.access, &before, &need);
+        const struct lwp_gain_placement *places[] = {&today, after};
+        double fewer = before.lines > 0 ? 1 - need.lines / before.lines : 0;
         struct gain_saved of = gain_of_loop(profile, &visit, loop->weight.weight, places, stalled, saved, fewer);
         sum.value += of.value;
         sum.low += of.low * (of.low > 0 ? share.low : share.high) / share.value;
@@ -280,11 +281,11 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         measured += of.measured ? fabs(of.value) : 0;
         double part = loop->weight.weight / layout->weight.weight;
         gain->loops[gain->loop_count++] =
-            (struct lwp_gain_loop){loop->region, random ? before.random : before.lines, random ? worst.random : worst.lines};
+            (struct lwp_gain_loop){loop->region, random ? before.random : before.lines, random ? need.random : need.lines};
         gain->bytes_before += part * before.busy;
-        gain->bytes_after += part * worst.busy;
+        gain->bytes_after += part * need.busy;
         gain->before += part * (random ? before.random : before.lines);
-        gain->after += part * (random ? worst.random : worst.lines);
+        gain->after += part * (random ? need.random : need.lines);
     }
     gain->measured = measured > 0 && 2 * measured >= fabs(sum.value);
     gain_speedups(profile, &share, sum.low, sum.value, sum.high, gain);
@@ -292,8 +293,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
 
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups, struct lwp_gain *gain)
 {
-    struct lwp_gain_placement worst, best;
-    gain_place_split(profile, layout, group, groups, false, &worst);
-    gain_place_split(profile, layout, group, groups, true, &best);
-    lwp_gain_between(profile, layout, &worst, &best, gain);
+    struct lwp_gain_placement after;
+    gain_place_split(profile, layout, group, groups, &after);
+    lwp_gain_between(profile, layout, &after, gain);
 }

@@ -56,9 +56,9 @@ struct lwp_gain {
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
                        struct lwp_gain *gain);
 
-/* For any new layout of the same elements, with the layout's fields in its order: as a pessimist and an optimist expect it. */
-void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *worst_place,
-                      const struct lwp_gain_placement *best_place, struct lwp_gain *gain);
+/* For any new layout of the same elements, with the layout's fields in its order. */
+void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
+                      struct lwp_gain *gain);
 
 /* ---- members laid down one after the other, each aligned as it wants, as C compilers do ---- */
 

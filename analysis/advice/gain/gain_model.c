@@ -66,23 +66,21 @@ static double model_visit(const struct lwp_caches *caches, double bytes, double 
 }
 
 static struct lwp_gain_range model_random(const struct lwp_caches *caches, struct lwp_gain_access access,
-                                          const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
-                                          const struct lwp_gain_need *best)
+                                          const struct lwp_gain_need *before, const struct lwp_gain_need *after)
 {
     struct lwp_gain_range range = {1, -1};
     double core = access.instructions * (access.dependent ? dependent_core : random_core);
-    for (int choice = 0; choice < 32; choice++) {
-        const struct lwp_gain_need *after = choice & 1 ? best : worst;
+    for (int choice = 0; choice < 16; choice++) {
         /* Other data wants the last cache too; on a busy machine, and in a VM, most of it belongs to others. */
-        bool crowded = choice >= 16;
-        double l3 = (double)caches->l3_bytes * (crowded ? 0.0625 : choice & 2 ? 0.75 : 0.25);
+        bool crowded = choice & 8;
+        double l3 = (double)caches->l3_bytes * (crowded ? 0.0625 : choice & 1 ? 0.75 : 0.25);
         double lines = after->random / before->random;
-        if (lines < 1 && !(choice & 4)) {
+        if (lines < 1 && !(choice & 2)) {
             double free = access.dependent ? dependent_free : random_free;
             lines = pow(fmax(free, after->random) / fmax(free, before->random), access.dependent ? dependent_lines : random_lines);
         }
-        bool pages = choice & 8;
-        if (pages && choice & 4 && before->spread > tlb_reach)
+        bool pages = choice & 4;
+        if (pages && choice & 2 && before->spread > tlb_reach)
             lines = fmin(lines, fmax(1, after->places) / fmax(1, before->places));
         double x = model_visit(caches, pages ? before->spread : before->busy, l3, access.dependent, pages);
         double y = lines * model_visit(caches, pages ? after->spread : after->busy, l3, access.dependent, pages);
@@ -95,29 +93,28 @@ static struct lwp_gain_range model_random(const struct lwp_caches *caches, struc
 }
 
 static struct lwp_gain_range model_sequential(const struct lwp_caches *caches, struct lwp_gain_access access,
-                                              const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
-                                              const struct lwp_gain_need *best)
+                                              const struct lwp_gain_need *before, const struct lwp_gain_need *after)
 {
     double line = (double)caches->line_bytes, l3 = (double)caches->l3_bytes;
     double level = model_stream(caches, before->spread, l3 / 4), x = before->lines * level;
-    double y = best->lines * model_stream(caches, best->spread, l3 * 0.75);
+    double y = after->lines * model_stream(caches, after->spread, l3 * 0.75);
     double core = access.instructions * (level < 1 ? stream_core_cached : stream_core);
     if (access.dependent && before->spacing > 2 * line)
         x = latency * fmax(1, before->lines / 2) * level;
     else if (access.dependent) /* neighbours fetched for nothing, and a part of the latency */
         x = 2 * fmax(x, fmin(2 * x, before->spacing / line * level));
-    struct lwp_gain_range range = {1 - worst->lines / before->lines, 0};
+    struct lwp_gain_range range = {1 - after->lines / before->lines, 0};
     range.high = fmax(range.low, 1 - fmax(core, y) / fmax(core, x));
     return range;
 }
 
 struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *caches, struct lwp_gain_access access, const struct lwp_gain_need *before,
-                                     const struct lwp_gain_need *worst, const struct lwp_gain_need *best)
+                                     const struct lwp_gain_need *after)
 {
     if (before->lines <= 0 || before->random <= 0 || before->busy <= 0)
         return (struct lwp_gain_range){0, 0};
-    struct lwp_gain_range order = model_sequential(caches, access, before, worst, best);
-    struct lwp_gain_range random = model_random(caches, access, before, worst, best);
+    struct lwp_gain_range order = model_sequential(caches, access, before, after);
+    struct lwp_gain_range random = model_random(caches, access, before, after);
     struct lwp_gain_range range = access.pattern == LWP_GAIN_RANDOM ? random : order;
     if (access.pattern == LWP_GAIN_UNKNOWN) {
         range.low = fmin(order.low, random.low);

@@ -31,10 +31,9 @@ struct lwp_gain_access {
 /* With usual sizes for what is not known. */
 struct lwp_caches lwp_gain_caches(struct lwp_caches caches);
 
-/* The share of the loop's stalls on the data that is saved. `worst` and `best` are the new layout as a pessimist and an optimist
- * expect it (often the same). Negative: it gets slower. `caches` as lwp_gain_caches returns them. */
+/* The share of the loop's stalls on the data that is saved. Negative: it gets slower. `caches` as lwp_gain_caches returns them. */
 struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *caches, struct lwp_gain_access access, const struct lwp_gain_need *before,
-                                     const struct lwp_gain_need *worst, const struct lwp_gain_need *best);
+                                     const struct lwp_gain_need *after);
 
 /* The cost in the region that goes with stalls on data which were seen to cost `stalled`. `shape` is of its code, all zero when
  * that is not known. */

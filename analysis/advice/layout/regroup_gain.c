@@ -258,7 +258,7 @@ static struct lwp_gain_range gain_saved(const struct lwp_profile *profile, const
         double saved = 1 - of->after[0] / of->before[0];
         return (struct lwp_gain_range){saved > 0 ? saved * arrives : saved, 1 - 0.65 * (1 - saved)};
     }
-    random = lwp_gain_saved(&caches, access, &before, &after, &after);
+    random = lwp_gain_saved(&caches, access, &before, &after);
     if (of->pattern == PATTERN_RANDOM)
         return random;
     return (struct lwp_gain_range){fmin(order.low, random.low), fmax(order.high, random.high)};

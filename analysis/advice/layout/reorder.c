@@ -53,7 +53,7 @@ static bool reorder_gain(struct lwp_profile *profile, struct lwp_split *split)
         after.of[0] = (struct lwp_gain_group){.spacing = part.bytes, .alignment = split->align};
     else
         after.of[0].spacing = layout->single ? lwp_gain_chunk(part.bytes) : part.bytes;
-    lwp_gain_between(profile, layout, &after, &after, &split->gain);
+    lwp_gain_between(profile, layout, &after, &split->gain);
     return true;
 }
 

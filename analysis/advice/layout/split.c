@@ -168,7 +168,7 @@ static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
         }
         after.of[g] = (struct lwp_gain_group){.spacing = part.bytes, .start = LWP_GAIN_MALLOC};
     }
-    lwp_gain_between(profile, split->layout, &after, &after, &split->gain);
+    lwp_gain_between(profile, split->layout, &after, &split->gain);
 }
 
 static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split)
