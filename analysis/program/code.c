@@ -7,6 +7,7 @@
 #include "analysis/program/pointers/pointers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct lwp_code *lwp_code_new(struct lwp_arena *arena)
 {
@@ -54,6 +55,7 @@ static struct lwp_symbolized *location_new(struct lwp_code *code, struct code_mo
     if (module && code_function_at(module, address, &range, &name)) {
         location->function_low = range.low;
         location->function_high = range.high;
+        location->outlined = name && (strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined"));
         location->loop = code_loop_at(module, address);
     }
     if (module && (location->frames = code_frames(module, address, &location->frame_count)))

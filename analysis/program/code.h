@@ -19,6 +19,7 @@ struct lwp_symbolized {
     const struct lwp_frame *frames; /* innermost first; at least one */
     uint32_t frame_count;
     uint64_t function_low, function_high; /* of the physical function, from symbols or .eh_frame; 0, 0: unknown */
+    bool outlined;                        /* the body of an OpenMP parallel region, named after the function that it stands in */
     uint32_t loop;                        /* innermost loop that holds the address, or LWP_NONE */
 };
 

@@ -306,6 +306,60 @@ static void test_source_loops(void **state)
     }
 }
 
+/* tests/programs/inlined.c: each loop has the lines of the function that it was written in, and the call that inlined it. */
+static void check_inlined(const char *compiler, const char *flags)
+{
+    static const struct {
+        const char *in, *function;
+        uint32_t first, last;
+        uint32_t calls[2]; /* lines in tour() */
+    } loops[] = {{"tour", "nearest", 21, 23, {45, 46}}, {"tour", "around", 36, 38, {44, 47}},
+                 {"nests", "nests", 57, 59, {0, 0}},    {"nests", "nests", 60, 62, {0, 0}}};
+    enum { LOOPS = sizeof loops / sizeof *loops };
+    char path[256];
+    if (!programs_build(compiler, flags, "inlined.c -lm", path, sizeof path))
+        return;
+    struct lwp_arena *arena = lwp_arena_new();
+    struct lwp_code *code = lwp_code_new(arena);
+    bool seen[LOOPS][2] = {{false}};
+    assert_int_equal(lwp_code_module(code, path, NULL, 0), 0);
+    lwp_code_symbolize(code, 0, programs_symbol(path, "tour"));
+    lwp_code_symbolize(code, 0, programs_symbol(path, "nests"));
+    for (uint32_t l = 0; l < lwp_code_loop_count(code); l++) {
+        const struct lwp_loop *loop = lwp_code_loop(code, l);
+        bool found = loop->first_line >= 55 && loop->last_line <= 56;
+        for (size_t i = 0; i < LOOPS; i++) {
+            if (strcmp(loop->function, loops[i].function) != 0 || loop->first_line < loops[i].first || loop->last_line > loops[i].last)
+                continue;
+            found = true;
+            assert_int_equal(loop->call_count, strcmp(loops[i].in, loops[i].function) != 0);
+            if (!loop->call_count)
+                seen[i][0] = seen[i][1] = true;
+            else {
+                assert_string_equal(loop->calls[0].function, "tour");
+                assert_true(loop->calls[0].line == loops[i].calls[0] || loop->calls[0].line == loops[i].calls[1]);
+                seen[i][loop->calls[0].line == loops[i].calls[1]] = true;
+            }
+        }
+        if (!found)
+            fail_msg("%s %s: loop %s %u-%u is none of the source", compiler, flags, loop->function, loop->first_line, loop->last_line);
+    }
+    for (size_t i = 0; i < LOOPS; i++)
+        if (!seen[i][0] || !seen[i][1])
+            fail_msg("%s %s: a loop of %s was not found", compiler, flags, loops[i].function);
+    lwp_code_free(code);
+    lwp_arena_free(arena);
+}
+
+static void test_inlined_loops(void **state)
+{
+    (void)state;
+    check_inlined("gcc", "-g -O2 -finline-functions");
+    check_inlined("gcc", "-g -O3");
+    check_inlined("clang", "-g -O2");
+    check_inlined("clang", "-g -O3");
+}
+
 /* clang makes a vector loop and a remainder out of `triad`: two machine loops, one source loop. */
 static void test_vector_and_remainder(void **state)
 {
@@ -399,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_reducible_graph),
         cmocka_unit_test(test_large_graph),
         cmocka_unit_test(test_source_loops),
+        cmocka_unit_test(test_inlined_loops),
         cmocka_unit_test(test_vector_and_remainder),
         cmocka_unit_test(test_stripped),
         cmocka_unit_test(test_siblings),

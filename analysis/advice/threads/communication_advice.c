@@ -30,6 +30,17 @@ static bool loop_is_of(const struct lwp_profile *profile, const struct lwp_commu
     return loop->kind == LWP_COMMUNICATION_LOOP && name && strcmp(name, function) == 0;
 }
 
+/* Is the loop's code in the body of the function or parallel region? By address: several bodies have one function's name. */
+static bool loop_is_in_body(const struct lwp_profile *profile, const struct lwp_communication_region *loop,
+                            const struct lwp_communication_region *body)
+{
+    if (loop->kind != LWP_COMMUNICATION_LOOP || loop->region == LWP_NONE || body->region == LWP_NONE)
+        return false;
+    const struct lwp_region *inner = &profile->regions[loop->region], *outer = &profile->regions[body->region];
+    return inner->module == outer->module && inner->module != LWP_NONE &&
+           lwp_code_symbolize(profile->code, inner->module, inner->address)->function_low == outer->address;
+}
+
 /* Of regions in each other that communicate the same one is reported: of loops of which one holds all that the others do the
  * outermost; a loop in place of one around it that holds little else; no function of which much is in its loops. */
 static bool region_is_reported(const struct lwp_profile *profile, const struct lwp_counted_communication *found,
@@ -47,7 +58,7 @@ static bool region_is_reported(const struct lwp_profile *profile, const struct l
             return false;
         if (its < all && (double)its > most_of * (double)all && lwp_counted_communication_within(profile, other->region, region->region))
             return false;
-        if (!is_loop && loop_is_of(profile, other, region->name) && 4 * its > all)
+        if (!is_loop && loop_is_in_body(profile, other, region) && 4 * its > all)
             return false;
     }
     return true;

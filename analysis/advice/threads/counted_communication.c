@@ -7,6 +7,7 @@
 #include "analysis/advice/threads/counted_communication.h"
 
 #include "analysis/profile/regions.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,11 @@ static size_t function_of(struct region_index *index, const struct lwp_communica
     if (known != LWP_MAP_NONE)
         return known;
     const char *name = function_name(index->profile, place->module, place->function);
-    bool parallel = strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined");
+    const struct lwp_symbolized *code = lwp_code_symbolize(index->profile->code, place->module, place->function);
+    bool parallel = code && code->outlined;
+    if (parallel && code->frames[code->frame_count - 1].line) /* several of a function have its name */
+        name = lwp_arena_printf(index->profile->arena, "parallel region at %s:%u in %s",
+                                lwp_path_last(code->frames[code->frame_count - 1].file), code->frames[code->frame_count - 1].line, name);
     return region_of(index, key,
                      &(struct lwp_communication_region){.kind = parallel ? LWP_COMMUNICATION_PARALLEL : LWP_COMMUNICATION_FUNCTION,
                                                         .name = name,

@@ -1,6 +1,6 @@
-/* Names as people write them: C++ through libstdc++'s __cxa_demangle, Rust's older scheme on top of it (its newer
- * one, _R…, stays raw), procedures and variables of Fortran modules, and the suffixes that compilers add to copies of
- * one function or variable taken off. Names come from the profiled program: very long ones are cut. */
+/* Names as people write them: C++ through libstdc++'s __cxa_demangle, Rust's older scheme on top of it, its newer one
+ * (demangle_rust.c), procedures and variables of Fortran modules, and the suffixes that compilers add to copies and parts of
+ * one function or variable taken off: what is outlined for OpenMP is code of the function that it stands in. Names come from the profiled program: very long ones are cut. */
 #include "analysis/program/binary/module.h"
 
 #include <stdio.h>
@@ -15,7 +15,9 @@ char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *sta
 static size_t name_plain_length(const char *name)
 {
     static const char *const suffixes[] = {"cold", "part",  "isra",       "constprop", "lto_priv",
-                                           "llvm", "clone", "localalias", "str",       "resume"};
+                                           "llvm", "clone", "localalias", "str",       "resume",
+                                           "_omp_fn", "_omp_cpyfn", "omp_outlined", "omp_outlined_debug__", "destroy", "actor",
+                                           "cleanup", "simdclone", "default", "warm"};
     size_t length = strlen(name);
     for (;;) {
         size_t dot = length;
@@ -96,6 +98,12 @@ const char *code_demangle(struct lwp_code *code, const char *raw)
     if (at && at != plain)
         *at = '\0';
     name_of_fortran(plain);
+    char rust[NAME_LIMIT];
+    if (code_demangle_rust(plain, rust, sizeof rust)) {
+        if (strlen(rust) > NAME_SHOWN)
+            memcpy(rust + NAME_SHOWN - 3, "...", sizeof "...");
+        return code_intern(code, rust);
+    }
     if (strncmp(plain, "_Z", 2))
         return code_intern(code, plain);
     int status = 0;

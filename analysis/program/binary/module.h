@@ -110,4 +110,7 @@ struct code_range *code_unwind_ranges(Elf *elf, size_t *count);
 /* demangle.c: what a person would call it, interned. */
 const char *code_demangle(struct lwp_code *code, const char *raw);
 
+/* demangle_rust.c: the name that a symbol of Rust's v0 scheme stands for; false: it is none, or has what is not known. */
+bool code_demangle_rust(const char *symbol, char *out, size_t room);
+
 #endif

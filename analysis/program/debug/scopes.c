@@ -264,6 +264,8 @@ const char *code_scope_name(struct code_scopes *scopes, uint32_t index)
                 DWARF's own names spare us */
         Dwarf_Die source = scope_source(&scope->die);
         scope->name = code_die_name(scopes->module->code, &source);
+        if (scope->name && strchr(scope->name, '.')) /* main._omp_fn.0 */
+            scope->name = code_demangle(scopes->module->code, scope->name);
     }
     return scope->name;
 }

@@ -54,6 +54,10 @@ uint32_t code_column_at(struct code_module *module, uint64_t address);
 /* The line that opens the function which starts at the address (its name or brace); 0: unknown. */
 uint32_t code_line_opening(struct code_module *module, uint64_t start);
 
+/* Hands over the rows of the line table in low..high - 1, a part of one function, that begin a statement, by address. */
+typedef void code_statement(void *to, uint64_t address, const char *file, uint32_t line);
+void code_statements(struct code_module *module, uint64_t low, uint64_t high, code_statement *take, void *to);
+
 /* Frames of an address that DWARF knows, innermost first, from the arena; NULL when it knows none. */
 const struct lwp_frame *code_frames(struct code_module *module, uint64_t address, uint32_t *count);
 

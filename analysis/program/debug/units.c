@@ -184,24 +184,52 @@ void code_debug_free(struct code_debug *debug)
     free(debug);
 }
 
-/* Of the rows at a function's first address the first is for the function itself, the last for its first statement. */
-uint32_t code_line_opening(struct code_module *module, uint64_t start)
+/* The first row at `start` or behind it: libdw keeps to itself where its rows are. */
+static size_t line_first_row(Dwarf_Lines *lines, size_t count, uint64_t start)
 {
-    struct code_unit *unit = code_unit_find(module, start);
-    Dwarf_Lines *lines;
-    size_t low = 0, high = 0, count;
+    size_t low = 0, high = count;
     Dwarf_Addr address;
-    if (!unit || dwarf_getsrclines(&unit->line_die, &lines, &count))
-        return 0;
-    for (high = count; low < high;) { /* the first row at `start`: libdw keeps to itself where its rows are */
+    while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (dwarf_lineaddr(dwarf_onesrcline(lines, middle), &address) == 0 && address < start)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < count; low++) {
-        Dwarf_Line *row = dwarf_onesrcline(lines, low);
+    return low;
+}
+
+void code_statements(struct code_module *module, uint64_t low, uint64_t high, code_statement *take, void *to)
+{
+    struct code_unit *unit = code_unit_find(module, low);
+    Dwarf_Lines *lines;
+    size_t count;
+    Dwarf_Addr address;
+    if (!unit || dwarf_getsrclines(&unit->line_die, &lines, &count))
+        return;
+    for (size_t i = line_first_row(lines, count, low); i < count; i++) {
+        Dwarf_Line *row = dwarf_onesrcline(lines, i);
+        bool begins = false, ends = true;
+        int line = 0;
+        if (dwarf_lineaddr(row, &address) || address >= high)
+            break;
+        if (dwarf_linebeginstatement(row, &begins) == 0 && begins && dwarf_lineendsequence(row, &ends) == 0 && !ends &&
+            dwarf_lineno(row, &line) == 0 && line > 0)
+            take(to, address, code_file_name(module->code, &unit->line_die, dwarf_linesrc(row, NULL, NULL)), (uint32_t)line);
+    }
+}
+
+/* Of the rows at a function's first address the first is for the function itself, the last for its first statement. */
+uint32_t code_line_opening(struct code_module *module, uint64_t start)
+{
+    struct code_unit *unit = code_unit_find(module, start);
+    Dwarf_Lines *lines;
+    size_t count;
+    Dwarf_Addr address;
+    if (!unit || dwarf_getsrclines(&unit->line_die, &lines, &count))
+        return 0;
+    for (size_t i = line_first_row(lines, count, start); i < count; i++) {
+        Dwarf_Line *row = dwarf_onesrcline(lines, i);
         bool ends = true;
         int line;
         if (dwarf_lineaddr(row, &address) || address != start || dwarf_lineendsequence(row, &ends))

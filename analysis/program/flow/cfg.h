@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_PROGRAM_FLOW_CFG_H
 
 #include "analysis/program/binary/module.h"
+#include "analysis/program/debug/frame.h"
 
 struct cfg_instruction {
     uint64_t address, target; /* target as in code_instruction */
@@ -38,6 +39,8 @@ struct loop_lines {
     uint32_t first_line, last_line;
     uint64_t origin; /* the same for loops of copies of one source function; 0: unknown */
     uint32_t latch_line, latch_column; /* of all jumps back to the header; 0: unknown, or they have several */
+    const struct lwp_frame *calls; /* that inlined the function, innermost first; in the arena */
+    uint32_t call_count;
 };
 
 struct loop_blocks {

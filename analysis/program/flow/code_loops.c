@@ -212,6 +212,8 @@ static void flow_publish(struct flow_work *work, struct flow_function *function)
             .file = loop->lines.file,
             .first_line = loop->lines.first_line,
             .last_line = loop->lines.last_line,
+            .calls = loop->lines.calls,
+            .call_count = loop->lines.call_count,
         };
         code->loops[code->loop_count++] = made;
     }

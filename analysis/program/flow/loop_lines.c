@@ -1,13 +1,17 @@
 /* The source of a machine loop: the innermost inlined function that holds it (nearly) whole, and the first and last
  * line that its instructions have there; an instruction of a function inlined deeper counts with the line of the call.
  * Optimised code mixes in instructions of the surroundings (hoisted, merged), so up to a tenth may lie outside as
- * long as the jumps back to the header lie inside. Lines of another file (macros of assembly, #include) do not count.
+ * long as the jumps back to the header lie inside. Instructions that the compiler added seem to belong to whatever
+ * stands before them in memory; where that is outside of the loop they do not count. Lines of another file (macros of
+ * assembly, #include) do not count either.
  */
 #include "analysis/program/debug/scopes.h"
 #include "analysis/program/flow/cfg.h"
+#include "base/hash.h"
 #include "base/order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct loop_line {
     const char *file;
@@ -17,23 +21,51 @@ struct loop_line {
     bool read;
 };
 
+enum { CALLS_MAX = 64 };
+
+/* A row of the line table that begins a statement. */
+struct loop_statement {
+    uint64_t address, key;
+};
+
 struct loop_source {
     struct code_module *module;
     const struct cfg *cfg;
     struct code_scopes *scopes;
     struct loop_line *lines; /* of each instruction, read when needed */
     uint32_t *counts;        /* per scope, zero between uses */
+    bool *added;             /* of each instruction of the loop asked about: see loop_added() */
+    struct loop_statement *statements;
+    size_t statement_count, statement_room;
+    struct lwp_map *stated;  /* key of a statement -> the last loop asked about that has it, 0: none had */
+    uint32_t asked;          /* loops asked about */
     uint32_t opening_line;   /* 0: unknown */
     struct code_range range;
 };
+
+static uint64_t loop_statement_key(const char *file, uint32_t line)
+{
+    return lwp_hash_mix((uintptr_t)file, line);
+}
+
+static void loop_take_statement(void *to, uint64_t address, const char *file, uint32_t line)
+{
+    struct loop_source *source = to;
+    LWP_GROW(&source->statements, source->statement_count, &source->statement_room);
+    source->statements[source->statement_count++] = (struct loop_statement){address, loop_statement_key(file, line)};
+    *lwp_map_at(source->stated, loop_statement_key(file, line)) = 0;
+}
 
 struct loop_source *loop_source_new(struct code_module *module, struct code_range range, const struct cfg *cfg)
 {
     struct loop_source *source = lwp_zeroed(1, sizeof *source);
     *source = (struct loop_source){.module = module, .cfg = cfg, .range = range};
     source->scopes = code_scopes_at(module, range.low);
+    source->stated = lwp_map_new();
+    code_statements(module, range.low, range.high, loop_take_statement, source);
     source->opening_line = code_line_opening(module, range.low);
     source->lines = lwp_zeroed(cfg->instruction_count, sizeof *source->lines);
+    source->added = lwp_zeroed(cfg->instruction_count, sizeof *source->added);
     source->counts = lwp_zeroed(source->scopes ? source->scopes->count : 0, sizeof *source->counts);
     return source;
 }
@@ -42,6 +74,9 @@ void loop_source_free(struct loop_source *source)
 {
     free(source->lines);
     free(source->counts);
+    free(source->added);
+    free(source->statements);
+    lwp_map_free(source->stated);
     free(source);
 }
 
@@ -93,15 +128,52 @@ static uint32_t loop_latch_scope(struct loop_source *source, const struct loop_b
                       end_ = instruction + source->cfg->blocks[loop->blocks[i_]].instruction_count;                    \
              instruction < end_; instruction++)
 
+static int block_compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The block that holds the address; LWP_NONE: not in the loop. */
+static uint32_t loop_block_at(const struct loop_source *source, const struct loop_blocks *loop, uint64_t address)
+{
+    const struct cfg *cfg = source->cfg;
+    uint32_t block = (uint32_t)LWP_COUNT_UP_TO(cfg->blocks, cfg->block_count, start, address);
+    if (!block || address >= cfg->blocks[--block].end)
+        return LWP_NONE;
+    return bsearch(&block, loop->blocks, loop->block_count, sizeof(uint32_t), block_compare) ? block : LWP_NONE;
+}
+
+/* Has the instruction no line of its own? Line 0 says so. Or it has line and scope from what stands before the loop's code in
+ * memory: its row then begins there, or at the start of a block and repeats what the code before it has. */
+static bool loop_added(struct loop_source *source, const struct loop_blocks *loop, uint32_t instruction)
+{
+    const struct loop_line *own = loop_line(source, instruction);
+    uint32_t block = own->line ? loop_block_at(source, loop, own->row) : LWP_NONE;
+    if (block == LWP_NONE)
+        return true;
+    uint32_t first = source->cfg->blocks[block].first_instruction;
+    if (own->row != source->cfg->blocks[block].start || first == 0 ||
+        loop_block_at(source, loop, source->cfg->instructions[first - 1].address) != LWP_NONE)
+        return false;
+    const struct loop_line *before = loop_line(source, first - 1);
+    return before->line == own->line && before->file == own->file && before->scope == own->scope;
+}
+
+/* Of the instructions that count: all of them when none does. */
 static uint32_t loop_scope(struct loop_source *source, const struct loop_blocks *loop)
 {
-    uint32_t total = 0;
+    uint32_t all = 0, total = 0;
     LOOP_EACH(i)
     {
-        total++;
-        for (uint32_t scope = loop_line(source, i)->scope; scope != LWP_NONE; scope = loop_outer(source, scope))
-            source->counts[scope]++;
+        all++;
+        total += !source->added[i];
     }
+    LOOP_EACH(i)
+    for (uint32_t scope = total && source->added[i] ? LWP_NONE : loop_line(source, i)->scope; scope != LWP_NONE;
+         scope = loop_outer(source, scope))
+        source->counts[scope]++;
+    total = total ? total : all;
     uint32_t found = loop_latch_scope(source, loop);
     while (found && source->counts[found] < total - total / 10)
         found = loop_outer(source, found);
@@ -111,21 +183,25 @@ static uint32_t loop_scope(struct loop_source *source, const struct loop_blocks 
     return found;
 }
 
-static int block_compare(const void *a, const void *b)
+/* Notes which statements begin in the loop. */
+static void loop_find_statements(struct loop_source *source, const struct loop_blocks *loop)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    source->asked++;
+    for (uint32_t i = 0; i < loop->block_count; i++) {
+        const struct cfg_block *block = &source->cfg->blocks[loop->blocks[i]];
+        size_t at = block->start ? LWP_COUNT_UP_TO(source->statements, source->statement_count, address, block->start - 1) : 0;
+        for (; at < source->statement_count && source->statements[at].address < block->end; at++)
+            *lwp_map_at(source->stated, source->statements[at].key) = source->asked;
+    }
 }
 
-/* Does the row of the instruction's line begin in one of the loop's blocks? */
-static bool loop_states(struct loop_source *source, const struct loop_blocks *loop, uint32_t instruction)
+/* Is the instruction's line one that the loop is known to have? Not when the statements of that line all begin elsewhere in the
+ * function: a constant or a copy that the compiler shares between several uses keeps the line of one of them. */
+static bool loop_states(struct loop_source *source, uint32_t instruction)
 {
-    uint64_t row = loop_line(source, instruction)->row;
-    const struct cfg *cfg = source->cfg;
-    size_t block = LWP_COUNT_UP_TO(cfg->blocks, cfg->block_count, start, row);
-    if (!block || row >= cfg->blocks[--block].end)
-        return false;
-    return bsearch(&(uint32_t){(uint32_t)block}, loop->blocks, loop->block_count, sizeof(uint32_t), block_compare);
+    const struct loop_line *own = loop_line(source, instruction);
+    uint32_t begins = lwp_map_get(source->stated, loop_statement_key(own->file, own->line));
+    return !source->added[instruction] && (begins == LWP_MAP_NONE || begins == source->asked);
 }
 
 /* The instruction's line as seen from `scope`: its own, or that of the inlined call it belongs to. */
@@ -168,7 +244,7 @@ static void loop_extend(struct loop_source *source, const struct loop_blocks *lo
     LOOP_EACH(i)
     {
         if (!loop_line_in(source, scope, i, &file, &line) || file != result->file || line < low || line > high ||
-            (trust == LOOP_STATED && !loop_states(source, loop, i)))
+            (trust == LOOP_STATED && !loop_states(source, i)))
             continue;
         if (!result->first_line || line < result->first_line)
             result->first_line = line;
@@ -196,15 +272,34 @@ static void loop_find_latch(struct loop_source *source, const struct loop_blocks
     result->latch_column = column;
 }
 
+/* The calls that inlined the scope, innermost first: the functions they stand in, and their lines. */
+static void loop_calls(struct loop_source *source, uint32_t scope, struct loop_lines *result)
+{
+    struct lwp_frame calls[CALLS_MAX];
+    uint32_t count = 0;
+    for (uint32_t outer; count < CALLS_MAX && (outer = loop_outer(source, scope)) != LWP_NONE; scope = outer)
+        calls[count++] = (struct lwp_frame){.function = code_scope_name(source->scopes, outer),
+                                            .file = source->scopes->items[scope].call_file,
+                                            .line = source->scopes->items[scope].call_line,
+                                            .inlined = loop_outer(source, outer) != LWP_NONE};
+    struct lwp_frame *copy = lwp_arena_alloc(source->module->code->arena, count + 1, sizeof *copy);
+    result->calls = memcpy(copy, calls, count * sizeof *copy);
+    result->call_count = count;
+}
+
 struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_blocks *loop)
 {
     struct loop_lines result = {0};
     const char *file;
     uint32_t line, scope = 0, votes = 0;
+    LOOP_EACH(i)
+    source->added[i] = loop_added(source, loop, i);
+    loop_find_statements(source, loop);
     if (source->scopes) {
         scope = loop_scope(source, loop);
         result.function = code_scope_name(source->scopes, scope);
         result.origin = source->scopes->items[scope].origin;
+        loop_calls(source, scope, &result);
     }
     LOOP_EACH(i)
     { /* the file of the majority */

@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_PROGRAM_FLOW_MACHINE_CODE_H
 
 #include "analysis/program/binary/modules.h"
+#include "analysis/program/debug/frame.h"
 
 /* Natural loops of the decoded control flow, nested as Havlak does (irreducible ones included). */
 struct lwp_loop {
@@ -13,6 +14,8 @@ struct lwp_loop {
     const char *function; /* the innermost inlined function that holds the whole loop */
     const char *file;
     uint32_t first_line, last_line; /* 0: unknown */
+    const struct lwp_frame *calls;  /* that inlined that function, innermost first: what they stand in, and where */
+    uint32_t call_count;            /* 0: it is not inlined */
     uint32_t source;                /* see lwp_code_source_loop() */
 };
 
