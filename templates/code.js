@@ -86,6 +86,7 @@ function viewLoop(index) {
   return [
     el('p.crumbs', null, el('a', {href: '#loops'}, 'Code'), ' › loop'),
     el('h1', {title: loop.function}, brief(loop.function || 'unknown function'), el('span.soft', null, ' ', loop.file ? baseName(loop.file) + linesOf(loop) : '')),
+    loop.inlined_into && el('p', null, 'The function is ', inlinedText(loop), '.'),
     tiles([['Share of the time', percent(loop.share), 'without the loops inside'], ['Samples', count(loop.samples), engineName()]]),
     Number.isInteger(loop.parent) && at(data.loops, loop.parent) && el('p', null, 'Inside of ', el('a', {href: '#loop/' + loop.parent}, loopPlace(at(data.loops, loop.parent)))),
     el('section', null, el('h2', null, 'Source'), sourceOf(loop)),

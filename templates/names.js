@@ -25,10 +25,12 @@ function linesOf(loop) {
 function loopPlace(loop) {
   if (!loop) return unknown('unknown loop');
   return [el('strong', {title: loop.function}, brief(loop.function || 'unknown function')), loop.kind === 'function' && el('span.soft', null, ' outside of loops'),
-    loop.file ? el('span.where', {title: loop.file}, ' ', baseName(loop.file) + linesOf(loop)) : el('span.where', null, isNumber(loop.address) ? ` at 0x${loop.address.toString(16)}, no line information` : ' no line information')];
+    loop.file ? el('span.where', {title: loop.file}, ' ', baseName(loop.file) + linesOf(loop)) : el('span.where', null, isNumber(loop.address) ? ` at 0x${loop.address.toString(16)}, no line information` : ' no line information'),
+    isNumber(loop.level) && el('span.soft', null, `, loop ${loop.level} of the nest`), loop.inlined_into && el('span.soft', null, ', ', inlinedText(loop))];
 }
 
-const loopText = loop => loop ? `${loop.function || ''} ${loop.file || ''}` : '';
+const inlinedText = loop => `inlined into ${brief(frameName(loop.inlined_into))}${loop.inlined_into.file ? ` ${baseName(loop.inlined_into.file)}${isNumber(loop.inlined_into.line) ? ':' + loop.inlined_into.line : ''}` : ''}`;
+const loopText = loop => loop ? `${loop.function || ''} ${loop.file || ''}${loop.inlined_into ? ' ' + inlinedText(loop) : ''}` : '';
 
 function objectName(object) {
   return object && object.name ? object.name : 'unknown';

@@ -1,6 +1,8 @@
 /* "contexts" and "loops" of analysis.json: each is listed when it is first spoken of. */
 #include "analysis/json/json_parts.h"
 
+#include "analysis/profile/regions.h"
+
 #include <stdlib.h>
 
 enum { LOOPS_LISTED = 1000, FRAMES_LISTED = 128 };
@@ -55,11 +57,17 @@ static json_t *json_loop(struct lwp_json_tables *tables, uint32_t index, int dep
     json_t *parent = json_loop(tables, region->parent, depth + 1);
     uint32_t id = (uint32_t)json_array_size(tables->loops);
     *lwp_map_at(tables->region_ids, index) = id;
+    const struct lwp_frame *call = lwp_regions_call(region);
+    unsigned level = lwp_regions_level(profile, region);
     json_array_append_new(tables->loops,
                           lwp_json_new("kind", json_string(region->is_function ? "function" : "loop"), "address",
                                        json_integer((json_int_t)(region->address & INT64_MAX)), "function", lwp_json_text(region->function),
                                        "file", lwp_json_text(region->file), "first_line", lwp_json_known(region->first_line), "last_line",
-                                       lwp_json_known(region->last_line), "parent", parent, "module", lwp_json_id(region->module), "share",
+                                       lwp_json_known(region->last_line), "inlined_into",
+                                       call ? lwp_json_new("function", lwp_json_text(call->function), "file", lwp_json_text(call->file),
+                                                           "line", lwp_json_known(call->line), NULL)
+                                            : json_null(),
+                                       "level", level > 1 ? lwp_json_count(level) : NULL, "parent", parent, "module", lwp_json_id(region->module), "share",
                                        lwp_json_share(lwp_share_of(&region->weight, &profile->total).value), "samples",
                                        lwp_json_count(region->weight.samples), NULL));
     return json_integer(id);

@@ -141,7 +141,7 @@ static const char *redact_words(struct redact *redact, const char *text)
 static const char *redact_path(const struct redact *redact, const char *path)
 {
     const char *relative = *path == '/' || strncmp(path, "../", 3) == 0 ? lwp_source_relative(redact->arena, redact->root, path) : path;
-    if (redact->all && *relative == '/' && !lwp_source_is_system(relative))
+    if (redact->all && *relative == '/' && !lwp_path_is_system(relative))
         return lwp_arena_printf(redact->arena, ".../%s", lwp_path_last(relative));
     return relative;
 }

@@ -93,6 +93,8 @@ struct lwp_region {
     uint64_t address; /* of its first machine loop's header, or the function, in its module's file */
     const char *function, *file;
     uint32_t first_line, last_line;
+    const struct lwp_frame *calls; /* that inlined the function, innermost first; of a loop */
+    uint32_t call_count;
     uint32_t parent;         /* region or LWP_NONE */
     uint32_t same_as;        /* the region this one is a version of (itself: none) */
     struct lwp_tally weight; /* all samples in it but not in a nested one */

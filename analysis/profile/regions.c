@@ -1,8 +1,9 @@
 /* Source loops from machine loops.
  *
- * Compilers make several loops of one: peeled and vectorised parts, remainders, unswitched and inlined copies. They
- * are one source loop when function and lines are equal, or, within one function, when their lines overlap and neither
- * holds the other (nested loops never join).
+ * Compilers make several loops of one: peeled and vectorised parts, remainders, unswitched copies. They are one source
+ * loop when function, lines and the calls that inlined the function are equal, or, with equal calls, when at least half of
+ * the lines of the shorter one are those of the other and neither holds the other (nested loops never join). What is inlined at
+ * two calls is two loops: they go over different data.
  * Limits: without line numbers each machine loop is its own; loops beside each other on one source line become one. */
 #include "analysis/profile/regions.h"
 
@@ -18,6 +19,17 @@ enum { REGIONS_MAX = 1 << 18 };
 static bool region_text_equal(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool region_calls_equal(const struct lwp_region *x, const struct lwp_region *y)
+{
+    if (x->call_count != y->call_count)
+        return false;
+    for (uint32_t i = 0; i < x->call_count; i++)
+        if (x->calls[i].line != y->calls[i].line || !region_text_equal(x->calls[i].file, y->calls[i].file) ||
+            !region_text_equal(x->calls[i].function, y->calls[i].function))
+            return false;
+    return true;
 }
 
 static uint32_t region_intern(struct lwp_profile *profile, uint64_t key, const struct lwp_region *made)
@@ -42,6 +54,11 @@ static uint64_t region_key(const struct lwp_region *region, uint64_t identity)
     uint64_t key = lwp_hash_mix(region->module, region->function ? lwp_hash_text(region->function) : 0);
     key = lwp_hash_mix(key, region->file ? lwp_hash_text(region->file) : 0);
     key = lwp_hash_mix(key, (uint64_t)region->first_line << 32 | region->last_line);
+    for (uint32_t i = 0; i < region->call_count; i++) {
+        const struct lwp_frame *call = &region->calls[i];
+        key = lwp_hash_mix(lwp_hash_mix(key, call->function ? lwp_hash_text(call->function) : 0), call->line);
+        key = lwp_hash_mix(key, call->file ? lwp_hash_text(call->file) : 0);
+    }
     return lwp_hash_mix(key, region->first_line && !region->is_function ? 0 : identity + 1);
 }
 
@@ -67,6 +84,7 @@ static uint32_t region_of_loop(struct lwp_profile *profile, uint32_t index, int 
         return LWP_NONE;
     struct lwp_region region = {.module = loop->module, .address = loop->header, .function = loop->function,
                                 .file = loop->file, .first_line = loop->first_line, .last_line = loop->last_line,
+                                .calls = loop->calls, .call_count = loop->call_count,
                                 .parent = region_of_loop(profile, loop->parent, depth + 1)};
     uint64_t key = region_key(&region, loop->header);
     /* A nest written on one line: none of its loops is one of those around it. */
@@ -111,13 +129,21 @@ uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region)
     return region;
 }
 
-/* Of a nest whose loops all have the same lines: 1 the outermost. */
-static unsigned region_level(const struct lwp_profile *profile, const struct lwp_region *region)
+const struct lwp_frame *lwp_regions_call(const struct lwp_region *region)
+{
+    for (uint32_t i = 0; i < region->call_count; i++)
+        if (region->calls[i].file && !lwp_path_is_system(region->calls[i].file))
+            return &region->calls[i];
+    return region->call_count ? &region->calls[region->call_count - 1] : NULL;
+}
+
+unsigned lwp_regions_level(const struct lwp_profile *profile, const struct lwp_region *region)
 {
     unsigned level = 1;
-    for (uint32_t outer = region->parent; outer != LWP_NONE && level < 64; outer = profile->regions[outer].parent)
+    for (uint32_t outer = region->first_line ? region->parent : LWP_NONE; outer != LWP_NONE && level < 64; outer = profile->regions[outer].parent)
         level += !region->is_function && !profile->regions[outer].is_function && profile->regions[outer].first_line == region->first_line &&
-                 profile->regions[outer].last_line == region->last_line && region_text_equal(profile->regions[outer].file, region->file);
+                 profile->regions[outer].last_line == region->last_line && region_text_equal(profile->regions[outer].file, region->file) &&
+                 region_calls_equal(&profile->regions[outer], region);
     return level;
 }
 
@@ -129,8 +155,21 @@ const char *lwp_regions_lines(struct lwp_profile *profile, const struct lwp_regi
     lines = region->first_line == region->last_line
                 ? lwp_arena_printf(profile->arena, "%s:%u", file, region->first_line)
                 : lwp_arena_printf(profile->arena, "%s:%u-%u", file, region->first_line, region->last_line);
-    unsigned level = region_level(profile, region);
-    return level > 1 ? lwp_arena_printf(profile->arena, "%s (loop %u of the nest)", lines, level) : lines;
+    unsigned level = lwp_regions_level(profile, region);
+    if (level > 1)
+        lines = lwp_arena_printf(profile->arena, "%s (loop %u of the nest)", lines, level);
+    const struct lwp_frame *call = lwp_regions_call(region);
+    return call && call->file && call->line
+               ? lwp_arena_printf(profile->arena, "%s, inlined at %s:%u", lines, lwp_path_last(call->file), call->line)
+               : lines;
+}
+
+static bool region_lines_shared(const struct lwp_region *x, const struct lwp_region *y)
+{
+    uint32_t first = x->first_line > y->first_line ? x->first_line : y->first_line;
+    uint32_t last = x->last_line < y->last_line ? x->last_line : y->last_line;
+    uint32_t shorter = x->last_line - x->first_line < y->last_line - y->first_line ? x->last_line - x->first_line : y->last_line - y->first_line;
+    return first <= last && 2 * (uint64_t)(last - first + 1) >= (uint64_t)shorter + 1;
 }
 
 static bool region_same_source(const struct lwp_profile *profile, uint32_t a, uint32_t b)
@@ -138,9 +177,8 @@ static bool region_same_source(const struct lwp_profile *profile, uint32_t a, ui
     const struct lwp_region *x = &profile->regions[a], *y = &profile->regions[b];
     if (x->is_function || y->is_function || x->module != y->module || !x->first_line || !y->first_line)
         return false;
-    if (x->last_line < y->first_line || y->last_line < x->first_line)
-        return false;
-    if (!region_text_equal(x->function, y->function) || !region_text_equal(x->file, y->file))
+    if (!region_lines_shared(x, y) || !region_text_equal(x->function, y->function) || !region_text_equal(x->file, y->file) ||
+        !region_calls_equal(x, y))
         return false;
     return !region_holds(profile, a, b) && !region_holds(profile, b, a) &&
            lwp_regions_final(profile, x->parent) == lwp_regions_final(profile, y->parent);

@@ -14,8 +14,15 @@ void lwp_regions_merge(struct lwp_profile *profile);
 /* The region that one is a version of, itself where it is none; LWP_NONE: of LWP_NONE. After lwp_regions_merge. */
 uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region);
 
-/* FILE:LINE or FILE:FIRST-LAST, the file without its folder, and which loop of a nest where several have these lines; NULL:
- * not known. In profile->arena. */
+/* The call in the user's own code that inlined a loop's function, or the outermost one in code of the system; NULL: it is not
+ * inlined. */
+const struct lwp_frame *lwp_regions_call(const struct lwp_region *region);
+
+/* Of a nest whose loops all have the same lines: 1 the outermost. */
+unsigned lwp_regions_level(const struct lwp_profile *profile, const struct lwp_region *region);
+
+/* FILE:LINE or FILE:FIRST-LAST, the file without its folder, which loop of a nest where several have these lines, and where the
+ * function is inlined; NULL: not known. In profile->arena. */
 const char *lwp_regions_lines(struct lwp_profile *profile, const struct lwp_region *region);
 
 /* time_weight of all objects: the whole cost of each loop is shared among the objects it stalls on, in proportion to the stalls.

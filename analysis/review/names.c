@@ -36,15 +36,6 @@ const char *lwp_stable_function(struct lwp_arena *arena, const char *function)
 
 /* ---- source paths ---- */
 
-bool lwp_source_is_system(const char *path)
-{
-    static const char *const folders[] = {"/usr/", "/lib/", "/lib64/", "/rustc/", "/opt/", "/nix/store/"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-            return strncmp(path, "/usr/src/", 9) != 0 && strncmp(path, "/usr/local/src/", 15) != 0;
-    return strstr(path, "/.cargo/registry/") != NULL;
-}
-
 static const char *root_normal(struct lwp_arena *arena, const char *path)
 {
     bool absolute = *path == '/';
@@ -85,7 +76,7 @@ static void root_of_text(void *to, const char *key, json_t *text)
 {
     struct root_files *files = to;
     const char *path = json_string_value(text);
-    if (strcmp(key, "file") != 0 || *path != '/' || lwp_source_is_system(path))
+    if (strcmp(key, "file") != 0 || *path != '/' || lwp_path_is_system(path))
         return;
     path = root_normal(files->arena, path);
     files->found |= files->below && lwp_path_is_below(path, files->below);

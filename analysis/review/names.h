@@ -21,7 +21,4 @@ const char *lwp_source_root(struct lwp_arena *arena, json_t *analysis, const cha
 /* The path without "." and ".." inside it; what comes after the root where it lies below it. `root` may be NULL. */
 const char *lwp_source_relative(struct lwp_arena *arena, const char *root, const char *path);
 
-/* Headers and libraries of the system or the tool chain, by where they are. */
-bool lwp_source_is_system(const char *path);
-
 #endif

@@ -94,7 +94,16 @@ static const char *review_location(const struct lwp_review *review, const json_t
 
 const char *lwp_review_loop_text(const struct lwp_review *review, const json_t *loop)
 {
-    return review_location(review, loop, "first_line", "last_line");
+    const char *text = review_location(review, loop, "first_line", "last_line");
+    const json_t *call = json_object_get(loop, "inlined_into"), *address = json_object_get(loop, "address");
+    unsigned level = review_line(loop, "level");
+    if (!lwp_json_is(loop, "kind", "loop"))
+        return text;
+    if (!review_line(loop, "first_line") && lwp_json_string(loop, "function") && json_is_integer(address)) /* several loops of a function would have one name */
+        text = SAY("%s (loop at %#llx)", text, (unsigned long long)json_integer_value(address));
+    if (level)
+        text = SAY("%s, loop %u of the nest", text, level);
+    return json_is_object(call) ? SAY("%s, inlined into %s", text, review_location(review, call, "line", "line")) : text;
 }
 
 const char *lwp_review_frame_text(const struct lwp_review *review, const json_t *frame)
@@ -110,7 +119,7 @@ const json_t *lwp_review_own_frame(const struct lwp_review *review, const json_t
         const json_t *module = lwp_json_entry(review->root, "modules", frame, "module");
         const char *file = lwp_json_string_or(frame, "file", "");
         /* libraries of the system are built with relative paths, if they have any here */
-        if (*file && !lwp_source_is_system(file) && !lwp_source_is_system(lwp_json_string_or(module, "path", "")))
+        if (*file && !lwp_path_is_system(file) && !lwp_path_is_system(lwp_json_string_or(module, "path", "")))
             return frame;
     }
     return json_array_get(frames, 0);

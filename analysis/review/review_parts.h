@@ -16,7 +16,8 @@ void lwp_review_row(struct lwp_review_item *item, double share, const char *loca
 /* Places, without those that are there already or have no file. */
 void lwp_review_add_loop(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *loop);
 void lwp_review_add_frame(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *frame);
-/* "match (neuron.c:93-94)", "excite (neuron.c:38)", or "sort+0x6e8c" without symbols. */
+/* "match (neuron.c:93-94)", "excite (neuron.c:38)", or "sort+0x6e8c" without symbols; of a loop also which one of a nest on the
+ * same lines, and the call that inlined it: "merge (tsp.c:133-135), inlined into tsp (tsp.c:289)". */
 const char *lwp_review_loop_text(const struct lwp_review *review, const json_t *loop);
 const char *lwp_review_frame_text(const struct lwp_review *review, const json_t *frame);
 /* Its name, or "sort+0x6e8c". */
