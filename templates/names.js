@@ -98,4 +98,11 @@ function tiles(rows) {
     el('div', null, el('dt', null, name), el('dd.big', null, value), detail && el('dd', null, detail), note && el('dd.soft', null, note))));
 }
 
+// Whether the fields by address and by code are the same: both witnesses must agree.
+function agreementText(object) {
+  const agreement = object && object.agreement;
+  if (!agreement) return null;
+  return isNumber(agreement.share) ? `address and code name the same field for ${percent(agreement.share)} of the accesses` : 'fields known by addresses only, the code names none';
+}
+
 const missingView = text => [el('h1', null, 'Not here'), el('p', null, text), el('p', null, el('a', {href: '#findings'}, 'To the findings'))];

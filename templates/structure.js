@@ -221,7 +221,7 @@ function viewSplit(index) {
       ['Expected gain', gainOf(split), saved(split.expected_speedup), wholeOf()],
       ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95\u00a0% interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${engineName()}`],
       ['Cache lines fetched', split.traffic ? `${split.traffic.before.toFixed(2)} → ${split.traffic.after.toFixed(2)}` : 'unknown', (split.traffic && split.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
-      ['Confidence', confidence(split.confidence) || 'unknown', 'from the number and agreement of samples', isNumber(split.element_probability) && split.element_probability < 0.995 ? `element size right with ${percent(split.element_probability)}` : null],
+      ['Confidence', confidence(split.confidence) || 'unknown', agreementText(object) || 'from the number and agreement of samples', isNumber(split.element_probability) && split.element_probability < 0.995 ? `element size right with ${percent(split.element_probability)}` : null],
     ]),
     el('section', null, el('h2', null, 'What changes'),
       el('div.panel', null,

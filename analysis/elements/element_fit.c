@@ -78,7 +78,8 @@ double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64
     int judged = 0;
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED; i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (lwp_objects_library_code(profile, stream->module) || stream->offsets.count == 0 || lwp_element_beyond(stream, end))
+        if (lwp_objects_library_code(profile, stream->module) || stream->offsets.count == 0 || lwp_element_beyond(stream, end) ||
+            lwp_element_before(stream, start))
             continue;
         uint64_t residue;
         bool whole = stream->bytes >= size; /* a vector over several elements: it must start at one */

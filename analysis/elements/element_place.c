@@ -27,19 +27,25 @@ double lwp_element_residue(const struct lwp_stream *stream, uint64_t element_byt
 
 bool lwp_element_place(const struct lwp_object *object, uint64_t offset, uint64_t *place)
 {
-    bool inside = offset >= object->element_start && (!object->element_end || offset < object->element_end);
-    *place = inside ? (offset - object->element_start) % object->element_bytes : 0;
-    return inside;
+    *place = 0;
+    if (offset < object->element_start || (object->element_end && offset >= object->element_end))
+        return false;
+    *place = (offset - object->element_start) % lwp_element_spacing(object);
+    return *place < object->element_bytes;
 }
 
 uint64_t lwp_element_count(const struct lwp_object *object)
 {
-    if (!object->element_bytes || object->bytes < object->element_start)
+    uint64_t start = object->element_start, spacing = lwp_element_spacing(object);
+    if (!object->element_bytes || object->bytes < start)
         return 0;
-    if (object->element_end) /* tables that grew have as large a part of control bytes */
-        return (uint64_t)((double)object->bytes / (double)object->largest * (double)(object->element_end - object->element_start)) /
-               object->element_bytes;
-    return (object->bytes - object->element_start) / object->element_bytes;
+    if (object->single)
+        return object->bytes / (start + object->element_bytes);
+    uint64_t end = object->element_end ? object->element_end : object->largest;
+    if (object->bytes <= object->largest || !(start || object->element_end) || end < start)
+        return (object->bytes - start) / spacing;
+    /* Each block has a header, and tables that grew have as large a part of control bytes. */
+    return (uint64_t)((double)object->bytes / (double)object->largest * (double)(end - start)) / spacing;
 }
 
 bool lwp_element_beyond(const struct lwp_stream *stream, uint64_t end)
@@ -51,12 +57,24 @@ bool lwp_element_beyond(const struct lwp_stream *stream, uint64_t end)
     return beyond * 2 > count;
 }
 
+bool lwp_element_before(const struct lwp_stream *stream, uint64_t start)
+{
+    uint64_t offsets[LWP_RESERVOIR];
+    size_t count = start ? lwp_streams_offsets(stream, offsets, LWP_RESERVOIR) : 0, before = 0;
+    for (size_t i = 0; i < count; i++)
+        before += offsets[i] < start;
+    return before * 2 > count;
+}
+
 double lwp_element_stream_place(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t *place)
 {
     const struct lwp_object *object = &profile->objects[stream->object];
     uint64_t residue;
-    double keeps = lwp_element_residue(stream, object->element_bytes, &residue);
-    *place = (residue + object->element_bytes - object->element_start % object->element_bytes) % object->element_bytes;
+    uint64_t start = object->element_start, spacing = object->single ? start + object->element_bytes : lwp_element_spacing(object);
+    double keeps = lwp_element_residue(stream, spacing, &residue);
+    *place = (residue + spacing - start % spacing) % spacing;
+    if (*place >= object->element_bytes)
+        keeps = 0;
     return lwp_element_beyond(stream, object->element_end) ? 0 : keeps;
 }
 

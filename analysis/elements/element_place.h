@@ -4,6 +4,12 @@
 
 #include "analysis/profile/profile.h"
 
+/* From the start of one element to that of the next; of single blocks, to the end of the block. */
+static inline uint64_t lwp_element_spacing(const struct lwp_object *object)
+{
+    return object->element_spacing ? object->element_spacing : object->element_bytes;
+}
+
 /* Where in its element an offset from the start of the block lies. False: before the first one or behind the last. */
 bool lwp_element_place(const struct lwp_object *object, uint64_t offset, uint64_t *place);
 
@@ -16,6 +22,9 @@ uint64_t lwp_element_count(const struct lwp_object *object);
 
 /* Whether most of what the stream touches lies behind the elements, when those end there (0: they do not). */
 bool lwp_element_beyond(const struct lwp_stream *stream, uint64_t end);
+
+/* Whether most of it lies before the first element, in a header. */
+bool lwp_element_before(const struct lwp_stream *stream, uint64_t start);
 
 /* The offset modulo any size a stream keeps to, and the share of its samples that do; headers are not looked at. */
 double lwp_element_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue);

@@ -1,6 +1,7 @@
 /* Candidates for the type of an object's elements. Pointers at its accesses count by how often they were used, the
  * allocation and the declaration as much as all accesses together or more. */
 
+#include "analysis/elements/element_code.h"
 #include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
@@ -26,18 +27,13 @@ bool lwp_element_table(uint64_t block_bytes, uint64_t element_bytes, uint64_t *s
     return false;
 }
 
-static bool element_same_type(const struct lwp_type *a, const struct lwp_type *b)
-{
-    return a == b || (a->bytes == b->bytes && a->kind == b->kind && a->name && b->name && strcmp(a->name, b->name) == 0);
-}
-
 static void element_vote(struct lwp_element_votes *votes, const struct lwp_type *type, const char *variable, double score, bool exact)
 {
     if (!type || type->bytes == 0 || type->bytes > ELEMENT_MAX)
         return;
     struct lwp_element_candidate *candidate = NULL;
     for (size_t i = 0; i < votes->count && !candidate; i++)
-        if (element_same_type(votes->candidates[i].type, type))
+        if (lwp_element_same_type(votes->candidates[i].type, type))
             candidate = &votes->candidates[i];
     if (!candidate) {
         if (votes->count == LWP_ELEMENT_CANDIDATES_MAX)
@@ -57,7 +53,7 @@ static void element_count_exact(struct lwp_element_votes *votes, const struct lw
 {
     votes->exact += accesses;
     for (size_t i = 0; i < votes->count; i++)
-        if (element_same_type(votes->candidates[i].type, type))
+        if (lwp_element_same_type(votes->candidates[i].type, type))
             votes->candidates[i].accessed += accesses;
 }
 
@@ -93,7 +89,7 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
                                                            : 2),
                          candidate.exact);
             for (size_t k = 0; k < votes->count; k++)
-                if (element_same_type(votes->candidates[k].type, candidate.type)) {
+                if (lwp_element_same_type(votes->candidates[k].type, candidate.type)) {
                     *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].allocator) = true;
                     votes->candidates[k].table = candidate.table;
                 }

@@ -6,6 +6,7 @@
  * Limits: copies by the C library say nothing about sizes. */
 #include "analysis/elements/elements.h"
 
+#include "analysis/elements/element_code.h"
 #include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
@@ -25,12 +26,12 @@ static bool element_is_flexible(const struct lwp_type *type)
     return type->kind == LWP_TYPE_STRUCT && type->field_count && type->fields[type->field_count - 1].bytes == 0;
 }
 
-/* A block that ends with its last element shows the size of a header, modulo the element size. */
+/* What a block has more than whole elements: a header, or nothing but what it was rounded up to. */
 static uint64_t element_remainder(const struct lwp_object *object, uint64_t size)
 {
-    enum { ROUNDED = 64 }; /* sizes are also rounded up, to cache lines or pages */
+    enum { PAGE = 4096 };
     bool whole = object->kind == LWP_OBJECT_HEAP && object->allocations == 1 && object->bytes == object->largest;
-    return whole && object->bytes % ROUNDED ? object->bytes % size : 0;
+    return whole && object->bytes % PAGE ? object->bytes % size : 0;
 }
 
 /* A structure that ends in an array of this type: the rest of it is a header. */
@@ -53,41 +54,83 @@ static const struct lwp_field *element_last(const struct lwp_element_candidate *
     return &holder->type->fields[holder->type->field_count - 1];
 }
 
-static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
-                           const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence, bool single,
-                           uint64_t *start)
+/* What is decided from. */
+struct element_case {
+    const struct lwp_profile *profile;
+    uint32_t index;
+    const struct lwp_element_votes *votes;
+    const struct lwp_element_evidence *evidence;
+    const struct lwp_element_code *code;
+};
+
+enum { STARTS = 3 };
+
+/* Where the elements may begin, best first. Where the code speaks there is one place only: the two witnesses find it together. */
+static size_t element_starts(const struct element_case *of, const struct lwp_element_candidate *candidate, bool single, uint64_t element,
+                             uint64_t starts[STARTS])
 {
-    const struct lwp_object *object = &profile->objects[index];
-    uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
-    bool flexible = element_is_flexible(candidate->type);
-    if ((block && bytes > block) || (flexible && !object->pool_size))
+    const struct lwp_object *object = &of->profile->objects[of->index];
+    const struct lwp_element_candidate *holder = single ? NULL : element_holder(of->votes, candidate->type);
+    uint64_t behind = candidate->table ? of->votes->table_start : holder ? element_last(holder)->offset : 0, said;
+    uint64_t likely[STARTS] = {behind, 0, single ? 0 : element_remainder(object, element)};
+    size_t count = single || candidate->table ? 1 : STARTS;
+    double agree = lwp_element_code_start(of->code, candidate->type, element, &said);
+    memcpy(starts, likely, sizeof likely);
+    if (agree < 0 || candidate->table)
+        return count;
+    if (agree < fit_needed)
+        return 0;
+    *starts = said;
+    for (size_t i = 0; i < count; i++)
+        if (likely[i] % element == said) {
+            *starts = likely[i];
+            break;
+        }
+    return 1;
+}
+
+/* Whether a block holds whole elements after the start. */
+static bool element_fills(const struct lwp_object *object, const struct lwp_element_candidate *candidate, bool single, uint64_t start)
+{
+    const struct lwp_type *type = candidate->type;
+    if (!object->pool_size)
+        return true;
+    if (start + type->bytes > object->pool_size)
+        return false;
+    uint64_t room = object->pool_size - start;
+    if (element_is_flexible(type))
+        return true;
+    if (!single)
+        return room % type->bytes == 0;
+    /* A block that is larger than what was pointed to is of a class derived from it, perhaps. */
+    return room == type->bytes || type->kind != LWP_TYPE_STRUCT || type->language == LWP_LANGUAGE_C;
+}
+
+static bool element_accept(const struct element_case *of, const struct lwp_element_candidate *candidate, bool single, uint64_t *start)
+{
+    const struct lwp_object *object = &of->profile->objects[of->index];
+    const struct lwp_element_votes *votes = of->votes;
+    uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest, starts[STARTS];
+    if ((block && bytes > block) || (element_is_flexible(candidate->type) && !object->pool_size))
         return false;
     if (object->pool_size && !candidate->exact && bytes != object->pool_size)
         return false;
-    if (object->pool_size && object->pool_size % bytes && !single && !flexible)
+    if (!single && (bytes == 1 || !candidate->exact) && !lwp_element_evidence_allows(of->evidence, bytes))
         return false;
-    /* A block that is larger than what was pointed to is of a class derived from it, perhaps. */
-    if (single && bytes < object->pool_size && candidate->type->kind == LWP_TYPE_STRUCT && !flexible &&
-        candidate->type->language != LWP_LANGUAGE_C)
-        return false;
-    if (!single && (bytes == 1 || !candidate->exact) && !lwp_element_evidence_allows(evidence, bytes))
-        return false;
-    for (size_t i = 0; i < votes->count && evidence->several && !candidate->table; i++) /* several arrays: perhaps of several types */
+    for (size_t i = 0; i < votes->count && of->evidence->several && !candidate->table; i++) /* several arrays: perhaps of several types */
         if (!candidate->exact || (votes->candidates[i].exact && votes->candidates[i].type->bytes != bytes))
             return false;
     uint64_t element = single ? object->pool_size : bytes;
     /* The allocation and the pointers used agree, or most pointers: a stray address or two among few do not count. */
     bool agreed =
         ((candidate->made || candidate->table) && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
-    const struct lwp_element_candidate *holder = single ? NULL : element_holder(votes, candidate->type);
-    uint64_t starts[] = {candidate->table ? votes->table_start
-                         : holder         ? element_last(holder)->offset
-                                          : 0,
-                         0, element_remainder(object, element)};
-    for (size_t i = 0; i < (single || candidate->table ? 1 : sizeof starts / sizeof *starts); i++) {
+    size_t count = element_starts(of, candidate, single, element, starts);
+    for (size_t i = 0; i < count; i++) {
         *start = starts[i];
-        double fit =
-            lwp_element_fit(profile, index, element, candidate->type, candidate->exact, *start, candidate->table ? votes->table_end : 0);
+        if (!element_fills(object, candidate, single, *start))
+            continue;
+        double fit = lwp_element_fit(of->profile, of->index, element, candidate->type, candidate->exact, *start,
+                                     candidate->table ? votes->table_end : 0);
         if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
             return true;
     }
@@ -121,10 +164,11 @@ static bool element_is_mixed(const struct lwp_element_votes *votes, const struct
 }
 
 /* A type that was only in scope is accepted when it alone has the stride as its size, and no typed pointer was followed. */
-static bool element_alone(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
-                          const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence)
+static bool element_alone(const struct element_case *of, const struct lwp_element_candidate *candidate)
 {
-    const struct lwp_object *object = &profile->objects[index];
+    const struct lwp_object *object = &of->profile->objects[of->index];
+    const struct lwp_element_votes *votes = of->votes;
+    const struct lwp_element_evidence *evidence = of->evidence;
     uint64_t seen = object->single ? object->pool_size : evidence->stride, bytes = candidate->type->bytes, start;
     bool open = !object->single && seen && evidence->bytes == 0; /* several elements to the stride, perhaps */
     if ((bytes != seen && !open) || (!candidate->allocator && votes->exact > exact_rules * (double)object->accesses))
@@ -134,30 +178,44 @@ static bool element_alone(const struct lwp_profile *profile, uint32_t index, con
             return false;
     for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++)
         if (!candidate->allocator && &votes->candidates[i] != candidate && (open || votes->candidates[i].type->bytes == seen) &&
-            element_accept(profile, index, votes, &votes->candidates[i], evidence, object->single, &start))
+            element_accept(of, &votes->candidates[i], object->single, &start))
             return false;
     return true;
 }
 
-/* Without a type: where no access spans two elements. */
-static uint64_t element_start_by_offsets(const struct lwp_profile *profile, uint32_t index, uint64_t size)
+/* Whether accesses would span two elements if they began there. */
+static bool element_crosses(const struct lwp_profile *profile, uint32_t index, uint64_t size, uint64_t start)
 {
-    uint64_t starts[] = {element_remainder(&profile->objects[index], size), 0};
-    for (int i = 0; i < 2; i++) {
-        double crosses = 0, all = 0;
-        LWP_STREAMS_OF(profile, index, stream) {
-            uint64_t residue;
-            if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
-                lwp_element_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
-                continue;
-            all += (double)stream->accesses;
-            if ((residue + size - starts[i]) % size + stream->bytes > size)
-                crosses += (double)stream->accesses;
-        }
-        if (crosses <= (1 - fit_needed) * all)
-            return starts[i];
+    double crosses = 0, all = 0;
+    LWP_STREAMS_OF(profile, index, stream) {
+        uint64_t residue;
+        if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
+            lwp_element_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
+            continue;
+        all += (double)stream->accesses;
+        if ((residue + size - start) % size + stream->bytes > size)
+            crosses += (double)stream->accesses;
     }
-    return 0;
+    return crosses > (1 - fit_needed) * all;
+}
+
+/* By the addresses alone: at the start of the block, or behind what it has more than whole elements. Where both would do, nobody
+ * knows. Of plain numbers any will do. */
+static void element_start_by_offsets(struct lwp_profile *profile, uint32_t index, bool plain)
+{
+    struct lwp_object *object = &profile->objects[index];
+    uint64_t size = object->element_bytes, remainder = element_remainder(object, size);
+    bool at_start = !element_crosses(profile, index, size, 0);
+    if (remainder && !element_crosses(profile, index, size, remainder)) {
+        object->element_start = remainder;
+        object->start_open = at_start && !plain;
+    }
+    if (object->start_open)
+        object->fields_unknown =
+            lwp_arena_printf(profile->arena,
+                             "the block has %llu bytes more than whole elements of %llu, and nothing says whether they are a header before "
+                             "the elements or come after them",
+                             (unsigned long long)remainder, (unsigned long long)size);
 }
 
 /* A small block is one element, unless accesses stride through most of it: then it is a small array. */
@@ -185,11 +243,10 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
 
 /* The best candidate that agrees with all evidence. Known structures come first, since a pointer to a member may be a pointer to a
  * plain number. */
-static const struct lwp_element_candidate *element_choose(const struct lwp_profile *profile, uint32_t index,
-                                                          const struct lwp_element_votes *votes,
-                                                          const struct lwp_element_evidence *evidence, bool *single, uint64_t *start)
+static const struct lwp_element_candidate *element_choose(const struct element_case *of, bool *single, uint64_t *start)
 {
-    const struct lwp_object *object = &profile->objects[index];
+    const struct lwp_object *object = &of->profile->objects[of->index];
+    const struct lwp_element_votes *votes = of->votes;
     for (int structs = 1; structs >= 0; structs--)
         for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++) {
             const struct lwp_element_candidate *candidate = &votes->candidates[i];
@@ -199,9 +256,9 @@ static const struct lwp_element_candidate *element_choose(const struct lwp_profi
             const struct lwp_element_candidate *holder = element_holder(votes, candidate->type);
             bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
             *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
-            if (element_accept(profile, index, votes, candidate, evidence, *single, start) && !element_is_mixed(votes, candidate) &&
+            if (element_accept(of, candidate, *single, start) && !element_is_mixed(votes, candidate) &&
                 (candidate->exact || (holder && holder->exact && *start == element_last(holder)->offset) ||
-                 element_alone(profile, index, votes, candidate, evidence)))
+                 element_alone(of, candidate)))
                 return candidate;
         }
     return NULL;
@@ -213,10 +270,12 @@ static int element_by_score(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void element_decide(struct lwp_profile *profile, uint32_t index, const struct lwp_element_evidence *evidence)
+static void element_decide(struct lwp_profile *profile, uint32_t index, const struct lwp_element_evidence *evidence,
+                           const struct lwp_element_code *code)
 {
     struct lwp_object *object = &profile->objects[index];
     struct lwp_element_votes votes = {.count = 0};
+    const struct element_case of = {profile, index, &votes, evidence, code};
     uint64_t start = 0;
     bool single;
     object->single = element_is_single(profile, index, evidence->stride);
@@ -225,7 +284,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
         if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : evidence->stride))
             votes.candidates[i].score *= 3; /* the size seen */
     qsort(votes.candidates, votes.count, sizeof *votes.candidates, element_by_score);
-    const struct lwp_element_candidate *candidate = element_choose(profile, index, &votes, evidence, &single, &start);
+    const struct lwp_element_candidate *candidate = element_choose(&of, &single, &start);
     if (candidate) {
         object->single = single;
         object->type = candidate->type;
@@ -233,7 +292,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
         if (holder && !holder->exact)
             holder = NULL;
         object->type_exact = candidate->exact || holder;
-        object->element_bytes = object->single ? object->pool_size : candidate->type->bytes;
+        object->element_bytes = object->single ? object->pool_size - start : candidate->type->bytes;
         object->element_start = start;
         object->element_end = candidate->table ? votes.table_end : 0;
         object->element_probability = object->single || candidate->exact ? 1 : evidence->probability;
@@ -249,10 +308,11 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     if (object->single) {
         object->element_bytes = object->pool_size;
         object->element_probability = 1; /* the size requested from malloc */
+        object->start_open = true;       /* a wrapper's header may be in it */
     } else if (evidence->bytes) {
         object->element_bytes = evidence->bytes;
         object->element_probability = evidence->probability;
-        object->element_start = element_start_by_offsets(profile, index, evidence->bytes);
+        element_start_by_offsets(profile, index, evidence->bytes <= 8);
     }
 }
 
@@ -261,6 +321,7 @@ enum { OBJECTS_AT_ONCE = 64 };
 /* The evidence of several objects is found in parallel, decisions are made one after the other. */
 struct element_round {
     struct lwp_profile *profile;
+    struct lwp_element_code code; /* of one after the other */
     uint32_t objects[OBJECTS_AT_ONCE];
     struct lwp_element_evidence evidence[OBJECTS_AT_ONCE];
     size_t count;
@@ -277,7 +338,9 @@ static void element_round(struct element_round *round)
 {
     lwp_parallel(round->profile->jobs, round->count, 1, element_evidence, round);
     for (size_t i = 0; i < round->count; i++) {
-        element_decide(round->profile, round->objects[i], &round->evidence[i]);
+        lwp_element_code_collect(round->profile, round->objects[i], &round->code);
+        element_decide(round->profile, round->objects[i], &round->evidence[i], &round->code);
+        lwp_element_agreement_check(round->profile, round->objects[i], &round->code);
         lwp_element_covers_free(&round->evidence[i].covers);
     }
     round->count = 0;
@@ -300,7 +363,8 @@ void lwp_elements_find(struct lwp_profile *profile)
     lwp_parallel(profile->jobs, profile->stream_count, STREAMS_AT_ONCE, element_strides, profile);
     for (size_t i = 0; i < profile->object_count; i++)
         accesses += profile->objects[i].accesses;
-    struct element_round round = {.profile = profile};
+    struct element_round *round = lwp_zeroed(1, sizeof *round);
+    round->profile = profile;
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
         if (object->kind == LWP_OBJECT_UNKNOWN || !object->accessed)
@@ -308,11 +372,12 @@ void lwp_elements_find(struct lwp_profile *profile)
         if (object->weight.weight < lwp_object_worth * profile->total.weight &&
             (double)object->accesses < lwp_object_worth * (double)accesses)
             continue;
-        round.objects[round.count++] = (uint32_t)i;
-        if (round.count == OBJECTS_AT_ONCE)
-            element_round(&round);
+        round->objects[round->count++] = (uint32_t)i;
+        if (round->count == OBJECTS_AT_ONCE)
+            element_round(round);
     }
-    element_round(&round);
+    element_round(round);
+    free(round);
 }
 
 void lwp_elements_notes(struct lwp_profile *profile)
@@ -320,7 +385,12 @@ void lwp_elements_notes(struct lwp_profile *profile)
     static const double share_worth_saying = 0.05;
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        if (object->several && !object->element_bytes && object->weight.weight >= share_worth_saying * profile->total.weight)
+        if (object->weight.weight < share_worth_saying * profile->total.weight)
+            continue;
+        if (object->fields_unknown)
+            lwp_profile_note(profile, "%s: its fields are unknown, so no layout is advised: %s.", lwp_objects_name(profile, (uint32_t)i),
+                             object->fields_unknown);
+        else if (object->several && !object->element_bytes)
             lwp_profile_note(profile,
                              "%s: its parts are walked with different strides, so it holds several arrays; what their "
                              "elements are is not known.",
@@ -357,6 +427,9 @@ struct lwp_field_coverage lwp_field_coverage_weigh(const struct lwp_profile *pro
         if (object->kind != LWP_OBJECT_HEAP && object->kind != LWP_OBJECT_STATIC)
             continue;
         all.weight += object->weight.weight;
+        all.agreement.looked_at += object->agreement.looked_at;
+        all.agreement.compared += object->agreement.compared;
+        all.agreement.agree += object->agreement.agree;
         if (!object->type || !object->element_bytes)
             continue;
         all.type += object->weight.weight;

@@ -140,6 +140,21 @@ static json_t *json_declared(const struct lwp_object *object)
     return json_pack("{s:o,s:i}", "file", lwp_json_text(object->type->file), "line", (int)object->type->line);
 }
 
+/* Fields by address and by code. */
+static json_t *json_agreement(const struct lwp_object *object)
+{
+    const struct lwp_agreement *agreement = &object->agreement;
+    return lwp_json_new("share", agreement->compared > 0 ? lwp_json_share(agreement->agree / agreement->compared) : json_null(), "compared",
+                        lwp_json_share(agreement->looked_at > 0 ? fmin(1, agreement->compared / agreement->looked_at) : 0), NULL);
+}
+
+/* Without headers and what lies between elements. */
+static uint64_t json_bytes(const struct lwp_object *object)
+{
+    bool padded = object->element_bytes && (object->element_start || lwp_element_spacing(object) > object->element_bytes);
+    return padded ? lwp_element_count(object) * object->element_bytes : object->bytes;
+}
+
 static json_t *json_one_object(struct lwp_json_tables *tables, uint32_t index)
 {
     static const char *const kinds[] = {"heap", "static", "stack", "mmap", "unknown"};
@@ -150,9 +165,11 @@ static json_t *json_one_object(struct lwp_json_tables *tables, uint32_t index)
     json_t *context = lwp_json_context(tables, object->context), *common = lwp_json_context(tables, object->common);
     return lwp_json_new("kind", json_string(kinds[object->kind]), "name", lwp_json_text(lwp_objects_name(profile, index)), "type",
                         lwp_json_text(object->type ? object->type->name : NULL), "declared", json_declared(object), "bytes",
-                        lwp_json_known(object->bytes), "element_bytes", lwp_json_known(object->element_bytes), "element_probability",
+                        lwp_json_known(json_bytes(object)), "allocated_bytes", lwp_json_known(object->bytes), "element_bytes", lwp_json_known(object->element_bytes), "element_probability",
                         object->element_bytes ? lwp_json_share(object->element_probability) : json_null(), "element_start",
-                        lwp_json_count(object->element_start), "elements", lwp_json_known(lwp_element_count(object)), "allocations",
+                        object->start_open ? json_null() : lwp_json_count(object->element_start), "element_spacing",
+                        lwp_json_known(lwp_element_spacing(object)), "agreement", json_agreement(object), "fields_unknown",
+                        lwp_json_text(object->fields_unknown), "elements", lwp_json_known(lwp_element_count(object)), "allocations",
                         lwp_json_known(object->allocations), "context", context, "common_context", common, "site",
                         json_site(profile, object), "module", lwp_json_id(object->module), "share", lwp_json_share(share.value), "share_ci",
                         lwp_json_interval(&share), "stall_share", lwp_json_share(lwp_share_of(&object->weight, &profile->stalled).value),

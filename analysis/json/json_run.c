@@ -76,7 +76,9 @@ json_t *lwp_json_types(struct lwp_json_tables *tables)
     if (typed.weight <= 0)
         return json_null();
     return lwp_json_new("weight_share", lwp_json_share(fmin(1, typed.weight / fmax(1, tables->profile->total.weight))), "share",
-                        lwp_json_share(typed.type / typed.weight), "share_with_field", lwp_json_share(typed.field / typed.weight), NULL);
+                        lwp_json_share(typed.type / typed.weight), "share_with_field", lwp_json_share(typed.field / typed.weight), "agreement",
+                        typed.agreement.compared > 0 ? lwp_json_share(typed.agreement.agree / typed.agreement.compared) : json_null(),
+                        "compared", lwp_json_share(fmin(1, typed.agreement.compared / fmax(1, typed.agreement.looked_at))), NULL);
 }
 
 static json_t *json_module(const struct lwp_module *module)

@@ -24,6 +24,13 @@
 
 enum lwp_object_kind { LWP_OBJECT_HEAP, LWP_OBJECT_STATIC, LWP_OBJECT_STACK, LWP_OBJECT_MMAP, LWP_OBJECT_UNKNOWN };
 
+/* The fields of an object's accesses by address and by code (element_agreement.c). */
+struct lwp_agreement {
+    double looked_at; /* accesses of the program's own code */
+    double compared;  /* ... where both name a field */
+    double agree;     /* ... the same one */
+};
+
 /* All memory of one allocation path (and pool size), or one variable. */
 struct lwp_object {
     uint64_t key;
@@ -52,9 +59,13 @@ struct lwp_object {
     const struct lwp_type *type;
     bool type_exact;            /* from the object's own declaration or the pointer used, not only from what was in scope */
     uint64_t element_bytes;     /* 0: unknown */
-    uint64_t element_start;     /* bytes before the first element: a header */
+    uint64_t element_spacing;   /* from one element to the next; 0: element_bytes */
+    uint64_t element_start;     /* bytes before the first element, or before the one of each block: a header */
     uint64_t element_end;       /* from here on there are none: a table's control bytes; 0: they go on to the end */
     double element_probability; /* that element_bytes is right; 0 when it is unknown */
+    const char *fields_unknown; /* why; NULL: they are known, or were not looked for */
+    bool start_open;            /* nothing says whether a header comes before the elements */
+    struct lwp_agreement agreement;
     bool several;               /* different arrays in one block */
     bool single;                /* each block is one element (tree nodes) */
     uint32_t reported;          /* index in analysis.json, LWP_NONE: too small to be listed */

@@ -50,6 +50,17 @@ static const char *layout_sure(const struct lwp_review *review, const json_t *sp
     return sure >= 0.999 ? " (by strides, more than 99.9 % sure)" : SAY(" (by strides, %.1f %% sure)", 100 * sure);
 }
 
+/* Whether both witnesses of the fields spoke, and agreed. */
+static const char *layout_witnesses(const struct lwp_review *review, const json_t *object)
+{
+    const json_t *agreement = json_object_get(object, "agreement");
+    if (!json_is_object(agreement))
+        return "";
+    if (!json_is_number(json_object_get(agreement, "share")))
+        return "; the fields are known by addresses only, the code names none";
+    return SAY("; address and code name the same field for %.4g %% of the accesses", lwp_json_percent(agreement, "share"));
+}
+
 /* A type's elements may be in several arrays, of which now one and now another is stalled longest: the type stands for all. */
 static const char *layout_subject(const struct lwp_review *review, const json_t *object)
 {
@@ -71,8 +82,8 @@ static void layout_split_facts(struct lwp_review *review, struct lwp_review_item
          lwp_json_amount(object, "element_bytes"), layout_sure(review, split), lwp_review_bytes(review, lwp_json_amount(object, "bytes")),
          lwp_json_percent(object, "time_share"));
     layout_declared(review, item, object);
-    FACT("confidence", "%s; cache lines per element visited %.2f -> %.2f", lwp_json_string_or(split, "confidence", "?"),
-         lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
+    FACT("confidence", "%s%s", lwp_json_string_or(split, "confidence", "?"), layout_witnesses(review, object));
+    FACT("", "cache lines per element visited %.2f -> %.2f", lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
     layout_replay(review, item, json_object_get(split, "replay"));
     FACT("memory", "a pass over all elements goes through %s, then %s", lwp_review_bytes(review, lwp_json_amount(memory, "before")),
          lwp_review_bytes(review, lwp_json_amount(memory, "after")));

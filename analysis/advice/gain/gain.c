@@ -118,7 +118,7 @@ void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *
         placement->offsets[f] = layout->fields[f].offset;
         placement->bytes[f] = layout->fields[f].bytes;
     }
-    placement->of[0].spacing = layout->single ? lwp_gain_chunk(layout->element_bytes) : layout->element_bytes;
+    placement->of[0].spacing = layout->single ? lwp_gain_chunk(layout->spacing) : layout->spacing;
     placement->of[0].alignment = layout->single ? LWP_GAIN_MALLOC : 0;
     placement->of[0].start = heap && !layout->single ? LWP_GAIN_MALLOC : 0;
 }
@@ -226,7 +226,7 @@ static struct lwp_gain_visit gain_visit(const struct lwp_profile *profile, const
                                    .objects = layout->objects,
                                    .object_count = layout->object_count,
                                    .uses = loop->uses,
-                                   .element_bytes = layout->element_bytes,
+                                   .spacing = layout->spacing,
                                    .elements = elements,
                                    .visits = 1,
                                    .far = pairs > 0 ? (double)loop->far / pairs : -1};
@@ -239,7 +239,7 @@ static struct lwp_gain_visit gain_visit(const struct lwp_profile *profile, const
         if (visit.access.pattern == LWP_GAIN_UNKNOWN && visit.shape.steps)
             visit.access.pattern = LWP_GAIN_SEQUENTIAL;
         /* Unrolled loops visit several elements each time round. */
-        visit.visits = fmax(1, (double)loop->stride / (double)layout->element_bytes);
+        visit.visits = fmax(1, (double)loop->stride / (double)layout->spacing);
         visit.access.instructions = visit.shape.instructions / visit.visits;
     }
     visit.access.dependent |= layout->single;
@@ -260,7 +260,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         return;
     for (size_t k = 0; k < layout->object_count; k++)
         bytes += (double)profile->objects[layout->objects[k]].bytes;
-    double elements = fmax(1, bytes / (double)layout->element_bytes);
+    double elements = fmax(1, bytes / (double)layout->spacing);
     lwp_gain_place(profile, layout, &today);
     for (size_t i = 0; i < layout->loop_count; i++) {
         const struct lwp_layout_loop *loop = &layout->loops[i];

@@ -205,9 +205,9 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
     const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, stream->module, stream->address);
     size_t count = lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS);
     for (size_t i = 0; i < count && i < SIBLINGS; i++) {
-        int64_t size = (int64_t)layout->element_bytes;
+        int64_t size = (int64_t)layout->spacing;
         int64_t at = (((int64_t)residue + siblings[i].delta) % size + size) % size;
-        if (place && siblings[i].loop == place->loop)
+        if (place && siblings[i].loop == place->loop && at < (int64_t)layout->element_bytes)
             layout_touch(layout, (uint64_t)at, siblings[i].bytes, uses);
     }
 }
@@ -280,10 +280,10 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     loop->accesses += stream->accesses;
     if (stream->stride.bytes > loop->stride || loop->stride == 0)
         loop->stride = stream->stride.bytes;
-    uint64_t near_limit = layout->element_bytes * 128;
+    uint64_t near_limit = layout->spacing * 128;
     for (int i = 0; i < LWP_DISTANCES && stream->distances; i++) {
         uint64_t below = (uint64_t)1 << i; /* this bucket holds distances below it and from half of it */
-        if (below <= layout->element_bytes)
+        if (below <= layout->spacing)
             continue; /* the same element says nothing */
         if (below <= near_limit)
             loop->near += stream->distances[i];
@@ -306,7 +306,7 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
     const struct lwp_type *type = first->type;
     if (type && (type->kind != LWP_TYPE_STRUCT || type->field_count < 2))
         return NULL;
-    if (first->element_bytes < 2)
+    if (first->element_bytes < 2 || first->fields_unknown)
         return NULL;
     struct lwp_layout *layout = lwp_arena_alloc(profile->arena, 1, sizeof *layout);
     layout->objects = objects;
@@ -314,11 +314,16 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
     layout->type = type;
     layout->element_bytes = first->element_bytes;
     layout->single = first->single;
+    layout->spacing = first->single ? first->element_start + first->element_bytes : lwp_element_spacing(first);
     layout->fields = lwp_arena_alloc(profile->arena, LWP_FIELDS_MAX, sizeof *layout->fields);
     layout->loops = lwp_arena_alloc(profile->arena, LWP_LAYOUT_LOOPS_MAX, sizeof *layout->loops);
     for (size_t k = 0; k < count; k++) {
         lwp_tally_merge(&layout->weight, &profile->objects[objects[k]].weight);
         layout->accesses += profile->objects[objects[k]].accesses;
+        const struct lwp_agreement *agreement = &profile->objects[objects[k]].agreement;
+        layout->agreement.looked_at += agreement->looked_at;
+        layout->agreement.compared += agreement->compared;
+        layout->agreement.agree += agreement->agree;
         if (profile->objects[objects[k]].element_probability > layout->probability)
             layout->probability = profile->objects[objects[k]].element_probability;
     }

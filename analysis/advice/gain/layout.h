@@ -32,6 +32,8 @@ struct lwp_layout {
     size_t object_count;
     const struct lwp_type *type; /* NULL: fields are known by offset only */
     uint64_t element_bytes;
+    uint64_t spacing;    /* from one element of a block to the next, and of single ones the size of the block */
+    struct lwp_agreement agreement; /* of the fields by address and by code, in all objects */
     bool single;         /* each block is one element */
     const char *pointed; /* arrays: who holds pointers to elements (element_pointers.h); NULL: nobody known, or not asked */
     bool linked;         /* arrays: no index leads from one part of an element to the others, pointers must */
@@ -45,7 +47,7 @@ struct lwp_layout {
     double probability; /* that the element size is right, from the strides (1 when DWARF says so) */
 };
 
-/* NULL when the objects have no structure: element size unknown, or plain scalars. */
+/* NULL when the objects have no structure: element size or start unknown, or plain scalars. */
 struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *objects, size_t count);
 
 #endif

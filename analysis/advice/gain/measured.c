@@ -165,7 +165,7 @@ static double measured_pace(const struct lwp_profile *profile, const struct lwp_
     const struct lwp_object *object = &profile->objects[visit->objects[0]];
     if (!traversal || visit->access.pattern != LWP_GAIN_SEQUENTIAL || object->single)
         return 0;
-    return lwp_pace(traversal->paces, traversal->pace_count, (double)visit->element_bytes, (double)object->largest);
+    return lwp_pace(traversal->paces, traversal->pace_count, (double)visit->spacing, (double)object->largest);
 }
 
 /* The part of the loop's time that it waits for memory: samples fall on accesses by chance, too. */

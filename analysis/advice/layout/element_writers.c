@@ -63,7 +63,7 @@ static size_t writers_next(const struct lwp_profile *profile, const struct lwp_l
             for (uint32_t p = 0; traversal && p < traversal->count && count < LWP_TRAVERSAL_PLACES; p++)
                 if (traversal->places[p].offset >= start)
                     places[count++] =
-                        (struct writer_place){traversal->places[p].thread, (traversal->places[p].offset - start) / layout->element_bytes};
+                        (struct writer_place){traversal->places[p].thread, (traversal->places[p].offset - start) / layout->spacing};
             qsort(places, count, sizeof *places, writers_place_compare);
             at->stream = i + 1;
             if (count)

@@ -41,12 +41,13 @@ static void regroup_weigh(const struct lwp_profile *profile, const struct lwp_re
 static const char *regroup_confidence(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                                       const struct lwp_regroup *regroup)
 {
-    bool sure = true;
+    bool sure = true, typed = true;
     for (size_t i = 0; i < regroup->count; i++) {
         const struct lwp_object *object = &profile->objects[candidates->arrays[regroup->members[i]].object];
         sure &= object->type != NULL || object->element_probability > 0.99;
+        typed &= object->type != NULL; /* by the addresses alone there is one witness only */
     }
-    if (sure && regroup->weight.samples >= SAMPLES_MANY)
+    if (sure && typed && regroup->weight.samples >= SAMPLES_MANY)
         return "high";
     return sure && regroup->weight.samples >= SAMPLES_GOOD ? "medium" : "low";
 }

@@ -1,6 +1,7 @@
 /* The arrays that may be regrouped, and the loops that use them: hot arrays of known element size, one block at a time of one
  * allocation or one static variable. */
 #include "analysis/advice/layout/regroup_internal.h"
+#include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static bool regroup_is_candidate(const struct lwp_profile *profile, uint32_t ind
     double share = profile->total.weight > 0 ? object->weight.weight / profile->total.weight : 0;
     if (!object->accessed || !lwp_objects_is_array(profile, index) || object->accesses < ACCESSES_NEEDED)
         return false;
-    if (object->element_bytes == 0 || object->single || object->largest / object->element_bytes < 64)
+    if (object->element_bytes == 0 || object->single || lwp_element_spacing(object) > object->element_bytes || object->fields_unknown || object->largest / object->element_bytes < 64)
         return false;
     if (object->bytes > object->largest + object->largest / 8) /* several blocks at a time */
         return false;

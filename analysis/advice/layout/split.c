@@ -13,6 +13,7 @@
 enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500 };
 
 static const double affinity_least = 0.5, cold_share = 0.01, gain_needed = 1.02, share_worth = 0.02;
+static const double witnessed_least = 0.5; /* of the accesses: those whose field the code names, too */
 
 static bool split_same_type(const struct lwp_type *a, const struct lwp_type *b)
 {
@@ -22,7 +23,7 @@ static bool split_same_type(const struct lwp_type *a, const struct lwp_type *b)
 /* Objects of one family are judged together. */
 static bool split_same_family(const struct lwp_object *a, const struct lwp_object *b)
 {
-    return split_same_type(a->type, b->type) && a->element_bytes == b->element_bytes && a->type->bytes == b->type->bytes;
+    return split_same_type(a->type, b->type) && a->element_bytes == b->element_bytes && a->element_spacing == b->element_spacing && a->type->bytes == b->type->bytes;
 }
 
 static uint64_t split_footprint(const struct lwp_profile *profile, const struct lwp_layout *layout)
@@ -41,8 +42,12 @@ static const char *split_name(struct lwp_profile *profile, const struct lwp_layo
 
 static const char *split_confidence(const struct lwp_profile *profile, const struct lwp_layout *layout)
 {
-    bool exact = layout->type && profile->objects[layout->objects[0]].type_exact;
-    if (layout->weight.samples >= SAMPLES_MANY && (exact || layout->type) && layout->probability > 0.99)
+    const struct lwp_object *first = &profile->objects[layout->objects[0]];
+    const struct lwp_agreement *agreement = &layout->agreement;
+    /* A declared variable needs no pointer to tell its type. */
+    bool declared = first->kind == LWP_OBJECT_STATIC && first->type_exact;
+    bool witnessed = layout->type && (declared || agreement->compared >= witnessed_least * agreement->looked_at);
+    if (layout->weight.samples >= SAMPLES_MANY && witnessed && layout->probability > 0.99)
         return "high";
     if (layout->weight.samples >= SAMPLES_GOOD && layout->probability > 0.95)
         return "medium";

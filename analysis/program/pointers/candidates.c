@@ -130,6 +130,21 @@ static bool candidate_fits(struct lwp_code *code, uint32_t module, uint64_t addr
     return (target->offset % size + size) % size + memory.bytes <= size;
 }
 
+bool lwp_types_place(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_code_place *place)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    struct code_target target;
+    if (!module || !code_dwarf(module) || !code_points_to(module, address, &target) || target.pointee.descriptor || !target.pointee.bytes)
+        return false;
+    int64_t size = (int64_t)target.pointee.bytes;
+    /* Without a modulus it is one value that is pointed to; what lies around it is another matter (container_of). */
+    if (target.modulus ? target.modulus % target.pointee.bytes != 0 : target.offset < 0 || target.offset >= size)
+        return false;
+    *place = (struct lwp_code_place){code_type(module, target.pointee.type), (uint64_t)((target.offset % size + size) % size),
+                                     target.pointee.name};
+    return place->type && place->type->bytes == target.pointee.bytes;
+}
+
 /* The exact value's candidate first, when there is one, then the possible ones. */
 static size_t candidates_answer(struct code_module *module, uint64_t address, const struct code_pointee *exact,
                                 struct lwp_candidate *items, size_t room)

@@ -236,44 +236,79 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
     return true;
 }
 
-static bool member_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die *inner, int depth, int *budget);
+/* What is looked for, and how far. */
+struct member_held {
+    Dwarf_Die inner;
+    bool alike; /* any number of the same width and kind, any pointer */
+    int budget;
+};
+
+enum member_number { MEMBER_OTHER, MEMBER_INTEGER, MEMBER_FLOAT, MEMBER_POINTER };
+
+static enum member_number member_number(Dwarf_Die *stripped)
+{
+    uint64_t encoding;
+    int tag = dwarf_tag(stripped);
+    if (type_die_is_pointer(stripped))
+        return MEMBER_POINTER;
+    if (tag == DW_TAG_enumeration_type)
+        return MEMBER_INTEGER;
+    if (tag != DW_TAG_base_type || !code_die_number(stripped, DW_AT_encoding, &encoding))
+        return MEMBER_OTHER;
+    return encoding == DW_ATE_float || encoding == DW_ATE_complex_float || encoding == DW_ATE_decimal_float ? MEMBER_FLOAT : MEMBER_INTEGER;
+}
+
+static bool member_alike(Dwarf_Die a, Dwarf_Die b)
+{
+    uint64_t x, y;
+    if (!type_die_strip(&a, NULL) || !type_die_strip(&b, NULL) || !type_die_bytes(&a, &x) || !type_die_bytes(&b, &y) || x != y)
+        return false;
+    enum member_number kind = member_number(&a);
+    return kind != MEMBER_OTHER && kind == member_number(&b);
+}
+
+static bool member_holds(Dwarf_Die outer, uint64_t offset, struct member_held *held, int depth);
 
 /* The members of a struct, or of a variant of a Rust enum. */
-static bool member_holds_among(Dwarf_Die *parent, uint64_t offset, Dwarf_Die *inner, int depth, int *budget)
+static bool member_holds_among(Dwarf_Die *parent, uint64_t offset, struct member_held *held, int depth)
 {
     bool discriminates = dwarf_tag(parent) == DW_TAG_variant_part; /* its own member says which variant it is */
     Dwarf_Die type;
     uint64_t start;
-    for (Dwarf_Die child = code_die_first(parent); child.addr && --*budget > 0; child = code_die_after(&child)) {
+    for (Dwarf_Die child = code_die_first(parent); child.addr && --held->budget > 0; child = code_die_after(&child)) {
         int tag = dwarf_tag(&child);
         bool variant = tag == DW_TAG_variant_part || tag == DW_TAG_variant;
-        if (variant && depth < MEMBER_DEPTH && member_holds_among(&child, offset, inner, depth + 1, budget))
+        if (variant && depth < MEMBER_DEPTH && member_holds_among(&child, offset, held, depth + 1))
             return true;
-        if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !discriminates &&
-            member_covers(&child, &type, offset, &start) &&
-            member_holds(type, offset - start, inner, depth + 1, budget))
+        if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && (held->alike || !discriminates) &&
+            member_covers(&child, &type, offset, &start) && member_holds(type, offset - start, held, depth + 1))
             return true;
     }
     return false;
 }
 
-static bool member_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die *inner, int depth, int *budget)
+static bool member_holds(Dwarf_Die outer, uint64_t offset, struct member_held *held, int depth)
 {
     Dwarf_Die stripped = outer, element;
     uint64_t bytes, elements;
     if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
         return false;
-    if (offset == 0 && member_same_type(stripped, *inner))
+    if (offset == 0 && (member_same_type(stripped, held->inner) || (held->alike && member_alike(stripped, held->inner))))
         return true;
     if (dwarf_tag(&stripped) == DW_TAG_array_type)
-        return !code_descriptor_bytes(&stripped) && type_die_array(&stripped, &element, &elements) &&
-               type_die_bytes(&element, &bytes) && bytes &&
-               member_holds(element, offset % bytes, inner, depth + 1, budget);
-    return code_die_is_struct(&stripped) && member_holds_among(&stripped, offset, inner, depth, budget);
+        return !code_descriptor_bytes(&stripped) && type_die_array(&stripped, &element, &elements) && type_die_bytes(&element, &bytes) &&
+               bytes && member_holds(element, offset % bytes, held, depth + 1);
+    return code_die_is_struct(&stripped) && member_holds_among(&stripped, offset, held, depth);
 }
 
 bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner)
 {
-    int budget = MEMBER_BUDGET;
-    return member_holds(outer, offset, &inner, 0, &budget);
+    struct member_held held = {.inner = inner, .budget = MEMBER_BUDGET};
+    return member_holds(outer, offset, &held, 0);
+}
+
+bool code_type_reads(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner)
+{
+    struct member_held held = {.inner = inner, .alike = true, .budget = MEMBER_BUDGET};
+    return member_holds(outer, offset, &held, 0);
 }

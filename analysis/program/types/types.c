@@ -3,6 +3,7 @@
 
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
+#include "analysis/program/types/type_members.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -56,6 +57,11 @@ static struct lwp_type *type_unique(struct lwp_code *code, const struct lwp_type
         return *kept;
     struct lwp_type *copy = lwp_arena_alloc(code->arena, 1, sizeof *copy);
     *copy = *made;
+    if (made->die) {
+        Dwarf_Die *die = lwp_arena_alloc(code->arena, 1, sizeof *die);
+        *die = *(const Dwarf_Die *)made->die;
+        copy->die = die;
+    }
     return *kept = copy;
 }
 
@@ -132,7 +138,7 @@ static void type_name_struct(struct lwp_code *code, struct lwp_type *type, Dwarf
 static struct lwp_type *type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf_Die *alias)
 {
     struct lwp_code *code = module->code;
-    struct lwp_type type = {.is_typedef = true};
+    struct lwp_type type = {.is_typedef = true, .die = stripped};
     bool is_struct = code_die_is_struct(stripped);
     if (!type_die_bytes(stripped, &type.bytes) || !type.bytes)
         return NULL;
@@ -177,4 +183,11 @@ const struct lwp_type *code_type(struct code_module *module, Dwarf_Die written)
     if (fresh)
         *kept = type_read(module, &stripped, &alias);
     return *kept;
+}
+
+bool lwp_types_hold(const struct lwp_type *outer, uint64_t offset, const struct lwp_type *inner)
+{
+    if (outer == inner && offset == 0)
+        return true;
+    return outer->die && inner->die && code_type_reads(*(const Dwarf_Die *)outer->die, offset, *(const Dwarf_Die *)inner->die);
 }

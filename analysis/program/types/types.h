@@ -46,6 +46,7 @@ struct lwp_type {
     const struct lwp_field *fields; /* of a struct, union or class, in order of offset; bases flattened */
     uint32_t field_count;
     const struct lwp_parts *parts; /* of each field; NULL: not known */
+    const void *die;               /* DWARF's entry of it, for lwp_types_hold(); NULL: none */
 };
 
 /* A static variable: the type of one element and how many (1 when it is no array). NULL: unknown. */
@@ -62,6 +63,20 @@ struct lwp_candidate {
 };
 size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
                            size_t room);
+
+/* The field of an access by its code alone: what the pointer in its registers leads to and the instruction's displacement. */
+struct lwp_code_place {
+    const struct lwp_type *type;
+    uint64_t at;          /* bytes into a value of the type */
+    const char *variable; /* through which the pointer came; "": not known */
+};
+
+/* False: unknown, or known up to a part of the type only, as of loops over an array in it. */
+bool lwp_types_place(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_code_place *place);
+
+/* Whether a value of `inner` lies `offset` bytes into one of `outer`: itself, as a base, a member, or an element of an array in it.
+ * Numbers are alike when they have the same width and are both of integers, or both not; so are all pointers. */
+bool lwp_types_hold(const struct lwp_type *outer, uint64_t offset, const struct lwp_type *inner);
 
 /* The same for the function that allocates (call site address = return address - 1): pointer variables in scope. */
 size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
