@@ -2,13 +2,15 @@
  *
  * In: an object's elements, and what the code says of its accesses. Both speak of an access when its place in the element is known
  * and its pointer is one to a structure, or to a number. They agree when the element's type has what the pointer says at that place.
- * Where they do not for more than LIMIT of the accesses, one of them is wrong and nobody knows which: the fields are unknown. */
+ * Where they do not for more than a limit of the accesses, one of them is wrong and nobody knows which: the fields are unknown. */
 #include "analysis/elements/element_code.h"
 
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/streams.h"
 
-static const double limit = 0.01;
+static const double limit = 0.01; /* of all accesses; */
+static const double most_limit = 0.5; /* ... and of those where both speak, however few, */
+enum { FEW = 16 };                    /* ... when they are so many */
 
 enum agreement { SILENT, AGREES, DISAGREES };
 
@@ -63,7 +65,7 @@ static const char *agreement_reason(struct lwp_profile *profile, const struct lw
     uint64_t within = 0;
     lwp_element_place(object, offset, &within);
     return lwp_arena_printf(profile->arena,
-                            "for %.0f %% of the accesses the address and the code name different fields (by address %s of %s, by code %s of "
+                            "for %.0f %% of the accesses of which both say something the address and the code name different fields (by address %s of %s, by code %s of "
                             "%s: %s)",
                             share < 0.01 ? 1 : 100 * share, agreement_field(profile, object->type, within),
                             object->type ? object->type->name : "its elements",
@@ -76,7 +78,7 @@ void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, co
     struct lwp_object *object = &profile->objects[index];
     const struct lwp_element_spoken *worst = NULL;
     uint64_t worst_offset = 0;
-    double agree = 0, disagree = 0, most = 0;
+    double agree = 0, disagree = 0, worst_weight = 0;
     object->agreement = (struct lwp_agreement){.looked_at = code->accesses};
     if (!object->element_bytes)
         return;
@@ -93,15 +95,16 @@ void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, co
         double each = count ? (double)spoken->stream->accesses / (double)count : 0;
         agree += each * (double)found[AGREES];
         disagree += each * (double)found[DISAGREES];
-        if (each * (double)found[DISAGREES] > most) {
-            most = each * (double)found[DISAGREES];
+        if (each * (double)found[DISAGREES] > worst_weight) {
+            worst_weight = each * (double)found[DISAGREES];
             worst = spoken;
             worst_offset = other;
         }
     }
     object->agreement.compared = agree + disagree;
     object->agreement.agree = agree;
-    if (!worst || disagree <= limit * (agree + disagree))
+    bool most = agree + disagree >= FEW && disagree > most_limit * (agree + disagree);
+    if (!worst || (disagree <= limit * code->accesses && !most))
         return;
     object->fields_unknown = agreement_reason(profile, object, disagree / (agree + disagree), worst, worst_offset);
     object->type = NULL;

@@ -48,7 +48,7 @@ static void test_values(void **state)
 {
     (void)state;
     struct pointer_sources none = {.count = 0};
-    struct pointer_value zero = {POINTER_NUMBER, 0, 0, 0}, step = {POINTER_NUMBER, 0, 40, 0}, index = pointer_unknown;
+    struct pointer_value zero = {.kind = POINTER_NUMBER}, step = {.kind = POINTER_NUMBER, .offset = 40}, index = pointer_unknown;
     struct pointer_value pointer = pointer_address(0, 8), null = zero, moved = pointer_add(&pointer, &step);
     assert_int_equal(moved.offset, 48);
     assert_int_equal(moved.modulus, 0);
@@ -67,12 +67,47 @@ static void test_values(void **state)
     assert_int_equal(pointer_join(&none, &pointer, &index).kind, POINTER_NUMBER);
     assert_int_equal(pointer_add(&pointer, &pointer).kind, POINTER_NUMBER);
     assert_int_equal(pointer_scaled(&pointer, 2).kind, POINTER_NUMBER);
-    struct pointer_value huge = {POINTER_NUMBER, 0, INT64_MAX, 0};
+    struct pointer_value huge = {.kind = POINTER_NUMBER, .offset = INT64_MAX};
     assert_int_equal(pointer_add(&huge, &step).modulus, 1);
     assert_int_equal(pointer_scaled(&huge, 3).modulus, 1);
     assert_int_equal(pointer_scaled(&huge, INT64_MIN).modulus, 1);
-    struct pointer_value low = {POINTER_NUMBER, 0, INT64_MIN, 0};
+    struct pointer_value low = {.kind = POINTER_NUMBER, .offset = INT64_MIN};
     assert_int_equal(pointer_join(&none, &huge, &low).modulus, 1);
+}
+
+/* Sums of multiples of one number: base + 8 * (x + 8 * x) is a multiple of 72, and 16 * x - x one of 15; of two numbers nothing is
+ * known but the common divisor. */
+static void test_multiples(void **state)
+{
+    (void)state;
+    struct pointer_sources none = {.count = 0};
+    struct pointer_value index = pointer_unknown, other = pointer_unknown;
+    pointer_name(&index, pointer_factor(POINTER_OF_CODE, 0x1000, 0));
+    pointer_name(&other, pointer_factor(POINTER_OF_CODE, 0x1004, 0));
+    struct pointer_value eight = pointer_scaled(&index, 8), nine = pointer_add(&index, &eight), bytes = pointer_scaled(&nine, 8);
+    assert_int_equal(nine.modulus, 9);
+    assert_int_equal(bytes.modulus, 72);
+    struct pointer_value base = pointer_address(0, 8), element = pointer_add(&base, &bytes), more = pointer_add(&element, &bytes);
+    assert_int_equal(element.kind, POINTER_ADDRESS);
+    assert_int_equal(element.offset, 8);
+    assert_int_equal(element.modulus, 72);
+    assert_int_equal(more.modulus, 144);
+    struct pointer_value sixteen = pointer_scaled(&index, 16), minus = pointer_scaled(&index, -1), fifteen = pointer_add(&sixteen, &minus);
+    assert_int_equal(fifteen.modulus, 15);
+    assert_int_equal(pointer_add(&index, &minus).modulus, 0);
+    struct pointer_value mixed = pointer_scaled(&other, 12), sum = pointer_add(&eight, &mixed);
+    assert_int_equal(sum.modulus, 4);
+    assert_int_equal(sum.factor, 0);
+    struct pointer_value joined = pointer_join(&none, &nine, &eight); /* one or the other */
+    assert_int_equal(joined.modulus, 1);
+    assert_int_equal(joined.factor, 0);
+    struct pointer_state registers = {.of = {nine, index, other, eight}};
+    pointer_forget(&registers, index.factor, &registers.of[1]);
+    assert_int_equal(registers.of[0].factor, 0);
+    assert_int_equal(registers.of[0].modulus, 9);
+    assert_int_equal(registers.of[1].factor, index.factor);
+    assert_int_equal(registers.of[2].factor, other.factor);
+    assert_int_equal(registers.of[3].factor, 0);
 }
 
 /* ---- accesses ---- */
@@ -355,7 +390,7 @@ static void test_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_multiples),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
         cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_pieces),
     };

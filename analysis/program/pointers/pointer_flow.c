@@ -29,21 +29,39 @@
 enum { POINTER_CALLERS = 16, POINTER_CALL_DEPTH = 4, POINTER_BLOCKS = 20000, POINTER_BYTES = 1 << 20 };
 enum { POINTER_SWEEPS = 24, POINTER_SEED_WORK = 20 * 1000 * 1000 };
 
-static bool pointer_merge(const struct pointer_run *run, struct pointer_state *into, const struct pointer_state *from)
+/* What a register holds at the start of a block, whichever way was taken to it, has a name of its own there. */
+static bool pointer_merge_register(const struct pointer_run *run, uint32_t block, int reg, struct pointer_value *into,
+                                   const struct pointer_value *from)
 {
+    struct pointer_value joined = pointer_join(&run->answers->sources, into, from);
+    if (!joined.factor)
+        pointer_name(&joined, pointer_factor(POINTER_OF_BLOCK, block, reg));
+    if (pointer_equal(&joined, into))
+        return false;
+    *into = joined;
+    return true;
+}
+
+/* `from` has been round the block before: what it says of the block's own numbers is of the last time. */
+static void pointer_leave(struct pointer_state *from, uint32_t block)
+{
+    for (int reg = 0; reg < POINTER_REGISTERS; reg++)
+        pointer_forget(from, pointer_factor(POINTER_OF_BLOCK, block, reg), &from->of[reg]);
+}
+
+static bool pointer_merge(const struct pointer_run *run, uint32_t block, struct pointer_state *into, const struct pointer_state *before)
+{
+    struct pointer_state left = *before;
+    const struct pointer_state *from = &left;
+    pointer_leave(&left, block);
     if (!into->reached) {
         *into = *from;
         into->reached = true;
         return true;
     }
     bool changed = false;
-    for (int reg = 0; reg < POINTER_REGISTERS; reg++) {
-        struct pointer_value joined = pointer_join(&run->answers->sources, &into->of[reg], &from->of[reg]);
-        if (!pointer_equal(&joined, &into->of[reg])) {
-            into->of[reg] = joined;
-            changed = true;
-        }
-    }
+    for (int reg = 0; reg < POINTER_REGISTERS; reg++)
+        changed |= pointer_merge_register(run, block, reg, &into->of[reg], &from->of[reg]);
     for (uint32_t i = 0; i < into->slot_count;) {
         struct pointer_value other = pointer_unknown;
         pointer_slot_find(from, into->slots[i].at, &other);
@@ -139,6 +157,7 @@ static void pointer_enter_arguments(struct pointer_run *run, struct pointer_stat
             return;
         for (int a = 0; a < POINTER_ARGUMENTS; a++) {
             struct pointer_value value = passed->values[a];
+            pointer_name(&value, 0);
             if (value.kind == POINTER_ADDRESS)
                 value.source = pointer_source(&run->answers->sources, &caller->sources.items[value.source]);
             joined[a] = pointer_join(&run->answers->sources, &joined[a], &value);
@@ -172,8 +191,10 @@ static void pointer_enter(struct pointer_run *run)
     for (uint32_t b = 0; b < function->block_count; b++)
         if (b == 0 || (!led_to[b] && !pointer_is_padding(run, &function->blocks[b]))) {
             run->in[b].reached = true;
-            for (int reg = 0; reg < POINTER_REGISTERS; reg++)
+            for (int reg = 0; reg < POINTER_REGISTERS; reg++) {
                 run->in[b].of[reg] = pointer_unknown;
+                pointer_name(&run->in[b].of[reg], pointer_factor(POINTER_OF_BLOCK, b, reg));
+            }
         }
     free(led_to);
     pointer_enter_arguments(run, &run->in[0]);
@@ -195,7 +216,7 @@ static bool pointer_reach_fixed_point(struct pointer_run *run)
             waiting[b] = false;
             pointer_block_run(run, b, &state);
             for (uint32_t e = function->edge_first[b]; e < function->edge_first[b + 1]; e++)
-                if (pointer_merge(run, &run->in[function->edges[e]], &state)) {
+                if (pointer_merge(run, function->edges[e], &run->in[function->edges[e]], &state)) {
                     waiting[function->edges[e]] = true;
                     changed = true;
                 }
@@ -237,9 +258,10 @@ static void pointer_look_behind(struct pointer_run *run)
             if (!pointer_same_source(&run->answers->sources, value->source, behind->outer) ||
                 value->offset < behind->at)
                 continue;
-            *value = (struct pointer_value){
-                POINTER_ADDRESS, behind->inner, value->offset - behind->at,
-                lwp_stride_gcd(value->modulus, run->answers->sources.items[behind->inner].bytes)};
+            *value = (struct pointer_value){.kind = POINTER_ADDRESS,
+                                            .source = behind->inner,
+                                            .offset = value->offset - behind->at,
+                                            .modulus = lwp_stride_gcd(value->modulus, run->answers->sources.items[behind->inner].bytes)};
             break;
         }
     }

@@ -11,12 +11,15 @@
 
 enum pointer_kind { POINTER_NONE, POINTER_NUMBER, POINTER_ADDRESS };
 
-/* A number, or so many bytes from where something begins; known up to multiples of the modulus. */
+/* A number, or so many bytes from where something begins; known up to multiples of the modulus. What is multiplied may be known to be
+ * the same number as in another value: so x + 8 * x is a multiple of 9. */
 struct pointer_value {
     uint8_t kind;
     uint32_t source; /* of an address: what it leads to, index in the sources */
     int64_t offset;
     uint64_t modulus; /* 0: exactly `offset`; 1: of a number, unknown */
+    uint64_t factor;  /* which number is multiplied, 0: nobody knows */
+    int64_t times;    /* ... by what: the modulus, with its sign */
 };
 
 extern const struct pointer_value pointer_unknown;
@@ -34,6 +37,9 @@ bool pointer_same_source(const struct pointer_sources *sources, uint32_t a, uint
 struct pointer_value pointer_address(uint32_t source, int64_t offset);
 bool pointer_equal(const struct pointer_value *a, const struct pointer_value *b);
 struct pointer_value pointer_add(const struct pointer_value *a, const struct pointer_value *b);
+/* Gives what the value is a multiple of a name of its own. */
+void pointer_name(struct pointer_value *value, uint64_t factor);
+
 struct pointer_value pointer_scaled(const struct pointer_value *value, int64_t scale);
 
 /* What is known of a value that is one or the other. */
@@ -121,6 +127,16 @@ struct pointer_run {
 
 /* Takes the state at the block's start to its end; records what is found when run->recording. */
 void pointer_block_run(struct pointer_run *run, uint32_t block, struct pointer_state *state);
+
+/* Nothing but `but` (NULL: nothing at all) is known to be a multiple of this number any more, since it changes. */
+void pointer_forget(struct pointer_state *state, uint64_t factor, const struct pointer_value *but);
+
+/* Names of numbers: what a register holds after an instruction, at the start of a block, or of the function. */
+enum { POINTER_OF_CODE = 1, POINTER_OF_BLOCK = 2 };
+static inline uint64_t pointer_factor(int of, uint64_t where, int reg)
+{
+    return where << 8 | (uint64_t)reg << 2 | (uint64_t)of;
+}
 
 /* What the frame's slot at `at` holds; false: nothing known. */
 bool pointer_slot_find(const struct pointer_state *state, int64_t at, struct pointer_value *value);

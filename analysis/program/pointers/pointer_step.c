@@ -31,7 +31,7 @@ static bool pointer_static(struct pointer_run *run, uint64_t address, struct poi
 static struct pointer_value pointer_sum(struct pointer_run *run, const struct pointer_state *state, int8_t base,
                                         int8_t index, int64_t scale, int64_t plus)
 {
-    struct pointer_value sum = {POINTER_NUMBER, 0, plus, 0};
+    struct pointer_value sum = {.kind = POINTER_NUMBER, .offset = plus};
     if (plus && base < 0)
         pointer_static(run, (uint64_t)plus, &sum);
     if (base >= 0)
@@ -44,6 +44,7 @@ static struct pointer_value pointer_sum(struct pointer_run *run, const struct po
             pointer_same_source(&run->answers->sources, sum.source, scaled.source)) {
             total = sum;
             total.modulus = lwp_stride_gcd(sum.modulus, run->answers->sources.items[sum.source].bytes);
+            pointer_name(&total, 0);
         }
         sum = total;
     }
@@ -90,6 +91,16 @@ static void pointer_slot_drop(struct pointer_state *state, int64_t at, int64_t b
             state->slots[i] = state->slots[--state->slot_count];
         else
             i++;
+}
+
+void pointer_forget(struct pointer_state *state, uint64_t factor, const struct pointer_value *but)
+{
+    for (int reg = 0; reg < POINTER_REGISTERS; reg++)
+        if (state->of[reg].factor == factor && &state->of[reg] != but)
+            pointer_name(&state->of[reg], 0);
+    for (uint32_t i = 0; i < state->slot_count; i++)
+        if (state->slots[i].value.factor == factor)
+            pointer_name(&state->slots[i].value, 0);
 }
 
 bool pointer_slot_find(const struct pointer_state *state, int64_t at, struct pointer_value *value)
@@ -220,6 +231,17 @@ static void pointer_record_call(struct pointer_run *run, const struct pointer_st
     answers->passed[answers->passed_count++] = passed;
 }
 
+/* What the instruction puts into the register: when nobody knows it, it is a number with a name of its own. */
+static void pointer_set(struct pointer_state *state, uint64_t pc, int reg, const struct pointer_value *value)
+{
+    const uint64_t factor = pointer_factor(POINTER_OF_CODE, pc, reg);
+    state->of[reg] = *value;
+    if (value->kind == POINTER_NUMBER && value->modulus == 1 && !value->factor) {
+        pointer_forget(state, factor, NULL);
+        pointer_name(&state->of[reg], factor);
+    }
+}
+
 static void pointer_step(struct pointer_run *run, struct pointer_state *state, uint64_t pc,
                          const struct code_instruction *instruction)
 {
@@ -249,10 +271,10 @@ static void pointer_step(struct pointer_run *run, struct pointer_state *state, u
     if (instruction->memory.store)
         pointer_store(run, state, pc, instruction);
     for (int reg = 0; reg < POINTER_REGISTERS; reg++)
-        if (instruction->written >> reg & 1)
-            state->of[reg] = pointer_unknown;
+        if (instruction->written >> reg & 1 && reg != to)
+            pointer_set(state, pc, reg, &pointer_unknown);
     if (to >= 0)
-        state->of[to] = result;
+        pointer_set(state, pc, to, &result);
     if (instruction->flow == CODE_FLOW_CALL)
         state->of[0] = pointer_result(run, instruction);
 }

@@ -6,7 +6,7 @@
 #include "analysis/program/types/type_die.h"
 #include "analysis/statistics/stride.h"
 
-const struct pointer_value pointer_unknown = {POINTER_NUMBER, 0, 0, 1};
+const struct pointer_value pointer_unknown = {.kind = POINTER_NUMBER, .modulus = 1};
 
 uint32_t pointer_source(struct pointer_sources *sources, const struct code_pointee *pointee)
 {
@@ -35,13 +35,38 @@ bool pointer_same_source(const struct pointer_sources *sources, uint32_t a, uint
 
 bool pointer_equal(const struct pointer_value *a, const struct pointer_value *b)
 {
-    return a->kind == b->kind && a->offset == b->offset && a->modulus == b->modulus &&
+    return a->kind == b->kind && a->offset == b->offset && a->modulus == b->modulus && a->factor == b->factor && a->times == b->times &&
            (a->kind != POINTER_ADDRESS || a->source == b->source);
 }
 
 struct pointer_value pointer_address(uint32_t source, int64_t offset)
 {
-    return (struct pointer_value){POINTER_ADDRESS, source, offset, 0};
+    return (struct pointer_value){.kind = POINTER_ADDRESS, .source = source, .offset = offset};
+}
+
+void pointer_name(struct pointer_value *value, uint64_t factor)
+{
+    bool named = factor && value->modulus && value->modulus <= INT64_MAX;
+    value->factor = named ? factor : 0;
+    value->times = named ? (int64_t)value->modulus : 0;
+}
+
+/* Of a sum. */
+static void pointer_add_multiples(const struct pointer_value *a, const struct pointer_value *b, struct pointer_value *sum)
+{
+    sum->modulus = lwp_stride_gcd(a->modulus, b->modulus);
+    sum->factor = 0;
+    sum->times = 0;
+    if (!a->modulus || !b->modulus) {
+        sum->factor = a->modulus ? a->factor : b->factor;
+        sum->times = a->modulus ? a->times : b->times;
+    } else if (a->factor && a->factor == b->factor && !__builtin_add_overflow(a->times, b->times, &sum->times) &&
+               sum->times != INT64_MIN) {
+        sum->modulus = (uint64_t)(sum->times < 0 ? -sum->times : sum->times);
+        sum->factor = sum->times ? a->factor : 0;
+    } else {
+        sum->times = 0;
+    }
 }
 
 struct pointer_value pointer_add(const struct pointer_value *a, const struct pointer_value *b)
@@ -50,7 +75,7 @@ struct pointer_value pointer_add(const struct pointer_value *a, const struct poi
     if ((a->kind == POINTER_ADDRESS && b->kind == POINTER_ADDRESS) || a->kind == POINTER_NONE ||
         b->kind == POINTER_NONE || __builtin_add_overflow(a->offset, b->offset, &sum.offset))
         return pointer_unknown;
-    sum.modulus = lwp_stride_gcd(a->modulus, b->modulus);
+    pointer_add_multiples(a, b, &sum);
     return sum;
 }
 
@@ -61,11 +86,11 @@ struct pointer_value pointer_scaled(const struct pointer_value *value, int64_t s
         return made;
     if (value->kind != POINTER_NUMBER || scale == INT64_MIN ||
         __builtin_mul_overflow(value->offset, scale, &made.offset) ||
-        __builtin_mul_overflow(value->modulus, (uint64_t)(scale < 0 ? -scale : scale), &made.modulus) ||
+        __builtin_mul_overflow(value->times, scale, &made.times) || __builtin_mul_overflow(value->modulus, (uint64_t)(scale < 0 ? -scale : scale), &made.modulus) ||
         made.modulus > INT64_MAX)
         return pointer_unknown;
     if (scale == 0)
-        made.modulus = 0;
+        made.modulus = made.factor = 0;
     return made;
 }
 
@@ -82,6 +107,10 @@ struct pointer_value pointer_join(const struct pointer_sources *sources, const s
         return pointer_unknown;
     struct pointer_value joined = *a;
     int64_t apart;
+    if (pointer_equal(a, b))
+        return joined;
+    joined.factor = 0;
+    joined.times = 0;
     if (__builtin_sub_overflow(a->offset, b->offset, &apart) || apart == INT64_MIN)
         return pointer_unknown;
     joined.modulus = lwp_stride_gcd(lwp_stride_gcd(a->modulus, b->modulus), (uint64_t)(apart < 0 ? -apart : apart));
