@@ -3,6 +3,7 @@
 
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
+#include "analysis/statistics/stride.h"
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -28,45 +29,90 @@ void lwp_element_code_collect(struct lwp_profile *profile, uint32_t index, struc
     }
 }
 
-struct code_vote {
-    uint64_t start;
-    double weight;
-};
-
-static int code_by_start(const void *a, const void *b)
+struct lwp_element_base *lwp_element_code_bases(const struct lwp_element_code *code, const struct lwp_type *type, size_t *count)
 {
-    return LWP_COMPARE(((const struct code_vote *)a)->start, ((const struct code_vote *)b)->start);
-}
-
-double lwp_element_code_start(const struct lwp_element_code *code, const struct lwp_type *type, uint64_t spacing, uint64_t *start)
-{
-    struct code_vote *votes = NULL;
-    size_t count = 0, room = 0;
-    double all = 0, best = 0;
-    *start = 0;
+    struct lwp_element_base *bases = NULL;
+    size_t room = 0;
+    *count = 0;
     for (size_t i = 0; i < code->count; i++) {
         const struct lwp_element_spoken *spoken = &code->items[i];
         uint64_t offsets[LWP_RESERVOIR];
         size_t kept = lwp_element_same_type(spoken->place.type, type) ? lwp_streams_offsets(spoken->stream, offsets, LWP_RESERVOIR) : 0;
-        for (size_t k = 0; k < kept; k++) {
-            uint64_t at = (offsets[k] % spacing + spacing - spoken->place.at % spacing) % spacing;
-            LWP_APPEND(&votes, &count, &room, (struct code_vote){at, (double)spoken->stream->accesses / (double)kept});
-        }
+        for (size_t k = 0; k < kept; k++)
+            LWP_APPEND(&bases, count, &room,
+                       (struct lwp_element_base){offsets[k] - spoken->place.at, (double)spoken->stream->accesses / (double)kept});
     }
-    if (!count)
-        return -1;
-    qsort(votes, count, sizeof *votes, code_by_start);
+    return bases;
+}
+
+static int code_by_start(const void *a, const void *b)
+{
+    return LWP_COMPARE(((const struct lwp_element_base *)a)->at, ((const struct lwp_element_base *)b)->at);
+}
+
+/* The share of the bases that agree on one start, and which. */
+static void code_vote(const struct lwp_element_base *bases, size_t count, struct lwp_element_base *room, struct lwp_element_lattice *lattice)
+{
+    double all = 0, best = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = lattice->page ? bases[i].at % lattice->page : bases[i].at;
+        /* Before the block: the code is wrong there. */
+        at = (int64_t)at < 0 ? lattice->spacing - 1 - ~at % lattice->spacing : at % lattice->spacing;
+        room[i] = (struct lwp_element_base){at, bases[i].weight};
+        all += bases[i].weight;
+    }
+    qsort(room, count, sizeof *room, code_by_start);
     for (size_t i = 0; i < count;) {
-        uint64_t at = votes[i].start;
+        uint64_t at = room[i].at;
         double sum = 0;
-        for (; i < count && votes[i].start == at; i++)
-            sum += votes[i].weight;
-        all += sum;
+        for (; i < count && room[i].at == at; i++)
+            sum += room[i].weight;
         if (sum > best) {
             best = sum;
-            *start = at;
+            lattice->start = at;
         }
     }
-    free(votes);
-    return best / all;
+    lattice->share = best / all;
+}
+
+/* How far apart the bases are: the least that holds an element and divides their distances. 0: nothing does. */
+static uint64_t code_spacing(const struct lwp_element_base *bases, size_t count, uint64_t least)
+{
+    enum { LOOKED_AT = 256, MOST = 1 << 16 };
+    uint64_t at[LOOKED_AT], apart;
+    size_t step = count / LOOKED_AT + 1, kept = 0;
+    for (size_t i = 0; i < count; i += step)
+        at[kept++] = bases[i].at;
+    apart = lwp_stride_estimate(at, kept).bytes;
+    for (uint64_t spacing = least; spacing <= apart && spacing <= MOST && spacing < 2 * least + 64; spacing++)
+        if (apart % spacing == 0)
+            return spacing;
+    return 0;
+}
+
+struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_code *code, const struct lwp_type *type, uint64_t spacing)
+{
+    enum { LEAST_PAGE = 512, MOST_PAGE = 1 << 21, ENOUGH = 8 };
+    size_t count;
+    struct lwp_element_base *bases = lwp_element_code_bases(code, type, &count);
+    struct lwp_element_base *room = lwp_zeroed(count + 1, sizeof *room);
+    struct lwp_element_lattice best = {.spacing = spacing ? spacing : type->bytes, .share = -1};
+    if (count) {
+        code_vote(bases, count, room, &best);
+        struct lwp_element_lattice other = {.spacing = spacing ? 0 : code_spacing(bases, count, type->bytes)};
+        if (!spacing && best.share < LWP_ELEMENT_LATTICE_GOOD && other.spacing && count >= ENOUGH)
+            code_vote(bases, count, room, &other);
+        if (other.share > best.share)
+            best = other;
+        for (uint64_t page = LEAST_PAGE; !spacing && best.share < LWP_ELEMENT_LATTICE_GOOD && page <= MOST_PAGE && count >= ENOUGH; page *= 2) {
+            other = (struct lwp_element_lattice){.spacing = type->bytes, .page = page};
+            if (page > type->bytes)
+                code_vote(bases, count, room, &other);
+            if (other.share > best.share && other.share >= LWP_ELEMENT_LATTICE_GOOD)
+                best = other;
+        }
+    }
+    free(bases);
+    free(room);
+    return best;
 }

@@ -21,9 +21,29 @@ bool lwp_element_same_type(const struct lwp_type *a, const struct lwp_type *b);
 
 void lwp_element_code_collect(struct lwp_profile *profile, uint32_t index, struct lwp_element_code *code);
 
-/* The share of the accesses through pointers to the type that lie in elements `spacing` bytes apart, and where the first of these
- * begins: *start < spacing. Below 0: the code says nothing of that type. */
-double lwp_element_code_start(const struct lwp_element_code *code, const struct lwp_type *type, uint64_t spacing, uint64_t *start);
+/* Where elements begin: every `spacing` bytes from `start` on, in the whole block, or in each `page` of it (slabs). */
+struct lwp_element_lattice {
+    uint64_t spacing, start, page; /* start < spacing; page 0: the whole block */
+    double share;                  /* of the accesses that agree; below 0: the code says nothing of that type */
+};
+
+/* That of the accesses through pointers to the type. `spacing`: how far apart elements are, 0: to be found, at least the type's size.
+ * An element begins where the address is, less its place by code. */
+struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_code *code, const struct lwp_type *type, uint64_t spacing);
+
+/* Whether it is good enough to name elements by. */
+#define LWP_ELEMENT_LATTICE_GOOD 0.9
+
+/* Where the elements of accesses through pointers to the type begin; the caller frees them. */
+struct lwp_element_base {
+    uint64_t at;
+    double weight; /* in accesses */
+};
+struct lwp_element_base *lwp_element_code_bases(const struct lwp_element_code *code, const struct lwp_type *type, size_t *count);
+
+/* Makes objects of their own of the elements that the code tells apart in a block whose elements are not known otherwise: arenas,
+ * slabs, pools, several arrays or types in one block (element_parts.c). Whether there were any: streams have to be linked then. */
+bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code);
 
 /* How far an object's fields by address and by code agree (element_agreement.c); after its elements are decided. */
 void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code);

@@ -113,8 +113,10 @@ void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, stru
     if (object->kind == LWP_OBJECT_STATIC && object->variable) {
         uint64_t elements = 0;
         const struct lwp_type *type = lwp_types_of_static(profile->code, object->module, object->start, &elements);
-        element_vote(votes, type, object->variable, 100 * all, true);
-        return;
+        bool buffer = type && type->bytes == 1; /* which may become anything */
+        element_vote(votes, type, object->variable, buffer ? 0.1 * all : 100 * all, !buffer);
+        if (!buffer)
+            return;
     }
     if (object->kind == LWP_OBJECT_STACK) {
         element_vote(votes, object->type, object->variable, 100 * all, true);

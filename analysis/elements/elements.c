@@ -63,54 +63,65 @@ struct element_case {
     const struct lwp_element_code *code;
 };
 
-enum { STARTS = 3 };
+/* Where elements begin, and how far apart. */
+struct element_grid {
+    uint64_t start, spacing;
+};
+
+enum { GRIDS = 3 };
 
 /* Where the elements may begin, best first. Where the code speaks there is one place only: the two witnesses find it together. */
-static size_t element_starts(const struct element_case *of, const struct lwp_element_candidate *candidate, bool single, uint64_t element,
-                             uint64_t starts[STARTS])
+static size_t element_grids(const struct element_case *of, const struct lwp_element_candidate *candidate, bool single,
+                            struct element_grid grids[GRIDS])
 {
     const struct lwp_object *object = &of->profile->objects[of->index];
     const struct lwp_element_candidate *holder = single ? NULL : element_holder(of->votes, candidate->type);
-    uint64_t behind = candidate->table ? of->votes->table_start : holder ? element_last(holder)->offset : 0, said;
-    uint64_t likely[STARTS] = {behind, 0, single ? 0 : element_remainder(object, element)};
-    size_t count = single || candidate->table ? 1 : STARTS;
-    double agree = lwp_element_code_start(of->code, candidate->type, element, &said);
-    memcpy(starts, likely, sizeof likely);
-    if (agree < 0 || candidate->table)
+    uint64_t block = single ? object->pool_size : 0, bytes = block ? block : candidate->type->bytes;
+    uint64_t behind = candidate->table ? of->votes->table_start : holder ? element_last(holder)->offset : 0;
+    struct element_grid likely[GRIDS] = {{behind, bytes}, {0, bytes}, {single ? 0 : element_remainder(object, bytes), bytes}};
+    size_t count = single || candidate->table ? 1 : GRIDS;
+    memcpy(grids, likely, sizeof likely);
+    if (candidate->table)
         return count;
-    if (agree < fit_needed)
+    struct lwp_element_lattice said = lwp_element_code_lattice(of->code, candidate->type, block);
+    if (said.share < 0)
+        return count;
+    if (said.share < LWP_ELEMENT_LATTICE_GOOD || said.page)
         return 0;
-    *starts = said;
+    grids[0] = (struct element_grid){said.start, said.spacing};
     for (size_t i = 0; i < count; i++)
-        if (likely[i] % element == said) {
-            *starts = likely[i];
+        if (likely[i].start % said.spacing == said.start) {
+            grids[0].start = likely[i].start;
             break;
         }
     return 1;
 }
 
 /* Whether a block holds whole elements after the start. */
-static bool element_fills(const struct lwp_object *object, const struct lwp_element_candidate *candidate, bool single, uint64_t start)
+static bool element_fills(const struct lwp_object *object, const struct lwp_element_candidate *candidate, bool single,
+                          const struct element_grid *grid)
 {
     const struct lwp_type *type = candidate->type;
     if (!object->pool_size)
         return true;
-    if (start + type->bytes > object->pool_size)
+    if (grid->start + type->bytes > object->pool_size)
         return false;
-    uint64_t room = object->pool_size - start;
+    uint64_t room = object->pool_size - grid->start;
     if (element_is_flexible(type))
         return true;
     if (!single)
-        return room % type->bytes == 0;
+        return room % grid->spacing == 0;
     /* A block that is larger than what was pointed to is of a class derived from it, perhaps. */
     return room == type->bytes || type->kind != LWP_TYPE_STRUCT || type->language == LWP_LANGUAGE_C;
 }
 
-static bool element_accept(const struct element_case *of, const struct lwp_element_candidate *candidate, bool single, uint64_t *start)
+static bool element_accept(const struct element_case *of, const struct lwp_element_candidate *candidate, bool single,
+                           struct element_grid *grid)
 {
     const struct lwp_object *object = &of->profile->objects[of->index];
     const struct lwp_element_votes *votes = of->votes;
-    uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest, starts[STARTS];
+    uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
+    struct element_grid grids[GRIDS];
     if ((block && bytes > block) || (element_is_flexible(candidate->type) && !object->pool_size))
         return false;
     if (object->pool_size && !candidate->exact && bytes != object->pool_size)
@@ -120,16 +131,15 @@ static bool element_accept(const struct element_case *of, const struct lwp_eleme
     for (size_t i = 0; i < votes->count && of->evidence->several && !candidate->table; i++) /* several arrays: perhaps of several types */
         if (!candidate->exact || (votes->candidates[i].exact && votes->candidates[i].type->bytes != bytes))
             return false;
-    uint64_t element = single ? object->pool_size : bytes;
     /* The allocation and the pointers used agree, or most pointers: a stray address or two among few do not count. */
     bool agreed =
         ((candidate->made || candidate->table) && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
-    size_t count = element_starts(of, candidate, single, element, starts);
+    size_t count = element_grids(of, candidate, single, grids);
     for (size_t i = 0; i < count; i++) {
-        *start = starts[i];
-        if (!element_fills(object, candidate, single, *start))
+        *grid = grids[i];
+        if (!element_fills(object, candidate, single, grid))
             continue;
-        double fit = lwp_element_fit(of->profile, of->index, element, candidate->type, candidate->exact, *start,
+        double fit = lwp_element_fit(of->profile, of->index, grid->spacing, candidate->type, candidate->exact, grid->start,
                                      candidate->table ? votes->table_end : 0);
         if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
             return true;
@@ -169,7 +179,8 @@ static bool element_alone(const struct element_case *of, const struct lwp_elemen
     const struct lwp_object *object = &of->profile->objects[of->index];
     const struct lwp_element_votes *votes = of->votes;
     const struct lwp_element_evidence *evidence = of->evidence;
-    uint64_t seen = object->single ? object->pool_size : evidence->stride, bytes = candidate->type->bytes, start;
+    uint64_t seen = object->single ? object->pool_size : evidence->stride, bytes = candidate->type->bytes;
+    struct element_grid grid;
     bool open = !object->single && seen && evidence->bytes == 0; /* several elements to the stride, perhaps */
     if ((bytes != seen && !open) || (!candidate->allocator && votes->exact > exact_rules * (double)object->accesses))
         return false;
@@ -178,7 +189,7 @@ static bool element_alone(const struct element_case *of, const struct lwp_elemen
             return false;
     for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++)
         if (!candidate->allocator && &votes->candidates[i] != candidate && (open || votes->candidates[i].type->bytes == seen) &&
-            element_accept(of, &votes->candidates[i], object->single, &start))
+            element_accept(of, &votes->candidates[i], object->single, &grid))
             return false;
     return true;
 }
@@ -243,7 +254,7 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
 
 /* The best candidate that agrees with all evidence. Known structures come first, since a pointer to a member may be a pointer to a
  * plain number. */
-static const struct lwp_element_candidate *element_choose(const struct element_case *of, bool *single, uint64_t *start)
+static const struct lwp_element_candidate *element_choose(const struct element_case *of, bool *single, struct element_grid *grid)
 {
     const struct lwp_object *object = &of->profile->objects[of->index];
     const struct lwp_element_votes *votes = of->votes;
@@ -256,8 +267,8 @@ static const struct lwp_element_candidate *element_choose(const struct element_c
             const struct lwp_element_candidate *holder = element_holder(votes, candidate->type);
             bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
             *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
-            if (element_accept(of, candidate, *single, start) && !element_is_mixed(votes, candidate) &&
-                (candidate->exact || (holder && holder->exact && *start == element_last(holder)->offset) ||
+            if (element_accept(of, candidate, *single, grid) && !element_is_mixed(votes, candidate) &&
+                (candidate->exact || (holder && holder->exact && grid->start == element_last(holder)->offset) ||
                  element_alone(of, candidate)))
                 return candidate;
         }
@@ -276,7 +287,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     struct lwp_object *object = &profile->objects[index];
     struct lwp_element_votes votes = {.count = 0};
     const struct element_case of = {profile, index, &votes, evidence, code};
-    uint64_t start = 0;
+    struct element_grid grid = {0};
     bool single;
     object->single = element_is_single(profile, index, evidence->stride);
     lwp_element_votes_collect(profile, index, &votes);
@@ -284,16 +295,17 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
         if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : evidence->stride))
             votes.candidates[i].score *= 3; /* the size seen */
     qsort(votes.candidates, votes.count, sizeof *votes.candidates, element_by_score);
-    const struct lwp_element_candidate *candidate = element_choose(&of, &single, &start);
+    const struct lwp_element_candidate *candidate = element_choose(&of, &single, &grid);
     if (candidate) {
         object->single = single;
         object->type = candidate->type;
-        const struct lwp_element_candidate *holder = start && !candidate->table ? element_holder(&votes, candidate->type) : NULL;
-        if (holder && !holder->exact)
+        const struct lwp_element_candidate *holder = grid.start && !candidate->table ? element_holder(&votes, candidate->type) : NULL;
+        if (holder && (!holder->exact || grid.start != element_last(holder)->offset))
             holder = NULL;
         object->type_exact = candidate->exact || holder;
-        object->element_bytes = object->single ? object->pool_size - start : candidate->type->bytes;
-        object->element_start = start;
+        object->element_bytes = object->single ? object->pool_size - grid.start : candidate->type->bytes;
+        object->element_start = grid.start;
+        object->element_spacing = object->single ? object->element_bytes : grid.spacing;
         object->element_end = candidate->table ? votes.table_end : 0;
         object->element_probability = object->single || candidate->exact ? 1 : evidence->probability;
         if (holder && !candidate->exact && holder->variable && !object->variable)
@@ -325,6 +337,7 @@ struct element_round {
     uint32_t objects[OBJECTS_AT_ONCE];
     struct lwp_element_evidence evidence[OBJECTS_AT_ONCE];
     size_t count;
+    bool carved;
 };
 
 static void element_evidence(void *of, size_t first, size_t last)
@@ -341,6 +354,7 @@ static void element_round(struct element_round *round)
         lwp_element_code_collect(round->profile, round->objects[i], &round->code);
         element_decide(round->profile, round->objects[i], &round->evidence[i], &round->code);
         lwp_element_agreement_check(round->profile, round->objects[i], &round->code);
+        round->carved |= lwp_element_parts_carve(round->profile, round->objects[i], &round->code);
         lwp_element_covers_free(&round->evidence[i].covers);
     }
     round->count = 0;
@@ -365,7 +379,8 @@ void lwp_elements_find(struct lwp_profile *profile)
         accesses += profile->objects[i].accesses;
     struct element_round *round = lwp_zeroed(1, sizeof *round);
     round->profile = profile;
-    for (size_t i = 0; i < profile->object_count; i++) {
+    const size_t count = profile->object_count; /* parts of them come behind */
+    for (size_t i = 0; i < count; i++) {
         const struct lwp_object *object = &profile->objects[i];
         if (object->kind == LWP_OBJECT_UNKNOWN || !object->accessed)
             continue;
@@ -377,6 +392,8 @@ void lwp_elements_find(struct lwp_profile *profile)
             element_round(round);
     }
     element_round(round);
+    if (round->carved)
+        lwp_streams_link(profile);
     free(round);
 }
 

@@ -116,6 +116,28 @@ void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *
     LWP_RAISE(object->freed_ns, life->freed_ns);
 }
 
+uint32_t lwp_objects_part(struct lwp_profile *profile, uint32_t index, const struct lwp_type *type)
+{
+    const struct lwp_object whole = profile->objects[index];
+    uint32_t part = object_intern(profile, lwp_hash_mix(whole.key, lwp_hash_text(type->name) ^ type->bytes),
+                                  &(struct lwp_object){.kind = whole.kind,
+                                                       .context = whole.context,
+                                                       .module = whole.module,
+                                                       .start = whole.start,
+                                                       .lookup_address = whole.lookup_address,
+                                                       .pool_size = whole.pool_size,
+                                                       .common = whole.common,
+                                                       .accessed = true,
+                                                       .type = type,
+                                                       .type_exact = true});
+    struct lwp_object *made = &profile->objects[part];
+    made->allocated_ns = whole.allocated_ns;
+    made->freed_ns = whole.freed_ns;
+    made->first_ns = whole.first_ns;
+    made->last_ns = whole.last_ns;
+    return part;
+}
+
 static uint32_t object_like(struct lwp_profile *profile, const struct lwp_object *other)
 {
     uint64_t offset, until;

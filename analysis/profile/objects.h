@@ -32,6 +32,9 @@ struct lwp_object_life {
 
 void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *life);
 
+/* A part of the object that holds elements of one type: an object of its own, nothing accessed yet. It moves other objects in memory. */
+uint32_t lwp_objects_part(struct lwp_profile *profile, uint32_t index, const struct lwp_type *type);
+
 /* The same object in this profile as `other`, which was gathered in another one, with its blocks. Its module and context have
  * this profile's numbers already. */
 uint32_t lwp_objects_adopt(struct lwp_profile *profile, const struct lwp_object *other);

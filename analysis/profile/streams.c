@@ -19,7 +19,7 @@ static bool stream_is_pooled(const struct lwp_profile *profile, uint32_t object)
     return profile->objects[object].kind == LWP_OBJECT_HEAP && profile->objects[object].pool_size;
 }
 
-static void stream_move(struct lwp_profile *profile, struct lwp_stream *stream, uint32_t to)
+void lwp_stream_move(struct lwp_profile *profile, struct lwp_stream *stream, uint32_t to)
 {
     struct lwp_object *from = &profile->objects[stream->object], *object = &profile->objects[to];
     from->weight.weight -= stream->weight.weight;
@@ -33,7 +33,6 @@ static void stream_move(struct lwp_profile *profile, struct lwp_stream *stream, 
     object->loads += stream->loads;
     object->stores += stream->stores;
     stream->object = to;
-    stream->offsets.count = stream->offsets.fair = 0; /* where in its block each access fell is not known */
 }
 
 /* When a program allocates very fast, the collector leaves small blocks out to stay within its budget. Their accesses have an
@@ -79,7 +78,8 @@ double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
             seen[at].most * 20 < seen[at].all * 19 || !stream_is_pooled(profile, seen[at].object))
             continue;
         moved += stream->weight.weight;
-        stream_move(profile, stream, seen[at].object);
+        lwp_stream_move(profile, stream, seen[at].object);
+        stream->offsets.count = stream->offsets.fair = 0; /* where in its block each access fell is not known */
     }
     free(seen);
     free(counts);
@@ -90,6 +90,7 @@ double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
 
 void lwp_streams_link(struct lwp_profile *profile)
 {
+    free(profile->object_streams);
     profile->object_streams = lwp_zeroed(profile->object_count, sizeof *profile->object_streams);
     for (size_t i = 0; i < profile->object_count; i++)
         profile->object_streams[i] = LWP_NONE;

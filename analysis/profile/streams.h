@@ -8,6 +8,9 @@
  * Returns the weight moved. Before lwp_streams_link. */
 double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned);
 
+/* Gives the stream with all that was counted of it to another object. It is in no chain then (lwp_streams_link). */
+void lwp_stream_move(struct lwp_profile *profile, struct lwp_stream *stream, uint32_t to);
+
 /* Chains each object's streams (profile->object_streams, next_of_object), once all samples are in. */
 void lwp_streams_link(struct lwp_profile *profile);
 

@@ -1,0 +1,241 @@
+/* Arenas, slabs and pools: objects carved out of larger blocks, of one type or of several.
+ *
+ * In: a block whose elements the addresses do not tell, and what the code says of its accesses. Each structure that pointers lead to
+ * becomes an object of its own, with the streams that access it: an element begins where the address is, less its place by code.
+ * The addresses are the second witness. Elements that follow each other lie on a lattice, in the block or in each page of it; where
+ * types take turns they lie on none, and only their alignment can be checked. How many there are is known where nothing else lies
+ * among them. What the code says nothing of stays with the block.
+ * Limits: structures that are parts of others are placed only where one member is of that type. */
+#include "analysis/elements/element_code.h"
+
+#include "analysis/elements/element_place.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
+#include "base/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTS = 8, MANY = 64 };
+
+static const double part_least = 0.01, aligned_least = 0.99, alone_least = 0.99;
+
+struct part {
+    const struct lwp_type *type;
+    const char *variable;
+    double accesses;
+    struct element_range {
+        uint64_t low, high;
+    } range; /* of its elements, without the outermost few */
+    struct lwp_element_lattice lattice;
+    bool aligned;
+    bool single; /* one in each block */
+    uint32_t object;
+};
+
+struct parts {
+    struct lwp_profile *profile;
+    uint32_t index;
+    const struct lwp_element_code *code;
+    struct part items[PARTS];
+    size_t count;
+    double accesses; /* of all of them */
+};
+
+static int parts_by_accesses(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    return (x->accesses < y->accesses) - (x->accesses > y->accesses);
+}
+
+static int parts_by_base(const void *a, const void *b)
+{
+    return LWP_COMPARE(((const struct lwp_element_base *)a)->at, ((const struct lwp_element_base *)b)->at);
+}
+
+/* Where in `outer` a value of `inner` may be: the only place, else false. */
+static bool parts_member(const struct lwp_type *outer, const struct lwp_type *inner, uint64_t *at)
+{
+    int found = 0;
+    for (uint32_t i = 0; i < outer->field_count && found < 2; i++)
+        if (outer != inner && lwp_types_hold(outer, outer->fields[i].offset, inner)) {
+            *at = outer->fields[i].offset;
+            found++;
+        }
+    return found == 1;
+}
+
+static bool parts_holds(const struct lwp_type *outer, const struct lwp_type *inner)
+{
+    for (uint32_t i = 0; i < outer->field_count; i++)
+        if (lwp_types_hold(outer, outer->fields[i].offset, inner))
+            return true;
+    return false;
+}
+
+static void parts_collect(struct parts *parts)
+{
+    for (size_t i = 0; i < parts->code->count; i++) {
+        const struct lwp_element_spoken *spoken = &parts->code->items[i];
+        const struct lwp_type *type = spoken->place.type;
+        size_t at = 0;
+        if (type->kind != LWP_TYPE_STRUCT || type->field_count == 0)
+            continue;
+        while (at < parts->count && !lwp_element_same_type(parts->items[at].type, type))
+            at++;
+        if (at == PARTS)
+            continue;
+        if (at == parts->count)
+            parts->items[parts->count++] = (struct part){.type = type, .variable = spoken->place.variable};
+        parts->items[at].accesses += (double)spoken->stream->accesses;
+    }
+}
+
+/* Without what is a part of another one, or was hardly seen. */
+static void parts_choose(struct parts *parts)
+{
+    bool inside[PARTS] = {false};
+    size_t kept = 0;
+    for (size_t i = 0; i < parts->count; i++)
+        for (size_t k = 0; k < parts->count; k++)
+            inside[i] |= k != i && parts->items[k].accesses >= part_least * parts->code->accesses &&
+                         parts->items[k].type->bytes > parts->items[i].type->bytes &&
+                         parts_holds(parts->items[k].type, parts->items[i].type);
+    for (size_t i = 0; i < parts->count; i++)
+        if (!inside[i] && parts->items[i].accesses >= part_least * parts->code->accesses)
+            parts->items[kept++] = parts->items[i];
+    parts->count = kept;
+    qsort(parts->items, parts->count, sizeof *parts->items, parts_by_accesses);
+    for (size_t i = 0; i < parts->count; i++)
+        parts->accesses += parts->items[i].accesses;
+}
+
+/* What the addresses say of where the code puts them. */
+static void parts_witness(const struct parts *parts, struct part *part)
+{
+    const struct lwp_object *whole = &parts->profile->objects[parts->index];
+    uint64_t alignment = part->type->alignment ? part->type->alignment : 1, limit = whole->pool_size ? whole->pool_size : whole->largest;
+    size_t count;
+    struct lwp_element_base *bases = lwp_element_code_bases(parts->code, part->type, &count);
+    double all = 0, good = 0;
+    if (!count)
+        return;
+    qsort(bases, count, sizeof *bases, parts_by_base);
+    for (size_t i = 0; i < count; i++) {
+        all += bases[i].weight;
+        good += bases[i].at % alignment == 0 && (!limit || bases[i].at + part->type->bytes <= limit) ? bases[i].weight : 0;
+    }
+    part->aligned = good >= aligned_least * all;
+    part->range = (struct element_range){bases[count / 50].at, bases[count - 1 - count / 50].at + part->type->bytes};
+    free(bases);
+    part->single = part->range.high - part->range.low == part->type->bytes && whole->largest < MANY * part->type->bytes;
+    part->lattice = lwp_element_code_lattice(parts->code, part->type, part->single && whole->pool_size ? whole->pool_size : 0);
+}
+
+/* Whether no other part has elements among those of this one. */
+static bool parts_is_alone(const struct parts *parts, const struct part *part)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *other = &parts->items[i];
+        if (other != part && other->range.low < part->range.high && part->range.low < other->range.high)
+            return false;
+    }
+    return true;
+}
+
+/* Offsets as if the elements followed each other from the block's start on: what their fields are judged by. */
+static void parts_place(struct lwp_stream *stream, uint64_t at, uint64_t spacing)
+{
+    struct lwp_offsets *offsets = &stream->offsets;
+    uint32_t kept = 0, fair = 0;
+    for (uint32_t i = 0; i < offsets->count; i++) {
+        if (offsets->items[i] < at)
+            continue;
+        fair += i < offsets->fair;
+        offsets->items[kept++] = (offsets->items[i] - at) / spacing * spacing + at;
+    }
+    offsets->count = kept;
+    offsets->fair = fair;
+    uint64_t room[LWP_RESERVOIR];
+    stream->stride = lwp_stride_estimate(room, lwp_streams_offsets(stream, room, LWP_RESERVOIR));
+}
+
+/* The streams of its type, and of what is its part in one place only. */
+static void parts_move(const struct parts *parts, const struct part *part, uint64_t spacing)
+{
+    struct lwp_profile *profile = parts->profile;
+    for (size_t i = 0; i < parts->code->count; i++) {
+        const struct lwp_element_spoken *spoken = &parts->code->items[i];
+        uint64_t at = 0;
+        if (spoken->stream->object != parts->index ||
+            (!lwp_element_same_type(spoken->place.type, part->type) &&
+             (spoken->place.type->kind != LWP_TYPE_STRUCT || !parts_member(part->type, spoken->place.type, &at))))
+            continue;
+        struct lwp_stream *stream = &profile->streams[spoken->stream - profile->streams];
+        lwp_stream_move(profile, stream, part->object);
+        parts_place(stream, at + spoken->place.at, spacing);
+    }
+}
+
+static void parts_make(struct parts *parts, struct part *part)
+{
+    struct lwp_profile *profile = parts->profile;
+    const bool on_lattice = part->lattice.share >= LWP_ELEMENT_LATTICE_GOOD, alone = parts_is_alone(parts, part);
+    part->object = lwp_objects_part(profile, parts->index, part->type);
+    const struct lwp_object *whole = &profile->objects[parts->index];
+    struct lwp_object *object = &profile->objects[part->object];
+    uint64_t bytes = part->type->bytes, spacing = on_lattice && !part->lattice.page ? part->lattice.spacing : bytes;
+    object->variable = part->variable && *part->variable ? part->variable : NULL;
+    object->element_bytes = bytes;
+    object->element_probability = 1;
+    object->single = part->single;
+    object->pool_size = part->single ? bytes : 0;
+    object->element_spacing = part->single ? bytes : spacing;
+    object->agreement.looked_at = part->accesses;
+    object->agreement.compared = on_lattice ? part->accesses : 0;
+    object->agreement.agree = on_lattice ? part->lattice.share * part->accesses : 0;
+    object->allocations = whole->allocations;
+    object->largest = whole->largest;
+    if (part->accesses >= alone_least * parts->accesses)
+        object->bytes = !part->single ? whole->bytes : whole->pool_size ? whole->bytes / whole->pool_size * bytes : 0;
+    else if (alone && whole->bytes == whole->largest)
+        object->bytes = object->largest = part->range.high - part->range.low;
+    parts_move(parts, part, object->element_spacing);
+    double share = whole->weight.weight + object->weight.weight > 0 ? object->weight.weight / (whole->weight.weight + object->weight.weight) : 0;
+    object->time_weight = share * whole->time_weight;
+    profile->objects[parts->index].time_weight -= object->time_weight;
+}
+
+static const char *parts_reason(const struct parts *parts)
+{
+    const char *list = "";
+    for (size_t i = 0; i < parts->count; i++)
+        list = lwp_arena_printf(parts->profile->arena, "%s%s%s", list, i ? ", " : "", parts->items[i].type->name);
+    return lwp_arena_printf(parts->profile->arena, "elements of %s are carved out of it, and are listed by themselves", list);
+}
+
+bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code)
+{
+    struct lwp_object *object = &profile->objects[index];
+    struct parts parts = {.profile = profile, .index = index, .code = code};
+    bool buffer = object->kind != LWP_OBJECT_STATIC || (object->type && object->type->bytes == 1);
+    if ((object->type && object->kind != LWP_OBJECT_STATIC) || !buffer || object->kind == LWP_OBJECT_STACK)
+        return false;
+    parts_collect(&parts);
+    parts_choose(&parts);
+    for (size_t i = 0; i < parts.count; i++) {
+        parts_witness(&parts, &parts.items[i]);
+        if (!parts.items[i].aligned)
+            return false;
+    }
+    if (!parts.count)
+        return false;
+    for (size_t i = 0; i < parts.count; i++)
+        parts_make(&parts, &parts.items[i]);
+    object = &profile->objects[index];
+    object->element_bytes = object->element_spacing = object->element_start = 0;
+    object->element_probability = 0;
+    object->single = object->several = false;
+    object->fields_unknown = parts_reason(&parts);
+    return true;
+}
