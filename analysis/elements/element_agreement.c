@@ -88,6 +88,8 @@ void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, co
         size_t count = lwp_streams_offsets(spoken->stream, offsets, LWP_RESERVOIR), found[3] = {0};
         for (size_t k = 0; k < count; k++) {
             enum agreement says = agreement_at(object, &spoken->place, offsets[k]);
+            if (says == DISAGREES && spoken->place.beside)
+                says = SILENT;
             found[says]++;
             if (says == DISAGREES)
                 other = offsets[k];

@@ -37,7 +37,8 @@ struct lwp_element_base *lwp_element_code_bases(const struct lwp_element_code *c
     for (size_t i = 0; i < code->count; i++) {
         const struct lwp_element_spoken *spoken = &code->items[i];
         uint64_t offsets[LWP_RESERVOIR];
-        size_t kept = lwp_element_same_type(spoken->place.type, type) ? lwp_streams_offsets(spoken->stream, offsets, LWP_RESERVOIR) : 0;
+        bool of_type = !spoken->place.beside && lwp_element_same_type(spoken->place.type, type);
+        size_t kept = of_type ? lwp_streams_offsets(spoken->stream, offsets, LWP_RESERVOIR) : 0;
         for (size_t k = 0; k < kept; k++)
             LWP_APPEND(&bases, count, &room,
                        (struct lwp_element_base){offsets[k] - spoken->place.at, (double)spoken->stream->accesses / (double)kept});

@@ -87,6 +87,12 @@ bool lwp_element_evidence_allows(const struct lwp_element_evidence *evidence, ui
 double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type, bool exact,
                        uint64_t start, uint64_t end);
 
+/* ---- where elements begin, without a type (element_start.c) ---- */
+
+/* Sets element_start of an object whose element size is known, or start_open and fields_unknown. */
+void lwp_element_start_of_single(struct lwp_profile *profile, uint32_t index);
+void lwp_element_start_of_array(struct lwp_profile *profile, uint32_t index);
+
 /* ---- the types that DWARF offers (element_votes.c) ---- */
 
 /* Where the elements of a table of Rust's library (hashbrown's RawTable<T>) lie in a block of so many bytes. False: no

@@ -79,7 +79,7 @@ static void parts_collect(struct parts *parts)
         const struct lwp_element_spoken *spoken = &parts->code->items[i];
         const struct lwp_type *type = spoken->place.type;
         size_t at = 0;
-        if (type->kind != LWP_TYPE_STRUCT || type->field_count == 0)
+        if (type->kind != LWP_TYPE_STRUCT || type->field_count == 0 || spoken->place.beside)
             continue;
         while (at < parts->count && !lwp_element_same_type(parts->items[at].type, type))
             at++;
@@ -143,16 +143,17 @@ static bool parts_is_alone(const struct parts *parts, const struct part *part)
     return true;
 }
 
-/* Offsets as if the elements followed each other from the block's start on: what their fields are judged by. */
-static void parts_place(struct lwp_stream *stream, uint64_t at, uint64_t spacing)
+/* Offsets as if the elements followed each other from the first one on: what their fields are judged by. */
+static void parts_place(struct lwp_stream *stream, uint64_t at, const struct lwp_object *object)
 {
     struct lwp_offsets *offsets = &stream->offsets;
+    uint64_t start = object->element_start, spacing = lwp_element_spacing(object);
     uint32_t kept = 0, fair = 0;
     for (uint32_t i = 0; i < offsets->count; i++) {
-        if (offsets->items[i] < at)
+        if (offsets->items[i] < start + at)
             continue;
         fair += i < offsets->fair;
-        offsets->items[kept++] = (offsets->items[i] - at) / spacing * spacing + at;
+        offsets->items[kept++] = start + (offsets->items[i] - start - at) / spacing * spacing + at;
     }
     offsets->count = kept;
     offsets->fair = fair;
@@ -161,19 +162,19 @@ static void parts_place(struct lwp_stream *stream, uint64_t at, uint64_t spacing
 }
 
 /* The streams of its type, and of what is its part in one place only. */
-static void parts_move(const struct parts *parts, const struct part *part, uint64_t spacing)
+static void parts_move(const struct parts *parts, const struct part *part)
 {
     struct lwp_profile *profile = parts->profile;
     for (size_t i = 0; i < parts->code->count; i++) {
         const struct lwp_element_spoken *spoken = &parts->code->items[i];
         uint64_t at = 0;
-        if (spoken->stream->object != parts->index ||
+        if (spoken->stream->object != parts->index || spoken->place.beside ||
             (!lwp_element_same_type(spoken->place.type, part->type) &&
              (spoken->place.type->kind != LWP_TYPE_STRUCT || !parts_member(part->type, spoken->place.type, &at))))
             continue;
         struct lwp_stream *stream = &profile->streams[spoken->stream - profile->streams];
         lwp_stream_move(profile, stream, part->object);
-        parts_place(stream, at + spoken->place.at, spacing);
+        parts_place(stream, at + spoken->place.at, &profile->objects[part->object]);
     }
 }
 
@@ -189,7 +190,9 @@ static void parts_make(struct parts *parts, struct part *part)
     object->element_bytes = bytes;
     object->element_probability = 1;
     object->single = part->single;
-    object->pool_size = part->single ? bytes : 0;
+    object->element_start = on_lattice ? part->lattice.start : 0;
+    object->start_open = !on_lattice;
+    object->pool_size = part->single ? bytes + object->element_start : 0;
     object->element_spacing = part->single ? bytes : spacing;
     object->agreement.looked_at = part->accesses;
     object->agreement.compared = on_lattice ? part->accesses : 0;
@@ -200,7 +203,7 @@ static void parts_make(struct parts *parts, struct part *part)
         object->bytes = !part->single ? whole->bytes : whole->pool_size ? whole->bytes / whole->pool_size * bytes : 0;
     else if (alone && whole->bytes == whole->largest)
         object->bytes = object->largest = part->range.high - part->range.low;
-    parts_move(parts, part, object->element_spacing);
+    parts_move(parts, part);
     double share = whole->weight.weight + object->weight.weight > 0 ? object->weight.weight / (whole->weight.weight + object->weight.weight) : 0;
     object->time_weight = share * whole->time_weight;
     profile->objects[parts->index].time_weight -= object->time_weight;

@@ -41,6 +41,8 @@ uint64_t lwp_element_count(const struct lwp_object *object)
         return 0;
     if (object->single)
         return object->bytes / (start + object->element_bytes);
+    if (object->pool_size > start && object->pool_size == object->largest) /* each block has a header, and perhaps a rest */
+        return object->bytes / object->pool_size * ((object->pool_size - start) / spacing);
     uint64_t end = object->element_end ? object->element_end : object->largest;
     if (object->bytes <= object->largest || !(start || object->element_end) || end < start)
         return (object->bytes - start) / spacing;

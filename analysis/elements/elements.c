@@ -66,6 +66,7 @@ struct element_case {
 /* Where elements begin, and how far apart. */
 struct element_grid {
     uint64_t start, spacing;
+    bool said; /* by the code */
 };
 
 enum { GRIDS = 3 };
@@ -78,7 +79,8 @@ static size_t element_grids(const struct element_case *of, const struct lwp_elem
     const struct lwp_element_candidate *holder = single ? NULL : element_holder(of->votes, candidate->type);
     uint64_t block = single ? object->pool_size : 0, bytes = block ? block : candidate->type->bytes;
     uint64_t behind = candidate->table ? of->votes->table_start : holder ? element_last(holder)->offset : 0;
-    struct element_grid likely[GRIDS] = {{behind, bytes}, {0, bytes}, {single ? 0 : element_remainder(object, bytes), bytes}};
+    struct element_grid likely[GRIDS] = {
+        {.start = behind, .spacing = bytes}, {.spacing = bytes}, {.start = single ? 0 : element_remainder(object, bytes), .spacing = bytes}};
     size_t count = single || candidate->table ? 1 : GRIDS;
     memcpy(grids, likely, sizeof likely);
     if (candidate->table)
@@ -88,7 +90,7 @@ static size_t element_grids(const struct element_case *of, const struct lwp_elem
         return count;
     if (said.share < LWP_ELEMENT_LATTICE_GOOD || said.page)
         return 0;
-    grids[0] = (struct element_grid){said.start, said.spacing};
+    grids[0] = (struct element_grid){said.start, said.spacing, true};
     for (size_t i = 0; i < count; i++)
         if (likely[i].start % said.spacing == said.start) {
             grids[0].start = likely[i].start;
@@ -110,7 +112,7 @@ static bool element_fills(const struct lwp_object *object, const struct lwp_elem
     if (element_is_flexible(type))
         return true;
     if (!single)
-        return room % grid->spacing == 0;
+        return room % grid->spacing == 0 || grid->said;
     /* A block that is larger than what was pointed to is of a class derived from it, perhaps. */
     return room == type->bytes || type->kind != LWP_TYPE_STRUCT || type->language == LWP_LANGUAGE_C;
 }
@@ -194,41 +196,6 @@ static bool element_alone(const struct element_case *of, const struct lwp_elemen
     return true;
 }
 
-/* Whether accesses would span two elements if they began there. */
-static bool element_crosses(const struct lwp_profile *profile, uint32_t index, uint64_t size, uint64_t start)
-{
-    double crosses = 0, all = 0;
-    LWP_STREAMS_OF(profile, index, stream) {
-        uint64_t residue;
-        if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
-            lwp_element_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
-            continue;
-        all += (double)stream->accesses;
-        if ((residue + size - start) % size + stream->bytes > size)
-            crosses += (double)stream->accesses;
-    }
-    return crosses > (1 - fit_needed) * all;
-}
-
-/* By the addresses alone: at the start of the block, or behind what it has more than whole elements. Where both would do, nobody
- * knows. Of plain numbers any will do. */
-static void element_start_by_offsets(struct lwp_profile *profile, uint32_t index, bool plain)
-{
-    struct lwp_object *object = &profile->objects[index];
-    uint64_t size = object->element_bytes, remainder = element_remainder(object, size);
-    bool at_start = !element_crosses(profile, index, size, 0);
-    if (remainder && !element_crosses(profile, index, size, remainder)) {
-        object->element_start = remainder;
-        object->start_open = at_start && !plain;
-    }
-    if (object->start_open)
-        object->fields_unknown =
-            lwp_arena_printf(profile->arena,
-                             "the block has %llu bytes more than whole elements of %llu, and nothing says whether they are a header before "
-                             "the elements or come after them",
-                             (unsigned long long)remainder, (unsigned long long)size);
-}
-
 /* A small block is one element, unless accesses stride through most of it: then it is a small array. */
 static bool element_is_single(const struct lwp_profile *profile, uint32_t index, uint64_t stride)
 {
@@ -252,6 +219,20 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
     return stride == 0 || size / stride < 3 || stepping * 2 < all;
 }
 
+/* Whether each block of a pool holds several elements: as the allocation says, or where the code reaches the neighbour of the one that
+ * is pointed to. */
+static bool element_is_row(const struct element_case *of, const struct lwp_element_candidate *candidate)
+{
+    const struct lwp_object *object = &of->profile->objects[of->index];
+    const uint64_t bytes = candidate->type->bytes;
+    bool several = candidate->made;
+    struct lwp_element_lattice said = lwp_element_code_lattice(of->code, candidate->type, bytes);
+    uint64_t start = said.share >= LWP_ELEMENT_LATTICE_GOOD ? said.start : 0;
+    for (size_t i = 0; i < of->code->count; i++)
+        several |= of->code->items[i].place.beside && lwp_element_same_type(of->code->items[i].place.type, candidate->type);
+    return several && object->pool_size >= start + 2 * bytes && (object->pool_size - start) % bytes == 0;
+}
+
 /* The best candidate that agrees with all evidence. Known structures come first, since a pointer to a member may be a pointer to a
  * plain number. */
 static const struct lwp_element_candidate *element_choose(const struct element_case *of, bool *single, struct element_grid *grid)
@@ -261,11 +242,10 @@ static const struct lwp_element_candidate *element_choose(const struct element_c
     for (int structs = 1; structs >= 0; structs--)
         for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++) {
             const struct lwp_element_candidate *candidate = &votes->candidates[i];
-            uint64_t bytes = candidate->type->bytes;
             if (structs && !(candidate->exact && candidate->type->kind == LWP_TYPE_STRUCT))
                 continue;
             const struct lwp_element_candidate *holder = element_holder(votes, candidate->type);
-            bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
+            bool row = element_is_row(of, candidate);
             *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
             if (element_accept(of, candidate, *single, grid) && !element_is_mixed(votes, candidate) &&
                 (candidate->exact || (holder && holder->exact && grid->start == element_last(holder)->offset) ||
@@ -320,11 +300,11 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     if (object->single) {
         object->element_bytes = object->pool_size;
         object->element_probability = 1; /* the size requested from malloc */
-        object->start_open = true;       /* a wrapper's header may be in it */
+        lwp_element_start_of_single(profile, index);
     } else if (evidence->bytes) {
         object->element_bytes = evidence->bytes;
         object->element_probability = evidence->probability;
-        element_start_by_offsets(profile, index, evidence->bytes <= 8);
+        lwp_element_start_of_array(profile, index);
     }
 }
 

@@ -47,6 +47,7 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
 /* What an instruction does to memory, decoded from the module's file. */
 struct lwp_memory_operand {
     bool exists, load, store, vector;
+    bool spread; /* at several addresses: gathers and scatters, string instructions */
     bool packed; /* may hold several numbers: not the scalar kind of a vector instruction */
     uint16_t bytes;
     int32_t displacement;

@@ -137,11 +137,12 @@ bool lwp_types_place(struct lwp_code *code, uint32_t module_index, uint64_t addr
     if (!module || !code_dwarf(module) || !code_points_to(module, address, &target) || target.pointee.descriptor || !target.pointee.bytes)
         return false;
     int64_t size = (int64_t)target.pointee.bytes;
-    /* Without a modulus it is one value that is pointed to; what lies around it is another matter (container_of). */
-    if (target.modulus ? target.modulus % target.pointee.bytes != 0 : target.offset < 0 || target.offset >= size)
+    if ((target.modulus && target.modulus % target.pointee.bytes) || lwp_code_operand(code, module_index, address).spread)
         return false;
-    *place = (struct lwp_code_place){code_type(module, target.pointee.type), (uint64_t)((target.offset % size + size) % size),
-                                     target.pointee.name};
+    *place = (struct lwp_code_place){.type = code_type(module, target.pointee.type),
+                                     .at = (uint64_t)((target.offset % size + size) % size),
+                                     .beside = !target.modulus && (target.offset < 0 || target.offset >= size),
+                                     .variable = target.pointee.name};
     return place->type && place->type->bytes == target.pointee.bytes;
 }
 

@@ -295,9 +295,14 @@ static bool member_holds(Dwarf_Die outer, uint64_t offset, struct member_held *h
         return false;
     if (offset == 0 && (member_same_type(stripped, held->inner) || (held->alike && member_alike(stripped, held->inner))))
         return true;
-    if (dwarf_tag(&stripped) == DW_TAG_array_type)
-        return !code_descriptor_bytes(&stripped) && type_die_array(&stripped, &element, &elements) && type_die_bytes(&element, &bytes) &&
-               bytes && member_holds(element, offset % bytes, held, depth + 1);
+    if (dwarf_tag(&stripped) == DW_TAG_array_type) {
+        if (code_descriptor_bytes(&stripped) || !type_die_array(&stripped, &element, &elements) || !type_die_bytes(&element, &bytes) ||
+            !bytes)
+            return false;
+        if (held->alike && bytes == 1 && type_die_bytes(&held->inner, &bytes))
+            return bytes && (!elements || (offset < elements && bytes <= elements - offset)); /* room for anything */
+        return member_holds(element, offset % bytes, held, depth + 1);
+    }
     return code_die_is_struct(&stripped) && member_holds_among(&stripped, offset, held, depth);
 }
 

@@ -68,6 +68,7 @@ size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t addr
 struct lwp_code_place {
     const struct lwp_type *type;
     uint64_t at;          /* bytes into a value of the type */
+    bool beside;          /* not in the value that is pointed to, but in one some elements away: if there are any (container_of) */
     const char *variable; /* through which the pointer came; "": not known */
 };
 
@@ -75,7 +76,8 @@ struct lwp_code_place {
 bool lwp_types_place(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_code_place *place);
 
 /* Whether a value of `inner` lies `offset` bytes into one of `outer`: itself, as a base, a member, or an element of an array in it.
- * Numbers are alike when they have the same width and are both of integers, or both not; so are all pointers. */
+ * Numbers are alike when they have the same width and are both of integers, or both not; so are all pointers. An array of bytes has
+ * room for anything. */
 bool lwp_types_hold(const struct lwp_type *outer, uint64_t offset, const struct lwp_type *inner);
 
 /* The same for the function that allocates (call site address = return address - 1): pointer variables in scope. */
