@@ -307,22 +307,20 @@ static void finding_of_communication(struct lwp_profile *profile, const struct l
 
 /* ---- loops ---- */
 
-static void finding_of_tip(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_locality_tip *tip,
-                           struct lwp_finding *finding)
+static void finding_of_tip(struct lwp_profile *profile, const struct lwp_locality_tip *tip, struct lwp_finding *finding)
 {
-    const struct lwp_locality_row *row = &locality->rows[tip->row];
-    const char *function = row->region == LWP_NONE ? NULL : profile->regions[row->region].function;
+    const char *function = tip->region == LWP_NONE ? NULL : profile->regions[tip->region].function;
     *finding =
         (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step, .share = tip->share};
     finding_gain(finding, (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
     finding->id = finding_id(profile, tip->kind,
-                             lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, row->object)), function ? lwp_hash_text(function) : 0));
+                             lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, tip->object)), function ? lwp_hash_text(function) : 0));
 }
 
 /* Another order of loops comes first: data may be laid out well for it. */
-static bool finding_deferred(struct lwp_profile *profile, const struct lwp_answers *answers, uint32_t object)
+static bool finding_deferred(struct lwp_profile *profile, const struct lwp_answers *answers, uint32_t object, const struct lwp_gain *gain)
 {
-    bool deferred = lwp_locality_tips_change(&answers->locality, &answers->tips, object);
+    bool deferred = lwp_locality_tips_change(&answers->locality, &answers->tips, object, (gain->low + gain->high) / 2);
     if (deferred)
         lwp_profile_note(profile,
                          "No other layout is advised for %s: loops over it are to be changed first, after which it may be right "
@@ -334,7 +332,7 @@ static bool finding_deferred(struct lwp_profile *profile, const struct lwp_answe
 static bool finding_regroup_deferred(struct lwp_profile *profile, const struct lwp_answers *answers, const struct lwp_regroup *regroup)
 {
     for (size_t i = 0; i < regroup->count; i++)
-        if (finding_deferred(profile, answers, answers->regroups.candidates.arrays[regroup->members[i]].object))
+        if (finding_deferred(profile, answers, answers->regroups.candidates.arrays[regroup->members[i]].object, &regroup->gain))
             return true;
     return false;
 }
@@ -365,7 +363,7 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
     struct lwp_finding *findings =
         lwp_arena_alloc(profile->arena, room + SHARINGS_SHOWN + threads->tips.count + tips->count, sizeof *findings);
     for (i = 0; i < splits->count; i++)
-        if (!finding_deferred(profile, answers, splits->splits[i].layout->objects[0])) {
+        if (!finding_deferred(profile, answers, splits->splits[i].layout->objects[0], &splits->splits[i].gain)) {
             finding_of_split(profile, &splits->splits[i], &findings[count]);
             findings[count++].index = i;
         }
@@ -388,7 +386,7 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
     for (i = 0; i < threads->tips.count; i++)
         finding_of_communication(profile, threads, &threads->tips.tips[i], &findings[count++]);
     for (i = 0; i < tips->count; i++)
-        finding_of_tip(profile, &answers->locality, &tips->tips[i], &findings[count++]);
+        finding_of_tip(profile, &tips->tips[i], &findings[count++]);
     qsort(findings, count, sizeof *findings, finding_compare);
     for (i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)

@@ -27,6 +27,7 @@ struct lwp_answers {
     struct lwp_redundancies redundancies;
     struct lwp_thread_findings threads;
     struct lwp_locality locality;
+    struct lwp_sampled_locality sampled; /* without a trace */
     struct lwp_locality_tips tips;
     struct lwp_findings findings;
 };

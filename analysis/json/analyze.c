@@ -2,6 +2,7 @@
  * analysis.json is written aside and renamed, so that no reader ever sees half of it. */
 #include "analysis/json/analyze.h"
 
+#include "analysis/advice/locality/loop_order.h"
 #include "analysis/elements/elements.h"
 #include "analysis/json/json.h"
 #include "analysis/load/load.h"
@@ -147,6 +148,9 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
     lwp_locality_find(profile, &answers->locality);
     lwp_locality_notes(profile);
     lwp_locality_advise(profile, &answers->locality, lwp_regroup_members(profile, &answers->regroups), &answers->tips);
+    if (!answers->locality.measured)
+        lwp_locality_sampled_find(profile, &answers->sampled);
+    lwp_loop_order_advise(profile, &answers->sampled, &answers->tips);
     lwp_findings_rank(profile, answers);
     lwp_findings_notes(profile, answers);
 }

@@ -84,11 +84,10 @@ static json_t *json_sampled_row(struct lwp_json_tables *tables, const struct lwp
 
 static json_t *json_sampled(struct lwp_json_tables *tables)
 {
-    struct lwp_sampled_locality found;
-    lwp_locality_sampled_find(tables->profile, &found);
-    if (!found.count)
+    const struct lwp_sampled_locality *found = &tables->answers->sampled;
+    if (!found->count)
         return json_null();
-    return LWP_JSON_LIST(i, found.count, json_sampled_row(tables, &found.rows[i]));
+    return LWP_JSON_LIST(i, found->count, json_sampled_row(tables, &found->rows[i]));
 }
 
 json_t *lwp_json_locality(struct lwp_json_tables *tables)

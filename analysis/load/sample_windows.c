@@ -135,17 +135,21 @@ void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_pr
         before = window;
         const struct lwp_traversal_access *access = window->access;
         for (uint32_t k = 0; k < window->samples; access += window->counts[k], k++) {
-            struct lwp_traversal_access arrays[WINDOW_ACCESSES];
-            int count = 0;
+            struct lwp_traversal_access arrays[WINDOW_ACCESSES], all[WINDOW_ACCESSES];
+            int count = 0, known = 0;
             for (uint32_t a = 0; a < window->counts[k]; a++) {
                 uint32_t region = access[a].region == LWP_NONE ? LWP_NONE : regions[access[a].region];
                 uint32_t object = objects[access[a].object];
-                if (region == LWP_NONE || !lwp_objects_is_array(profile, object))
+                if (region == LWP_NONE)
                     continue;
-                arrays[count] = access[a];
-                arrays[count].object = object;
-                arrays[count++].region = region;
+                all[known] = access[a];
+                all[known].object = object;
+                all[known].region = region;
+                if (lwp_objects_is_array(profile, object))
+                    arrays[count++] = all[known];
+                known++;
             }
+            lwp_moves_sample(&profile->moves, all, known);
             lwp_traversals_sample(&profile->traversals, &thread, arrays, count, window->times[k]);
         }
     }

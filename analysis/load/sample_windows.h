@@ -37,7 +37,7 @@ void lwp_sample_windows_end(struct lwp_sample_windows *windows);
 /* Takes over all of `from`. */
 void lwp_sample_windows_merge(struct lwp_sample_windows *into, struct lwp_sample_windows *from);
 
-/* Replays the windows into profile->traversals, thread by thread in order of time, renumbered. */
+/* Replays the windows into profile->traversals and profile->moves, thread by thread in order of time, renumbered. */
 void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_profile *profile, const uint32_t *objects,
                                const uint32_t *regions);
 

@@ -7,6 +7,7 @@
 #include "analysis/caches/hierarchy.h"
 #include "analysis/profile/communication_counts.h"
 #include "analysis/profile/locality_counts.h"
+#include "analysis/profile/moves.h"
 #include "analysis/profile/thread_interaction.h"
 #include "analysis/profile/traversals.h"
 #include "analysis/profile/watchpoints.h"
@@ -166,6 +167,7 @@ struct lwp_profile {
     struct lwp_locations *locations;
 
     struct lwp_traversals traversals;
+    struct lwp_moves moves;
     struct lwp_watchpoints watchpoints;
     struct lwp_thread_interaction interaction;
     struct lwp_locality_counts locality;

@@ -14,6 +14,7 @@ struct lwp_traversal_access {
     uint64_t code;   /* of the instruction */
     uint64_t offset; /* in its block or variable */
     bool close;      /* a few instructions after the access before it, hardly ever more than one iteration */
+    uint64_t address;
 };
 
 struct lwp_traversal_place {

@@ -113,7 +113,7 @@ static void test_padding(void **state)
     counts[0].conflicts = 500;
     /* 500 accesses wait for the first level instead of the second: 13 of 25 cycles for half of them. */
     assert_tip("padding", 0.5 * 500 * (14 - 1) / 25000, "multiples of 4096 bytes", "64 bytes (a cache line) longer");
-    assert_false(lwp_locality_tips_change(&locality, &tips, object));
+    assert_false(lwp_locality_tips_change(&locality, &tips, object, 1));
     counts[0].conflicts = 299; /* less than 30 % */
     assert_none();
     counts[0].conflicts = 500;
@@ -133,8 +133,8 @@ static void test_interchange(void **state)
     rows[0].outer_share = 0.9;
     /* Eight to a line then, which comes ahead: 1 + 16/8 cycles. */
     assert_tip("interchange", 0.5 * (1 - 3.0 / 25), "in steps of 8000 bytes; the loop around it goes in steps of 8", "make the loop at work.c:2-4 the inner one");
-    assert_true(lwp_locality_tips_change(&locality, &tips, object));
-    assert_false(lwp_locality_tips_change(&locality, &tips, object + 1));
+    assert_true(lwp_locality_tips_change(&locality, &tips, object, 1));
+    assert_false(lwp_locality_tips_change(&locality, &tips, object + 1, 1));
     /* Beside it something that stands still would have a stride of 16 bytes: 1 + 16/4 cycles of 25. */
     locality.count = 2;
     rows[1].stride = 0;

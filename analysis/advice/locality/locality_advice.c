@@ -90,7 +90,8 @@ static const struct lwp_region *loop_around(const struct advice *advice)
 static struct lwp_locality_tip tip_of(const struct advice *advice, double share, double saved)
 {
     return (struct lwp_locality_tip){
-        .row = (size_t)(advice->row - advice->locality->rows), .share = share, .gain = lwp_gain_speedup(saved / 2, saved)};
+        .row = (size_t)(advice->row - advice->locality->rows), .object = advice->row->object, .region = advice->row->region,
+        .share = share, .gain = lwp_gain_speedup(saved / 2, saved)};
 }
 
 /* ---- interchange ---- */
@@ -374,7 +375,8 @@ static bool advise_touch(const struct advice *advice, const struct lwp_touched *
     if (index == locality->count || share < share_least || now > local_most || best < now + local_better)
         return false;
     const char *name = lwp_objects_name(advice->profile, touched->object);
-    *tip = (struct lwp_locality_tip){.kind = "touch", .row = index, .share = share};
+    *tip = (struct lwp_locality_tip){
+        .kind = "touch", .row = index, .object = touched->object, .region = locality->rows[index].region, .share = share};
     tip->title = lwp_arena_printf(advice->profile->arena,
                                   "%.0f %% of the accesses to %s are to memory of another NUMA node: it lies where it was touched first",
                                   100 * (1 - now), name);
@@ -449,8 +451,12 @@ static bool changes_loops(const struct lwp_locality_tip *tip)
     return false;
 }
 
-bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object)
+bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object, double speedup)
 {
+    for (size_t i = 0; i < tips->count; i++)
+        for (size_t k = 0; k < tips->tips[i].object_count; k++)
+            if (tips->tips[i].objects[k] == object && tips->tips[i].speedup >= speedup)
+                return true;
     for (size_t i = 0; i < tips->count; i++)
         for (size_t k = 0; k < locality->count; k++)
             if (changes_loops(&tips->tips[i]) && locality->rows[k].object == object &&

@@ -7,10 +7,14 @@
 
 struct lwp_locality_tip {
     const char *kind;           /* "interchange", "fission", "padding", "fusion", "blocking", "pages", "touch" */
-    size_t row;                 /* of the locality's rows, that it is about */
+    size_t row;                 /* of the locality's rows (of the sampled ones without a trace), that it is about */
+    uint32_t object, region;    /* the row's */
     double share;               /* of all weight, of the loop's data */
     struct lwp_gain_range gain; /* of the whole program's speed */
+    double speedup;             /* ... the likeliest; 0: not known */
     const char *title, *next_step;
+    const uint32_t *objects; /* without a trace: which the loop goes over in another way then */
+    size_t object_count;
 };
 
 struct lwp_locality_tips {
@@ -22,7 +26,7 @@ struct lwp_locality_tips {
 void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, const bool *regrouped,
                          struct lwp_locality_tips *tips);
 
-/* Whether one of them changes loops that go over the object. */
-bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object);
+/* Whether one of them changes loops that go over the object; from samples, only one that gains at least as much as `speedup`. */
+bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object, double speedup);
 
 #endif

@@ -1,0 +1,75 @@
+/* In: the accesses of each sample. Out: for each instruction on each object a bounded uniform sample (Vitter's
+ * algorithm R) of the distances between two executions of it. That an access steps by a register's value is seen here,
+ * where code shows no constant. */
+#include "analysis/profile/moves.h"
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+enum { MOVES_MAX = 1 << 15 };
+
+void lwp_moves_fini(struct lwp_moves *moves)
+{
+    for (size_t i = 0; i < moves->count; i++)
+        free(moves->items[i].kept);
+    free(moves->items);
+    lwp_map_fini(&moves->index);
+    *moves = (struct lwp_moves){0};
+}
+
+static uint64_t moves_random(struct lwp_moves *moves)
+{
+    moves->random = (moves->random ? moves->random : 0x9e3779b97f4a7c15u) * 6364136223846793005u + 1442695040888963407u;
+    return moves->random >> 24;
+}
+
+/* Keys are hashes: of two that collide one gets the next key. NULL: it would be one too many. */
+static struct lwp_code_moves *moves_of(struct lwp_moves *moves, const struct lwp_traversal_access *access)
+{
+    uint64_t key = lwp_hash_mix(lwp_hash_mix(access->object, access->region), access->code);
+    for (uint32_t *at = lwp_map_at(&moves->index, key); *at != LWP_MAP_NONE; at = lwp_map_at(&moves->index, ++key)) {
+        struct lwp_code_moves *item = &moves->items[*at];
+        if (item->object == access->object && item->region == access->region && item->code == access->code)
+            return item;
+    }
+    if (moves->count >= MOVES_MAX)
+        return NULL;
+    *lwp_map_at(&moves->index, key) = (uint32_t)moves->count;
+    return LWP_APPEND(
+        &moves->items, &moves->count, &moves->room,
+        (struct lwp_code_moves){.object = access->object, .region = access->region, .code = access->code});
+}
+
+static void moves_keep(struct lwp_moves *moves, struct lwp_code_moves *item, struct lwp_move move)
+{
+    item->seen++;
+    if (item->count < LWP_MOVES_KEPT) {
+        LWP_GROW(&item->kept, item->count, &item->room);
+        item->kept[item->count++] = move;
+        return;
+    }
+    uint64_t at = moves_random(moves) % item->seen;
+    if (at < LWP_MOVES_KEPT)
+        item->kept[at] = move;
+}
+
+void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_traversal_access *accesses, int count)
+{
+    for (int i = 1; i < count; i++) {
+        const struct lwp_traversal_access *now = &accesses[i];
+        bool next = now->close;
+        for (int k = i - 1; k >= 0; next &= accesses[k].close, k--) {
+            const struct lwp_traversal_access *before = &accesses[k];
+            if (before->code != now->code || before->object != now->object || before->region != now->region)
+                continue;
+            struct lwp_code_moves *item = moves_of(moves, now);
+            if (item)
+                moves_keep(moves, item,
+                           (struct lwp_move){.bytes = (int64_t)(now->address - before->address),
+                                             .within = (int64_t)(now->offset - before->offset),
+                                             .next = next});
+            break;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/* How far an instruction moves on from one execution to a later one, as samples show that saw it twice. */
+#ifndef LWP_ANALYSIS_PROFILE_MOVES_H
+#define LWP_ANALYSIS_PROFILE_MOVES_H
+
+#include "analysis/profile/traversals.h"
+#include "base/hash.h"
+
+enum { LWP_MOVES_KEPT = 32 };
+
+/* Two executions in one sample, at most some dozens of iterations apart. */
+struct lwp_move {
+    int64_t bytes;  /* from address to address, forward in time */
+    int64_t within; /* ... of the offsets in their blocks: 0 at the same place of another block */
+    bool next;      /* the second is the very next execution */
+};
+
+/* Of one instruction on one object. */
+struct lwp_code_moves {
+    uint32_t object, region;
+    uint64_t code, seen;
+    size_t count, room;
+    struct lwp_move *kept; /* a uniform sample of those seen, at most LWP_MOVES_KEPT */
+};
+
+/* Starts from zero. */
+struct lwp_moves {
+    struct lwp_code_moves *items;
+    size_t count, room;
+    struct lwp_map index;
+    uint64_t random;
+};
+
+void lwp_moves_fini(struct lwp_moves *moves);
+
+/* The accesses of one sample in their order. */
+void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_traversal_access *accesses, int count);
+
+#endif
