@@ -1,7 +1,7 @@
 /* The ranked findings: what to change, why, what it brings, and how sure that is. */
 
 const PARTS = { /* of the analysis: null where it was not looked for */
-  regroups: 'arrays that belong together', redundancies: 'redundant work', communication: 'communication between threads',
+  regroups: 'arrays that belong together', conflicts: 'arrays that collide in the cache', redundancies: 'redundant work', communication: 'communication between threads',
   sharing: 'false sharing', locality: 'locality per loop',
 };
 
@@ -34,6 +34,7 @@ function findingEvidence(finding) {
   switch (finding.kind) {
     case 'split': { const split = pick('splits'), object = at(data.objects, split.object) || {}; return {item: split, ci: object.share_ci, samples: object.samples, confidence: split.confidence}; }
     case 'regroup': { const group = pick('regroups'); return {item: group, samples: list(group.objects).reduce((sum, i) => sum + ((at(data.objects, i) || {}).samples || 0), 0), confidence: group.confidence}; }
+    case 'conflict': { const item = pick('conflicts'); return {item, samples: item.samples, confidence: item.confidence}; }
     case 'redundancy': { const pair = pick('redundancies'); return {item: pair, of: (redundantKind(pair))[2], ci: pair.share_ci, share: pair.share, samples: pair.samples, exact: redundantExact(pair.kind)}; }
     case 'sharing': { const item = pick('sharing'); return {item, ci: item.share_ci, samples: item.samples}; }
     case 'communication': return {item: at(list((data.communication || {}).regions), index) || {}, exact: true};
@@ -59,6 +60,16 @@ function layoutGlance(finding, advice) {
   ], 'dl.glance');
 }
 
+/* How full the set is, and where each array should go. */
+function conflictGlance(conflict) {
+  const arrays = list(conflict.arrays);
+  return facts([
+    isNumber(conflict.lines) && ['In one set', el('strong', null, `${conflict.lines.toFixed(0)} lines`), ` of one iteration; it holds ${conflict.ways}`],
+    conflict.remedy === 'rows' ? ['Rows', el('strong', null, `${bytes(conflict.row_bytes)} → ${bytes(conflict.row_bytes)} + ${conflict.pad_bytes} bytes`)] :
+      ['Move by', el('span.chips', null, arrays.slice(0, 12).map(array => el('span.chip', null, clip(array.name, 30), ` +${array.move}`))), arrays.length > 12 && el('span.soft', null, ` and ${arrays.length - 12} more`)],
+  ], 'dl.glance');
+}
+
 function findingCard(finding, rank, most) {
   const link = findingLink(finding), evidence = findingEvidence(finding), layout = finding.kind === 'split' || finding.kind === 'regroup';
   const shareOf = finding.kind === 'communication' ? 'Share of the accesses' : 'Share of the time today';
@@ -67,8 +78,9 @@ function findingCard(finding, rank, most) {
       el('h2', null, link ? el('a', {href: link}, prose(brief(finding.title))) : prose(brief(finding.title))),
       el('p.meta', null, severity(finding.severity), ' ', confidence(evidence.confidence)),
       layout && layoutGlance(finding, evidence.item),
+      finding.kind === 'conflict' && conflictGlance(evidence.item),
       el('p', null, prose(finding.next_step)),
-      evidence.item.declaration && fold(layout ? 'The new declaration' : 'The padded declaration', () => el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration'))),
+      evidence.item.declaration && fold(layout ? 'The new declaration' : finding.kind === 'conflict' ? 'What to write' : 'The padded declaration', () => el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration'))),
       link && el('p', null, el('a.button', {href: link}, layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
       el('div', null, el('dt', null, `Expected, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainOf(finding)) : el('dd', null, unknown('not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),

@@ -4,6 +4,7 @@
 #include "analysis/findings/findings.h"
 
 #include "analysis/profile/objects.h"
+#include "analysis/profile/regions.h"
 #include "analysis/tables/redundancy_kinds.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
@@ -174,6 +175,62 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
                              regroup->count, example, example);
 }
 
+/* ---- arrays that collide in a cache ---- */
+
+static const char *finding_conflict_names(struct lwp_profile *profile, const struct lwp_conflict *conflict)
+{
+    enum { NAMED = 6 };
+    const char *text = "";
+    for (size_t i = 0; i < conflict->count && i < NAMED; i++)
+        text = SAY("%s%s%s", text, i == 0 ? "" : i + 1 == conflict->count ? " and " : ", ", conflict->arrays[i].name);
+    return conflict->count > NAMED ? SAY("%s and %zu more", text, conflict->count - NAMED) : text;
+}
+
+static const char *finding_conflict_step(struct lwp_profile *profile, const struct lwp_conflict *conflict)
+{
+    const char *first = conflict->arrays[0].name;
+    unsigned long long way = conflict->way_bytes, line = conflict->line_bytes, row = conflict->row_bytes;
+    if (conflict->remedy == LWP_CONFLICT_ROWS)
+        return SAY("Make each row of %s %llu bytes longer: %llu + %llu bytes from one to the next. Lines %llu bytes "
+                   "apart then fall into "
+                   "different sets. Then run lwp collect again and compare.",
+                   first, (unsigned long long)conflict->pad_bytes, row, (unsigned long long)conflict->pad_bytes, row);
+    uint64_t apart = conflict->arrays[conflict->count - 1].move / (conflict->count - 1);
+    bool even = apart > 0;
+    for (size_t i = 0; i < conflict->count; i++)
+        even &= conflict->arrays[i].move == i * apart;
+    const char *what = even ? SAY("Let each begin %llu bytes further than the one before", (unsigned long long)apart)
+                            : SAY("Move each by another multiple of %llu bytes, as listed", line);
+    return SAY("%s, counted within %llu bytes: where it is allocated or declared, make it so much longer and start so "
+               "much later. The "
+               "loops stay as they are. Then run lwp collect again and compare.",
+               what, way);
+}
+
+static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_conflict *conflict,
+                                struct lwp_finding *finding)
+{
+    const char *function = profile->regions[conflict->region].function,
+               *lines = lwp_regions_lines(profile, &profile->regions[conflict->region]);
+    const char *names = finding_conflict_names(profile, conflict), *place = lines      ? lines
+                                                                            : function ? function
+                                                                                       : "code without a name";
+    *finding =
+        (struct lwp_finding){.kind = "conflict", .share = lwp_share_of(&conflict->weight, &profile->total).value};
+    finding_gain(finding, conflict->gain.low, conflict->gain.high);
+    finding->id =
+        finding_id(profile, "set-conflict",
+                   lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
+    finding->title = conflict->remedy == LWP_CONFLICT_ROWS
+                         ? SAY("Make the rows of %s longer: the loop at %s has %.0f lines of it in one set of the "
+                               "cache, which holds %u",
+                               names, place, conflict->lines, conflict->ways)
+                         : SAY("Move the %zu arrays %s apart: the loop at %s has %.0f lines of them in one set of the "
+                               "cache, which holds %u",
+                               conflict->count, names, place, conflict->lines, conflict->ways);
+    finding->next_step = finding_conflict_step(profile, conflict);
+}
+
 /* ---- redundant pairs ---- */
 
 enum { REDUNDANT_SHOWN = 5 };
@@ -332,6 +389,9 @@ static bool finding_deferred(struct lwp_profile *profile, const struct lwp_answe
 static bool finding_regroup_deferred(struct lwp_profile *profile, const struct lwp_answers *answers, const struct lwp_regroup *regroup)
 {
     for (size_t i = 0; i < regroup->count; i++)
+        if (lwp_conflicts_about(&answers->conflicts, answers->regroups.candidates.arrays[regroup->members[i]].object))
+            return true; /* the lines that regrouping would save are those that collide */
+    for (size_t i = 0; i < regroup->count; i++)
         if (finding_deferred(profile, answers, answers->regroups.candidates.arrays[regroup->members[i]].object, &regroup->gain))
             return true;
     return false;
@@ -359,7 +419,8 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
     const struct lwp_redundancies *redundancies = &answers->redundancies;
     const struct lwp_thread_findings *threads = &answers->threads;
     const struct lwp_locality_tips *tips = &answers->tips;
-    size_t room = splits->count + regroups->count + REDUNDANT_SHOWN, count = 0, i;
+    const struct lwp_conflicts *conflicts = &answers->conflicts;
+    size_t room = splits->count + regroups->count + conflicts->count + REDUNDANT_SHOWN, count = 0, i;
     struct lwp_finding *findings =
         lwp_arena_alloc(profile->arena, room + SHARINGS_SHOWN + threads->tips.count + tips->count, sizeof *findings);
     for (i = 0; i < splits->count; i++)
@@ -372,6 +433,10 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
             finding_of_regroup(profile, regroups, i, &findings[count]);
             findings[count++].index = i;
         }
+    for (i = 0; i < conflicts->count; i++) {
+        finding_of_conflict(profile, &conflicts->conflicts[i], &findings[count]);
+        findings[count++].index = i;
+    }
     for (i = 0; i < redundancies->count && count < room; i++)
         if (finding_is_redundancy(redundancies, profile, &redundancies->items[i])) {
             finding_of_redundancy(profile, redundancies, i, &findings[count]);

@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_FINDINGS_FINDINGS_H
 #define LWP_ANALYSIS_FINDINGS_FINDINGS_H
 
+#include "analysis/advice/layout/conflicts.h"
 #include "analysis/advice/layout/regroup.h"
 #include "analysis/advice/layout/split.h"
 #include "analysis/advice/locality/locality_advice.h"
@@ -24,6 +25,7 @@ struct lwp_findings {
 struct lwp_answers {
     struct lwp_splits splits;
     struct lwp_regroups regroups;
+    struct lwp_conflicts conflicts;
     struct lwp_redundancies redundancies;
     struct lwp_thread_findings threads;
     struct lwp_locality locality;

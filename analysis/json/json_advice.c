@@ -1,4 +1,4 @@
-/* "splits", "regroups" and "kept_apart" of analysis.json. */
+/* "splits", "regroups", "kept_apart" and "conflicts" of analysis.json. */
 #include "analysis/json/json_parts.h"
 
 json_t *lwp_json_misses(const struct lwp_locality_found *found, unsigned levels)
@@ -144,4 +144,37 @@ json_t *lwp_json_kept_apart(struct lwp_json_tables *tables)
 {
     const struct lwp_regroups *regroups = &tables->answers->regroups;
     return LWP_JSON_LIST(i, regroups->apart_count, json_rejected(tables->profile, &regroups->apart[i]));
+}
+
+/* ---- set conflicts ---- */
+
+static json_t *json_conflict_array(const struct lwp_json_tables *tables, const struct lwp_conflict_array *array)
+{
+    return lwp_json_new("object", lwp_json_object(tables, array->object), "name",
+                        lwp_json_text(array->name), "start", lwp_json_count(array->start), "lines",
+                        json_integer(array->lines), "move", lwp_json_count(array->move), NULL);
+}
+
+static json_t *json_conflict(struct lwp_json_tables *tables, const struct lwp_conflict *conflict)
+{
+    const struct lwp_profile *profile = tables->profile;
+    bool rows = conflict->remedy == LWP_CONFLICT_ROWS;
+    json_t *json =
+        lwp_json_new("remedy", json_string(rows ? "rows" : "apart"), "loop", lwp_json_loop(tables, conflict->region),
+                     "arrays", LWP_JSON_LIST(i, conflict->count, json_conflict_array(tables, &conflict->arrays[i])),
+                     "lines", lwp_json_share(conflict->lines), "ways", json_integer(conflict->ways), "way_bytes",
+                     lwp_json_count(conflict->way_bytes), "step", json_integer(conflict->step), "row_bytes",
+                     rows ? lwp_json_count(conflict->row_bytes) : json_null(), "pad_bytes",
+                     rows ? lwp_json_count(conflict->pad_bytes) : json_null(), "share",
+                     lwp_json_share(lwp_share_of(&conflict->weight, &profile->total).value), "samples",
+                     lwp_json_count(conflict->weight.samples), "confidence", json_string(conflict->confidence), NULL);
+    json_gain(tables, &conflict->gain, "cache lines per iteration", json);
+    json_object_set_new(json, "declaration", lwp_json_text(conflict->declaration));
+    return json;
+}
+
+json_t *lwp_json_conflicts(struct lwp_json_tables *tables)
+{
+    const struct lwp_conflicts *conflicts = &tables->answers->conflicts;
+    return conflicts->looked ? LWP_JSON_LIST(i, conflicts->count, json_conflict(tables, &conflicts->conflicts[i])) : json_null();
 }

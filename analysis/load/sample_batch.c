@@ -154,7 +154,9 @@ static void batch_windows(struct lwp_batch *batch)
             if (access->flags & LWPS_ACCESS_KNOWN)
                 walk[count++] = (struct lwp_traversal_access){.object = access->object, .region = access->part,
                                                               .code = access->location->address,
-                                                              .offset = access->offset, .address = access->address, .close = access->close};
+                                                              .offset = access->offset, .address = access->address,
+                                                              .weight = access->weighted ? sample->weight : 0,
+                                                              .close = access->close};
         }
         lwp_sample_windows_sample(windows, walk, (int)sample->known, sample->since_start);
     }

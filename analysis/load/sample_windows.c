@@ -151,6 +151,7 @@ void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_pr
             }
             lwp_moves_sample(&profile->moves, all, known);
             lwp_traversals_sample(&profile->traversals, &thread, arrays, count, window->times[k]);
+            lwp_concurrents_sample(&profile->concurrents, arrays, count);
         }
     }
 }

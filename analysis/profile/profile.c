@@ -37,6 +37,7 @@ void lwp_profile_fini(struct lwp_profile *profile)
     pthread_mutex_destroy(&profile->lock);
     lwp_traversals_fini(&profile->traversals);
     lwp_moves_fini(&profile->moves);
+    lwp_concurrents_free(&profile->concurrents);
     free(profile->notes);
     free(profile->processes);
     lwp_pages_free(profile->objects, profile->object_room * sizeof *profile->objects);

@@ -6,6 +6,7 @@
 
 #include "analysis/caches/hierarchy.h"
 #include "analysis/profile/communication_counts.h"
+#include "analysis/profile/concurrent.h"
 #include "analysis/profile/locality_counts.h"
 #include "analysis/profile/moves.h"
 #include "analysis/profile/thread_interaction.h"
@@ -168,6 +169,7 @@ struct lwp_profile {
 
     struct lwp_traversals traversals;
     struct lwp_moves moves;
+    struct lwp_concurrents concurrents;
     struct lwp_watchpoints watchpoints;
     struct lwp_thread_interaction interaction;
     struct lwp_locality_counts locality;

@@ -15,6 +15,7 @@ struct lwp_traversal_access {
     uint64_t offset; /* in its block or variable */
     bool close;      /* a few instructions after the access before it, hardly ever more than one iteration */
     uint64_t address;
+    uint64_t weight; /* of the sample, where it was stalled on this access; else 0 */
 };
 
 struct lwp_traversal_place {

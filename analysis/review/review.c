@@ -17,6 +17,7 @@ static const struct {
 } kinds[] = {
     {"split", NULL, "splits", lwp_review_split},
     {"regroup", NULL, "regroups", lwp_review_regroup},
+    {"conflict", NULL, "conflicts", lwp_review_conflict},
     {"redundancy", NULL, "redundancies", lwp_review_redundancy},
     {"sharing", NULL, "sharing", lwp_review_sharing},
     {"locality", NULL, "locality", lwp_review_locality},

@@ -130,11 +130,11 @@ static const char *layout_group_subject(const struct lwp_review *review, const j
     return subject;
 }
 
-static void layout_group_rows(struct lwp_review *review, struct lwp_review_item *item, const json_t *traffic)
+static void layout_group_rows(struct lwp_review *review, struct lwp_review_item *item, const json_t *traffic, const char *heading)
 {
     const json_t *row;
     size_t i;
-    item->row_heading = "cache lines per index";
+    item->row_heading = heading;
     json_array_foreach(json_object_get(traffic, "loops"), i, row) {
         const json_t *loop = lwp_json_entry(review->root, "loops", row, "loop");
         if (i == LOOPS_SHOWN)
@@ -166,11 +166,40 @@ void lwp_review_regroup(struct lwp_review *review, struct lwp_review_item *item,
     FACT("confidence", "%s; cache lines per index %.2f -> %.2f", lwp_json_string_or(group, "confidence", "?"),
          lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
     layout_replay(review, item, json_object_get(group, "replay"));
-    layout_group_rows(review, item, traffic);
+    layout_group_rows(review, item, traffic, "cache lines per index");
     json_array_foreach(json_object_get(group, "rejected"), i, row) {
         if (i == LEFT_OUT_SHOWN)
             break;
         FACT(i ? "" : "left out", "%s, by its %s%s%s", lwp_json_string_or(row, "name", "?"), lwp_json_string_or(row, "reason", "?"),
              json_is_string(json_object_get(row, "detail")) ? ": " : "", lwp_json_string_or(row, "detail", ""));
     }
+}
+
+void lwp_review_conflict(struct lwp_review *review, struct lwp_review_item *item, const json_t *conflict)
+{
+    const json_t *arrays = json_object_get(conflict, "arrays"), *traffic = json_object_get(conflict, "traffic"), *row;
+    const char *text = "";
+    size_t i;
+    item->rule = "set-conflict";
+    item->confidence = lwp_json_string(conflict, "confidence");
+    item->declaration = lwp_json_string(conflict, "declaration");
+    item->subject = lwp_json_string_or(json_array_get(arrays, 0), "name", "?");
+    lwp_review_add_loop(review, item, "loop", lwp_json_at(review->root, "loops", json_object_get(conflict, "loop")));
+    json_array_foreach(arrays, i, row) {
+        lwp_review_add_frame(
+            review, item, "allocated",
+            json_object_get(lwp_json_at(review->root, "objects", json_object_get(row, "object")), "site"));
+        if (i < LEFT_OUT_SHOWN)
+            text = lwp_arena_printf(review->arena, "%s%s%s %.0f", text, i ? ", " : "",
+                                    lwp_json_string_or(row, "name", "?"), lwp_json_amount(row, "move"));
+    }
+    FACT("evidence",
+         "of the lines of one iteration %.0f fall into one set, which holds %.0f; %.0f samples waited for them",
+         lwp_json_amount(conflict, "lines"), lwp_json_amount(conflict, "ways"), lwp_json_amount(conflict, "samples"));
+    FACT("confidence", "%s; cache lines per iteration %.2f -> %.2f", lwp_json_string_or(conflict, "confidence", "?"),
+         lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
+    if (lwp_json_is(conflict, "remedy", "apart"))
+        FACT("move by", "%s%s bytes", text, json_array_size(arrays) > LEFT_OUT_SHOWN ? ", ..." : "");
+    layout_replay(review, item, json_object_get(conflict, "replay"));
+    layout_group_rows(review, item, traffic, "cache lines per iteration");
 }

@@ -35,6 +35,7 @@ const char *lwp_review_cause(const struct lwp_review *review, const json_t *pair
 /* review_layout.c, review_access.c: what is particular to a kind of finding. */
 void lwp_review_split(struct lwp_review *review, struct lwp_review_item *item, const json_t *split);
 void lwp_review_regroup(struct lwp_review *review, struct lwp_review_item *item, const json_t *group);
+void lwp_review_conflict(struct lwp_review *review, struct lwp_review_item *item, const json_t *conflict);
 void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *item, const json_t *pair);
 void lwp_review_sharing(struct lwp_review *review, struct lwp_review_item *item, const json_t *sharing);
 void lwp_review_communication(struct lwp_review *review, struct lwp_review_item *item, const json_t *region);

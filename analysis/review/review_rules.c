@@ -13,6 +13,9 @@ const struct lwp_review_rule lwp_review_rules[] = {
     {"regroup", "RegroupArrays", "regroups", "Arrays that are used at the same index lie apart.",
      "Each of several arrays that a loop reads at the same index costs a cache line of its own when the index jumps. One array of a "
      "structure brings all of them with one line.", NULL},
+    {"set-conflict", "SetConflict", "conflicts", "A loop walks over more lines that fall into one set of a cache than the set holds.",
+     "Arrays whose starts are a multiple of a few kibibytes apart, or rows of such a length, put all lines of one iteration into one set. "
+     "Each is thrown out before the rest of it is used. Move each array by another number of cache lines, or make rows longer.", NULL},
     {"dead-store", "DeadStore", "redundancies", "Stores are overwritten before anything reads them.",
      "The store, and often the computation before it, is work for nothing. Typical causes: initialisation of what is filled right after, "
      "a total kept in memory instead of a local variable, a buffer cleared whole but used in part.", NULL},

@@ -82,6 +82,9 @@ void lwp_regroup_free(struct lwp_regroups *regroups);
 /* By object: whether it is one of the arrays of a group. In profile->arena. */
 const bool *lwp_regroup_members(struct lwp_profile *profile, const struct lwp_regroups *regroups);
 
+/* The last name in "grid->cells", "ctx.x", which a reader would call the member; NULL: it is none, or too long for one. */
+const char *lwp_regroup_member(const char *variable);
+
 /* "order", "range", ... */
 const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason);
 

@@ -10,8 +10,7 @@
 
 enum { NAME_MOST = 64, LISTED = 6, TAG_MOST = 28, ONE_LINE = 78 };
 
-/* The last name in "grid->cells", "ctx.x", which a reader would call the member; NULL: it is none, or too long for one. */
-static const char *text_member(const char *variable)
+const char *lwp_regroup_member(const char *variable)
 {
     const char *last = variable;
     for (const char *c = variable; c && *c; c++)
@@ -25,7 +24,7 @@ void lwp_regroup_names(struct lwp_profile *profile, struct lwp_regroup_candidate
 {
     for (size_t i = 0; i < candidates->count; i++) {
         const struct lwp_object *object = &profile->objects[candidates->arrays[i].object];
-        const char *name = text_member(object->variable);
+        const char *name = lwp_regroup_member(object->variable);
         if (!name)
             name = lwp_arena_printf(profile->arena, "array%zu", i + 1);
         for (size_t k = 0; k < i; k++)

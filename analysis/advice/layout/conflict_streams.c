@@ -1,0 +1,239 @@
+/* How the streams of a loop lie relative to each other.
+ *
+ * In: pairs of accesses that follow each other closely in one loop (concurrent.h). Two streams that go on by the same
+ * step keep their distance, and each pair shows it, but for a step when the second access is of the next iteration. The
+ * stream with most pairs is the origin; one after the other, the streams with most pairs to those that are placed are
+ * placed where most of these pairs say. Streams that go their own way (at random, with other steps, in an outer loop)
+ * agree with no place and are left out. Blocks that are allocated anew at other addresses keep at best their places in
+ * a page: what does not agree absolutely is tried modulo a way, too. */
+#include "analysis/advice/layout/conflicts_internal.h"
+
+#include "analysis/profile/regions.h"
+#include "analysis/profile/streams.h"
+#include "analysis/program/flow/machine_code.h"
+#include "analysis/statistics/stride.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS_MAX = 8192, STEPS_NEEDED = 3, STEPS_LOOKED_AT = 12 };
+
+static const double agree_least = 0.6; /* of a stream's pairs */
+
+struct place_pair {
+    uint32_t a, b; /* streams */
+    int64_t ahead; /* b's address minus a's */
+};
+
+struct place_making {
+    struct lwp_conflict_loop *loop;
+    struct place_pair pairs[PAIRS_MAX];
+    size_t count;
+    uint64_t steps[PAIRS_MAX];
+    size_t step_count;
+};
+
+static uint32_t place_stream(struct lwp_conflict_loop *loop, const struct lwp_concurrent_access *access)
+{
+    for (uint32_t i = 0; i < loop->count; i++)
+        if (loop->streams[i].code == access->code && loop->streams[i].object == access->object)
+            return i;
+    if (loop->count == LWP_CONFLICT_STREAMS_MAX)
+        return LWP_NONE;
+    loop->streams[loop->count] = (struct lwp_conflict_stream){.code = access->code, .object = access->object};
+    return (uint32_t)loop->count++;
+}
+
+static void place_pairs(const struct lwp_profile *profile, uint32_t region, struct place_making *making)
+{
+    for (size_t i = 0; i < profile->concurrents.count; i++) {
+        const struct lwp_concurrent *seen = &profile->concurrents.items[i];
+        for (size_t k = 0;
+             k < seen->pair_count && lwp_regions_final(profile, seen->region) == region && making->count < PAIRS_MAX;
+             k++) {
+            const struct lwp_concurrent_pair *pair = &seen->pairs[k];
+            int64_t ahead = (int64_t)(pair->b.address - pair->a.address);
+            uint32_t a = place_stream(making->loop, &pair->a), b = place_stream(making->loop, &pair->b);
+            if (a == LWP_NONE || b == LWP_NONE)
+                continue;
+            if (a != b)
+                making->pairs[making->count++] = (struct place_pair){a, b, ahead};
+            else if (ahead)
+                making->steps[making->step_count++ % PAIRS_MAX] = (uint64_t)llabs(ahead);
+        }
+    }
+    for (size_t i = 0; i < making->count; i++) {
+        making->loop->streams[making->pairs[i].a].pairs++;
+        making->loop->streams[making->pairs[i].b].pairs++;
+    }
+}
+
+/* Whether two places are as good as one: less than a line apart. */
+static bool place_near(const struct lwp_conflict_loop *loop, int64_t a, int64_t b)
+{
+    return (loop->absolute ? (uint64_t)llabs(a - b) : lwp_conflict_apart(a, b, loop->way)) < loop->line;
+}
+
+/* What the pair says of stream `of`; false: nothing, as the other one is not placed. */
+static bool place_says(const struct lwp_conflict_loop *loop, const struct place_pair *pair, uint32_t of, int64_t *at)
+{
+    uint32_t other = pair->a == of ? pair->b : pair->a;
+    if ((pair->a != of && pair->b != of) || other == of || !loop->streams[other].known)
+        return false;
+    *at = loop->streams[other].at + (pair->b == of ? pair->ahead : -pair->ahead);
+    if (!loop->absolute)
+        *at = (int64_t)((uint64_t)*at % loop->way);
+    return true;
+}
+
+static int place_compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where most pairs say it is: of those near the best of them the most frequent. */
+static void place_one(struct place_making *making, uint32_t of)
+{
+    struct lwp_conflict_loop *loop = making->loop;
+    struct lwp_conflict_stream *stream = &loop->streams[of];
+    int64_t said[LWP_CONCURRENT_KEPT], at;
+    size_t count = 0, best = 0, most = 0, exact = 0;
+    for (size_t i = 0; i < making->count && count < LWP_CONCURRENT_KEPT; i++)
+        if (place_says(loop, &making->pairs[i], of, &at))
+            said[count++] = at;
+    qsort(said, count, sizeof *said, place_compare);
+    for (size_t i = 0; i < count; i++) {
+        size_t near = 0, same = 0;
+        if (i && said[i] == said[i - 1])
+            continue;
+        for (size_t k = i; k < count && (uint64_t)(said[k] - said[i]) < loop->line; k++)
+            near++;
+        for (size_t k = i; k-- > 0 && (uint64_t)(said[i] - said[k]) < loop->line;)
+            near++;
+        for (size_t k = i; k < count && said[k] == said[i]; k++)
+            same++;
+        if (near > most || (near == most && same > exact)) {
+            most = near;
+            exact = same;
+            best = i;
+        }
+    }
+    stream->at = count ? said[best] : 0;
+    stream->known = count > 0 && (double)most >= agree_least * (double)count;
+}
+
+/* Places all; the part of the pairs that agree with their places. */
+static double place_all(struct place_making *making)
+{
+    struct lwp_conflict_loop *loop = making->loop;
+    bool tried[LWP_CONFLICT_STREAMS_MAX] = {false};
+    size_t origin = 0, agree = 0, all = 0;
+    for (size_t i = 0; i < loop->count; i++) {
+        loop->streams[i].known = false;
+        loop->streams[i].agree = 0;
+        origin = loop->streams[i].pairs > loop->streams[origin].pairs ? i : origin;
+    }
+    loop->streams[origin].known = tried[origin] = true;
+    loop->streams[origin].at = 0;
+    for (;;) {
+        uint32_t links[LWP_CONFLICT_STREAMS_MAX] = {0}, next = 0;
+        for (size_t i = 0; i < making->count; i++) {
+            const struct place_pair *pair = &making->pairs[i];
+            links[pair->a] += !tried[pair->a] && loop->streams[pair->b].known;
+            links[pair->b] += !tried[pair->b] && loop->streams[pair->a].known;
+        }
+        for (uint32_t i = 0; i < loop->count; i++)
+            next = links[i] > links[next] ? i : next;
+        if (!links[next])
+            break;
+        tried[next] = true;
+        place_one(making, next);
+    }
+    for (size_t i = 0; i < making->count; i++) {
+        const struct place_pair *pair = &making->pairs[i];
+        int64_t at;
+        if (!loop->streams[pair->b].known || !place_says(loop, pair, pair->b, &at))
+            continue;
+        bool near = place_near(loop, at, loop->streams[pair->b].at);
+        all++;
+        agree += near;
+        loop->streams[pair->a].agree += near;
+        loop->streams[pair->b].agree += near;
+    }
+    return all ? (double)agree / (double)all : 0;
+}
+
+/* The largest step that most of those seen are multiples of; 0: too few were seen. */
+static uint64_t step_seen(const uint64_t *steps, size_t count)
+{
+    uint64_t best = 0;
+    for (size_t i = 0; i < count && i < STEPS_LOOKED_AT && count >= STEPS_NEEDED; i++)
+        for (size_t k = i; k < count && k < STEPS_LOOKED_AT; k++) {
+            uint64_t step = lwp_stride_gcd(steps[i], steps[k]);
+            size_t agree = 0;
+            for (size_t j = 0; j < count && step > best; j++)
+                agree += steps[j] % step == 0;
+            if (step > best && agree * 10 >= count * 8)
+                best = step;
+        }
+    return best;
+}
+
+/* By the code of those streams of which it is plain: where one keeps its distance to others, all go on by one step. */
+static void place_steps(struct lwp_profile *profile, struct place_making *making)
+{
+    struct lwp_conflict_loop *loop = making->loop;
+    uint64_t most = 0;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (lwp_regions_final(profile, stream->region) != loop->region)
+            continue;
+        for (size_t k = 0; k < loop->count; k++) {
+            struct lwp_conflict_stream *to = &loop->streams[k];
+            struct lwp_loop_shape shape;
+            if (to->object != stream->object || to->code != stream->address)
+                continue;
+            lwp_tally_merge(&to->weight, &stream->weight);
+            to->accesses += stream->accesses;
+            if (!to->known || stream->accesses <= most ||
+                !lwp_loop_shape(profile->code, stream->module, stream->address, &shape) || !shape.steps || !shape.step)
+                continue;
+            most = stream->accesses;
+            loop->step = shape.step;
+        }
+    }
+    if (!loop->step)
+        loop->step = (int64_t)step_seen(making->steps, making->step_count < PAIRS_MAX ? making->step_count : PAIRS_MAX);
+}
+
+bool lwp_conflict_streams(struct lwp_profile *profile, uint32_t region, struct lwp_conflict_loop *loop)
+{
+    struct place_making *making = lwp_zeroed(1, sizeof *making);
+    making->loop = loop;
+    loop->region = region;
+    loop->count = 0;
+    loop->step = 0;
+    place_pairs(profile, region, making);
+    bool found = loop->count > 1;
+    if (found) {
+        loop->absolute = true;
+        double absolute = place_all(making);
+        size_t placed = 0, again = 0;
+        for (size_t i = 0; i < loop->count; i++)
+            placed += loop->streams[i].known;
+        loop->absolute = false;
+        double modulo = place_all(making);
+        for (size_t i = 0; i < loop->count; i++)
+            again += loop->streams[i].known;
+        if (absolute >= agree_least && placed + placed / 10 + 1 >= again) {
+            loop->absolute = true;
+            place_all(making);
+        } else {
+            found = modulo >= agree_least;
+        }
+        place_steps(profile, making);
+    }
+    free(making);
+    return found;
+}

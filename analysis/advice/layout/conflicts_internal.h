@@ -1,0 +1,44 @@
+/* What the files about set conflicts know of each other, in the order in which they work. */
+#ifndef LWP_ANALYSIS_ADVICE_LAYOUT_CONFLICTS_INTERNAL_H
+#define LWP_ANALYSIS_ADVICE_LAYOUT_CONFLICTS_INTERNAL_H
+
+#include "analysis/advice/layout/conflicts.h"
+
+enum { LWP_CONFLICT_STREAMS_MAX = 256 };
+
+/* One instruction of a loop on one object. */
+struct lwp_conflict_stream {
+    uint32_t object;
+    uint64_t code; /* of the instruction, in its module's file */
+    bool known;    /* where it is */
+    int64_t
+        at; /* bytes from the loop's first stream in one iteration; modulo a way where the loop's is not `absolute` */
+    uint32_t pairs, agree;
+    struct lwp_tally weight; /* of stalls */
+    uint64_t accesses;
+};
+
+/* The streams of one loop, and how they lie relative to each other while it runs. */
+struct lwp_conflict_loop {
+    uint32_t region;
+    uint64_t way, line; /* bytes */
+    bool absolute;      /* the same addresses all the time; else only their place in a way is */
+    int64_t step;       /* bytes from one iteration to the next; 0: not known */
+    struct lwp_conflict_stream streams[LWP_CONFLICT_STREAMS_MAX];
+    size_t count;
+};
+
+/* conflict_streams.c: false when its streams have no places relative to each other that the samples agree on. */
+bool lwp_conflict_streams(struct lwp_profile *profile, uint32_t region, struct lwp_conflict_loop *loop);
+
+/* Bytes between two places in a way, the shorter way round. */
+static inline uint64_t lwp_conflict_apart(int64_t a, int64_t b, uint64_t way)
+{
+    uint64_t apart = (uint64_t)(a - b) % way;
+    return apart < way - apart ? apart : way - apart;
+}
+
+/* conflict_text.c: fills in names and declaration. */
+void lwp_conflict_text(struct lwp_profile *profile, struct lwp_conflict *conflict);
+
+#endif
