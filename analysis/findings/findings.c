@@ -177,13 +177,19 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
 
 /* ---- arrays that collide in a cache ---- */
 
+/* Several blocks of one allocation have one name. */
 static const char *finding_conflict_names(struct lwp_profile *profile, const struct lwp_conflict *conflict)
 {
     enum { NAMED = 6 };
     const char *text = "";
-    for (size_t i = 0; i < conflict->count && i < NAMED; i++)
-        text = SAY("%s%s%s", text, i == 0 ? "" : i + 1 == conflict->count ? " and " : ", ", conflict->arrays[i].name);
-    return conflict->count > NAMED ? SAY("%s and %zu more", text, conflict->count - NAMED) : text;
+    size_t named = 0, i = 0;
+    for (size_t blocks; i < conflict->count && named < NAMED; i += blocks, named++) {
+        for (blocks = 1; i + blocks < conflict->count && conflict->arrays[i + blocks].object == conflict->arrays[i].object; blocks++)
+            ;
+        text = SAY("%s%s%s%s", text, i == 0 ? "" : i + blocks == conflict->count ? " and " : ", ", conflict->arrays[i].name,
+                   blocks > 1 ? SAY(" (%zu)", blocks) : "");
+    }
+    return i < conflict->count ? SAY("%s and %zu more", text, conflict->count - i) : text;
 }
 
 static const char *finding_conflict_step(struct lwp_profile *profile, const struct lwp_conflict *conflict)

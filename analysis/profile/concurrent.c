@@ -54,7 +54,10 @@ static void concurrent_stall(struct lwp_concurrents *concurrents, struct lwp_con
 
 static struct lwp_concurrent_access concurrent_access(const struct lwp_traversal_access *access)
 {
-    return (struct lwp_concurrent_access){.code = access->code, .address = access->address, .object = access->object};
+    return (struct lwp_concurrent_access){.code = access->code,
+                                          .address = access->address,
+                                          .start = access->address - access->offset,
+                                          .object = access->object};
 }
 
 void lwp_concurrents_sample(struct lwp_concurrents *concurrents, const struct lwp_traversal_access *accesses, int count)

@@ -10,7 +10,8 @@ enum { LWP_CONCURRENT_KEPT = 4096 }; /* pairs, and stalls, of one loop */
 /* One that follows the other, in a few instructions: of the same iteration or of the next. */
 struct lwp_concurrent_pair {
     struct lwp_concurrent_access {
-        uint64_t code, address; /* of the instruction, in its module's file; of the data */
+        uint64_t code;           /* of the instruction, in its module's file */
+        uint64_t address, start; /* of the data, and of the block or variable it is in */
         uint32_t object;
     } a, b;
 };

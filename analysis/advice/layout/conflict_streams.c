@@ -18,7 +18,8 @@
 
 enum { PAIRS_MAX = 8192, STEPS_NEEDED = 3, STEPS_LOOKED_AT = 12 };
 
-static const double agree_least = 0.6; /* of a stream's pairs */
+static const double agree_least = 0.6; /* of a stream's pairs, and of all */
+static const double room_least = 0.9;  /* of all pairs: with fewer, blocks are too many to look at one by one */
 
 struct place_pair {
     uint32_t a, b; /* streams */
@@ -33,29 +34,38 @@ struct place_making {
     size_t step_count;
 };
 
-static uint32_t place_stream(struct lwp_conflict_loop *loop, const struct lwp_concurrent_access *access)
+/* LWP_NONE: there are too many. */
+static uint32_t place_stream(struct lwp_conflict_loop *loop, const struct lwp_concurrent_access *access, bool made)
 {
+    uint64_t start = loop->absolute ? access->start : 0;
     for (uint32_t i = 0; i < loop->count; i++)
-        if (loop->streams[i].code == access->code && loop->streams[i].object == access->object)
+        if (loop->streams[i].code == access->code && loop->streams[i].object == access->object &&
+            loop->streams[i].start == start)
             return i;
-    if (loop->count == LWP_CONFLICT_STREAMS_MAX)
+    if (!made || loop->count == LWP_CONFLICT_STREAMS_MAX)
         return LWP_NONE;
-    loop->streams[loop->count] = (struct lwp_conflict_stream){.code = access->code, .object = access->object};
+    loop->streams[loop->count] =
+        (struct lwp_conflict_stream){.code = access->code, .object = access->object, .start = start};
     return (uint32_t)loop->count++;
 }
 
-static void place_pairs(const struct lwp_profile *profile, uint32_t region, struct place_making *making)
+/* The part of the pairs that there was room for. */
+static double place_pairs(const struct lwp_profile *profile, struct place_making *making)
 {
+    size_t all = 0, taken = 0;
+    making->loop->count = making->count = making->step_count = 0;
     for (size_t i = 0; i < profile->concurrents.count; i++) {
         const struct lwp_concurrent *seen = &profile->concurrents.items[i];
-        for (size_t k = 0;
-             k < seen->pair_count && lwp_regions_final(profile, seen->region) == region && making->count < PAIRS_MAX;
-             k++) {
+        if (lwp_regions_final(profile, seen->region) != making->loop->region)
+            continue;
+        for (size_t k = 0; k < seen->pair_count && making->count < PAIRS_MAX; k++) {
             const struct lwp_concurrent_pair *pair = &seen->pairs[k];
             int64_t ahead = (int64_t)(pair->b.address - pair->a.address);
-            uint32_t a = place_stream(making->loop, &pair->a), b = place_stream(making->loop, &pair->b);
+            uint32_t a = place_stream(making->loop, &pair->a, true), b = place_stream(making->loop, &pair->b, true);
+            all++;
             if (a == LWP_NONE || b == LWP_NONE)
                 continue;
+            taken++;
             if (a != b)
                 making->pairs[making->count++] = (struct place_pair){a, b, ahead};
             else if (ahead)
@@ -66,6 +76,7 @@ static void place_pairs(const struct lwp_profile *profile, uint32_t region, stru
         making->loop->streams[making->pairs[i].a].pairs++;
         making->loop->streams[making->pairs[i].b].pairs++;
     }
+    return all ? (double)taken / (double)all : 0;
 }
 
 /* Whether two places are as good as one: less than a line apart. */
@@ -123,32 +134,45 @@ static void place_one(struct place_making *making, uint32_t of)
     stream->known = count > 0 && (double)most >= agree_least * (double)count;
 }
 
-/* Places all; the part of the pairs that agree with their places. */
-static double place_all(struct place_making *making)
+/* Places all that were seen together with stream `origin`, directly or by way of others. */
+static void place_part(struct place_making *making, uint32_t origin, uint32_t part, bool *tried)
 {
     struct lwp_conflict_loop *loop = making->loop;
-    bool tried[LWP_CONFLICT_STREAMS_MAX] = {false};
-    size_t origin = 0, agree = 0, all = 0;
-    for (size_t i = 0; i < loop->count; i++) {
-        loop->streams[i].known = false;
-        loop->streams[i].agree = 0;
-        origin = loop->streams[i].pairs > loop->streams[origin].pairs ? i : origin;
-    }
     loop->streams[origin].known = tried[origin] = true;
+    loop->streams[origin].part = part;
     loop->streams[origin].at = 0;
     for (;;) {
         uint32_t links[LWP_CONFLICT_STREAMS_MAX] = {0}, next = 0;
         for (size_t i = 0; i < making->count; i++) {
             const struct place_pair *pair = &making->pairs[i];
-            links[pair->a] += !tried[pair->a] && loop->streams[pair->b].known;
-            links[pair->b] += !tried[pair->b] && loop->streams[pair->a].known;
+            const struct lwp_conflict_stream *a = &loop->streams[pair->a], *b = &loop->streams[pair->b];
+            links[pair->a] += !tried[pair->a] && b->known && b->part == part;
+            links[pair->b] += !tried[pair->b] && a->known && a->part == part;
         }
         for (uint32_t i = 0; i < loop->count; i++)
             next = links[i] > links[next] ? i : next;
         if (!links[next])
-            break;
+            return;
         tried[next] = true;
         place_one(making, next);
+        loop->streams[next].part = part;
+    }
+}
+
+/* Places all; the part of the pairs that agree with their places. */
+static double place_all(struct place_making *making)
+{
+    struct lwp_conflict_loop *loop = making->loop;
+    bool tried[LWP_CONFLICT_STREAMS_MAX] = {false};
+    size_t agree = 0, all = 0;
+    for (uint32_t part = 0;; part++) {
+        uint32_t origin = LWP_NONE;
+        for (uint32_t i = 0; i < loop->count; i++)
+            if (!tried[i] && (origin == LWP_NONE || loop->streams[i].pairs > loop->streams[origin].pairs))
+                origin = i;
+        if (origin == LWP_NONE)
+            break;
+        place_part(making, origin, part, tried);
     }
     for (size_t i = 0; i < making->count; i++) {
         const struct place_pair *pair = &making->pairs[i];
@@ -181,30 +205,50 @@ static uint64_t step_seen(const uint64_t *steps, size_t count)
 }
 
 /* By the code of those streams of which it is plain: where one keeps its distance to others, all go on by one step. */
-static void place_steps(struct lwp_profile *profile, struct place_making *making)
+static int64_t place_step(struct lwp_profile *profile, const struct place_making *making)
 {
-    struct lwp_conflict_loop *loop = making->loop;
+    const struct lwp_conflict_loop *loop = making->loop;
     uint64_t most = 0;
+    int64_t step = 0;
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (lwp_regions_final(profile, stream->region) != loop->region)
+        struct lwp_loop_shape shape;
+        bool known = false;
+        if (lwp_regions_final(profile, stream->region) != loop->region || stream->accesses <= most)
             continue;
-        for (size_t k = 0; k < loop->count; k++) {
-            struct lwp_conflict_stream *to = &loop->streams[k];
-            struct lwp_loop_shape shape;
-            if (to->object != stream->object || to->code != stream->address)
+        for (size_t k = 0; k < loop->count && !known; k++)
+            known = loop->streams[k].known && loop->streams[k].object == stream->object &&
+                    loop->streams[k].code == stream->address;
+        if (!known || !lwp_loop_shape(profile->code, stream->module, stream->address, &shape) || !shape.steps ||
+            !shape.step)
+            continue;
+        most = stream->accesses;
+        step = shape.step;
+    }
+    return step ? step
+                : (int64_t)step_seen(making->steps, making->step_count < PAIRS_MAX ? making->step_count : PAIRS_MAX);
+}
+
+/* Of the stalls on each stream: those on the first bytes of a line are its first fetch, if it is fetched once. */
+static void place_stalls(const struct lwp_profile *profile, struct lwp_conflict_loop *loop)
+{
+    uint64_t step = (uint64_t)llabs(loop->step);
+    for (size_t i = 0; i < profile->concurrents.count; i++) {
+        const struct lwp_concurrent *seen = &profile->concurrents.items[i];
+        for (size_t k = 0; k < seen->stall_count && lwp_regions_final(profile, seen->region) == loop->region; k++) {
+            const struct lwp_concurrent_stall *stall = &seen->stalls[k];
+            uint32_t at = place_stream(loop, &stall->access, false);
+            loop->weight += (double)stall->weight;
+            if (at == LWP_NONE)
                 continue;
-            lwp_tally_merge(&to->weight, &stream->weight);
-            to->accesses += stream->accesses;
-            if (!to->known || stream->accesses <= most ||
-                !lwp_loop_shape(profile->code, stream->module, stream->address, &shape) || !shape.steps || !shape.step)
-                continue;
-            most = stream->accesses;
-            loop->step = shape.step;
+            struct lwp_conflict_stream *stream = &loop->streams[at];
+            uint64_t within = stall->access.address % loop->line,
+                     passed = loop->step > 0 ? within : loop->line - 1 - within;
+            stream->weight += (double)stall->weight;
+            stream->first += passed < step ? (double)stall->weight : 0;
+            stream->stalls++;
         }
     }
-    if (!loop->step)
-        loop->step = (int64_t)step_seen(making->steps, making->step_count < PAIRS_MAX ? making->step_count : PAIRS_MAX);
 }
 
 bool lwp_conflict_streams(struct lwp_profile *profile, uint32_t region, struct lwp_conflict_loop *loop)
@@ -212,28 +256,16 @@ bool lwp_conflict_streams(struct lwp_profile *profile, uint32_t region, struct l
     struct place_making *making = lwp_zeroed(1, sizeof *making);
     making->loop = loop;
     loop->region = region;
-    loop->count = 0;
     loop->step = 0;
-    place_pairs(profile, region, making);
-    bool found = loop->count > 1;
-    if (found) {
-        loop->absolute = true;
-        double absolute = place_all(making);
-        size_t placed = 0, again = 0;
-        for (size_t i = 0; i < loop->count; i++)
-            placed += loop->streams[i].known;
+    loop->weight = 0;
+    loop->absolute = true;
+    bool found = place_pairs(profile, making) >= room_least && place_all(making) >= agree_least;
+    if (!found) {
         loop->absolute = false;
-        double modulo = place_all(making);
-        for (size_t i = 0; i < loop->count; i++)
-            again += loop->streams[i].known;
-        if (absolute >= agree_least && placed + placed / 10 + 1 >= again) {
-            loop->absolute = true;
-            place_all(making);
-        } else {
-            found = modulo >= agree_least;
-        }
-        place_steps(profile, making);
+        found = place_pairs(profile, making) >= room_least && place_all(making) >= agree_least;
     }
+    if (found && (loop->step = place_step(profile, making)))
+        place_stalls(profile, loop);
     free(making);
-    return found;
+    return found && loop->step;
 }

@@ -33,34 +33,40 @@ static uint64_t text_bytes(const struct lwp_object *object)
                                                : 1;
 }
 
-/* Whether all are blocks of one allocation, each moved by as much from the one before. */
-static bool text_is_series(const struct lwp_conflict *conflict)
+/* Blocks of one allocation, from array `i` on, each moved by as much from the one before: how many; 1: it is none of
+ * several. */
+static size_t text_series(const struct lwp_conflict *conflict, size_t i)
 {
-    for (size_t i = 0; i < conflict->count; i++)
-        if (conflict->arrays[i].object != conflict->arrays[0].object ||
-            conflict->arrays[i].move != i * conflict->arrays[1].move)
-            return false;
-    return conflict->count > 1;
+    const struct lwp_conflict_array *first = &conflict->arrays[i];
+    size_t count = 1;
+    while (i + count < conflict->count && first[count].object == first->object &&
+           (first[count].move - first->move) % conflict->way_bytes ==
+               count * (first[1].move - first->move) % conflict->way_bytes)
+        count++;
+    return count;
 }
 
 static void text_heap(FILE *out, struct lwp_profile *profile, const struct lwp_conflict *conflict)
 {
     fprintf(out, "/* free() takes the pointers without what is added */\n");
-    if (text_is_series(conflict)) {
-        const struct lwp_object *object = &profile->objects[conflict->arrays[0].object];
-        unsigned long long bytes = object->largest, move = conflict->arrays[1].move;
-        fprintf(out, "%s[k] = (%s *)((char *)malloc(%llu + k * %llu) + k * %llu); /* k from 0 to %zu */\n",
-                conflict->arrays[0].name, text_type(object), bytes, move, move, conflict->count - 1);
-        return;
-    }
-    for (size_t i = 0; i < conflict->count; i++) {
-        const struct lwp_object *object = &profile->objects[conflict->arrays[i].object];
-        unsigned long long bytes = object->largest, move = conflict->arrays[i].move;
-        if (move)
-            fprintf(out, "%s = (%s *)((char *)malloc(%llu + %llu) + %llu);\n", conflict->arrays[i].name,
-                    text_type(object), bytes, move, move);
-        else
-            fprintf(out, "%s = (%s *)malloc(%llu);\n", conflict->arrays[i].name, text_type(object), bytes);
+    for (size_t i = 0, blocks; i < conflict->count; i += blocks) {
+        const struct lwp_conflict_array *array = &conflict->arrays[i];
+        const struct lwp_object *object = &profile->objects[array->object];
+        unsigned long long bytes = object->largest, move = array->move;
+        blocks = text_series(conflict, i);
+        if (blocks > 1) {
+            unsigned long long each = (array[1].move - array->move) % conflict->way_bytes;
+            const char *further = move ? lwp_arena_printf(profile->arena, "%llu + k * %llu", move, each)
+                                       : lwp_arena_printf(profile->arena, "k * %llu", each);
+            fprintf(out, "%s[k] = (%s *)((char *)malloc(%llu + %s) + %s); /* k from 0 to %llu */\n", array->name,
+                    text_type(object), bytes, further, further,
+                    (unsigned long long)(object->allocations > blocks ? object->allocations : blocks) - 1);
+        } else if (move) {
+            fprintf(out, "%s = (%s *)((char *)malloc(%llu + %llu) + %llu);\n", array->name, text_type(object), bytes,
+                    move, move);
+        } else {
+            fprintf(out, "%s = (%s *)malloc(%llu);\n", array->name, text_type(object), bytes);
+        }
     }
 }
 

@@ -17,8 +17,10 @@
 
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
+#include "base/order.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,20 +30,21 @@ static const double share_least = 0.02, gain_least = 1.02;
 
 /* A cache line that an iteration is on. */
 struct conflict_line {
-    uint32_t object;
+    uint32_t part; /* of the loop's streams */
     size_t block;
     int64_t first, last; /* of its streams */
     double at;           /* between them */
     double in_set;       /* lines that share its set, itself among them */
     bool collides;
-    struct lwp_tally weight;
+    double weight, first_weight; /* of the stalls on it that were kept, and of those on its first bytes */
+    uint64_t stalls;
 };
 
-/* Lines less than an object's block apart. */
+/* An array; all blocks of one allocation where they are not known one by one. */
 struct conflict_block {
     uint32_t object;
-    int64_t at;
-    size_t lines, colliding;
+    uint64_t start;
+    size_t lines, colliding; /* that an iteration uses, in the part with most */
     uint64_t move;
 };
 
@@ -55,12 +58,11 @@ struct conflict_making {
     size_t block_count;
 };
 
+/* By block, part and place. */
 static int conflict_stream_compare(const void *a, const void *b)
 {
     const struct lwp_conflict_stream *x = a, *y = b;
-    if (x->object != y->object)
-        return x->object < y->object ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+    return LWP_COMPARE(x->object, y->object) ?: LWP_COMPARE(x->start, y->start) ?: LWP_COMPARE(x->part, y->part) ?: LWP_COMPARE(x->at, y->at);
 }
 
 static void conflict_lines(struct conflict_making *making)
@@ -77,22 +79,20 @@ static void conflict_lines(struct conflict_making *making)
         const struct lwp_conflict_stream *stream = &loop->streams[i];
         struct conflict_line *line = making->count ? &making->lines[making->count - 1] : NULL;
         struct conflict_block *block = making->block_count ? &making->blocks[making->block_count - 1] : NULL;
-        bool same = block && block->object == stream->object;
-        if (!same || (loop->absolute &&
-                      (uint64_t)(stream->at - block->at) >= making->profile->objects[stream->object].largest)) {
+        if (!block || block->object != stream->object || block->start != stream->start) {
             block = &making->blocks[making->block_count++];
-            *block = (struct conflict_block){.object = stream->object, .at = stream->at};
+            *block = (struct conflict_block){.object = stream->object, .start = stream->start};
             line = NULL;
         }
-        if (!line || (uint64_t)(stream->at - line->first) >= loop->line) {
+        if (!line || line->part != stream->part || (uint64_t)(stream->at - line->first) >= loop->line) {
             line = &making->lines[making->count++];
-            *line =
-                (struct conflict_line){.object = stream->object, .block = making->block_count - 1, .first = stream->at};
-            block->lines++;
+            *line = (struct conflict_line){.part = stream->part, .block = making->block_count - 1, .first = stream->at};
         }
         line->last = stream->at;
         line->at = (double)line->first + (double)(line->last - line->first) / 2;
-        lwp_tally_merge(&line->weight, &stream->weight);
+        line->weight += stream->weight;
+        line->first_weight += stream->first;
+        line->stalls += stream->stalls;
     }
 }
 
@@ -103,123 +103,122 @@ static double conflict_shared(const struct lwp_conflict_loop *loop, double a, do
     return fmax(0, 1 - fmin(apart, way - apart) / (double)loop->line);
 }
 
-/* Of every line: how many share its set; the most. `moved` and `row` (0: none), `pad`: after the change. */
-static double conflict_sets(struct conflict_making *making, bool moved, size_t padded, double row, double pad,
-                            bool keep)
+/* Rows of one array that are made longer. */
+struct conflict_padding {
+    size_t block;
+    uint64_t row, pad; /* row 0: none */
+};
+
+static double conflict_moved(const struct conflict_making *making, const struct conflict_line *line,
+                             const struct conflict_padding *padding)
 {
-    double at[LWP_CONFLICT_STREAMS_MAX], most = 0;
-    for (size_t i = 0; i < making->count; i++) {
-        const struct conflict_line *line = &making->lines[i];
-        const struct conflict_block *block = &making->blocks[line->block];
-        at[i] = line->at + (moved ? (double)block->move : 0);
-        if (row > 0 && line->block == padded)
-            at[i] += round((line->at - (double)block->at) / row) * pad;
+    double at = line->at + (double)making->blocks[line->block].move;
+    if (padding && padding->row && line->block == padding->block)
+        at += round(line->at / (double)padding->row) * (double)padding->pad;
+    return at;
+}
+
+/* How many lines share the set of line `i`, itself among them, of those in blocks before `limit` and those that stay.
+ */
+static double conflict_in_set(const struct conflict_making *making, size_t i, const struct conflict_padding *padding,
+                              size_t limit)
+{
+    double lines = 0, at = conflict_moved(making, &making->lines[i], padding);
+    for (size_t k = 0; k < making->count; k++) {
+        const struct conflict_line *other = &making->lines[k];
+        if (other->part == making->lines[i].part && (other->block < limit || !making->blocks[other->block].colliding))
+            lines += conflict_shared(&making->loop, at, conflict_moved(making, other, padding));
     }
+    return lines;
+}
+
+static double conflict_most(const struct conflict_making *making, const struct conflict_padding *padding)
+{
+    double most = 0;
+    for (size_t i = 0; i < making->count; i++)
+        most = fmax(most, conflict_in_set(making, i, padding, SIZE_MAX));
+    return most;
+}
+
+/* Marks what collides; the most lines in one set. */
+static double conflict_mark(struct conflict_making *making)
+{
+    double most = 0;
     for (size_t i = 0; i < making->count; i++) {
-        double lines = 0;
-        for (size_t k = 0; k < making->count; k++)
-            lines += conflict_shared(&making->loop, at[i], at[k]);
-        most = fmax(most, lines);
-        if (keep)
-            making->lines[i].in_set = lines;
+        struct conflict_line *line = &making->lines[i];
+        line->in_set = conflict_in_set(making, i, NULL, SIZE_MAX);
+        line->collides = line->in_set > making->ways;
+        most = fmax(most, line->in_set);
+    }
+    for (size_t i = 0, end; i < making->count; i = end) { /* lines of one block and part follow each other */
+        struct conflict_block *block = &making->blocks[making->lines[i].block];
+        size_t colliding = 0;
+        for (end = i; end < making->count && making->lines[end].block == making->lines[i].block &&
+                      making->lines[end].part == making->lines[i].part;
+             end++)
+            colliding += making->lines[end].collides;
+        LWP_RAISE(block->lines, end - i);
+        LWP_RAISE(block->colliding, colliding);
     }
     return most;
 }
 
-/* Moves blocks whose lines collide one after the other to where the fewest lines are, by as little as possible. Whether
- * that is enough. */
+/* Moves blocks whose lines collide: each by a line more than the one before, or, where that is not enough, one after
+ * the other to where the fewest lines are. Whether that is enough. */
 static bool conflict_move(struct conflict_making *making)
 {
     const struct lwp_conflict_loop *loop = &making->loop;
-    bool placed[LWP_CONFLICT_STREAMS_MAX] = {false};
-    for (size_t b = 0; b < making->block_count; b++) {
-        making->blocks[b].move = 0;
-        placed[b] = !making->blocks[b].colliding;
-    }
+    uint64_t moved = 0;
+    for (size_t b = 0; b < making->block_count; b++)
+        if (making->blocks[b].colliding)
+            making->blocks[b].move = moved++ * loop->line % loop->way;
+    if (conflict_most(making, NULL) <= fmax(2, making->ways / 2)) /* with room for what is fetched ahead */
+        return true;
     for (size_t b = 0; b < making->block_count; b++) {
         double least = INFINITY;
-        for (uint64_t move = 0; !placed[b] && move < loop->way; move += loop->line) {
+        uint64_t best = 0;
+        for (uint64_t move = 0; making->blocks[b].colliding && move < loop->way; move += loop->line) {
             double most = 0;
-            for (size_t i = 0; i < making->count; i++) {
-                double lines = 0;
-                for (size_t k = 0; k < making->count && making->lines[i].block == b; k++) {
-                    size_t of = making->lines[k].block;
-                    if (of == b || placed[of])
-                        lines +=
-                            conflict_shared(loop, making->lines[i].at + (double)move,
-                                            making->lines[k].at + (double)(of == b ? move : making->blocks[of].move));
-                }
-                most = fmax(most, round(lines));
-            }
-            if (most < least) {
-                least = most;
-                making->blocks[b].move = move;
-            }
+            making->blocks[b].move = move;
+            for (size_t i = 0; i < making->count; i++)
+                if (making->lines[i].block == b)
+                    most = fmax(most, round(conflict_in_set(making, i, NULL, b + 1)));
+            best = most < least ? move : best;
+            least = fmin(most, least);
         }
-        placed[b] = true;
+        making->blocks[b].move = best;
     }
-    return conflict_sets(making, true, 0, 0, 0, false) <= making->ways;
+    return conflict_most(making, NULL) <= making->ways;
 }
 
 /* The block with most lines that collide, and the distance between those of them that are next to each other; by how
  * many bytes that must grow. Whether that is enough. */
-static bool conflict_pad(struct conflict_making *making, size_t *padded, uint64_t *row, uint64_t *pad)
+static bool conflict_pad(struct conflict_making *making, struct conflict_padding *padding)
 {
-    *padded = 0;
-    *row = 0;
-    for (size_t b = 0; b < making->block_count; b++)
-        if (making->blocks[b].colliding > making->blocks[*padded].colliding)
-            *padded = b;
     const struct conflict_line *before = NULL;
+    *padding = (struct conflict_padding){0};
+    for (size_t b = 0; b < making->block_count; b++) {
+        making->blocks[b].move = 0;
+        if (making->blocks[b].colliding > making->blocks[padding->block].colliding)
+            padding->block = b;
+    }
     for (size_t i = 0; i < making->count; i++) {
         const struct conflict_line *line = &making->lines[i];
-        if (line->block != *padded || !line->collides)
+        if (line->block != padding->block || !line->collides)
             continue;
-        uint64_t apart = before ? (uint64_t)(line->first - before->first) : 0;
-        if (before && (!*row || apart < *row))
-            *row = apart;
+        uint64_t apart = before && before->part == line->part ? (uint64_t)(line->first - before->first) : 0;
+        if (apart && (!padding->row || apart < padding->row))
+            padding->row = apart;
         before = line;
     }
-    if (!making->loop.absolute || !*row)
+    if (!making->loop.absolute || !padding->row)
         return false;
     for (unsigned lines = 1; lines <= PADS_TRIED; lines++) {
-        *pad = lines * making->loop.line;
-        if (conflict_sets(making, false, *padded, (double)*row, (double)*pad, false) <= making->ways)
+        padding->pad = lines * making->loop.line;
+        if (conflict_most(making, padding) <= making->ways)
             return true;
     }
     return false;
-}
-
-/* Of the stalls on lines that collide: the share of those on a line's first bytes, and how many samples say so. */
-static double conflict_first_fetches(const struct conflict_making *making, uint64_t *samples)
-{
-    const struct lwp_profile *profile = making->profile;
-    const struct lwp_conflict_loop *loop = &making->loop;
-    uint64_t step = (uint64_t)llabs(loop->step);
-    double all = 0, first = 0;
-    *samples = 0;
-    for (size_t i = 0; i < profile->concurrents.count; i++) {
-        const struct lwp_concurrent *seen = &profile->concurrents.items[i];
-        for (size_t k = 0; k < seen->stall_count && lwp_regions_final(profile, seen->region) == loop->region; k++) {
-            const struct lwp_concurrent_stall *stall = &seen->stalls[k];
-            bool collides = false;
-            for (size_t s = 0; s < loop->count && !collides; s++)
-                for (size_t l = 0; l < making->count && loop->streams[s].code == stall->access.code &&
-                                   loop->streams[s].object == stall->access.object && !collides;
-                     l++)
-                    collides = making->lines[l].collides && making->lines[l].object == stall->access.object &&
-                               loop->streams[s].at >= making->lines[l].first &&
-                               loop->streams[s].at <= making->lines[l].last;
-            if (!collides)
-                continue;
-            uint64_t within = stall->access.address % loop->line,
-                     passed = loop->step > 0 ? within : loop->line - 1 - within;
-            all += (double)stall->weight;
-            first += passed < step ? (double)stall->weight : 0;
-            ++*samples;
-        }
-    }
-    return all > 0 ? first / all : 1;
 }
 
 /* The shape of the loop's code, where its heaviest line is accessed; all zero: not known. */
@@ -238,33 +237,42 @@ static struct lwp_loop_shape conflict_shape(const struct conflict_making *making
     return shape;
 }
 
-/* What is saved when the stalls on colliding lines shrink to the first fetches. In a loop full of memory operands some
- * samples are on one by chance, while something else is waited for: between all of them and none lies the time that is
- * stalled. The other errors are those of two shares with their numbers of samples. */
+/* What is saved when the stalls on colliding lines shrink to the first fetches.
+ *
+ * If the first fetches cost no more than the others, memory keeps up, and all others go. If they cost more, the loop
+ * waits for memory, too, and may do so in the time that is won: at worst as long as that excess. In a loop full of
+ * memory operands some samples are on one by chance, while something else is waited for: between all of them and none
+ * lies the time that is stalled. The other errors are those of two shares with their numbers of samples. */
 static void conflict_gain(struct conflict_making *making, struct lwp_conflict *conflict)
 {
     struct lwp_profile *profile = making->profile;
     struct lwp_gain *gain = &conflict->gain;
-    double step = fmin(1, (double)llabs(making->loop.step) / (double)making->loop.line), all = profile->total.weight;
-    uint64_t samples;
-    double first = conflict_first_fetches(making, &samples), most = 1 - step; /* not even those can all be hits */
-    double saved = fmin(most, fmax(0, 1 - first));
+    double step = (double)llabs(making->loop.step) / (double)making->loop.line, all = profile->total.weight;
+    double weight = 0, first_weight = 0, most = 1 - step; /* not even those can all be hits */
+    for (size_t i = 0; i < making->count; i++)
+        if (making->lines[i].collides) {
+            weight += making->lines[i].weight;
+            first_weight += making->lines[i].first_weight;
+        }
+    double first = first_weight / weight,
+           spread = 1.96 * sqrt(fmax(first * (1 - first), 0.01) / (double)conflict->weight.samples);
+    double excess = fmax(0, first - step - spread) / (1 - step), saved = fmin(most, 1 - first);
+    double low = fmax(0, saved - excess - spread), high = fmin(most, saved + spread);
     struct lwp_share share = lwp_share_of(&conflict->weight, &profile->total);
     struct lwp_loop_shape shape = conflict_shape(making);
-    double surely = fmin(conflict->weight.weight,
-                         lwp_gain_stalled(profile, conflict->region, conflict->weight.weight, &shape).low) /
-                    all;
-    double stalled = (surely + share.value) / 2, by_chance = (share.value - surely) / 2 / fmax(stalled, 1e-9);
-    double of_share = (share.high - share.low) / 2 / share.value;
-    double of_first = samples && saved > 0 ? 1.96 * sqrt(fmax(first * (1 - first), 0.01) / (double)samples) / saved : 1;
-    conflict->saved = stalled * saved;
+    double surely =
+        fmin(share.value, lwp_gain_stalled(profile, conflict->region, conflict->weight.weight, &shape).low / all);
+    double stalled = (surely + share.value) / 2, middle = (low + high) / 2;
+    double by_chance = (share.value - surely) / 2 / stalled, of_share = (share.high - share.low) / 2 / share.value;
+    double of_first = middle > 0 ? (high - low) / 2 / middle : 1;
+    conflict->saved = stalled * middle;
     conflict->error = conflict->saved * sqrt(by_chance * by_chance + of_share * of_share + of_first * of_first);
     conflict->most = share.high * most;
     gain->loops = lwp_arena_alloc(profile->arena, LOOPS_MOST, sizeof *gain->loops);
-    gain->before = 0;
-    for (size_t i = 0; i < making->count; i++)
+    for (size_t i = 0; i < making->count; i++) {
         gain->before += making->lines[i].collides ? 1 : step;
-    gain->after = (double)making->count * step;
+        gain->after += step;
+    }
     gain->loops[gain->loop_count++] = (struct lwp_gain_loop){conflict->region, gain->before, gain->after};
 }
 
@@ -275,54 +283,62 @@ static const char *conflict_confidence(const struct lwp_conflict *conflict)
                                                       : "low";
 }
 
-static void conflict_arrays(struct conflict_making *making, struct lwp_conflict *conflict, size_t padded)
+static void conflict_arrays(const struct conflict_making *making, struct lwp_conflict *conflict, size_t padded)
 {
     conflict->arrays = lwp_arena_alloc(making->profile->arena, LWP_CONFLICT_ARRAYS_MAX, sizeof *conflict->arrays);
-    int64_t origin = 0;
     for (size_t b = 0; b < making->block_count && conflict->count < LWP_CONFLICT_ARRAYS_MAX; b++) {
         const struct conflict_block *block = &making->blocks[b];
-        if (!block->colliding || (conflict->remedy == LWP_CONFLICT_ROWS && b != padded))
-            continue;
-        origin = conflict->count ? origin : block->at;
-        conflict->arrays[conflict->count++] =
-            (struct lwp_conflict_array){.object = block->object,
-                                        .start = (uint64_t)(block->at - origin) % making->loop.way,
-                                        .lines = (unsigned)block->lines,
-                                        .move = conflict->remedy == LWP_CONFLICT_APART ? block->move : 0};
+        if (block->colliding && (conflict->remedy != LWP_CONFLICT_ROWS || b == padded))
+            conflict->arrays[conflict->count++] =
+                (struct lwp_conflict_array){.object = block->object,
+                                            .start = block->start % making->loop.way,
+                                            .lines = (unsigned)block->lines,
+                                            .move = conflict->remedy == LWP_CONFLICT_APART ? block->move : 0};
     }
+}
+
+/* The stalls on lines that collide: their part of all that were kept of the loop, of all that there were in it. */
+static struct lwp_tally conflict_weight(const struct conflict_making *making)
+{
+    const struct lwp_region *region = &making->profile->regions[making->loop.region];
+    double weight = 0;
+    uint64_t stalls = 0;
+    for (size_t i = 0; i < making->count; i++)
+        if (making->lines[i].collides) {
+            weight += making->lines[i].weight;
+            stalls += making->lines[i].stalls;
+        }
+    double part = making->loop.weight > 0 ? weight / making->loop.weight * region->stalled / region->weight.weight : 0;
+    return (struct lwp_tally){region->weight.weight * part, region->weight.squares * part, stalls};
 }
 
 /* Of one loop; false: none, or nothing is gained. */
 static bool conflict_of(struct conflict_making *making, uint32_t region, struct lwp_conflict *conflict)
 {
     struct lwp_conflict_loop *loop = &making->loop;
-    size_t padded = 0;
-    if (!lwp_conflict_streams(making->profile, region, loop) || !loop->step ||
-        (uint64_t)llabs(loop->step) >= loop->line)
+    struct conflict_padding padding = {0};
+    if (!lwp_conflict_streams(making->profile, region, loop) || (uint64_t)llabs(loop->step) >= loop->line)
         return false;
     conflict_lines(making);
     *conflict = (struct lwp_conflict){
         .region = region, .ways = making->ways, .way_bytes = loop->way, .line_bytes = loop->line, .step = loop->step};
-    conflict->lines = conflict_sets(making, false, 0, 0, 0, true);
+    conflict->lines = conflict_mark(making);
     if (conflict->lines <= making->ways)
         return false;
-    for (size_t i = 0; i < making->count; i++) {
-        struct conflict_line *line = &making->lines[i];
-        line->collides = line->in_set > making->ways;
-        making->blocks[line->block].colliding += line->collides;
-        if (line->collides)
-            lwp_tally_merge(&conflict->weight, &line->weight);
-    }
-    double share = lwp_share_of(&conflict->weight, &making->profile->total).value;
-    if (share < share_least || conflict->weight.samples < SAMPLES_NEEDED)
+    conflict->weight = conflict_weight(making);
+    if (conflict->weight.weight < share_least * making->profile->total.weight ||
+        conflict->weight.samples < SAMPLES_NEEDED)
         return false;
-    if (conflict_move(making))
+    if (conflict_move(making)) {
         conflict->remedy = LWP_CONFLICT_APART;
-    else if (conflict_pad(making, &padded, &conflict->row_bytes, &conflict->pad_bytes))
+    } else if (conflict_pad(making, &padding)) {
         conflict->remedy = LWP_CONFLICT_ROWS;
-    else
+        conflict->row_bytes = padding.row;
+        conflict->pad_bytes = padding.pad;
+    } else {
         return false;
-    conflict_arrays(making, conflict, padded);
+    }
+    conflict_arrays(making, conflict, padding.block);
     conflict_gain(making, conflict);
     return conflict->saved > 0;
 }

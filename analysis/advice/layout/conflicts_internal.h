@@ -6,26 +6,29 @@
 
 enum { LWP_CONFLICT_STREAMS_MAX = 256 };
 
-/* One instruction of a loop on one object. */
+/* One instruction of a loop on one block. */
 struct lwp_conflict_stream {
     uint32_t object;
-    uint64_t code; /* of the instruction, in its module's file */
-    bool known;    /* where it is */
-    int64_t
-        at; /* bytes from the loop's first stream in one iteration; modulo a way where the loop's is not `absolute` */
+    uint64_t start; /* of the block; 0 where the loop is not `absolute` */
+    uint64_t code;  /* of the instruction, in its module's file */
+    bool known;     /* where it is */
+    uint32_t part;  /* only streams of one part were seen together: a loop may go over other arrays each time */
+    int64_t at; /* bytes from the part's first stream in one iteration; modulo a way where the loop is not `absolute` */
     uint32_t pairs, agree;
-    struct lwp_tally weight; /* of stalls */
-    uint64_t accesses;
+    double weight; /* of stalls that were kept (concurrent.h) */
+    double first;  /* ... on the first bytes of a line */
+    uint64_t stalls;
 };
 
 /* The streams of one loop, and how they lie relative to each other while it runs. */
 struct lwp_conflict_loop {
     uint32_t region;
     uint64_t way, line; /* bytes */
-    bool absolute;      /* the same addresses all the time; else only their place in a way is */
+    bool absolute;      /* the same blocks all the time; else only places in a way are the same */
     int64_t step;       /* bytes from one iteration to the next; 0: not known */
     struct lwp_conflict_stream streams[LWP_CONFLICT_STREAMS_MAX];
     size_t count;
+    double weight; /* of all stalls in it that were kept */
 };
 
 /* conflict_streams.c: false when its streams have no places relative to each other that the samples agree on. */
