@@ -140,7 +140,7 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
     lwp_split_advise(profile, &answers->splits);
     lwp_regroup_advise(profile, &answers->splits, &answers->regroups);
     lwp_conflicts_find(profile, &answers->conflicts);
-    lwp_layout_replay(profile, &answers->splits, &answers->regroups);
+    lwp_layout_replay(profile, &answers->splits, &answers->regroups, &answers->conflicts);
     lwp_redundancy_find(profile, &answers->redundancies);
     lwp_counted_communication_find(profile, &answers->threads.counted);
     lwp_communication_advise(profile, &answers->threads.counted, &answers->threads.tips);

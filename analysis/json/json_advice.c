@@ -148,10 +148,11 @@ json_t *lwp_json_kept_apart(struct lwp_json_tables *tables)
 
 /* ---- set conflicts ---- */
 
-static json_t *json_conflict_array(const struct lwp_json_tables *tables, const struct lwp_conflict_array *array)
+static json_t *json_conflict_array(const struct lwp_json_tables *tables, const struct lwp_conflict *conflict, size_t i)
 {
-    return lwp_json_new("object", lwp_json_object(tables, array->object), "name",
-                        lwp_json_text(array->name), "start", lwp_json_count(array->start), "lines",
+    const struct lwp_conflict_array *array = &conflict->arrays[i];
+    return lwp_json_new("object", lwp_json_object(tables, array->object), "name", lwp_json_text(array->name), "start",
+                        array->block ? lwp_json_count(array->block % conflict->way_bytes) : json_null(), "lines",
                         json_integer(array->lines), "move", lwp_json_count(array->move), NULL);
 }
 
@@ -161,7 +162,7 @@ static json_t *json_conflict(struct lwp_json_tables *tables, const struct lwp_co
     bool rows = conflict->remedy == LWP_CONFLICT_ROWS;
     json_t *json =
         lwp_json_new("remedy", json_string(rows ? "rows" : "apart"), "loop", lwp_json_loop(tables, conflict->region),
-                     "arrays", LWP_JSON_LIST(i, conflict->count, json_conflict_array(tables, &conflict->arrays[i])),
+                     "arrays", LWP_JSON_LIST(i, conflict->count, json_conflict_array(tables, conflict, i)),
                      "lines", lwp_json_share(conflict->lines), "ways", json_integer(conflict->ways), "way_bytes",
                      lwp_json_count(conflict->way_bytes), "step", json_integer(conflict->step), "row_bytes",
                      rows ? lwp_json_count(conflict->row_bytes) : json_null(), "pad_bytes",

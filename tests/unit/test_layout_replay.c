@@ -113,7 +113,7 @@ static void test_regrouped(void **state)
     regroups.regroups = &regroup;
     regroups.count = 1;
     make_trace(&profile, &before, &after);
-    lwp_layout_replay(&profile, &none, &regroups);
+    lwp_layout_replay(&profile, &none, &regroups, NULL);
     assert_int_equal(regroup.gain.replay.accesses, profile.locality.kept.count);
     assert_alike(&regroup.gain.replay.before, &before);
     assert_alike(&regroup.gain.replay.after, &after);

@@ -62,7 +62,8 @@ struct conflict_making {
 static int conflict_stream_compare(const void *a, const void *b)
 {
     const struct lwp_conflict_stream *x = a, *y = b;
-    return LWP_COMPARE(x->object, y->object) ?: LWP_COMPARE(x->start, y->start) ?: LWP_COMPARE(x->part, y->part) ?: LWP_COMPARE(x->at, y->at);
+    return LWP_COMPARE(x->object, y->object) ?: LWP_COMPARE(x->start, y->start) ?: LWP_COMPARE(x->part, y->part)
+           ?: LWP_COMPARE(x->at, y->at);
 }
 
 static void conflict_lines(struct conflict_making *making)
@@ -291,7 +292,7 @@ static void conflict_arrays(const struct conflict_making *making, struct lwp_con
         if (block->colliding && (conflict->remedy != LWP_CONFLICT_ROWS || b == padded))
             conflict->arrays[conflict->count++] =
                 (struct lwp_conflict_array){.object = block->object,
-                                            .start = block->start % making->loop.way,
+                                            .block = block->start,
                                             .lines = (unsigned)block->lines,
                                             .move = conflict->remedy == LWP_CONFLICT_APART ? block->move : 0};
     }

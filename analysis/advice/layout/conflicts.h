@@ -16,7 +16,7 @@ enum lwp_conflict_remedy {
 struct lwp_conflict_array {
     uint32_t object;
     const char *name;
-    uint64_t start; /* of its first line in one iteration, bytes into a way, relative to the first array's */
+    uint64_t block; /* its address; 0: all blocks of the object */
     unsigned lines; /* that one iteration walks over */
     uint64_t move;  /* bytes */
 };

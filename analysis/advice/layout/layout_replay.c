@@ -24,6 +24,7 @@ struct layout_replay {
     const struct lwp_trace_sample *kept;
     struct replay_map maps[MAPS_MOST];
     size_t count;
+    const struct lwp_conflict *conflict; /* instead: data stays where it is, but is moved a little */
 };
 
 static struct replay_map *replay_of(struct layout_replay *replay, uint32_t object)
@@ -49,8 +50,22 @@ static uint64_t replay_number(const struct replay_map *map, const struct lwp_tra
     return (access->address - within) / map->spacing;
 }
 
+static uint64_t replay_moved(const struct lwp_conflict *conflict, const struct lwp_trace_sample_access *access)
+{
+    for (size_t i = 0; i < conflict->count; i++) {
+        const struct lwp_conflict_array *array = &conflict->arrays[i];
+        if (array->object != access->object || access->offset == UINT32_MAX ||
+            (array->block && array->block != access->address - access->offset))
+            continue;
+        return access->address + array->move + (conflict->row_bytes ? access->offset / conflict->row_bytes * conflict->pad_bytes : 0);
+    }
+    return access->address;
+}
+
 static uint64_t replay_address(struct layout_replay *replay, const struct lwp_trace_sample_access *access)
 {
+    if (replay->conflict)
+        return replay_moved(replay->conflict, access);
     const struct replay_map *map = replay->count ? replay_of(replay, access->object) : NULL;
     if (!replay_is_in(map, access))
         return access->address;
@@ -156,26 +171,71 @@ static void replay_regroup(struct lwp_profile *profile, struct layout_replay *re
 static void replay_after(struct layout_replay *replay, const struct lwp_hierarchy_plan *machine,
                          const struct lwp_locality_found *before, struct lwp_gain_replay *result)
 {
-    result->accesses = replay->count ? replay->kept->count : 0;
+    result->accesses = replay->count || replay->conflict ? replay->kept->count : 0;
     result->before = *before;
     replay_run(replay, machine, &result->after);
 }
 
-void lwp_layout_replay(struct lwp_profile *profile, struct lwp_splits *splits, struct lwp_regroups *regroups)
+/* Accesses that miss the first level. */
+static uint64_t replay_misses(const struct lwp_gain_replay *result, bool after)
+{
+    return result->accesses - (after ? &result->after : &result->before)->at[LWP_CACHE_L1];
+}
+
+/* What gets worse by the model is not advised, whatever else speaks for it. */
+static bool replay_worse(struct lwp_profile *profile, const struct lwp_gain_replay *result, const char *what)
+{
+    uint64_t before = replay_misses(result, false), after = replay_misses(result, true);
+    if (!result->accesses || (after <= before && result->after.cycles <= result->before.cycles))
+        return false;
+    lwp_profile_note(profile,
+                     "%s is not advised: replayed that way, %llu of the %llu accesses traced miss the first-level cache, now %llu.",
+                     what, (unsigned long long)after, (unsigned long long)result->accesses, (unsigned long long)before);
+    return true;
+}
+
+static void replay_drop(struct lwp_profile *profile, struct lwp_regroups *regroups, struct lwp_conflicts *conflicts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; regroups && i < regroups->count; i++) {
+        const char *list = lwp_regroup_list(profile, &regroups->candidates, &regroups->regroups[i]);
+        if (!replay_worse(profile, &regroups->regroups[i].gain.replay, lwp_arena_printf(profile->arena, "To join %s", list)))
+            regroups->regroups[kept++] = regroups->regroups[i];
+    }
+    if (regroups)
+        regroups->count = kept;
+    kept = 0;
+    for (size_t i = 0; conflicts && i < conflicts->count; i++) {
+        const struct lwp_conflict *conflict = &conflicts->conflicts[i];
+        if (!replay_worse(profile, &conflict->gain.replay,
+                          lwp_arena_printf(profile->arena, "To move %s and the arrays that collide with it", conflict->arrays[0].name)))
+            conflicts->conflicts[kept++] = *conflict;
+    }
+    if (conflicts)
+        conflicts->count = kept;
+}
+
+void lwp_layout_replay(struct lwp_profile *profile, struct lwp_splits *splits, struct lwp_regroups *regroups,
+                       struct lwp_conflicts *conflicts)
 {
     const struct lwp_hierarchy_plan *machine = &profile->machines[LWP_MACHINE_HERE];
     struct layout_replay replay = {.kept = &profile->locality.kept};
     struct lwp_locality_found before = {0};
-    size_t regroup_count = regroups ? regroups->count : 0;
-    if (!replay.kept->count || !machine->caches.levels || !(splits->count + regroup_count))
+    size_t joined = regroups ? regroups->count : 0, moved = conflicts ? conflicts->count : 0;
+    if (!replay.kept->count || !machine->caches.levels || splits->count + joined + moved == 0)
         return;
     replay_run(&replay, machine, &before);
     for (size_t i = 0; i < splits->count; i++) {
         replay_split(profile, &replay, &splits->splits[i]);
         replay_after(&replay, machine, &before, &splits->splits[i].gain.replay);
     }
-    for (size_t i = 0; i < regroup_count; i++) {
+    for (size_t i = 0; i < joined; i++) {
         replay_regroup(profile, &replay, regroups, &regroups->regroups[i]);
         replay_after(&replay, machine, &before, &regroups->regroups[i].gain.replay);
     }
+    for (size_t i = 0; i < moved; i++) {
+        replay.conflict = &conflicts->conflicts[i];
+        replay_after(&replay, machine, &before, &conflicts->conflicts[i].gain.replay);
+    }
+    replay_drop(profile, regroups, conflicts);
 }

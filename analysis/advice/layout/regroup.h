@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_ADVICE_LAYOUT_REGROUP_H
 
 #include "analysis/advice/gain/gain.h"
+#include "analysis/advice/layout/conflicts.h"
 #include "analysis/advice/layout/split.h"
 
 enum { LWP_REGROUP_ARRAYS_MAX = 64, LWP_REGROUP_LOOPS_MAX = 64, LWP_REGROUP_REJECTED_MAX = 32 };
@@ -92,9 +93,10 @@ const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason);
 const char *lwp_regroup_list(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                              const struct lwp_regroup *regroup);
 
-/* layout_replay.c: tries splits and regroups out. The part of the trace that was kept is replayed through the model of the caches,
- * with the data where it is and where it would be; into `replay` of each gain, all zero where nothing was traced. `regroups` may
- * be NULL. */
-void lwp_layout_replay(struct lwp_profile *profile, struct lwp_splits *splits, struct lwp_regroups *regroups);
+/* layout_replay.c: tries splits, regroups and moved arrays out. The part of the trace that was kept is replayed through the model of the
+ * caches, with the data where it is and where it would be; into `replay` of each gain, all zero where nothing was traced. Regroups and
+ * moves with which more accesses miss are dropped, with a note. `regroups` and `conflicts` may be NULL. */
+void lwp_layout_replay(struct lwp_profile *profile, struct lwp_splits *splits, struct lwp_regroups *regroups,
+                       struct lwp_conflicts *conflicts);
 
 #endif
