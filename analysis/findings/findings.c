@@ -223,7 +223,7 @@ static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_co
                                                                                        : "code without a name";
     *finding =
         (struct lwp_finding){.kind = "conflict", .share = lwp_share_of(&conflict->weight, &profile->total).value};
-    finding_gain(finding, conflict->gain.low, conflict->gain.high);
+    finding_gain(finding, conflict->gain.speedup, conflict->gain.low, conflict->gain.high);
     finding->id =
         finding_id(profile, "set-conflict",
                    lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
@@ -375,7 +375,7 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
     const char *function = tip->region == LWP_NONE ? NULL : profile->regions[tip->region].function;
     *finding =
         (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step, .share = tip->share};
-    finding_gain(finding, (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
+    finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
     finding->id = finding_id(profile, tip->kind,
                              lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, tip->object)), function ? lwp_hash_text(function) : 0));
 }

@@ -393,6 +393,7 @@ static void conflicts_finish(struct lwp_profile *profile, struct lwp_conflicts *
     for (size_t i = 0; i < joined; i++) {
         struct lwp_gain_range speedup =
             lwp_gain_speedup(fmax(0, all[i].saved - all[i].error), fmin(all[i].most, all[i].saved + all[i].error));
+        all[i].gain.speedup = lwp_gain_speedup(0, fmin(all[i].most, all[i].saved)).high;
         all[i].gain.low = speedup.low;
         all[i].gain.high = speedup.high;
         if (speedup.low < gain_least)
