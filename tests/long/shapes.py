@@ -1,0 +1,354 @@
+#!/usr/bin/python3
+"""Holds the fields, elements, objects and allocation sites that lwp names against programs of which the truth is known (shapes/).
+
+    shapes.py [NAME...] [--runs N] [--engine light|exact|both] [--seconds S] [--jobs N] [--quick] [--wrong FILE] [--keep DIR] [--truth]
+
+One line a shape: how many runs are right, unknown (with the reason) or WRONG: a field that the hot loop does not use, a used field in a
+cold part, an element size, type, start, name or allocation site that is not the truth, a split made of wrong fields, whatever confidence
+stands beside it. Needs LWP; takes CC, CXX, FC, RUSTC. Exit status 0: nothing is WRONG, and what `must` be right is. --truth compares
+the rows with the debug information instead (gdb).
+
+The truth is in the programs, in rows of "/// NAME key=value..." ("!!!" in Fortran):
+    type, bytes  of an element; alternatives with |. start: where in the block the first element begins, or any.
+    hot          what walk() uses: NAME@OFFSET,...; +STRIDE*COUNT where the field is one of an array; nothing: elements without fields
+    path         all functions of the program that the allocation passes through
+    name         what the object may be called: variables that keep it; its type, and functions of the path but wrappers (below), too
+    wrappers     functions of the path that only pass memory on: an object is not called after them
+    stack        the object lies on the stack
+    block        bytes of the block, where that is what tells two objects apart
+    flags, with  for the compiler; strip: no symbols; of: program and rows of another shape; must=right: unknown is not enough
+"NAME and ..." is another object that walk() uses; "NAME or ..." another way to see the first one."""
+import argparse
+import collections
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LWP = os.environ.get("LWP", os.path.join(HERE, "../../lwp"))
+COMPILERS = {".c": (os.environ.get("CC", "cc"), "clang", "-O2 -g -Wall"), ".cc": (os.environ.get("CXX", "g++"), "clang++", "-O2 -g -Wall"),
+             ".rs": (os.environ.get("RUSTC", "rustc"), None, "-O -g"), ".f90": (os.environ.get("FC", "gfortran"), "flang", "-O2 -g -cpp")}
+QUICK = ["array_malloc", "array_nested", "array_two", "header8", "header16_array", "arena_one", "slab", "list", "cookie8", "base_class",
+         "vector", "map"]
+SEEN = 0.05  # of the samples in walk(): an object seen less often is not judged
+ENOUGH = 20  # samples in walk()
+LAYOUT = 0.2  # of an object's time: a group of fields used less often may be what main() uses
+# Functions of libraries, which a path passes through as well.
+FOREIGN = re.compile(r"^(_start|__libc_start|start_thread|clone|operator new|std::|__gnu_cxx|void std::|void\* |alloc::|core::|<|__rust|__rdl|"
+                     r"hashbrown|rust_|main\.cold|___rust|_R)|std::rt|lang_start|::allocate|_M_|backtrace|FnOnce|call_once|hashbrown|RawVec")
+
+Row = collections.namedtuple("Row", "main types bytes start hot path names wrappers block stack")
+
+
+def pieces(text, separator=","):
+    return [piece for piece in (text or "").split(separator) if piece]
+
+
+def field_of(text):
+    """NAME@OFFSET+STRIDE*COUNT as (names, offsets)."""
+    names, _, place = text.partition("@")
+    offset, _, times = place.partition("+")
+    stride, _, count = times.partition("*")
+    return names.split("|"), range(int(offset), int(offset) + int(stride or 1) * int(count or 1), int(stride or 1))
+
+
+class Shape:
+    def __init__(self, name, source):
+        self.name, self.source, self.rows, self.options = name, source, [], {}
+
+    def add(self, link, values):
+        if link is None:
+            self.options = values
+        if "of" not in values:
+            self.rows.append(Row(link != "and", pieces(values.get("type"), "|"), [int(b) for b in pieces(values.get("bytes"), "|")],
+                                 values.get("start", "0"), [field_of(f) for f in pieces(values.get("hot"))], pieces(values.get("path")),
+                                 pieces(values.get("name")), pieces(values.get("wrappers")), int(values.get("block", 0)), "stack" in values))
+
+    def flags(self, shapes):
+        base = shapes.get(self.options.get("of"))
+        return (base.flags(shapes) if base else ["shape_" + self.name]) + pieces(self.options.get("flags"))
+
+
+def read_shapes():
+    shapes = {}
+    for source in sorted(glob.glob(HERE + "/shapes/*.*")):
+        for line in open(source):
+            words = line.split()
+            if not words or words[0] not in ("///", "!!!"):
+                continue
+            name, words = words[1], words[2:]
+            link = words.pop(0) if words[0] in ("and", "or") else None
+            shape = shapes.setdefault(name, Shape(name, source))
+            shape.add(link, dict(word.split("=", 1) for word in words))
+    for shape in shapes.values():
+        if "of" in shape.options:
+            shape.rows = shapes[shape.options["of"]].rows
+    return shapes
+
+
+def build(shape, shapes, folder):
+    """The program, or None where the compiler is missing."""
+    suffix = os.path.splitext(shape.source)[1]
+    compiler, other, flags = COMPILERS[suffix]
+    compiler = other if shape.options.get("with") == "clang" else compiler
+    if not shutil.which(compiler or ""):
+        return None
+    define, *more = shape.flags(shapes)
+    program = os.path.join(folder, shape.name)
+    define = ["--cfg", define] if suffix == ".rs" else ["-D" + define]
+    subprocess.run([compiler, *flags.split(), *define, *more, "-o", program, shape.source], check=True, cwd=folder,
+                   stderr=subprocess.DEVNULL if suffix == ".rs" else None)
+    if "strip" in shape.options:
+        subprocess.run(["strip", program], check=True)
+    return program
+
+
+def plain(name):
+    """A type without what says nothing: struct, const, spaces, long int."""
+    name = re.sub(r"\b(struct|class|union|enum|const|volatile)\b", "", name)
+    name = re.sub(r"\b(long|short|unsigned) int\b", r"\1", name)
+    return re.sub(r"\s+", "", name)
+
+
+def function_name(name):
+    """Without parameters, clones and the namespaces of Rust."""
+    name = re.sub(r"\(.*|<.*|\.(isra|part|constprop|cold|llvm|_omp).*", "", name or "")
+    return name.split("::")[-1].split(" ")[-1].rstrip("_") or name
+
+
+def within(claims, names):
+    """Whether the field NAME that lwp gives (several of a union with commas) is, or holds, one of the names."""
+    for claim in re.split(r",\s*", claims or ""):
+        claim = re.sub(r"\[[^]]*\]", "", claim)
+        for name in names:
+            if claim == name or name.startswith(claim + ".") or claim.startswith(name + "."):
+                return True
+    return False
+
+
+def is_hot(row, offset, size, name):
+    """Whether a field at OFFSET of SIZE bytes, called NAME (None: no debug info), is one that walk() uses."""
+    for names, offsets in row.hot:
+        if (name is None or within(name, names)) and any(offset <= o < offset + max(size, 1) for o in (offsets[0], offsets[-1])):
+            return True
+        if (name is None or within(name, names)) and offset in offsets:
+            return True
+    return False
+
+
+def walk_loops(analysis):
+    """Where there are no functions' names, walk() is what takes the time."""
+    named = {at for at, loop in enumerate(analysis["loops"]) if "walk" in (loop["function"] or "")}
+    return named or {at for at, loop in enumerate(analysis["loops"]) if loop["function"] is None and loop["share"] > 0.2}
+
+
+def used_in_walk(analysis, item):
+    """Samples, and (offset, bytes, name) of the fields that lwp says walk() uses."""
+    sizes = {f["offset"]: (f["bytes"], f["name"]) for f in item["fields"]}
+    samples, fields, loops = 0, {}, walk_loops(analysis)
+    for use in item["loops"]:
+        if use["loop"] in loops:
+            samples += use["samples"]
+            for offset in use["offsets"]:
+                fields[offset] = sizes.get(offset, (1, None))
+                if re.match(r"(field|unseen)_\d+$", fields[offset][1] or ""):  # no name, but the offset once more
+                    fields[offset] = (fields[offset][0], None)
+    return samples, [(offset, *known) for offset, known in fields.items()]
+
+
+def differences(analysis, item, row):
+    """What lwp says of an object that is not so if it is the one of ROW."""
+    wrong = []
+    if row.block and item["bytes"] is not None and item["bytes"] != row.block:
+        wrong.append("another block")
+    if item["type"] and row.types and plain(item["type"]) not in row.types:
+        wrong.append("type " + item["type"])
+    if item["element_bytes"] is not None and row.bytes and item["element_bytes"] not in row.bytes:
+        wrong.append("element of %d bytes" % item["element_bytes"])
+    fields = used_in_walk(analysis, item)[1]
+    for offset, size, name in fields:
+        if row.hot and (not is_hot(row, offset, size, name)):
+            wrong.append("field %s at %s" % (name, offset))
+    start = item.get("element_start")
+    if fields and row.hot and start is not None and row.start != "any" and (start - int(row.start)) % (item["element_bytes"] or 1 << 60):
+        wrong.append("start %d" % start)
+    return wrong + wrong_names(analysis, item, row)
+
+
+def wrong_names(analysis, item, row):
+    wrong, frames = [], []
+    if item["site"]:
+        frames.append(item["site"])
+    if item["context"] is not None:
+        frames += analysis["contexts"][item["context"]]["frames"]
+    main = next((i for i, m in enumerate(analysis["modules"]) if i == 0), 0)
+    for frame in frames:
+        name = frame["function"] or ""
+        if frame["module"] == main and name and not FOREIGN.search(name) and function_name(name) not in row.path:
+            wrong.append("allocated in " + name)
+    name = re.sub(r"^stack of | in .*\(\)$", "", item["name"] or "") if item["kind"] == "stack" else item["name"] or ""
+    where = re.match(r"blocks? allocated in (.*?)(\(\))?( at .*)?$", name)
+    name = where.group(1) if where else re.sub(r".*(->|\.)", "", name)
+    if name and "+0x" not in name and item["kind"] != "unknown" and row.names:
+        known = row.names + row.types + [f for f in row.path if where or f not in row.wrappers]
+        if function_name(plain(name)).rstrip("()") not in known and plain(name) not in known:
+            wrong.append("name " + name)
+    return list(dict.fromkeys(wrong))
+
+
+def wrong_splits(analysis, at, row):
+    wrong = []
+    for split in analysis["splits"]:
+        if at not in (split.get("objects") or [split["object"]]) or not row.hot:
+            continue
+        if split["confidence"] == "high" and analysis["modules"][0]["debug_info"] == "none":
+            wrong.append("high confidence without debug information")
+        sizes = {f["offset"]: f["bytes"] for f in analysis["objects"][split["object"]]["fields"]}
+        hot = [[is_hot(row, offset, sizes.get(offset, 1), None if re.match(r"(field|unseen)_\d+$", name or "") else name) for offset, name in
+                zip(part["offsets"], part["fields"] or [None] * len(part["offsets"]))] for part in [split["cold"] or {"offsets": [], "fields": []}] +
+               [group for group in split["groups"] if group["share"] >= LAYOUT]]
+        if split["kind"] == "split" and any(hot[0]):
+            wrong.append("cold %s" % ",".join(map(str, split["cold"]["fields"] or split["cold"]["offsets"])))
+        if split["kind"] == "split" and not all(map(all, hot[1:])):
+            wrong.append("split %s" % [group["fields"] or group["offsets"] for group in split["groups"]])
+    return wrong
+
+
+def judge(analysis, shape):
+    """("right" or "unknown" or "WRONG", reason)."""
+    items = [(at, item, *used_in_walk(analysis, item)) for at, item in enumerate(analysis["objects"])]
+    total = sum(samples for _, _, samples, _ in items)
+    if total < ENOUGH:
+        return "unknown", "%d samples in walk()" % total
+    wrong, right, reasons = [], False, []
+    for at, item, samples, fields in items:
+        if samples < SEEN * total or item["kind"] == "stack" and not any(row.stack for row in shape.rows):
+            continue  # what compilers keep on the stack without optimization is walk()'s own
+        told = [differences(analysis, item, row) + wrong_splits(analysis, at, row) for row in shape.rows]
+        if all(told):
+            nearest = min(zip(told, shape.rows), key=lambda pair: (sum(said.startswith(("type", "element")) for said in pair[0]), len(pair[0])))
+            wrong.append("%s: %s" % (item["name"], "; ".join(nearest[0])))
+            continue
+        for row, _ in [(row, said) for row, said in zip(shape.rows, told) if not said and row.main]:
+            missing = [names[0] for names, offsets in row.hot if not any( any(offset <= o < offset + max(size, 1) for o in offsets) for offset, size, _ in fields)]
+            told_all = not missing and (row.hot or item["element_bytes"] is not None)
+            right = right or bool(told_all)
+            if missing:
+                why = item.get("unknown") or item.get("unknown_reason") or item.get("fields_unknown")
+                reasons.append("%s: no %s%s" % (item["name"], ",".join(missing), "; " + json.dumps(why) if why else ""))
+    if wrong:
+        return "WRONG", " | ".join(wrong)
+    return ("right", "") if right else ("unknown", (reasons or ["no such object"])[0])
+
+
+def run(shape, program, engine, seconds, result):
+    command = [LWP, "collect", "-o", result] + (["-e", "exact"] if engine == "exact" else []) + ["--", program, str(seconds)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    try:
+        with open(result + "/analysis.json") as file:
+            return judge(json.load(file), shape)
+    except (OSError, ValueError) as error:
+        return "FAIL", "status %d, %s: %s" % (done.returncode, error, done.stdout[-300:])
+
+
+def try_shape(shape, shapes, args, folder):
+    """Rows (engine, Counter, reasons), or None: no compiler."""
+    own = os.path.join(folder, shape.name)
+    os.makedirs(own, exist_ok=True)
+    program = build(shape, shapes, own)
+    if not program:
+        return None
+    rows = []
+    for engine in args.engines:
+        verdicts, reasons = collections.Counter(), collections.Counter()
+        for at in range(args.runs):
+            result = os.path.join(own, "%s%d" % (engine, at))
+            shutil.rmtree(result, ignore_errors=True)
+            verdict, reason = run(shape, program, engine, args.seconds, result)
+            verdicts[verdict] += 1
+            if reason:
+                reasons[verdict + " " + reason] += 1
+            if not args.keep:
+                shutil.rmtree(result, ignore_errors=True)
+        rows.append((engine, verdicts, reasons))
+    return rows
+
+
+def check_truth(shapes, names, folder):
+    """Sizes and offsets of the rows as the debug information has them. Number of differences."""
+    bad = 0
+    for name in names:
+        shape = shapes[name]
+        os.makedirs(folder + "/" + name, exist_ok=True)
+        program = None if {"of", "strip"} & set(shape.options) else build(shape, shapes, folder + "/" + name)
+        for row in (r for r in shape.rows if program and r.types):
+            kind = "struct " if "*" in row.types[0] else "union " if "union " + row.types[0] in open(shape.source).read() else "struct " if shape.source.endswith(".c") else ""
+            kind = row.types[0] if re.match(r"(double|long|char)\b", row.types[0]) else kind + row.types[0]
+            asks = [("sizeof(%s)" % kind, row.bytes[:1])] if row.bytes else []
+            for names_, offsets in row.hot:
+                asks += [("(long)&((%s *)0)->%s" % (kind, re.sub(r"\[\]", "[0]", names_[0])), list(offsets[:1]))]
+            for ask, want in asks:
+                got = subprocess.run(["gdb", "-batch", "-ex", "print " + ask, program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                number = re.search(r"^\$1 = (\d+)$", got.stdout, re.M)
+                if not number or int(number.group(1)) not in want:
+                    bad += 1
+                    print("%-20s %s: %s instead of %s" % (name, ask, got.stdout.strip().split("\n")[-1], want))
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--engine", choices=["light", "exact", "both"], default="both")
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--wrong")
+    parser.add_argument("--keep")
+    parser.add_argument("--truth", action="store_true")
+    args = parser.parse_args()
+    args.engines = ["light", "exact"] if args.engine == "both" else [args.engine]
+    shapes = read_shapes()
+    unknown = [name for name in args.names if name not in shapes]
+    if unknown:
+        sys.exit("no shape " + ", ".join(unknown))
+    names = args.names or (QUICK if args.quick else list(shapes))
+    folder = args.keep or tempfile.mkdtemp(dir=os.environ.get("TMP"))
+    if args.truth:
+        sys.exit(check_truth(shapes, names, folder) > 0)
+    total, wrong, bad = collections.Counter(), [], []
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for name, rows in zip(names, pool.map(lambda n: try_shape(shapes[n], shapes, args, folder), names)):
+            if rows is None:
+                print("skip %s: no compiler" % name, flush=True)
+                total["skipped"] += 1
+            for engine, verdicts, reasons in rows or []:
+                total.update(verdicts)
+                line = "%-18s %-5s  right %d  unknown %d  WRONG %d" % (name, engine, verdicts["right"], verdicts["unknown"], verdicts["WRONG"])
+                line += "".join("   %s (%d)" % pair for pair in reasons.most_common(3))
+                print(line, flush=True)
+                if verdicts["WRONG"] or verdicts["FAIL"]:
+                    wrong.append(line)
+                if verdicts["unknown"] > args.runs / 2 and shapes[name].options.get("must") == "right":
+                    bad.append(line)
+    if not args.keep:
+        shutil.rmtree(folder)
+    print("%d shapes, %d runs: %d right, %d unknown, %d WRONG, %d failed, %d skipped" % (len(names) - total["skipped"], sum(
+        total.values()) - total["skipped"], total["right"], total["unknown"], total["WRONG"], total["FAIL"], total["skipped"]))
+    if args.wrong:
+        with open(args.wrong, "w") as file:
+            file.write("\n".join(wrong) + "\n")
+    for line in bad:
+        print("unknown where it must be right: " + line)
+    sys.exit(1 if wrong or bad else 0)
+
+
+if __name__ == "__main__":
+    main()
