@@ -6,9 +6,10 @@
 One line a shape: how many runs are right, unknown (with the reason) or WRONG: a field that the hot loop does not use, a used field in a
 cold part, an element size, type, start, name or allocation site that is not the truth, a split made of wrong fields, whatever confidence
 stands beside it. Needs LWP; takes CC, CXX, FC, RUSTC. Exit status 0: nothing is WRONG, and what `must` be right is. --truth compares
-the rows with the debug information instead (gdb).
+the rows of C and C++ with the debug information instead (gdb; it has no words for parts of unions and of libraries' buffers). The Rust
+program compares its rows with offset_of!().
 
-The truth is in the programs, in rows of "/// NAME key=value..." ("!!!" in Fortran):
+The truth is in the programs, in rows of "/// NAME key=value..." ("//!" in Rust, "!!!" in Fortran):
     type, bytes  of an element; alternatives with |. start: where in the block the first element begins, or any.
     hot          what walk() uses: NAME@OFFSET,...; +STRIDE*COUNT where the field is one of an array; nothing: elements without fields
     path         all functions of the program that the allocation passes through
@@ -80,7 +81,7 @@ def read_shapes():
     for source in sorted(glob.glob(HERE + "/shapes/*.*")):
         for line in open(source):
             words = line.split()
-            if not words or words[0] not in ("///", "!!!"):
+            if len(words) < 3 or words[0] not in ("///", "//!", "!!!") or "=" not in words[2] + words[3 % len(words)]:
                 continue
             name, words = words[1], words[2:]
             link = words.pop(0) if words[0] in ("and", "or") else None
@@ -142,6 +143,10 @@ def is_hot(row, offset, size, name):
     return False
 
 
+def main_module(analysis):
+    return [module["path"] for module in analysis["modules"]].index(os.path.realpath(analysis["run"]["command"][0]))
+
+
 def walk_loops(analysis):
     """Where there are no functions' names, walk() is what takes the time."""
     named = {at for at, loop in enumerate(analysis["loops"]) if "walk" in (loop["function"] or "")}
@@ -176,7 +181,8 @@ def differences(analysis, item, row):
         if row.hot and (not is_hot(row, offset, size, name)):
             wrong.append("field %s at %s" % (name, offset))
     start = item.get("element_start")
-    if fields and row.hot and start is not None and row.start != "any" and (start - int(row.start)) % (item["element_bytes"] or 1 << 60):
+    if fields and row.hot and start is not None and row.start != "any" and (start - int(row.start)) % (
+            item.get("element_spacing") or item["element_bytes"] or 1 << 60):
         wrong.append("start %d" % start)
     return wrong + wrong_names(analysis, item, row)
 
@@ -187,10 +193,9 @@ def wrong_names(analysis, item, row):
         frames.append(item["site"])
     if item["context"] is not None:
         frames += analysis["contexts"][item["context"]]["frames"]
-    main = next((i for i, m in enumerate(analysis["modules"]) if i == 0), 0)
     for frame in frames:
         name = frame["function"] or ""
-        if frame["module"] == main and name and not FOREIGN.search(name) and function_name(name) not in row.path:
+        if frame["module"] == main_module(analysis) and name and not FOREIGN.search(name) and function_name(name) not in row.path:
             wrong.append("allocated in " + name)
     name = re.sub(r"^stack of | in .*\(\)$", "", item["name"] or "") if item["kind"] == "stack" else item["name"] or ""
     where = re.match(r"blocks? allocated in (.*?)(\(\))?( at .*)?$", name)
@@ -207,7 +212,7 @@ def wrong_splits(analysis, at, row):
     for split in analysis["splits"]:
         if at not in (split.get("objects") or [split["object"]]) or not row.hot:
             continue
-        if split["confidence"] == "high" and analysis["modules"][0]["debug_info"] == "none":
+        if split["confidence"] == "high" and analysis["modules"][main_module(analysis)]["debug_info"] == "none":
             wrong.append("high confidence without debug information")
         sizes = {f["offset"]: f["bytes"] for f in analysis["objects"][split["object"]]["fields"]}
         hot = [[is_hot(row, offset, sizes.get(offset, 1), None if re.match(r"(field|unseen)_\d+$", name or "") else name) for offset, name in
@@ -286,7 +291,7 @@ def check_truth(shapes, names, folder):
     for name in names:
         shape = shapes[name]
         os.makedirs(folder + "/" + name, exist_ok=True)
-        program = None if {"of", "strip"} & set(shape.options) else build(shape, shapes, folder + "/" + name)
+        program = None if {"of", "strip"} & set(shape.options) or shape.source.endswith((".rs", ".f90")) else build(shape, shapes, folder + "/" + name)
         for row in (r for r in shape.rows if program and r.types):
             kind = "struct " if "*" in row.types[0] else "union " if "union " + row.types[0] in open(shape.source).read() else "struct " if shape.source.endswith(".c") else ""
             kind = row.types[0] if re.match(r"(double|long|char)\b", row.types[0]) else kind + row.types[0]
