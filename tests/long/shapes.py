@@ -5,7 +5,8 @@
 
 One line a shape: how many runs are right, unknown (with the reason) or WRONG: a field that the hot loop does not use, a used field in a
 cold part, an element size, type, start, name or allocation site that is not the truth, a split made of wrong fields, whatever confidence
-stands beside it. Needs LWP; takes CC, CXX, FC, RUSTC. Exit status 0: nothing is WRONG, and what `must` be right is. --truth compares
+stands beside it. Needs LWP; takes CC, CXX, FC, RUSTC. Exit status 0: nothing is WRONG, and what `must` be right is. --keep
+DIR leaves programs and results in DIR, and takes programs from there that are not older than their sources. --truth compares
 the rows of C and C++ with the debug information instead (gdb; it has no words for parts of unions and of libraries' buffers). The Rust
 program compares its rows with offset_of!().
 
@@ -17,7 +18,8 @@ The truth is in the programs, in rows of "/// NAME key=value..." ("//!" in Rust,
     wrappers     functions of the path that only pass memory on: an object is not called after them
     stack        the object lies on the stack
     block        bytes of the block, where that is what tells two objects apart
-    flags, with  for the compiler; strip: no symbols; of: program and rows of another shape; must=right: unknown is not enough
+    flags, with  for the compiler; strip: no symbols; like: as in the rows of another shape but for what is said; of: of its program, too
+    must=right   unknown is not enough
 "NAME and ..." is another object that walk() uses; "NAME or ..." another way to see the first one."""
 import argparse
 import collections
@@ -33,16 +35,18 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LWP = os.environ.get("LWP", os.path.join(HERE, "../../lwp"))
-COMPILERS = {".c": (os.environ.get("CC", "cc"), "clang", "-O2 -g -Wall"), ".cc": (os.environ.get("CXX", "g++"), "clang++", "-O2 -g -Wall"),
-             ".rs": (os.environ.get("RUSTC", "rustc"), None, "-O -g"), ".f90": (os.environ.get("FC", "gfortran"), "flang", "-O2 -g -cpp")}
+COMPILERS = {".c": (os.environ.get("CC", "cc"), "clang", "-O2 -g -Wall"),
+             ".cc": (os.environ.get("CXX", "g++"), "clang++", "-O2 -g -Wall"),
+             ".rs": (os.environ.get("RUSTC", "rustc"), None, "-O -g"),
+             ".f90": (os.environ.get("FC", "gfortran"), None, "-O2 -g -cpp")}
 QUICK = ["array_malloc", "array_nested", "array_two", "header8", "header16_array", "arena_one", "slab", "list", "cookie8", "base_class",
          "vector", "map"]
 SEEN = 0.05  # of the samples in walk(): an object seen less often is not judged
 ENOUGH = 20  # samples in walk()
 LAYOUT = 0.2  # of an object's time: a group of fields used less often may be what main() uses
 # Functions of libraries, which a path passes through as well.
-FOREIGN = re.compile(r"^(_start|__libc_start|start_thread|clone|operator new|std::|__gnu_cxx|void std::|void\* |alloc::|core::|<|__rust|__rdl|"
-                     r"hashbrown|rust_|main\.cold|___rust|_R)|std::rt|lang_start|::allocate|_M_|backtrace|FnOnce|call_once|hashbrown|RawVec")
+FOREIGN = re.compile(r"^(_start|__libc_start|start_thread|clone|operator new|std::|__gnu_cxx|void std::|void\* |alloc::|core::|<|__rust"
+                     r"|__rdl|hashbrown|rust_|___rust|_R)|std::rt|lang_start|::allocate|_M_|backtrace|FnOnce|call_once|hashbrown|RawVec")
 
 Row = collections.namedtuple("Row", "main types bytes start hot path names wrappers block stack")
 
@@ -59,51 +63,65 @@ def field_of(text):
     return names.split("|"), range(int(offset), int(offset) + int(stride or 1) * int(count or 1), int(stride or 1))
 
 
+def row_of(link, values):
+    return Row(link != "and", pieces(values.get("type"), "|"), [int(size) for size in pieces(values.get("bytes"), "|")],
+               values.get("start", "0"), [field_of(text) for text in pieces(values.get("hot"))], pieces(values.get("path")),
+               pieces(values.get("name")), pieces(values.get("wrappers")), int(values.get("block", 0)), "stack" in values)
+
+
+def read_rows():
+    """(source, name, link, values) of each row; a row that begins with KEY=VALUE continues the one before it."""
+    rows = []
+    for source in sorted(glob.glob(HERE + "/shapes/*.*")):
+        for line in open(source):
+            words = line.split()
+            if not words or words[0] not in ("///", "//!", "!!!") or "=" not in words[min(3, len(words) - 1)]:
+                continue
+            if "=" not in words[1]:
+                link = words[2] if words[2] in ("and", "or") else None
+                rows.append((source, words[1], link, {}))
+            rows[-1][3].update(word.split("=", 1) for word in words if "=" in word)
+    return rows
+
+
 class Shape:
-    def __init__(self, name, source):
-        self.name, self.source, self.rows, self.options = name, source, [], {}
+    def __init__(self, name, source, values, shapes):
+        base = shapes.get(values.get("of") or values.get("like"))
+        flags = pieces(values.get("flags"))
+        self.name, self.source, self.options = name, source, values
+        self.define, self.flags, self.values = "shape_" + name, flags, [(None, values)]
+        if base:
+            self.values = [(None, {**base.values[0][1], **values})] + base.values[1:]
+        if "of" in values:
+            self.define, self.flags = base.define, base.flags + flags
 
-    def add(self, link, values):
-        if link is None:
-            self.options = values
-        if "of" not in values:
-            self.rows.append(Row(link != "and", pieces(values.get("type"), "|"), [int(b) for b in pieces(values.get("bytes"), "|")],
-                                 values.get("start", "0"), [field_of(f) for f in pieces(values.get("hot"))], pieces(values.get("path")),
-                                 pieces(values.get("name")), pieces(values.get("wrappers")), int(values.get("block", 0)), "stack" in values))
-
-    def flags(self, shapes):
-        base = shapes.get(self.options.get("of"))
-        return (base.flags(shapes) if base else ["shape_" + self.name]) + pieces(self.options.get("flags"))
+    def rows(self):
+        return [row_of(link, values) for link, values in self.values]
 
 
 def read_shapes():
     shapes = {}
-    for source in sorted(glob.glob(HERE + "/shapes/*.*")):
-        for line in open(source):
-            words = line.split()
-            if len(words) < 3 or words[0] not in ("///", "//!", "!!!") or "=" not in words[2] + words[3 % len(words)]:
-                continue
-            name, words = words[1], words[2:]
-            link = words.pop(0) if words[0] in ("and", "or") else None
-            shape = shapes.setdefault(name, Shape(name, source))
-            shape.add(link, dict(word.split("=", 1) for word in words))
-    for shape in shapes.values():
-        if "of" in shape.options:
-            shape.rows = shapes[shape.options["of"]].rows
+    for source, name, link, values in read_rows():
+        if link is None:
+            shapes[name] = Shape(name, source, values, shapes)
+        else:
+            shapes[name].values.append((link, values))
     return shapes
 
 
-def build(shape, shapes, folder):
+def build(shape, folder):
     """The program, or None where the compiler is missing."""
     suffix = os.path.splitext(shape.source)[1]
     compiler, other, flags = COMPILERS[suffix]
     compiler = other if shape.options.get("with") == "clang" else compiler
     if not shutil.which(compiler or ""):
         return None
-    define, *more = shape.flags(shapes)
     program = os.path.join(folder, shape.name)
-    define = ["--cfg", define] if suffix == ".rs" else ["-D" + define]
-    subprocess.run([compiler, *flags.split(), *define, *more, "-o", program, shape.source], check=True, cwd=folder,
+    sources = shape.source, HERE + "/shapes/shape.h"
+    if os.path.exists(program) and os.path.getmtime(program) > max(map(os.path.getmtime, sources)):
+        return program
+    define = ["--cfg", shape.define] if suffix == ".rs" else ["-D" + shape.define]
+    subprocess.run([compiler, *flags.split(), *define, *shape.flags, "-o", program, shape.source], check=True, cwd=folder,
                    stderr=subprocess.DEVNULL if suffix == ".rs" else None)
     if "strip" in shape.options:
         subprocess.run(["strip", program], check=True)
@@ -143,6 +161,11 @@ def is_hot(row, offset, size, name):
     return False
 
 
+def real_name(name):
+    """None where the name is only the offset once more."""
+    return None if re.match(r"(field|unseen)_\d+$", name or "") else name
+
+
 def main_module(analysis):
     return [module["path"] for module in analysis["modules"]].index(os.path.realpath(analysis["run"]["command"][0]))
 
@@ -161,9 +184,8 @@ def used_in_walk(analysis, item):
         if use["loop"] in loops:
             samples += use["samples"]
             for offset in use["offsets"]:
-                fields[offset] = sizes.get(offset, (1, None))
-                if re.match(r"(field|unseen)_\d+$", fields[offset][1] or ""):  # no name, but the offset once more
-                    fields[offset] = (fields[offset][0], None)
+                size, name = sizes.get(offset, (1, None))
+                fields[offset] = (size, real_name(name))
     return samples, [(offset, *known) for offset, known in fields.items()]
 
 
@@ -215,9 +237,10 @@ def wrong_splits(analysis, at, row):
         if split["confidence"] == "high" and analysis["modules"][main_module(analysis)]["debug_info"] == "none":
             wrong.append("high confidence without debug information")
         sizes = {f["offset"]: f["bytes"] for f in analysis["objects"][split["object"]]["fields"]}
-        hot = [[is_hot(row, offset, sizes.get(offset, 1), None if re.match(r"(field|unseen)_\d+$", name or "") else name) for offset, name in
-                zip(part["offsets"], part["fields"] or [None] * len(part["offsets"]))] for part in [split["cold"] or {"offsets": [], "fields": []}] +
-               [group for group in split["groups"] if group["share"] >= LAYOUT]]
+        parts = [split["cold"]] if split["cold"] else [{"offsets": [], "fields": []}]
+        hot = [[is_hot(row, offset, sizes.get(offset, 1), real_name(name))
+                for offset, name in zip(part["offsets"], part["fields"] or [None] * len(part["offsets"]))]
+               for part in parts + [group for group in split["groups"] if group["share"] >= LAYOUT]]
         if split["kind"] == "split" and any(hot[0]):
             wrong.append("cold %s" % ",".join(map(str, split["cold"]["fields"] or split["cold"]["offsets"])))
         if split["kind"] == "split" and not all(map(all, hot[1:])):
@@ -233,17 +256,17 @@ def judge(analysis, shape):
         return "unknown", "%d samples in walk()" % total
     wrong, right, reasons = [], False, []
     for at, item, samples, fields in items:
-        if samples < SEEN * total or item["kind"] == "stack" and not any(row.stack for row in shape.rows):
+        if samples < SEEN * total or item["kind"] == "stack" and not any(row.stack for row in shape.rows()):
             continue  # what compilers keep on the stack without optimization is walk()'s own
-        told = [differences(analysis, item, row) + wrong_splits(analysis, at, row) for row in shape.rows]
+        told = [differences(analysis, item, row) + wrong_splits(analysis, at, row) for row in shape.rows()]
         if all(told):
-            nearest = min(zip(told, shape.rows), key=lambda pair: (sum(said.startswith(("type", "element")) for said in pair[0]), len(pair[0])))
-            wrong.append("%s: %s" % (item["name"], "; ".join(nearest[0])))
+            nearest = min(told, key=lambda said: (sum(one.startswith(("type", "element")) for one in said), len(said)))
+            wrong.append("%s: %s" % (item["name"], "; ".join(nearest)))
             continue
-        for row, _ in [(row, said) for row, said in zip(shape.rows, told) if not said and row.main]:
-            missing = [names[0] for names, offsets in row.hot if not any( any(offset <= o < offset + max(size, 1) for o in offsets) for offset, size, _ in fields)]
-            told_all = not missing and (row.hot or item["element_bytes"] is not None)
-            right = right or bool(told_all)
+        for row in [row for row, said in zip(shape.rows(), told) if not said and row.main]:
+            missing = [names[0] for names, offsets in row.hot if not any(
+                offset <= o < offset + max(size, 1) for o in offsets for offset, size, _ in fields)]
+            right = right or not missing and bool(row.hot or item["element_bytes"] is not None)
             if missing:
                 why = item.get("unknown") or item.get("unknown_reason") or item.get("fields_unknown")
                 reasons.append("%s: no %s%s" % (item["name"], ",".join(missing), "; " + json.dumps(why) if why else ""))
@@ -253,8 +276,9 @@ def judge(analysis, shape):
 
 
 def run(shape, program, engine, seconds, result):
-    command = [LWP, "collect", "-o", result] + (["-e", "exact"] if engine == "exact" else []) + ["--", program, str(seconds)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    how = ["-e", "exact"] if engine == "exact" else []
+    done = subprocess.run([LWP, "collect", "-o", result, *how, "--", program, str(seconds)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", stdin=subprocess.DEVNULL)
     try:
         with open(result + "/analysis.json") as file:
             return judge(json.load(file), shape)
@@ -262,11 +286,11 @@ def run(shape, program, engine, seconds, result):
         return "FAIL", "status %d, %s: %s" % (done.returncode, error, done.stdout[-300:])
 
 
-def try_shape(shape, shapes, args, folder):
+def try_shape(shape, args, folder):
     """Rows (engine, Counter, reasons), or None: no compiler."""
     own = os.path.join(folder, shape.name)
     os.makedirs(own, exist_ok=True)
-    program = build(shape, shapes, own)
+    program = build(shape, own)
     if not program:
         return None
     rows = []
@@ -285,25 +309,33 @@ def try_shape(shape, shapes, args, folder):
     return rows
 
 
+def type_in_gdb(shape, name):
+    text = open(shape.source).read()
+    if re.match(r"(double|long|char)\b", name) or not shape.source.endswith(".c"):
+        return name
+    return ("union " if "union " + name in text else "struct ") + name
+
+
 def check_truth(shapes, names, folder):
     """Sizes and offsets of the rows as the debug information has them. Number of differences."""
     bad = 0
     for name in names:
-        shape = shapes[name]
-        os.makedirs(folder + "/" + name, exist_ok=True)
-        program = None if {"of", "strip"} & set(shape.options) or shape.source.endswith((".rs", ".f90")) else build(shape, shapes, folder + "/" + name)
-        for row in (r for r in shape.rows if program and r.types):
-            kind = "struct " if "*" in row.types[0] else "union " if "union " + row.types[0] in open(shape.source).read() else "struct " if shape.source.endswith(".c") else ""
-            kind = row.types[0] if re.match(r"(double|long|char)\b", row.types[0]) else kind + row.types[0]
+        shape, own = shapes[name], os.path.join(folder, name)
+        if {"of", "strip"} & set(shape.options) or shape.source.endswith((".rs", ".f90")):
+            continue
+        os.makedirs(own, exist_ok=True)
+        program = build(shape, own)
+        for row in (row for row in shape.rows() if program and row.types):
+            kind = type_in_gdb(shape, row.types[0])
             asks = [("sizeof(%s)" % kind, row.bytes[:1])] if row.bytes else []
-            for names_, offsets in row.hot:
-                asks += [("(long)&((%s *)0)->%s" % (kind, re.sub(r"\[\]", "[0]", names_[0])), list(offsets[:1]))]
+            asks += [("(long)&((%s *)0)->%s" % (kind, fields[0]), list(offsets[:1])) for fields, offsets in row.hot]
             for ask, want in asks:
-                got = subprocess.run(["gdb", "-batch", "-ex", "print " + ask, program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-                number = re.search(r"^\$1 = (\d+)$", got.stdout, re.M)
+                got = subprocess.run(["gdb", "-batch", "-ex", "print " + ask, program], stdout=subprocess.PIPE,
+                                     stderr=subprocess.STDOUT, text=True).stdout.strip().split("\n")[-1]
+                number = re.search(r"^\$1 = (\d+)$", got)
                 if not number or int(number.group(1)) not in want:
                     bad += 1
-                    print("%-20s %s: %s instead of %s" % (name, ask, got.stdout.strip().split("\n")[-1], want))
+                    print("%-20s %s: %s instead of %s" % (name, ask, got, want))
     return bad
 
 
@@ -330,13 +362,14 @@ def main():
         sys.exit(check_truth(shapes, names, folder) > 0)
     total, wrong, bad = collections.Counter(), [], []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for name, rows in zip(names, pool.map(lambda n: try_shape(shapes[n], shapes, args, folder), names)):
+        for name, rows in zip(names, pool.map(lambda n: try_shape(shapes[n], args, folder), names)):
             if rows is None:
                 print("skip %s: no compiler" % name, flush=True)
                 total["skipped"] += 1
             for engine, verdicts, reasons in rows or []:
                 total.update(verdicts)
-                line = "%-18s %-5s  right %d  unknown %d  WRONG %d" % (name, engine, verdicts["right"], verdicts["unknown"], verdicts["WRONG"])
+                line = "%-18s %-5s" % (name, engine)
+                line += "".join("  %s %d" % (verdict, verdicts[verdict]) for verdict in ("right", "unknown", "WRONG"))
                 line += "".join("   %s (%d)" % pair for pair in reasons.most_common(3))
                 print(line, flush=True)
                 if verdicts["WRONG"] or verdicts["FAIL"]:

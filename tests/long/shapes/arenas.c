@@ -93,19 +93,22 @@ struct task {
     double pad[2], load, last;
 };
 
-NI __attribute__((unused)) static double walk_nodes(struct node *const *nodes, size_t n) {
+NI __attribute__((unused)) static double walk_nodes(struct node *const *nodes, size_t n)
+{
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += nodes[i]->cost;
+    for (size_t i = 0; i < n; i++)
+        sum += nodes[i]->cost;
     return sum;
 }
 
-static inline void fill(struct node *node, size_t i) {
+static inline void fill(struct node *node, size_t i)
+{
     memset(node, 0, sizeof *node);
     node->id = (long)i;
     node->cost = 1;
 }
 
-#if defined shape_arena_one || defined shape_arena_header || defined shape_arena_two || defined shape_arena_mixed || \
+#if defined shape_arena_one || defined shape_arena_header || defined shape_arena_two || defined shape_arena_mixed ||   \
     defined shape_arena_array || defined shape_arena_chunks
 struct arena {
     char *at, *end;
@@ -117,7 +120,8 @@ struct arena {
 #endif
 
 #ifndef shape_arena_chunks
-NI static void *bump(struct arena *a, size_t bytes) {
+NI static void *bump(struct arena *a, size_t bytes)
+{
 #ifdef shape_arena_header
     bytes += 8;
 #endif
@@ -140,37 +144,47 @@ NI static void *bump(struct arena *a, size_t bytes) {
 #endif
 
 #if defined shape_arena_one || defined shape_arena_header
-NI static struct node *arena_new(struct arena *a, size_t i) {
+NI static struct node *arena_new(struct arena *a, size_t i)
+{
     struct node *node = bump(a, sizeof *node);
     fill(node, i);
     return node;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct arena arena = {NULL, NULL};
     struct node **nodes = malloc(N * sizeof *nodes);
-    for (size_t i = 0; i < N; i++) nodes[PLACE(i, N)] = arena_new(&arena, i);
+    for (size_t i = 0; i < N; i++)
+        nodes[PLACE(i, N)] = arena_new(&arena, i);
     REPEAT(walk_nodes(nodes, N));
     return 0;
 }
 #elif defined shape_arena_array
-NI static double walk(const struct node *node, size_t n) {
+NI static double walk(const struct node *node, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += node[i].cost;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct arena arena = {NULL, NULL};
     long *sizes = bump(&arena, 16);
     struct node *nodes = bump(&arena, N * sizeof *nodes);
     sizes[0] = N;
-    for (size_t i = 0; i < N; i++) fill(&nodes[i], i);
+    for (size_t i = 0; i < N; i++)
+        fill(&nodes[i], i);
     REPEAT(walk(nodes, N));
     return sizes[0] != N;
 }
 #elif defined shape_arena_two || defined shape_arena_chunks
 #ifdef shape_arena_chunks // each chunk is for objects of one size
-NI static char *new_chunk(void) { return malloc(CHUNK); }
-NI static void *arena_new(struct arena *a, size_t bytes) {
+NI static char *new_chunk(void)
+{
+    return malloc(CHUNK);
+}
+NI static void *arena_new(struct arena *a, size_t bytes)
+{
     if (bytes > (size_t)(a->end - a->at)) {
         a->at = new_chunk();
         a->end = a->at + CHUNK;
@@ -181,12 +195,15 @@ NI static void *arena_new(struct arena *a, size_t bytes) {
 #else
 #define arena_new bump
 #endif
-NI static double walk_edges(struct edge *const *edges, size_t n) {
+NI static double walk_edges(struct edge *const *edges, size_t n)
+{
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += edges[i]->gain;
+    for (size_t i = 0; i < n; i++)
+        sum += edges[i]->gain;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct arena arenas[2] = {{NULL, NULL}, {NULL, NULL}}, *arena = arenas;
     struct node **nodes = malloc(N * sizeof *nodes);
     struct edge **edges = malloc(N * sizeof *edges);
@@ -205,8 +222,12 @@ int main(int argc, char **argv) {
     return 0;
 }
 #elif defined shape_arena_mixed // strings of all lengths between the nodes
-NI static void *arena_new(struct arena *a, size_t bytes) { return bump(a, (bytes + 7) & ~(size_t)7); }
-int main(int argc, char **argv) {
+NI static void *arena_new(struct arena *a, size_t bytes)
+{
+    return bump(a, (bytes + 7) & ~(size_t)7);
+}
+int main(int argc, char **argv)
+{
     struct arena arena = {NULL, NULL};
     struct node **nodes = malloc(N * sizeof *nodes);
     for (size_t i = 0; i < N; i++) {
@@ -224,7 +245,8 @@ struct slab {
     char what[48];
     struct node objects[45];
 };
-NI static struct slab *slab_new(struct slab *next) {
+NI static struct slab *slab_new(struct slab *next)
+{
 #ifdef shape_slab_mmap
     struct slab *slab = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #else
@@ -234,14 +256,17 @@ NI static struct slab *slab_new(struct slab *next) {
     slab->next = next;
     return slab;
 }
-NI static struct node *new_node(struct slab **first) {
-    if (!*first || (*first)->used == (1ul << 45) - 1) *first = slab_new(*first);
+NI static struct node *new_node(struct slab **first)
+{
+    if (!*first || (*first)->used == (1ul << 45) - 1)
+        *first = slab_new(*first);
     struct slab *slab = *first;
     int at = __builtin_ctzl(~slab->used);
     slab->used |= 1ul << at;
     return &slab->objects[at];
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 #ifdef shape_slab_mmap
     enum { COUNT = 1 << 18 };
 #else
@@ -249,7 +274,8 @@ int main(int argc, char **argv) {
 #endif
     struct slab *first = NULL;
     struct node **nodes = malloc(COUNT * sizeof *nodes);
-    for (size_t i = 0; i < COUNT; i++) fill(nodes[PLACE(i, COUNT)] = new_node(&first), i);
+    for (size_t i = 0; i < COUNT; i++)
+        fill(nodes[PLACE(i, COUNT)] = new_node(&first), i);
     REPEAT(walk_nodes(nodes, COUNT));
     return 0;
 }
@@ -269,21 +295,27 @@ union slot {
 struct pool {
     union slot *first;
 };
-NI static void refill(struct pool *pool) {
+NI static void refill(struct pool *pool)
+{
     enum { AT_ONCE = 1000 };
     union slot *slots = malloc(AT_ONCE * sizeof *slots);
-    for (int i = AT_ONCE; i--; pool->first = &slots[i]) next_of(&slots[i]) = pool->first;
+    for (int i = AT_ONCE; i--; pool->first = &slots[i])
+        next_of(&slots[i]) = pool->first;
 }
-NI static void *pool_get(struct pool *pool) {
-    if (!pool->first) refill(pool);
+NI static void *pool_get(struct pool *pool)
+{
+    if (!pool->first)
+        refill(pool);
     union slot *slot = pool->first;
     pool->first = next_of(slot);
     return slot;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct pool pool = {NULL};
     struct node **nodes = malloc(N * sizeof *nodes);
-    for (size_t i = 0; i < N; i++) fill(nodes[PLACE(i, N)] = pool_get(&pool), i);
+    for (size_t i = 0; i < N; i++)
+        fill(nodes[PLACE(i, N)] = pool_get(&pool), i);
     REPEAT(walk_nodes(nodes, N));
     return 0;
 }
@@ -292,65 +324,78 @@ int main(int argc, char **argv) {
 static char pool[N * sizeof(struct node) + 64];
 #define pool_new() (pool + 8)
 #else
-NI static char *pool_new(void) {
+NI static char *pool_new(void)
+{
     return mmap(NULL, N * sizeof(struct node), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 #endif
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     char *memory = pool_new();
     struct node **nodes = malloc(N * sizeof *nodes);
-    for (size_t i = 0; i < N; i++, memory += sizeof(struct node)) fill(nodes[PLACE(i, N)] = (struct node *)memory, i);
+    for (size_t i = 0; i < N; i++, memory += sizeof(struct node))
+        fill(nodes[PLACE(i, N)] = (struct node *)memory, i);
     REPEAT(walk_nodes(nodes, N));
     return 0;
 }
 #elif defined shape_embedded_end || defined shape_embedded_middle || defined shape_embedded_malloc
 #ifdef shape_embedded_malloc
-NI static struct outer *new_outer(size_t i) {
+NI static struct outer *new_outer(size_t i)
+{
     struct outer *o = malloc(sizeof *o);
     memset(o, 0, sizeof *o);
     o->key = (long)i;
     return o;
 }
 #endif
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct node **nodes = malloc(N * sizeof *nodes);
 #ifdef shape_embedded_end
     struct outer *outers = malloc(N * sizeof *outers);
-    for (size_t i = 0; i < N; i++) outers[i].key = (long)i, fill(nodes[PLACE(i, N)] = &outers[i].in, i);
+    for (size_t i = 0; i < N; i++)
+        outers[i].key = (long)i, fill(nodes[PLACE(i, N)] = &outers[i].in, i);
 #elif defined shape_embedded_middle
     struct device *devices = malloc(N * sizeof *devices);
-    for (size_t i = 0; i < N; i++) devices[i].key = (long)i, fill(nodes[PLACE(i, N)] = &devices[i].in, i);
+    for (size_t i = 0; i < N; i++)
+        devices[i].key = (long)i, fill(nodes[PLACE(i, N)] = &devices[i].in, i);
 #else
-    for (size_t i = 0; i < N; i++) fill(nodes[PLACE(i, N)] = &new_outer(i)->in, i);
+    for (size_t i = 0; i < N; i++)
+        fill(nodes[PLACE(i, N)] = &new_outer(i)->in, i);
 #endif
     REPEAT(walk_nodes(nodes, N));
     return 0;
 }
 #else // lists through a list_head inside
 #ifdef shape_list_head_two
-#define item task
-#define link by_time
+#define item   task
+#define link   by_time
 #define weight load
 #endif
-#define item_of(p) ((struct item *)((char *)(p) - offsetof(struct item, link)))
-NI static double walk(const struct list_head *head) {
+#define item_of(p) ((struct item *)((char *)(p)-offsetof(struct item, link)))
+NI static double walk(const struct list_head *head)
+{
     double sum = 0;
-    for (const struct list_head *p = head->next; p != head; p = p->next) sum += item_of(p)->weight;
+    for (const struct list_head *p = head->next; p != head; p = p->next)
+        sum += item_of(p)->weight;
     return sum;
 }
 #ifndef shape_list_head_array
 NI static struct item *
 #ifdef shape_list_head_two
-new_task(void) {
+new_task(void)
+{
 #else
-new_item(void) {
+new_item(void)
+{
 #endif
     struct item *item = malloc(sizeof *item);
     memset(item, 0, sizeof *item);
     return item;
 }
 #endif
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     enum { COUNT = 1 << 18 };
     struct list_head head = {&head, &head}, **all = malloc(COUNT * sizeof *all);
 #ifdef shape_list_head_array

@@ -26,8 +26,8 @@
 /// array_Os of=array_malloc flags=-Os
 /// array_clang of=array_nested with=clang
 /// array_clang_O0 of=array_static with=clang flags=-O0
-/// array_unrolled of=array_sequential flags=-O3,-funroll-loops
 /// array_sequential type=city bytes=128 hot=weight@96 path=main name=cities
+/// array_unrolled of=array_sequential flags=-O3,-funroll-loops
 /// array_vectors type=point bytes=56 hot=y@8,t@36 path=main name=points flags=-O3,-mavx2,-ffast-math
 /// array_stripped of=array_malloc strip=1
 /// array_no_debug of=array_nested flags=-g0
@@ -125,79 +125,97 @@ static struct star stars[N];
 #endif
 
 #if defined shape_array_static || defined shape_array_stack
-NI static double walk(const struct star *s, size_t n) {
+NI static double walk(const struct star *s, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += s[i].mass * s[i].lum;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 #ifdef shape_array_stack
     enum { COUNT = 1 << 16 };
     struct star stars[COUNT];
 #else
     enum { COUNT = N };
 #endif
-    for (size_t i = 0; i < COUNT; i++) stars[i] = (struct star){.id = (int)i, .mass = 1, .lum = 2};
+    for (size_t i = 0; i < COUNT; i++)
+        stars[i] = (struct star){.id = (int)i, .mass = 1, .lum = 2};
     REPEAT(walk(stars, COUNT));
     return 0;
 }
 #elif defined shape_array_union
-NI static long walk(const union cell *c, size_t n) {
+NI static long walk(const union cell *c, size_t n)
+{
     long sum = 0;
     EACH(i, n) sum += c[i].second.level;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     union cell *cells = malloc(N * sizeof *cells);
-    for (size_t i = 0; i < N; i++) memset(cells[i].second.text, 'a', 40), cells[i].second.level = (long)i;
+    for (size_t i = 0; i < N; i++)
+        memset(cells[i].second.text, 'a', 40), cells[i].second.level = (long)i;
     REPEAT(walk(cells, N));
     return 0;
 }
 #elif defined shape_array_bits
-NI static long walk(const struct sprite *s, size_t n) {
+NI static long walk(const struct sprite *s, size_t n)
+{
     long sum = 0;
     EACH(i, n) sum += s[i].level;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct sprite *sprites = malloc(2 * N * sizeof *sprites);
-    for (size_t i = 0; i < 2 * N; i++) sprites[i] = (struct sprite){.id = (long)i, .kind = 3, .level = 70, .frame = 7};
+    for (size_t i = 0; i < 2 * N; i++)
+        sprites[i] = (struct sprite){.id = (long)i, .kind = 3, .level = 70, .frame = 7};
     REPEAT(walk(sprites, 2 * N));
     return 0;
 }
 #elif defined shape_array_nested
-NI static double walk(const struct body *b, size_t n) {
+NI static double walk(const struct body *b, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += b[i].vel.y;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct body *bodies = malloc(N * sizeof *bodies);
-    for (size_t i = 0; i < N; i++) bodies[i] = (struct body){.id = (long)i, .vel = {1, 2, 3}};
+    for (size_t i = 0; i < N; i++)
+        bodies[i] = (struct body){.id = (long)i, .vel = {1, 2, 3}};
     REPEAT(walk(bodies, N));
     return 0;
 }
 #elif defined shape_array_inner
-NI static double walk(const struct path *p, size_t n) {
+NI static double walk(const struct path *p, size_t n)
+{
     double sum = 0;
     EACH(i, n) for (int k = 0; k < 3; k++) sum += p[i].steps[k].cost;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct path *paths = calloc(N, sizeof *paths);
-    for (size_t i = 0; i < N; i++) paths[i].id = (long)i, paths[i].steps[1].cost = 2;
+    for (size_t i = 0; i < N; i++)
+        paths[i].id = (long)i, paths[i].steps[1].cost = 2;
     REPEAT(walk(paths, N));
     return 0;
 }
 #elif defined shape_array_flexible
-NI static double walk(const struct table *t) {
+NI static double walk(const struct table *t)
+{
     double sum = 0;
     EACH(i, N) sum += t->rows[i].cost;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct table *table = calloc(1, sizeof *table + N * sizeof table->rows[0]);
-    for (size_t i = 0; i < N; i++) table->rows[i].key = (long)i, table->rows[i].cost = 1;
+    for (size_t i = 0; i < N; i++)
+        table->rows[i].key = (long)i, table->rows[i].cost = 1;
     REPEAT(walk(table));
     return 0;
 }
@@ -207,58 +225,72 @@ struct part {
     size_t n;
     double sum;
 };
-NI static double walk(const struct city *c, size_t n) {
+NI static double walk(const struct city *c, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += c[i].weight;
     return sum;
 }
-static void *worker(void *data) {
+static void *worker(void *data)
+{
     struct part *p = data;
     p->sum = walk(p->cities, p->n);
     return NULL;
 }
-static double both(struct part *parts) {
+static double both(struct part *parts)
+{
     pthread_t threads[2];
-    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, worker, &parts[i]);
-    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, worker, &parts[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
     return parts[0].sum + parts[1].sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct city *cities = malloc(N * sizeof *cities);
-    for (size_t i = 0; i < N; i++) cities[i] = (struct city){.zone = (int)i, .weight = 1};
+    for (size_t i = 0; i < N; i++)
+        cities[i] = (struct city){.zone = (int)i, .weight = 1};
     struct part parts[2] = {{cities, N / 2, 0}, {cities + N / 2, N / 2, 0}};
     REPEAT(both(parts));
     return 0;
 }
 #elif defined shape_array_two
-NI static void *make(size_t bytes) {
+NI static void *make(size_t bytes)
+{
     void *p = malloc(bytes);
     memset(p, 1, bytes);
     return p;
 }
-NI static double walk_first(const struct first *f, size_t n) {
+NI static double walk_first(const struct first *f, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += (double)f[i].key;
     return sum;
 }
-NI static double walk_second(const struct second *s, size_t n) {
+NI static double walk_second(const struct second *s, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += s[i].value;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct first *firsts = make(N * sizeof *firsts);
     struct second *seconds = make(N * sizeof *seconds);
     REPEAT(walk_first(firsts, N) + walk_first(firsts, N) + walk_second(seconds, N));
     return 0;
 }
 #elif defined shape_array_middle
-NI static double walk(double *const *w, size_t n) {
+NI static double walk(double *const *w, size_t n)
+{
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += *w[i];
+    for (size_t i = 0; i < n; i++)
+        sum += *w[i];
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct city *cities = malloc(N * sizeof *cities);
     double **weights = malloc(N * sizeof *weights);
     for (size_t i = 0; i < N; i++) {
@@ -269,72 +301,91 @@ int main(int argc, char **argv) {
     return 0;
 }
 #elif defined shape_array_reused
-NI static double begin(struct early *e, size_t n) {
+NI static double begin(struct early *e, size_t n)
+{
     double sum = 0;
-    for (int k = 0; k < 2; k++) EACH(i, n) sum += e[i].sum;
+    for (int k = 0; k < 2; k++)
+        EACH(i, n) sum += e[i].sum;
     return sum;
 }
-NI static double walk(const struct late *l, size_t n) {
+NI static double walk(const struct late *l, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += l[i].gain;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     void *block = malloc(N * sizeof(struct late));
     memset(block, 0, N * sizeof(struct late));
     struct early *early = block;
-    for (size_t i = 0; i < N; i++) early[i].low = 1, early[i].sum = 2;
+    for (size_t i = 0; i < N; i++)
+        early[i].low = 1, early[i].sum = 2;
     printf("%g\n", begin(early, N));
     struct late *late = block;
-    for (size_t i = 0; i < N; i++) late[i].seen = 1, late[i].gain = 2;
+    for (size_t i = 0; i < N; i++)
+        late[i].seen = 1, late[i].gain = 2;
     REPEAT(walk(late, N));
     return 0;
 }
 #elif defined shape_array_vectors
-NI static double walk(const struct point *p, size_t n) {
+NI static double walk(const struct point *p, size_t n)
+{
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += p[i].y * p[i].t;
+    for (size_t i = 0; i < n; i++)
+        sum += p[i].y * p[i].t;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct point *points = malloc(N * 2 * sizeof *points);
-    for (size_t i = 0; i < N * 2; i++) points[i] = (struct point){.x = 1, .y = 2, .t = 3};
+    for (size_t i = 0; i < N * 2; i++)
+        points[i] = (struct point){.x = 1, .y = 2, .t = 3};
     REPEAT(walk(points, N * 2));
     return 0;
 }
 #else
-NI static double walk(const struct city *c, size_t n) {
+NI static double walk(const struct city *c, size_t n)
+{
     double sum = 0;
 #ifdef shape_array_sequential
-    for (size_t i = 0; i < n; i++) sum += c[i].weight;
+    for (size_t i = 0; i < n; i++)
+        sum += c[i].weight;
 #else
     EACH(i, n) sum += c[i].weight;
 #endif
     return sum;
 }
 #ifdef shape_array_realloc
-NI static struct city *grow(struct city *c, size_t n) { return realloc(c, n * sizeof *c); }
+NI static struct city *grow(struct city *c, size_t n)
+{
+    return realloc(c, n * sizeof *c);
+}
 #endif
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 #if defined shape_array_calloc
     struct city *cities = calloc(N, sizeof *cities);
 #elif defined shape_array_aligned
     struct city *cities = aligned_alloc(64, N * sizeof *cities);
 #elif defined shape_array_memalign
     struct city *cities;
-    if (posix_memalign((void **)&cities, 128, N * sizeof *cities)) return 1;
+    if (posix_memalign((void **)&cities, 128, N * sizeof *cities))
+        return 1;
 #elif defined shape_array_mmap
     struct city *cities = mmap(NULL, N * sizeof *cities, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #elif defined shape_array_realloc
     struct city *cities = NULL;
     for (size_t i = 0, room = 0; i < N; i++) {
-        if (i == room) cities = grow(cities, room = room ? 2 * room : 64);
+        if (i == room)
+            cities = grow(cities, room = room ? 2 * room : 64);
         cities[i].zone = (int)i;
     }
 #else
     struct city *cities = malloc(N * sizeof *cities);
 #endif
-    for (size_t i = 0; i < N; i++) cities[i] = (struct city){.zone = (int)i, .weight = 1};
+    for (size_t i = 0; i < N; i++)
+        cities[i] = (struct city){.zone = (int)i, .weight = 1};
     REPEAT(walk(cities, N));
     return 0;
 }

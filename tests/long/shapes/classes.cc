@@ -40,8 +40,10 @@ struct Rec {
     double price;
     long c[11];
     std::string name;
-    ~Rec() {
-        if (key == -1) dead++;
+    ~Rec()
+    {
+        if (key == -1)
+            dead++;
     }
 };
 struct Name {
@@ -54,12 +56,18 @@ struct alignas(16) Aligned {
     std::string name;
     long more[5];
     double load;
-    ~Aligned() { dead += more[0]; }
+    ~Aligned()
+    {
+        dead += more[0];
+    }
 };
 struct alignas(64) Line {
     long more[9];
     double load;
-    ~Line() { dead += more[0]; }
+    ~Line()
+    {
+        dead += more[0];
+    }
 };
 struct Order {
     long id;
@@ -100,8 +108,12 @@ struct Square : Body {
 };
 struct Shape {
     long id, what[5];
-    Shape() : id(0), what() {}
-    virtual ~Shape() {}
+    Shape() : id(0), what()
+    {
+    }
+    virtual ~Shape()
+    {
+    }
     virtual double walk_area() const = 0;
 };
 struct Named {
@@ -125,16 +137,18 @@ template <class A, class B> struct Pair {
     B second, third;
 };
 
-#define RECORDS(type, var, field) \
-    NI static double walk(const type *var, size_t n) { \
-        double sum = 0; \
-        EACH(i, n) sum += var[i].field; \
-        return sum; \
+#define RECORDS(type, var, field)                                                                                      \
+    NI static double walk(const type *var, size_t n)                                                                   \
+    {                                                                                                                  \
+        double sum = 0;                                                                                                \
+        EACH(i, n) sum += var[i].field;                                                                                \
+        return sum;                                                                                                    \
     }
 
 #if defined shape_cookie8 || defined shape_cookie_unique || defined shape_placement || defined shape_placement_header
 RECORDS(Rec, recs, price)
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 #ifdef shape_cookie8
     Rec *recs = new Rec[N];
 #elif defined shape_cookie_unique
@@ -148,9 +162,11 @@ int main(int argc, char **argv) {
     char *buffer = new char[N * sizeof(Rec) + 24];
     Rec *recs = reinterpret_cast<Rec *>(buffer + 24);
 #endif
-    for (size_t i = 0; i < N; i++) new (&recs[i]) Rec;
+    for (size_t i = 0; i < N; i++)
+        new (&recs[i]) Rec;
 #endif
-    for (size_t i = 0; i < N; i++) recs[i].key = (long)i, recs[i].price = 1;
+    for (size_t i = 0; i < N; i++)
+        recs[i].key = (long)i, recs[i].price = 1;
     REPEAT(walk(recs, N));
 #ifdef shape_cookie8
     delete[] recs;
@@ -159,9 +175,11 @@ int main(int argc, char **argv) {
 }
 #elif defined shape_cookie8_long
 RECORDS(Name, names, weight)
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Name *names = new Name[N];
-    for (size_t i = 0; i < N; i++) names[i].key = (long)i, names[i].weight = 1;
+    for (size_t i = 0; i < N; i++)
+        names[i].key = (long)i, names[i].weight = 1;
     REPEAT(walk(names, N));
     delete[] names;
     return 0;
@@ -171,66 +189,89 @@ int main(int argc, char **argv) {
 #define Aligned Line
 #endif
 RECORDS(Aligned, items, load)
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Aligned *items = new Aligned[N];
-    for (size_t i = 0; i < N; i++) items[i].more[0] = 0, items[i].load = 1;
+    for (size_t i = 0; i < N; i++)
+        items[i].more[0] = 0, items[i].load = 1;
     REPEAT(walk(items, N));
     delete[] items;
     return (int)dead;
 }
 #elif defined shape_cookie_nested
-NI static double walk(const Customer *customers, size_t n) {
+NI static double walk(const Customer *customers, size_t n)
+{
     double sum = 0;
-    EACH(i, n) {
+    EACH(i, n)
+    {
         const Order *orders = customers[i].orders;
-        for (int k = 0; k < 4; k++) sum += orders[k].price;
+        for (int k = 0; k < 4; k++)
+            sum += orders[k].price;
     }
     return sum;
 }
-NI static Order *make_orders() {
+NI static Order *make_orders()
+{
     Order *list = new Order[4];
-    for (int k = 0; k < 4; k++) list[k].id = k, list[k].price = 1;
+    for (int k = 0; k < 4; k++)
+        list[k].id = k, list[k].price = 1;
     return list;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Customer *customers = new Customer[N / 4];
-    for (size_t i = 0; i < N / 4; i++) customers[i].orders = make_orders();
+    for (size_t i = 0; i < N / 4; i++)
+        customers[i].orders = make_orders();
     REPEAT(walk(customers, N / 4));
     return 0;
 }
 #elif defined shape_cookie_inner
-NI static double walk(const Group *groups, size_t n) {
+NI static double walk(const Group *groups, size_t n)
+{
     double sum = 0;
     EACH(i, n) for (int k = 0; k < 3; k++) sum += groups[i].members[k].price;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Group *groups = new Group[N / 2];
-    for (size_t i = 0; i < N / 2; i++) groups[i].id = (long)i, groups[i].members[0].price = 2;
+    for (size_t i = 0; i < N / 2; i++)
+        groups[i].id = (long)i, groups[i].members[0].price = 2;
     REPEAT(walk(groups, N / 2));
     delete[] groups;
     return 0;
 }
 #elif defined shape_cookie_none
 RECORDS(Plain, items, price)
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Plain *items = new Plain[N];
-    for (size_t i = 0; i < N; i++) items[i] = Plain(), items[i].price = 1;
+    for (size_t i = 0; i < N; i++)
+        items[i] = Plain(), items[i].price = 1;
     REPEAT(walk(items, N));
     return 0;
 }
 #elif defined shape_base_class
-template <class T> static inline double walk_all(const T *all, size_t n) {
+template <class T> static inline double walk_all(const T *all, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += all[i].mass;
     return sum;
 }
-NI static double walk_circles(const Circle *circles, size_t n) { return walk_all(circles, n); }
-NI static double walk_squares(const Square *squares, size_t n) { return walk_all(squares, n); }
-int main(int argc, char **argv) {
+NI static double walk_circles(const Circle *circles, size_t n)
+{
+    return walk_all(circles, n);
+}
+NI static double walk_squares(const Square *squares, size_t n)
+{
+    return walk_all(squares, n);
+}
+int main(int argc, char **argv)
+{
     Circle *circles = new Circle[N]();
     Square *squares = new Square[N]();
-    for (size_t i = 0; i < N; i++) circles[i].radius = 1, squares[i].side = 2;
+    for (size_t i = 0; i < N; i++)
+        circles[i].radius = 1, squares[i].side = 2;
     REPEAT(walk_circles(circles, N) + walk_squares(squares, N));
     return 0;
 }
@@ -238,21 +279,34 @@ int main(int argc, char **argv) {
 struct Round : Shape {
     char text[8];
     double radius, more[6];
-    Round() : radius(1) {}
-    NI double walk_area() const override { return radius; }
+    Round() : radius(1)
+    {
+    }
+    NI double walk_area() const override
+    {
+        return radius;
+    }
 };
 struct Flat : Shape {
     char text[32];
     double width, height;
-    Flat() : width(2) {}
-    NI double walk_area() const override { return width; }
+    Flat() : width(2)
+    {
+    }
+    NI double walk_area() const override
+    {
+        return width;
+    }
 };
-NI static double walk(Shape *const *shapes, size_t n) {
+NI static double walk(Shape *const *shapes, size_t n)
+{
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += shapes[i]->walk_area();
+    for (size_t i = 0; i < n; i++)
+        sum += shapes[i]->walk_area();
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Shape **shapes = new Shape *[N];
     for (size_t i = 0; i < N; i++) {
         Shape *shape = i % 3 ? static_cast<Shape *>(new Round) : new Flat;
@@ -262,36 +316,45 @@ int main(int argc, char **argv) {
     return 0;
 }
 #elif defined shape_multiple
-NI static double walk(Scored *const *scored, size_t n) {
+NI static double walk(Scored *const *scored, size_t n)
+{
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += scored[i]->score;
+    for (size_t i = 0; i < n; i++)
+        sum += scored[i]->score;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Both *both = new Both[N]();
     Scored **scored = new Scored *[N];
-    for (size_t i = 0; i < N; i++) scored[PLACE(i, N)] = &both[i];
+    for (size_t i = 0; i < N; i++)
+        scored[PLACE(i, N)] = &both[i];
     REPEAT(walk(scored, N));
     return 0;
 }
 #elif defined shape_std_array
-NI static double walk(const Grid *grids, size_t n) {
+NI static double walk(const Grid *grids, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += grids[i].cells[i & 3];
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Grid *grids = new Grid[N]();
-    for (size_t i = 0; i < N; i++) grids[i].id = (long)i, grids[i].cells[2] = 1;
+    for (size_t i = 0; i < N; i++)
+        grids[i].id = (long)i, grids[i].cells[2] = 1;
     REPEAT(walk(grids, N));
     return 0;
 }
 #elif defined shape_template_class
 typedef Pair<long, double> Entry;
 RECORDS(Entry, pairs, second)
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Entry *pairs = new Entry[N]();
-    for (size_t i = 0; i < N; i++) pairs[i].first = (long)i, pairs[i].second = 1;
+    for (size_t i = 0; i < N; i++)
+        pairs[i].first = (long)i, pairs[i].second = 1;
     REPEAT(walk(pairs, N));
     return 0;
 }

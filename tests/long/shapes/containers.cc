@@ -7,20 +7,27 @@
 /// vector_member type=Rec bytes=120 hot=price@72 path=main,World,make_world name=recs,world
 /// vector_string type=Person bytes=104 hot=age@72 path=main name=persons
 /// vector_pointer type=Rec bytes=120 hot=price@72 path=main name=recs
-/// vector_pointer and type=std::unique_ptr<Rec,std::default_delete<Rec>>|std::unique_ptr<Rec>|Rec* bytes=8 path=main name=recs
+/// vector_pointer and type=std::unique_ptr<Rec,std::default_delete<Rec>>|std::unique_ptr<Rec>|Rec* bytes=8 path=main
+///     name=recs
 /// deque type=Rec bytes=120|480 hot=price@72 path=main name=recs
 /// deque and type=Rec* bytes=8 path=main name=recs
 /// list_std type=std::_List_node<Rec> bytes=136 hot=_M_next@0,_M_storage.price@88 path=main name=recs
 /// list_std or type=Rec bytes=120|136 start=16 hot=price@72 path=main name=recs
-/// map type=std::_Rb_tree_node<std::pair<long,Rec>> bytes=160 hot=_M_left@16,_M_right@24,_M_storage.first|first@32,_M_storage.price|price@112,_M_storage@32 path=main name=recs
-/// unordered_map type=std::__detail::_Hash_node<std::pair<long,Rec>,false> bytes=136 hot=_M_nxt@0,_M_storage.first|first@8,_M_storage.price|price@88,_M_storage@8 path=main name=recs
+/// map type=std::_Rb_tree_node<std::pair<long,Rec>> bytes=160
+///     hot=_M_left@16,_M_right@24,_M_storage.first|first@32,_M_storage.price|price@112,_M_storage@32 path=main
+///     name=recs
+/// unordered_map type=std::__detail::_Hash_node<std::pair<long,Rec>,false> bytes=136
+///     hot=_M_nxt@0,_M_storage.first|first@8,_M_storage.price|price@88,_M_storage@8 path=main name=recs
 /// unordered_map and type=std::__detail::_Hash_node_base* bytes=8 path=main name=recs
 /// unique_tree type=Branch bytes=104 hot=key@64,left@72,right@80 path=main,insert name=root,left,right
-/// shared_ptr type=std::_Sp_counted_ptr_inplace<Rec,std::allocator<Rec>,2>|std::_Sp_counted_ptr_inplace<Rec,std::allocator<void>,2> bytes=136 hot=_M_impl.price|price@88 path=main,make name=recs
+/// shared_ptr type=std::_Sp_counted_ptr_inplace<Rec,std::allocator<Rec>,2>|std::_Sp_counted_ptr_inplace<Rec,std::allocator<void>,2>
+///     bytes=136 hot=_M_impl.price|price@88 path=main,make name=recs
 /// shared_ptr or type=Rec bytes=120|136 start=16 hot=price@72 path=main,make name=recs
 /// shared_ptr and type=std::shared_ptr<Rec> bytes=16 hot=_M_ptr@0 path=main,make name=recs
 /// pmr_vector type=Rec bytes=120 hot=price@72 path=main name=recs,arena start=any
-/// pmr_map type=std::_Rb_tree_node<std::pair<long,Rec>> bytes=160 hot=_M_left@16,_M_right@24,_M_storage.first|first@32,_M_storage.price|price@112,_M_storage@32 path=main name=recs,arena start=any
+/// pmr_map type=std::_Rb_tree_node<std::pair<long,Rec>> bytes=160
+///     hot=_M_left@16,_M_right@24,_M_storage.first|first@32,_M_storage.price|price@112,_M_storage@32 path=main
+///     name=recs,arena start=any
 /// pmr_two type=Rec bytes=120 hot=price@72 path=main name=recs,arena start=any
 /// pmr_two and type=Other bytes=120 hot=load@16 path=main name=others,arena start=any
 /// vector_O0 of=vector flags=-O0
@@ -44,11 +51,15 @@ struct Rec {
     char name[64];
     long id;
     double price, more[5];
-    Rec() : name(), id(0), price(1), more() {}
+    Rec() : name(), id(0), price(1), more()
+    {
+    }
 };
 struct Other {
     double low, high, load, more[12];
-    Other() : low(0), high(0), load(1), more() {}
+    Other() : low(0), high(0), load(1), more()
+    {
+    }
 };
 struct Person {
     std::string name, town;
@@ -56,24 +67,28 @@ struct Person {
     double age, more[3];
 };
 
-template <class T> NI static double walk_prices(const T &recs) {
+template <class T> NI static double walk_prices(const T &recs)
+{
     double sum = 0;
     EACH(i, N) sum += recs[i].price;
     return sum;
 }
-template <class T> NI static double walk_map(const T &recs) {
+template <class T> NI static double walk_map(const T &recs)
+{
     double sum = 0;
     size_t key = 1;
     for (int i = 0; i < 20000; i++) {
         key = (key * 6364136223846793005ul + 1442695040888963407ul);
         auto at = recs.find((long)(key >> 45));
-        if (at != recs.end()) sum += at->second.price;
+        if (at != recs.end())
+            sum += at->second.price;
     }
     return sum;
 }
 
 #if defined shape_vector || defined shape_vector_grow || defined shape_deque || defined shape_pmr_vector
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 #ifdef shape_vector
     std::vector<Rec> recs(N);
 #elif defined shape_pmr_vector
@@ -86,19 +101,23 @@ int main(int argc, char **argv) {
 #else
     std::vector<Rec> recs;
 #endif
-    for (size_t i = 0; i < N; i++) recs.push_back(Rec());
+    for (size_t i = 0; i < N; i++)
+        recs.push_back(Rec());
 #endif
-    for (size_t i = 0; i < N; i++) recs[i].id = (long)i;
+    for (size_t i = 0; i < N; i++)
+        recs[i].id = (long)i;
     REPEAT(walk_prices(recs));
     return 0;
 }
 #elif defined shape_vector_two || defined shape_pmr_two
-template <class T> NI static double walk_loads(const T &others) {
+template <class T> NI static double walk_loads(const T &others)
+{
     double sum = 0;
     EACH(i, N) sum += others[i].load;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 #ifdef shape_pmr_two
     std::pmr::monotonic_buffer_resource arena(256 << 20);
     std::pmr::vector<Rec> recs(N, &arena);
@@ -115,50 +134,67 @@ struct World {
     long id;
     std::string name;
     std::vector<Rec> recs;
-    explicit World(size_t n) : id(1), recs(n) {}
+    explicit World(size_t n) : id(1), recs(n)
+    {
+    }
 };
-NI static World *make_world(size_t n) { return new World(n); }
-NI static double walk(const World *world) {
+NI static World *make_world(size_t n)
+{
+    return new World(n);
+}
+NI static double walk(const World *world)
+{
     double sum = 0;
     EACH(i, N) sum += world->recs[i].price;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     World *world = make_world(N);
     REPEAT(walk(world));
     return 0;
 }
 #elif defined shape_vector_string
-NI static double walk(const std::vector<Person> &persons) {
+NI static double walk(const std::vector<Person> &persons)
+{
     double sum = 0;
     EACH(i, N) sum += persons[i].age;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     std::vector<Person> persons(N);
-    for (size_t i = 0; i < N; i++) persons[i].name = "a name that is longer than 15", persons[i].age = 1;
+    for (size_t i = 0; i < N; i++)
+        persons[i].name = "a name that is longer than 15", persons[i].age = 1;
     REPEAT(walk(persons));
     return 0;
 }
 #elif defined shape_vector_pointer
-NI static double walk(const std::vector<std::unique_ptr<Rec>> &recs) {
+NI static double walk(const std::vector<std::unique_ptr<Rec>> &recs)
+{
     double sum = 0;
-    for (const auto &rec : recs) sum += rec->price;
+    for (const auto &rec : recs)
+        sum += rec->price;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     std::vector<std::unique_ptr<Rec>> recs(N);
-    for (size_t i = 0; i < N; i++) recs[PLACE(i, N)].reset(new Rec);
+    for (size_t i = 0; i < N; i++)
+        recs[PLACE(i, N)].reset(new Rec);
     REPEAT(walk(recs));
     return 0;
 }
 #elif defined shape_list_std
-NI static double walk(const std::list<Rec> &recs) {
+NI static double walk(const std::list<Rec> &recs)
+{
     double sum = 0;
-    for (const Rec &rec : recs) sum += rec.price;
+    for (const Rec &rec : recs)
+        sum += rec.price;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     std::list<Rec> recs;
     for (size_t i = 0; i < N; i++) {
         recs.emplace_back();
@@ -169,7 +205,8 @@ int main(int argc, char **argv) {
     return 0;
 }
 #elif defined shape_map || defined shape_unordered_map || defined shape_pmr_map
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 #ifdef shape_map
     std::map<long, Rec> recs;
 #elif defined shape_pmr_map
@@ -178,7 +215,8 @@ int main(int argc, char **argv) {
 #else
     std::unordered_map<long, Rec> recs;
 #endif
-    for (size_t i = 0; i < N / 2; i++) recs[(long)((i * 40503) & (N - 1))].id = (long)i;
+    for (size_t i = 0; i < N / 2; i++)
+        recs[(long)((i * 40503) & (N - 1))].id = (long)i;
     REPEAT(walk_map(recs));
     return 0;
 }
@@ -188,40 +226,56 @@ struct Branch {
     unsigned long key;
     std::unique_ptr<Branch> left, right;
     long more[2];
-    explicit Branch(unsigned long k) : name(), key(k), more() {}
+    explicit Branch(unsigned long k) : name(), key(k), more()
+    {
+    }
 };
-NI static void insert(std::unique_ptr<Branch> &root, unsigned long key) {
+NI static void insert(std::unique_ptr<Branch> &root, unsigned long key)
+{
     std::unique_ptr<Branch> *at = &root;
-    while (*at && (*at)->key != key) at = key < (*at)->key ? &(*at)->left : &(*at)->right;
-    if (!*at) at->reset(new Branch(key));
+    while (*at && (*at)->key != key)
+        at = key < (*at)->key ? &(*at)->left : &(*at)->right;
+    if (!*at)
+        at->reset(new Branch(key));
 }
-NI static long walk(const std::unique_ptr<Branch> &root, unsigned long seed) {
+NI static long walk(const std::unique_ptr<Branch> &root, unsigned long seed)
+{
     long found = 0;
     for (int i = 0; i < 10000; i++) {
         seed = seed * 6364136223846793005ul + 1442695040888963407ul;
         const Branch *b = root.get();
-        while (b && b->key != seed >> 44) b = (seed >> 44 < b->key ? b->left : b->right).get();
+        while (b && b->key != seed >> 44)
+            b = (seed >> 44 < b->key ? b->left : b->right).get();
         found += b != nullptr;
     }
     return found;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     std::unique_ptr<Branch> root;
-    for (size_t i = 0; i < N / 2; i++) insert(root, (i * 2654435761u) & (2 * N - 1));
+    for (size_t i = 0; i < N / 2; i++)
+        insert(root, (i * 2654435761u) & (2 * N - 1));
     unsigned long seed = 1;
     REPEAT(walk(root, seed += 7919));
     return 0;
 }
 #elif defined shape_shared_ptr
-NI static double walk(const std::vector<std::shared_ptr<Rec>> &recs) {
+NI static double walk(const std::vector<std::shared_ptr<Rec>> &recs)
+{
     double sum = 0;
-    for (const auto &rec : recs) sum += rec->price;
+    for (const auto &rec : recs)
+        sum += rec->price;
     return sum;
 }
-NI static std::shared_ptr<Rec> make() { return std::make_shared<Rec>(); }
-int main(int argc, char **argv) {
+NI static std::shared_ptr<Rec> make()
+{
+    return std::make_shared<Rec>();
+}
+int main(int argc, char **argv)
+{
     std::vector<std::shared_ptr<Rec>> recs(N);
-    for (size_t i = 0; i < N; i++) recs[PLACE(i, N)] = make();
+    for (size_t i = 0; i < N; i++)
+        recs[PLACE(i, N)] = make();
     REPEAT(walk(recs));
     return 0;
 }

@@ -36,17 +36,21 @@ struct other { // of the same size, and from the same malloc
     double low, high, more[7];
 };
 #endif
-NI static struct node *new_node(void) {
+NI static struct node *new_node(void)
+{
     struct node *node = malloc(sizeof *node);
     memset(node, 0, sizeof *node);
     return node;
 }
-NI static double walk(const struct node *node) {
+NI static double walk(const struct node *node)
+{
     double sum = 0;
-    for (; node; node = node->next) sum += node->value;
+    for (; node; node = node->next)
+        sum += node->value;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct node **all = malloc(N * sizeof *all), *first;
 #ifdef shape_list_two
     struct other **others = malloc(N * sizeof *others);
@@ -56,9 +60,11 @@ int main(int argc, char **argv) {
         others[i]->high = 1;
     }
 #else
-    for (size_t i = 0; i < N; i++) all[PLACE(i, N)] = new_node();
+    for (size_t i = 0; i < N; i++)
+        all[PLACE(i, N)] = new_node();
 #endif
-    for (size_t i = 0; i < N; i++) all[i]->value = 1, all[i]->next = i + 1 < N ? all[i + 1] : NULL;
+    for (size_t i = 0; i < N; i++)
+        all[i]->value = 1, all[i]->next = i + 1 < N ? all[i + 1] : NULL;
     first = all[0];
     free(all);
     REPEAT(walk(first));
@@ -74,28 +80,36 @@ struct branch {
     unsigned long key;
     double last;
 };
-NI static struct branch *new_branch(unsigned long key) {
+NI static struct branch *new_branch(unsigned long key)
+{
     struct branch *branch = calloc(1, sizeof *branch);
     branch->key = key;
     return branch;
 }
-NI static void insert(struct branch **at, unsigned long key) {
-    while (*at && (*at)->key != key) at = key < (*at)->key ? &(*at)->left : &(*at)->right;
-    if (!*at) *at = new_branch(key);
+NI static void insert(struct branch **at, unsigned long key)
+{
+    while (*at && (*at)->key != key)
+        at = key < (*at)->key ? &(*at)->left : &(*at)->right;
+    if (!*at)
+        *at = new_branch(key);
 }
-NI static long walk(const struct branch *root, unsigned long seed) {
+NI static long walk(const struct branch *root, unsigned long seed)
+{
     long found = 0;
     for (int i = 0; i < 10000; i++) {
         seed = seed * 6364136223846793005ul + 1442695040888963407ul;
         const struct branch *b = root;
-        while (b && b->key != seed >> 44) b = seed >> 44 < b->key ? b->left : b->right;
+        while (b && b->key != seed >> 44)
+            b = seed >> 44 < b->key ? b->left : b->right;
         found += b != NULL;
     }
     return found;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct branch *root = NULL;
-    for (size_t i = 0; i < N / 2; i++) insert(&root, (i * 2654435761u) & (2 * N - 1));
+    for (size_t i = 0; i < N / 2; i++)
+        insert(&root, (i * 2654435761u) & (2 * N - 1));
     unsigned long seed = 1;
     REPEAT(walk(root, seed += 7919));
     return 0;
@@ -108,15 +122,18 @@ struct entry {
     struct entry *next;
     long more[2];
 };
-NI static void add(struct entry **bucket, unsigned long hash) {
+NI static void add(struct entry **bucket, unsigned long hash)
+{
     struct entry *entry = calloc(1, sizeof *entry);
     entry->hash = hash, entry->value = 1;
     entry->next = *bucket;
     *bucket = entry;
 }
-NI static double walk(struct entry *const *buckets, size_t n) {
+NI static double walk(struct entry *const *buckets, size_t n)
+{
     double sum = 0;
-    EACH(i, n) {
+    EACH(i, n)
+    {
         unsigned long hash = i * 2654435761u;
         for (const struct entry *e = buckets[hash & (n / 2 - 1)]; e; e = e->next)
             if (e->hash == hash) {
@@ -126,9 +143,11 @@ NI static double walk(struct entry *const *buckets, size_t n) {
     }
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct entry **table = calloc(N / 2, sizeof *table);
-    for (size_t i = 0; i < N; i++) add(&table[(i * 2654435761u) & (N / 2 - 1)], i * 2654435761u);
+    for (size_t i = 0; i < N; i++)
+        add(&table[(i * 2654435761u) & (N / 2 - 1)], i * 2654435761u);
     REPEAT(walk(table, N));
     return 0;
 }
@@ -139,20 +158,25 @@ struct place {
     long more[2];
     double value, last;
 };
-NI static double walk(const struct place *places, size_t n) {
+NI static double walk(const struct place *places, size_t n)
+{
     double sum = 0;
-    EACH(i, n) {
+    EACH(i, n)
+    {
         unsigned long key = i + 1, at = key * 2654435761u >> 8;
-        while (places[at & (2 * n - 1)].key != key) at++;
+        while (places[at & (2 * n - 1)].key != key)
+            at++;
         sum += places[at & (2 * n - 1)].value;
     }
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct place *table = calloc(2 * N, sizeof *table);
     for (size_t i = 0; i < N; i++) {
         unsigned long at = (i + 1) * 2654435761u >> 8;
-        while (table[at & (2 * N - 1)].key) at++;
+        while (table[at & (2 * N - 1)].key)
+            at++;
         table[at & (2 * N - 1)].key = i + 1, table[at & (2 * N - 1)].value = 1;
     }
     REPEAT(walk(table, N));
@@ -165,31 +189,41 @@ struct block {
     unsigned long keys[KEYS];
     struct block *down[KEYS + 1];
 };
-NI static struct block *new_block(void) { return calloc(1, sizeof(struct block)); }
-NI static struct block *build(unsigned long low, unsigned long step, int depth) {
+NI static struct block *new_block(void)
+{
+    return calloc(1, sizeof(struct block));
+}
+NI static struct block *build(unsigned long low, unsigned long step, int depth)
+{
     struct block *block = new_block();
     block->count = KEYS;
     for (int i = 0; i <= KEYS; i++) {
-        if (depth) block->down[i] = build(low + i * step, step / (KEYS + 1), depth - 1);
-        if (i < KEYS) block->keys[i] = low + (i + 1) * step - 1;
+        if (depth)
+            block->down[i] = build(low + i * step, step / (KEYS + 1), depth - 1);
+        if (i < KEYS)
+            block->keys[i] = low + (i + 1) * step - 1;
     }
     return block;
 }
-NI static long walk(const struct block *root, unsigned long range, unsigned long seed) {
+NI static long walk(const struct block *root, unsigned long range, unsigned long seed)
+{
     long found = 0;
     for (int i = 0; i < 10000; i++) {
         seed = seed * 6364136223846793005ul + 1442695040888963407ul;
         unsigned long key = (seed >> 33) % range;
         for (const struct block *b = root; b;) {
             long at = 0;
-            while (at < b->count && b->keys[at] < key) at++;
-            if (at < b->count && b->keys[at] == key) found++;
+            while (at < b->count && b->keys[at] < key)
+                at++;
+            if (at < b->count && b->keys[at] == key)
+                found++;
             b = b->down[at];
         }
     }
     return found;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     unsigned long step = 31ul * 31 * 31 * 31, seed = 1;
     struct block *root = build(0, step, 3);
     REPEAT(walk(root, step * 31, seed += 7919));
@@ -201,19 +235,24 @@ struct tower { // of as many links as it is high
     double value;
     struct tower *links[];
 };
-NI static struct tower *new_tower(size_t height) {
+NI static struct tower *new_tower(size_t height)
+{
     struct tower *tower = calloc(1, sizeof *tower + height * sizeof tower->links[0]);
     tower->height = (long)height, tower->value = 1;
     return tower;
 }
-NI static double walk(struct tower *const *towers, size_t n) {
+NI static double walk(struct tower *const *towers, size_t n)
+{
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += towers[i]->value * (double)towers[i]->height;
+    for (size_t i = 0; i < n; i++)
+        sum += towers[i]->value * (double)towers[i]->height;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct tower **towers = malloc(2 * N * sizeof *towers);
-    for (size_t i = 0; i < 2 * N; i++) towers[PLACE(i, 2 * N)] = new_tower(1 + i % 7);
+    for (size_t i = 0; i < 2 * N; i++)
+        towers[PLACE(i, 2 * N)] = new_tower(1 + i % 7);
     REPEAT(walk(towers, 2 * N));
     return 0;
 }
@@ -223,14 +262,17 @@ struct row_of {
     double *data;
     long more[2];
 };
-NI static double walk(const struct row_of *rows, size_t n) {
+NI static double walk(const struct row_of *rows, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += rows[i].data[i % 12];
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct row_of *rows = calloc(N, sizeof *rows);
-    for (size_t i = 0; i < N; i++) rows[i].data = calloc(12, sizeof(double));
+    for (size_t i = 0; i < N; i++)
+        rows[i].data = calloc(12, sizeof(double));
     REPEAT(walk(rows, N));
     return 0;
 }
@@ -240,12 +282,14 @@ struct word {
     char *text;
     long more[2];
 };
-NI static long walk(const struct word *words, size_t n) {
+NI static long walk(const struct word *words, size_t n)
+{
     long sum = 0;
     EACH(i, n) sum += words[i].text[i % 20];
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct word *words = calloc(N, sizeof *words);
     for (size_t i = 0; i < N; i++) {
         words[i].text = malloc(24);
@@ -260,15 +304,19 @@ struct job {
     double cost;
     long more[2];
 };
-NI static double walk(const struct job *ring, size_t n) {
+NI static double walk(const struct job *ring, size_t n)
+{
     double sum = 0;
     size_t at = n / 3 * 2;
-    for (size_t i = 0; i < n; i++, at = at + 5 < n ? at + 5 : at + 5 - n) sum += ring[at].cost;
+    for (size_t i = 0; i < n; i++, at = at + 5 < n ? at + 5 : at + 5 - n)
+        sum += ring[at].cost;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct job *ring = calloc(2 * N, sizeof *ring);
-    for (size_t i = 0; i < 2 * N; i++) ring[i].cost = 1;
+    for (size_t i = 0; i < 2 * N; i++)
+        ring[i].cost = 1;
     REPEAT(walk(ring, 2 * N));
     return 0;
 }
@@ -281,14 +329,17 @@ struct value {
     };
     long kind;
 };
-NI static double walk(const struct value *values, size_t n) {
+NI static double walk(const struct value *values, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += values[i].kind ? values[i].number : values[i].text[0];
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct value *values = calloc(4 * N, sizeof *values);
-    for (size_t i = 0; i < 4 * N; i++) values[i].kind = i % 3 > 0, values[i].number = 1;
+    for (size_t i = 0; i < 4 * N; i++)
+        values[i].kind = i % 3 > 0, values[i].number = 1;
     REPEAT(walk(values, 4 * N));
     return 0;
 }

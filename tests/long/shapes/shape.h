@@ -14,20 +14,19 @@
 #define BAR __asm__ volatile("" ::: "memory")
 
 /* Visits each of N numbers (a power of two) once, in an order that caches and prefetchers do not foresee. */
-#define EACH(i, n) \
-    for (size_t i = 1, i##_left = (n); i##_left--; i = (i * 1664525 + 1013904223) & ((n) - 1))
+#define EACH(i, n) for (size_t i = 1, i##_left = (n); i##_left--; i = (i * 1664525 + 1013904223) & ((n)-1))
 /* The place in a table for element I of N, so that a pass over the table jumps in memory. */
-#define PLACE(i, n) (((i) * 7919) & ((n) - 1))
+#define PLACE(i, n) (((i)*7919) & ((n)-1))
 
 /* Repeats CALL until the program's argument, seconds of CPU time, is used up. */
-#define REPEAT(call) \
-    do { \
-        clock_t shape_end = clock() + (clock_t)((argc > 1 ? atof(argv[1]) : 1) * CLOCKS_PER_SEC); \
-        double shape_total = 0; \
-        do { \
-            shape_total += (double)(call); \
-            BAR; \
-        } while (clock() < shape_end); \
-        printf("%g\n", shape_total); \
+#define REPEAT(call)                                                                                                   \
+    do {                                                                                                               \
+        clock_t shape_end = clock() + (clock_t)((argc > 1 ? atof(argv[1]) : 1) * CLOCKS_PER_SEC);                      \
+        double shape_total = 0;                                                                                        \
+        do {                                                                                                           \
+            shape_total += (double)(call);                                                                             \
+            BAR;                                                                                                       \
+        } while (clock() < shape_end);                                                                                 \
+        printf("%g\n", shape_total);                                                                                   \
     } while (0)
 #endif

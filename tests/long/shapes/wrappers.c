@@ -1,25 +1,19 @@
 // Wrappers of malloc that keep a header of HEADER bytes before what they return, DEPTH functions deep.
 //
-/// header0 type=page bytes=120|128 start=0 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=0
+/// header0 type=page bytes=120|128 start=0 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main
+///     name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=0
 /// header0 and type=page* bytes=8 path=main name=pages
-/// header8 type=page bytes=120|128 start=8 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=8
-/// header8 and type=page* bytes=8 path=main name=pages
-/// header16 type=page bytes=120|136 start=16 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=16
-/// header16 and type=page* bytes=8 path=main name=pages
-/// header24 type=page bytes=120|144 start=24 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=24
-/// header24 and type=page* bytes=8 path=main name=pages
-/// header32 type=page bytes=120|152 start=32 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=32
-/// header32 and type=page* bytes=8 path=main name=pages
-/// header64 type=page bytes=120|184 start=64 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=64
-/// header64 and type=page* bytes=8 path=main name=pages
-/// header8_array type=page bytes=120 start=8 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=8,-DARRAY
-/// header16_array type=page bytes=120 start=16 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=16,-DARRAY
-/// header32_array type=page bytes=120 start=32 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=32,-DARRAY
-/// header8_deep2 type=page bytes=120|128 start=8 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=8,-DDEPTH=2
-/// header8_deep2 and type=page* bytes=8 path=main name=pages
-/// header16_deep3 type=page bytes=120|136 start=16 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=16,-DDEPTH=3
-/// header16_deep3 and type=page* bytes=8 path=main name=pages
-/// header24_deep3 type=page bytes=120 start=24 hot=key@72 path=with_header,checked,cleared,new_page,new_pages,main name=pages,page wrappers=with_header,checked,cleared flags=-DHEADER=24,-DDEPTH=3,-DARRAY
+/// header8 like=header0 bytes=120|128 start=8 flags=-DHEADER=8 must=right
+/// header16 like=header0 bytes=120|136 start=16 flags=-DHEADER=16 must=right
+/// header24 like=header0 bytes=120|144 start=24 flags=-DHEADER=24 must=right
+/// header32 like=header0 bytes=120|152 start=32 flags=-DHEADER=32 must=right
+/// header64 like=header0 bytes=120|184 start=64 flags=-DHEADER=64 must=right
+/// header8_array like=header0 bytes=120 start=8 flags=-DHEADER=8,-DARRAY must=right
+/// header16_array like=header0 bytes=120 start=16 flags=-DHEADER=16,-DARRAY must=right
+/// header32_array like=header0 bytes=120 start=32 flags=-DHEADER=32,-DARRAY must=right
+/// header8_deep2 like=header0 bytes=120|128 start=8 flags=-DHEADER=8,-DDEPTH=2
+/// header16_deep3 like=header0 bytes=120|136 start=16 flags=-DHEADER=16,-DDEPTH=3
+/// header24_deep3 like=header0 bytes=120 start=24 flags=-DHEADER=24,-DDEPTH=3,-DARRAY
 /// header16_O0 of=header16 flags=-O0
 /// header16_O3 of=header16_array flags=-O3
 /// header16_clang of=header16_array with=clang
@@ -37,18 +31,22 @@
 enum { N = 1 << 19 };
 
 #ifdef shape_wrappers_names
-NI static double *vec(size_t n) {
+NI static double *vec(size_t n)
+{
     double *p = malloc(n * sizeof *p);
-    if (!p) abort();
+    if (!p)
+        abort();
     memset(p, 0, n * sizeof *p);
     return p;
 }
-NI static double walk(const double *u, const double *v, const double *w, double *x, size_t n) {
+NI static double walk(const double *u, const double *v, const double *w, double *x, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += u[i] * v[i] + w[i], x[i] = sum;
     return sum;
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     double *u = vec(4 * N), *v = vec(4 * N + 1), *w = vec(4 * N + 2), *x = vec(4 * N + 3);
     REPEAT(walk(u, v, w, x, 4 * N));
     return 0;
@@ -62,16 +60,21 @@ struct page {
     long key, next, more[4];
 };
 
-NI static void *with_header(size_t bytes) {
+NI static void *with_header(size_t bytes)
+{
     char *h = malloc(bytes + HEADER);
-    if (!h) abort();
-    if (HEADER) memcpy(h, &bytes, sizeof bytes);
+    if (!h)
+        abort();
+    if (HEADER)
+        memcpy(h, &bytes, sizeof bytes);
     return h + HEADER;
 }
 #if DEPTH >= 3
-NI static void *checked(size_t bytes) {
+NI static void *checked(size_t bytes)
+{
     void *p = with_header(bytes);
-    if (!p) abort();
+    if (!p)
+        abort();
     BAR;
     return p;
 }
@@ -79,7 +82,8 @@ NI static void *checked(size_t bytes) {
 #define checked with_header
 #endif
 #if DEPTH >= 2
-NI static void *cleared(size_t bytes) {
+NI static void *cleared(size_t bytes)
+{
     void *p = checked(bytes);
     memset(p, 0, bytes);
     return p;
@@ -87,45 +91,55 @@ NI static void *cleared(size_t bytes) {
 #else
 #define cleared checked
 #endif
-NI static struct mutex *new_mutex(long at) {
+NI static struct mutex *new_mutex(long at)
+{
     struct mutex *m = cleared(sizeof *m);
     memset(m, 0, sizeof *m);
     m->words[0] = at;
     return m;
 }
 #ifdef ARRAY
-NI static double walk(const struct page *p, size_t n) {
+NI static double walk(const struct page *p, size_t n)
+{
     double sum = 0;
     EACH(i, n) sum += (double)p[i].key;
     return sum;
 }
-NI static struct page *new_pages(size_t n) {
+NI static struct page *new_pages(size_t n)
+{
     struct page *pages = cleared(n * sizeof *pages);
     memset(pages, 0, n * sizeof *pages);
-    for (size_t i = 0; i < n; i++) pages[i].key = (long)i;
+    for (size_t i = 0; i < n; i++)
+        pages[i].key = (long)i;
     return pages;
 }
 #else
-NI static double walk(struct page *const *pages, size_t n) {
+NI static double walk(struct page *const *pages, size_t n)
+{
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += (double)pages[i]->key;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)pages[i]->key;
     return sum;
 }
-NI static struct page *new_page(size_t key) {
+NI static struct page *new_page(size_t key)
+{
     struct page *page = cleared(sizeof *page);
     memset(page, 0, sizeof *page);
     page->key = (long)key;
     return page;
 }
 #endif
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct mutex *mutexes[4];
-    for (int i = 0; i < 4; i++) mutexes[i] = new_mutex(i);
+    for (int i = 0; i < 4; i++)
+        mutexes[i] = new_mutex(i);
 #ifdef ARRAY
     struct page *pages = new_pages(N);
 #else
     struct page **pages = malloc(N * sizeof *pages);
-    for (size_t i = 0; i < N; i++) pages[PLACE(i, N)] = new_page(i);
+    for (size_t i = 0; i < N; i++)
+        pages[PLACE(i, N)] = new_page(i);
 #endif
     REPEAT(walk(pages, N));
     return mutexes[2]->words[1] != 0;
