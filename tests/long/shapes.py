@@ -12,6 +12,7 @@ program compares its rows with offset_of!().
 
 The truth is in the programs, in rows of "/// NAME key=value..." ("//!" in Rust, "!!!" in Fortran):
     type, bytes  of an element; alternatives with |. start: where in the block the first element begins, or any.
+    spacing      bytes from one element to the next
     hot          what walk() uses: NAME@OFFSET,...; +STRIDE*COUNT where the field is one of an array; nothing: elements without fields
     path         all functions of the program that the allocation passes through
     name         what the object may be called: variables that keep it; its type, and functions of the path but wrappers (below), too
@@ -48,7 +49,7 @@ LAYOUT = 0.2  # of an object's time: a group of fields used less often may be wh
 FOREIGN = re.compile(r"^(_start|__libc_start|start_thread|clone|operator new|std::|__gnu_cxx|void std::|void\* |alloc::|core::|<|__rust"
                      r"|__rdl|hashbrown|rust_|___rust|_R)|std::rt|lang_start|::allocate|_M_|backtrace|FnOnce|call_once|hashbrown|RawVec")
 
-Row = collections.namedtuple("Row", "main types bytes start hot path names wrappers block stack")
+Row = collections.namedtuple("Row", "main types bytes start spacing hot path names wrappers block stack")
 
 
 def pieces(text, separator=","):
@@ -64,9 +65,12 @@ def field_of(text):
 
 
 def row_of(link, values):
-    return Row(link != "and", pieces(values.get("type"), "|"), [int(size) for size in pieces(values.get("bytes"), "|")],
-               values.get("start", "0"), [field_of(text) for text in pieces(values.get("hot"))], pieces(values.get("path")),
-               pieces(values.get("name")), pieces(values.get("wrappers")), int(values.get("block", 0)), "stack" in values)
+    def of(key, separator=","):
+        return pieces(values.get(key), separator)
+
+    return Row(link != "and", of("type", "|"), [int(size) for size in of("bytes", "|")], values.get("start", "0"),
+               int(values.get("spacing", 0)), [field_of(text) for text in of("hot")], of("path"), of("name"), of("wrappers"),
+               int(values.get("block", 0)), "stack" in values)
 
 
 def read_rows():
@@ -206,6 +210,8 @@ def differences(analysis, item, row):
     if fields and row.hot and start is not None and row.start != "any" and (start - int(row.start)) % (
             item.get("element_spacing") or item["element_bytes"] or 1 << 60):
         wrong.append("start %d" % start)
+    if row.spacing and item.get("element_spacing") not in (None, row.spacing):
+        wrong.append("spacing %d" % item["element_spacing"])
     return wrong + wrong_names(analysis, item, row)
 
 

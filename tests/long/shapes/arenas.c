@@ -1,12 +1,12 @@
 // Allocators inside the program: arenas, slabs, pools, and objects inside others.
 //
-/// arena_one type=node bytes=88 start=16 hot=cost@40 path=arena_new,bump,main name=nodes,arena,chunk,node must=right
+/// arena_one type=node bytes=88 start=16 hot=cost@40 path=arena_new,bump,main name=nodes,arena,chunk,node must=right spacing=88
 /// arena_one and type=node* bytes=8 path=main name=nodes
-/// arena_array type=node bytes=88 start=32 hot=cost@40 path=main,bump,arena_new name=nodes,arena,node
-/// arena_header type=node bytes=88|96 start=24 hot=cost@40 path=arena_new,bump,main name=nodes,arena,chunk,node
+/// arena_array type=node bytes=88 start=32 hot=cost@40 path=main,bump,arena_new name=nodes,arena,node spacing=88
+/// arena_header type=node bytes=88|96 start=24 hot=cost@40 path=arena_new,bump,main name=nodes,arena,chunk,node spacing=96
 /// arena_header and type=node* bytes=8 path=main name=nodes
-/// arena_two type=node bytes=88 hot=cost@40 path=arena_new,bump,main name=nodes,arena,chunk,node start=any
-/// arena_two and type=edge bytes=72 hot=gain@56 path=arena_new,bump,main name=edges,arena,chunk,edge start=any
+/// arena_two type=node bytes=88 hot=cost@40 path=arena_new,bump,main name=nodes,arena,chunk,node start=any spacing=160
+/// arena_two and type=edge bytes=72 hot=gain@56 path=arena_new,bump,main name=edges,arena,chunk,edge start=any spacing=160
 /// arena_two and type=node* bytes=8 path=main name=nodes
 /// arena_two and type=edge* bytes=8 path=main name=edges
 /// arena_chunks type=node bytes=88 hot=cost@40 path=arena_new,new_chunk,main name=nodes,arena,chunk,node start=any
@@ -15,7 +15,7 @@
 /// arena_chunks and type=edge* bytes=8 path=main name=edges
 /// arena_mixed type=node bytes=88 hot=cost@40 path=arena_new,bump,main name=nodes,arena,chunk,node start=any
 /// arena_mixed and type=node* bytes=8 path=main name=nodes
-/// slab type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node
+/// slab type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node spacing=88
 /// slab or type=slab hot=objects.cost@104+88*45 path=slab_new,new_node,main name=slab
 /// slab and type=node* bytes=8 path=main name=nodes
 /// slab_mmap type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node
@@ -43,6 +43,8 @@
 /// list_head_array type=item bytes=104 hot=link.next@48,weight@88 path=main name=items
 /// list_head_array or type=list_head start=48 bytes=104|16 hot=next@0,weight@40 path=main name=items,link
 /// list_head_two type=task bytes=120 hot=by_time.next@72,load@104 path=new_task,main name=task,head
+/// arena_one_threads of=arena_one flags=-fopenmp,-DTHREADS
+/// list_head_threads of=list_head flags=-fopenmp,-DTHREADS
 /// arena_one_O0 of=arena_one flags=-O0
 /// arena_one_O3 of=arena_one flags=-O3
 /// slab_clang of=slab with=clang

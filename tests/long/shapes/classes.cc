@@ -20,6 +20,7 @@
 /// placement_header type=Rec bytes=136 start=24 hot=price@8 path=main name=buffer,recs
 /// std_array type=Grid bytes=152 hot=cells._M_elems|cells@24+8*4 path=main name=grids
 /// template_class type=Pair<long,double> bytes=80 hot=second@64 path=main name=pairs
+/// cookie8_threads of=cookie8 flags=-fopenmp,-DTHREADS
 /// cookie8_O0 of=cookie8 flags=-O0
 /// cookie8_O3 of=cookie8 flags=-O3
 /// cookie8_clang of=cookie8_long with=clang

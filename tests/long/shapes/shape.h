@@ -18,8 +18,15 @@
 /* The place in a table for element I of N, so that a pass over the table jumps in memory. */
 #define PLACE(i, n) (((i)*7919) & ((n)-1))
 
-/* Repeats CALL until the program's argument, seconds of CPU time, is used up. */
+#ifdef THREADS
+#define IN_THREADS _Pragma("omp parallel num_threads(2)")
+#else
+#define IN_THREADS
+#endif
+
+/* Repeats CALL, in two threads with THREADS, until the program's argument, seconds of CPU time, is used up. */
 #define REPEAT(call)                                                                                                   \
+    IN_THREADS                                                                                                         \
     do {                                                                                                               \
         clock_t shape_end = clock() + (clock_t)((argc > 1 ? atof(argv[1]) : 1) * CLOCKS_PER_SEC);                      \
         double shape_total = 0;                                                                                        \

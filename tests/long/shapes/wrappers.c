@@ -14,6 +14,7 @@
 /// header8_deep2 like=header0 bytes=120|128 start=8 flags=-DHEADER=8,-DDEPTH=2
 /// header16_deep3 like=header0 bytes=120|136 start=16 flags=-DHEADER=16,-DDEPTH=3
 /// header24_deep3 like=header0 bytes=120 start=24 flags=-DHEADER=24,-DDEPTH=3,-DARRAY
+/// header16_threads of=header16_array flags=-fopenmp,-DTHREADS
 /// header16_O0 of=header16 flags=-O0
 /// header16_O3 of=header16_array flags=-O3
 /// header16_clang of=header16_array with=clang
