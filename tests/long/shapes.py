@@ -136,6 +136,7 @@ def build(shape, folder):
 
 def plain(name):
     """A type without what says nothing: struct, const, spaces, long int."""
+    name = re.sub(r"^type\((.*)\)$", r"\1", name)
     name = re.sub(r"\b(struct|class|union|enum|const|volatile)\b", "", name)
     name = re.sub(r"\b(long|short|unsigned) int\b", r"\1", name)
     return re.sub(r"\s+", "", name)
@@ -144,7 +145,7 @@ def plain(name):
 def function_name(name):
     """Without parameters, clones and the namespaces of Rust."""
     name = re.sub(r"\(.*|<.*|\.(isra|part|constprop|cold|llvm|_omp).*", "", name or "")
-    return name.split("::")[-1].split(" ")[-1].rstrip("_") or name
+    return name.split("::")[-1].split(" ")[-1]
 
 
 def within(claims, names):
@@ -293,13 +294,14 @@ def judge(analysis, shape):
 
 def run(shape, program, engine, seconds, result):
     how = ["-e", "exact"] if engine == "exact" else []
-    done = subprocess.run([LWP, "collect", "-o", result, *how, "--", program, str(seconds)], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    said = ""
     try:
+        said = subprocess.run([LWP, "collect", "-o", result, *how, "--", program, str(seconds)], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", stdin=subprocess.DEVNULL).stdout
         with open(result + "/analysis.json") as file:
             return judge(json.load(file), shape)
     except (OSError, ValueError) as error:
-        return "FAIL", "status %d, %s: %s" % (done.returncode, error, done.stdout[-300:])
+        return "FAIL", "%s: %s" % (error, said[-300:])
 
 
 def try_shape(shape, args, folder):

@@ -5,7 +5,7 @@
 !!! fortran_static type=star bytes=104 hot=lum@88 name=sky,stars
 !!! fortran_common type=star bytes=104 hot=lum@88 name=shared_stars,shared_stars_,stars
 !!! fortran_component type=star bytes=104 hot=lum@88 path=MAIN__,main,make name=g,stars,g%stars
-!!! fortran_pointer type=node bytes=104 hot=lum@88,next@96 path=MAIN__,main,make_star name=first,star,next,s
+!!! fortran_pointer type=node bytes=104 hot=lum@88,next@96 path=MAIN__,main,make_star name=first,star,next,p
 !!! fortran_arrays type=real(kind=8)|real*8|double bytes=8 path=MAIN__,main name=a block=16777216
 !!! fortran_arrays and type=real(kind=4)|real*4|float bytes=4 path=MAIN__,main name=b block=8388608
 !!! fortran_O3 of=fortran_types flags=-O3
