@@ -29,6 +29,7 @@
 /// array_sequential type=city bytes=128 hot=weight@96 path=main name=cities
 /// array_unrolled of=array_sequential flags=-O3,-funroll-loops
 /// array_vectors type=point bytes=56 hot=y@8,t@36 path=main name=points flags=-O3,-mavx2,-ffast-math
+/// array_wide type=quad bytes=72 hot=x@32,y@36,z@40,w@44 path=main name=quads
 /// array_stripped of=array_malloc strip=1
 /// array_no_debug of=array_nested flags=-g0
 #define _GNU_SOURCE
@@ -119,6 +120,14 @@ struct point {
     float u, v, w, q, s, t;
     double z[2];
 };
+
+struct quad {
+    long id;
+    char tag[24];
+    float x, y, z, w;
+    double more[3];
+};
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
 
 #if defined shape_array_static
 static struct star stars[N];
@@ -326,6 +335,22 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < N; i++)
         late[i].seen = 1, late[i].gain = 2;
     REPEAT(walk(late, N));
+    return 0;
+}
+#elif defined shape_array_wide
+NI static double walk(const struct quad *quads, size_t n)
+{
+    four sum = {0};
+    EACH(i, n)
+        sum += *(const four *)&quads[i].x; // one load of four fields
+    return sum[0] + sum[1] + sum[2] + sum[3];
+}
+int main(int argc, char **argv)
+{
+    struct quad *quads = calloc(2 * N, sizeof *quads);
+    for (size_t i = 0; i < 2 * N; i++)
+        quads[i].id = (long)i, quads[i].x = 1;
+    REPEAT(walk(quads, 2 * N));
     return 0;
 }
 #elif defined shape_array_vectors
