@@ -26,6 +26,11 @@ check-long: all units examples
 check-rounds: all examples
 	$(run_tests) --timeout 7200 $(rounds)
 
+# Real programs from Debian's source packages, built and kept in REAL_SCRATCH; goes on where it was. REAL_ONLY=NAME,NAME: some of them.
+REAL_SCRATCH = $(CURDIR)/obj/real
+check-real: all
+	LWP='$(CURDIR)/lwp' nice $(srcdir)/tests/real/real.py --scratch '$(REAL_SCRATCH)' --only '$(REAL_ONLY)' --table '$(srcdir)/docs/real.md'
+
 # Which lines of these folders the unit tests, the fuzzers' inputs and a few minutes of end-to-end tests execute; fails below the bar.
 # (On one's own code only: the preload library and the exact engine run in processes that may not write files of ours.)
 covered_folders = format analysis web
@@ -41,4 +46,4 @@ coverage: all examples
 
 include $(srcdir)/tests/fuzz/fuzz.mk
 
-.PHONY: check check-unit check-e2e check-san check-long check-rounds coverage
+.PHONY: check check-unit check-e2e check-san check-long check-rounds check-real coverage

@@ -1,0 +1,44 @@
+"""The sampled result against the traced one: the same sizes of elements, types and fields, and the same hot data."""
+import collections
+
+import lines
+
+LEAST, HOT = 30, 0.1
+
+
+def key(thing):
+    site = thing.get("site") or {}
+    return thing["kind"], lines.base(site.get("file")), site.get("line"), lines.plain(site.get("function")), thing["name"] if thing["kind"] != "heap" else None
+
+
+def check(sampled, traced):
+    told, sums = [], collections.Counter()
+    known = collections.defaultdict(list)
+    for thing in traced["objects"]:
+        known[key(thing)].append(thing)
+    for thing in sampled["objects"]:
+        if thing["kind"] not in ("heap", "static") or thing["samples"] < LEAST:
+            continue
+        name = f"{thing['name']} ({thing['share']:.1%})"
+        others = known.get(key(thing))
+        if thing["share"] >= HOT:
+            sums["hot"] += 1
+            if not others or max(other["share"] for other in others) < 0.01:
+                sums["cold_there"] += 1
+                told.append(f"{name} is hot; traced it has {max(other['share'] for other in others):.1%}" if others else f"{name} is hot; the trace has no such object")
+        if not others:
+            continue
+        sums["objects"] += 1
+        if thing["element_bytes"] and not any(other["element_bytes"] in (None, thing["element_bytes"]) for other in others):
+            sums["sizes"] += 1
+            told.append(f"{name}: elements of {thing['element_bytes']} bytes; traced {[other['element_bytes'] for other in others]}")
+        if thing["type"] and not any(other["type"] in (None, thing["type"]) for other in others):
+            sums["types"] += 1
+            told.append(f"{name}: type {thing['type']}; traced {[other['type'] for other in others]}")
+        same = [other for other in others if other["type"] == thing["type"]]
+        for field in thing["fields"]:
+            there = [other_field for other in same for other_field in other["fields"] if other_field["offset"] == field["offset"]]
+            if there and field["name"] not in [other_field["name"] for other_field in there]:
+                sums["fields"] += 1
+                told.append(f"{name}: at {field['offset']} {field['name']}; traced {[other_field['name'] for other_field in there]}")
+    return dict(sums), told

@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+"""Real programs, built from Debian's source packages, run under lwp: is it right about what needs no truth known beforehand?
+
+    real.py [--scratch FOLDER] [--only NAME,NAME] [--minutes N] [--table FILE] [--again]
+
+Needs LWP, the lwp binary. Everything is kept in the scratch folder: a build for good, a run until the recipe or the collector changes,
+so a run that ended early goes on where it was. Exit status: 0 all programs were checked and nothing disagrees, 1 something is wrong,
+2 wrong use, 3 the time was over first."""
+import argparse
+import glob
+import hashlib
+import os
+import subprocess
+import sys
+import time
+
+import check_engines
+import check_loops
+import check_paths
+import check_shares
+import runs
+import table
+
+ANALYSIS_S = 2
+
+
+def collector_id(lwp):
+    folder = os.path.dirname(lwp)
+    digest = hashlib.sha256()
+    for name in ("liblwp-light.so", "exact/lwp-amd64-linux"):
+        for place in (folder, os.path.join(folder, "../lib/lwp")):
+            if os.path.exists(os.path.join(place, name)):
+                digest.update(open(os.path.join(place, name), "rb").read())
+                break
+    return digest.hexdigest()[:16]
+
+
+def unharmed(alone, under, what):
+    """Sentences of what is another with lwp than without."""
+    told = []
+    if alone["status"] != under["status"]:
+        told.append(f"{what}: status {under['status']} instead of {alone['status']}: " + (under["errors"].strip().splitlines() or ["no message"])[-1])
+    if alone["output"] != under["output"]:
+        told.append(f"{what}: another output")
+    return told
+
+
+def counts(program, collector, control):
+    """The runs: alone twice (is the output always the same?), sampled, and of a smaller size alone, with the control, traced."""
+    told, full, size = [], program.sampled_size, program.traced_size
+    alone = program.run("alone", full)
+    sampled = program.collect("sampled", full, "", collector)
+    told += unharmed(alone, sampled, "sampled")
+    if told and program.run("alone again", full)["output"] != alone["output"]:
+        raise runs.Skip("its output is another in each run: the recipe is wrong")
+    small = program.run("alone small", size)
+    place = os.path.join(program.folder, "control")
+    for name in glob.glob(place + ".[0-9]*"):
+        if "run control" not in program.state or program.state["run control"]["key"][-1] != collector:
+            os.remove(name)
+    told += unharmed(small, program.collect("control", size, "--detect layout", collector, LD_PRELOAD=control, LWP_REAL_CONTROL=place), "with the control")
+    told += unharmed(small, program.collect("exact", size, "-e exact --detect layout", collector), "traced")
+    return told
+
+
+def witnesses(analysis):
+    """Of the accesses whose field both their address and their code name, the share that disagree; None: this lwp does not say."""
+    types = analysis.get("types") or {}
+    if types.get("agreement") is None:
+        return None, 0
+    return 1 - types["agreement"], types.get("compared") or 0
+
+
+def check(program, collector, control):
+    row = {"name": program.name, "language": program.language, "version": program.state.get("version"), "told": {}}
+    row["told"]["unharmed"] = counts(program, collector, control)
+    analyses, slowest = {}, 0
+    for kind in ("sampled", "control", "exact"):
+        analyses[kind], took, wrong = program.analyze(kind)
+        slowest = max(slowest, took)
+        if wrong:
+            row["told"].setdefault("analysis", []).append(f"{kind}: {wrong}")
+    row["analysis_s"] = slowest
+    if slowest > ANALYSIS_S:
+        row["told"].setdefault("analysis", []).append(f"takes {slowest:.1f} s")
+    sampled, traced = analyses["sampled"], analyses["exact"]
+    if not sampled:
+        return row
+    row["samples"], row["stall"], row["addresses"] = sampled["run"]["samples"], sampled["run"].get("stall_share"), sampled["run"]["samples_with_address"]
+    row["cpu_s"] = sampled["run"]["cpu_s"]
+    row["findings"] = [finding["title"] for finding in sampled["findings"]]
+    row["fields"], row["compared"] = witnesses(sampled)
+    row["shares"], row["told"]["shares"] = check_shares.check(sampled)
+    row["loops"], row["told"]["loops"] = check_loops.check(program, sampled, "sampled")
+    if analyses["control"]:
+        row["paths"], row["told"]["paths"] = check_paths.check(program, analyses["control"], os.path.join(program.folder, "control"))
+    if traced:
+        shares, told = check_shares.check(traced)
+        row["shares"] = {key: row["shares"][key] + shares[key] for key in shares}
+        row["told"]["shares"] += ["traced: " + sentence for sentence in told]
+        row["engines"], row["told"]["engines"] = check_engines.check(sampled, traced)
+        row["traced_fields"], row["traced_compared"] = witnesses(traced)
+    return row
+
+
+def build_control(scratch):
+    library = os.path.join(scratch, "control.so")
+    source = os.path.join(runs.HERE, "control.c")
+    if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
+        subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-fno-optimize-sibling-calls", "-o", library, source, "-ldl", "-lpthread"], check=True)
+    return library
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--scratch", default=os.environ.get("REAL_SCRATCH", os.path.join(os.environ.get("BUILD", "."), "obj/real")))
+    parser.add_argument("--only", default=os.environ.get("REAL_ONLY", ""))
+    parser.add_argument("--minutes", type=float, default=40)
+    parser.add_argument("--table")
+    parser.add_argument("--again", action="store_true", help="run programs again though their results are kept")
+    options = parser.parse_args()
+    scratch, lwp = os.path.abspath(options.scratch), os.path.abspath(os.environ["LWP"])
+    os.makedirs(scratch, exist_ok=True)
+    names = sorted(os.path.basename(name)[:-3] for name in glob.glob(runs.HERE + "/programs/*.sh"))
+    only = [name for name in options.only.split(",") if name]
+    if set(only) - set(names):
+        print("no such program:", *sorted(set(only) - set(names)))
+        return 2
+    late_at, apt, control, collector = time.time() + options.minutes * 60, runs.Apt(scratch), build_control(scratch), collector_id(lwp)
+    rows, skipped, late = [], [], []
+    for name in only or names:
+        program = None
+        try:
+            program = runs.Program(name, scratch, lwp, late_at, apt)
+            if options.again:
+                program.keep(**{key: None for key in program.state if key.startswith("run ")})
+            program.left()
+            program.build()
+            rows.append(check(program, collector, control))
+            table.say(rows[-1])
+        except runs.Skip as reason:
+            skipped.append((name, str(reason)))
+            print(f"skip  {name}: {reason}")
+        except runs.Late:
+            late.append(name)
+    if options.table and not only:
+        with open(options.table, "w") as out:
+            out.write(table.page(rows, skipped, late, lwp))
+    for name in late:
+        print(f"late  {name}: not done within {options.minutes:.0f} minutes; the same command goes on from here")
+    wrong = sum(table.is_wrong(row) for row in rows)
+    print(f"{len(rows) - wrong} passed, {wrong} failed, {len(skipped)} skipped")
+    return 1 if wrong else 3 if late else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,22 @@
+#!/bin/bash
+# Usage: recipe.sh PROGRAM build|run|say VARIABLE: one step of tests/real/programs/PROGRAM.sh. A recipe sets
+#
+#     packages   Debian source packages; the first one is unpacked to $TREE, each other one to $TREE/../NAME
+#     debs       Debian binary packages that are needed to build (headers, crates), unpacked to $TREE/../debs
+#     needs      commands that must be there
+#     language   c, c++, rust or fortran
+#     sampled    SIZE of the runs that are sampled, some 2 s
+#     traced     SIZE of the runs that see every access or unwind at every allocation
+#     build      function: builds with $CFLAGS in $TREE, the current folder
+#     run        function: in an empty folder, makes its input, runs the program as `$WITH program`, and prints what depends on
+#                nothing but the program and SIZE
+set -u
+program=$1 step=$2
+sampled=100 traced=20 debs= needs= language=c
+. "$(dirname "$0")/programs/$program.sh" || exit 1
+case $step in
+build) cd "$TREE" && set -e && build ;;
+run) run ;;
+say) eval "printf '%s\n' \"\${$3}\"" ;;
+*) exit 2 ;;
+esac

@@ -1,0 +1,84 @@
+"""How the corpus is said: a few lines a program on the terminal, a table for docs/."""
+import re
+import subprocess
+
+def percent(part, whole):
+    return None if not whole else part / whole
+
+
+def rate(share):
+    return "-" if share is None else "0" if share == 0 else "{:.0f} %".format(100 * share) if share >= 0.1 else "{:.2g} %".format(100 * share)
+
+
+def rates(row):
+    """What disagrees, as fractions; None: could not be checked."""
+    paths, loops, engines, shares = (row.get(key) or {} for key in ("paths", "loops", "engines", "shares"))
+    return {
+        "fields": row.get("fields"),
+        "traced fields": row.get("traced_fields"),
+        "allocations": percent(paths.get("wrong_allocations", 0) + paths.get("wrong_blocks", 0), paths.get("allocations", 0) + paths.get("blocks", 0)),
+        "sites": percent(paths.get("wrong_sites", 0), paths.get("objects", 0)),
+        "paths": percent(paths.get("wrong_paths", 0), paths.get("objects", 0)),
+        "loops": percent(loops.get("wrong", 0), loops.get("loops", 0)),
+        "lines": percent(loops.get("outside", 0), loops.get("weight", 0)),
+        "engines": percent(sum(engines.get(key, 0) for key in ("sizes", "types", "fields")), engines.get("objects", 0)),
+        "hot": percent(engines.get("cold_there", 0), engines.get("hot", 0)),
+        "shares": percent(shares.get("wrong", 0), shares.get("checked", 0)),
+    }
+
+
+# From which rate on a program fails.
+BOUNDS = {"fields": 0.005, "traced fields": 0.005, "allocations": 0.005, "sites": 0, "paths": 0, "loops": 0, "lines": 0.05, "engines": 0, "shares": 0}
+
+
+def is_wrong(row):
+    found = rates(row)
+    return bool(row["told"].get("unharmed") or row["told"].get("analysis") or any((found[key] or 0) > bound for key, bound in BOUNDS.items()))
+
+
+def say(row):
+    found = rates(row)
+    print(f"{'FAIL' if is_wrong(row) else 'ok  '}  {row['name']} {row.get('version')}: {row.get('samples')} samples, "
+          + ", ".join(f"{key} {rate(share)}" for key, share in found.items()) + f"; analysis {row['analysis_s']:.1f} s", flush=True)
+    for what, sentences in row["told"].items():
+        for sentence in sentences[:12]:
+            print(f"      {what}: {sentence}", flush=True)
+        if len(sentences) > 12:
+            print(f"      {what}: and {len(sentences) - 12} more")
+
+
+HEAD = """# Real programs
+
+`make check-real` builds these programs from Debian's source packages with `-g -O2` and runs each alone, sampled, with a library that
+unwinds at every allocation, and traced. It checks what needs no truth known beforehand, and writes this page. Its rates are of what
+*disagrees*; `-` is what could not be checked.
+
+| column | what is compared |
+|---|---|
+| fields | the field by an access's address with the field by its code, of the accesses that have both; sampled, then traced |
+| allocations | the callers recorded for each allocation with those that unwinding finds |
+| sites, paths | of objects with 0.5 % of the time or more: those whose allocation site, or whole path, is not that of all their allocations |
+| loops, lines | loops most of whose samples the line table puts elsewhere, in any inlined frame; and the share of all samples |
+| engines | sizes of elements, types and names of fields that the sampled and the traced result give for the same object |
+| shares | shares outside their interval, parts that are more than their whole, findings that contradict what they are based on |
+| analysis | seconds for the slowest of the three results |
+
+"""
+
+
+def page(rows, skipped, late, lwp):
+    version = subprocess.run([lwp, "--version"], stdout=subprocess.PIPE, text=True).stdout.split("\n")[0]
+    out = [HEAD, f"Made with {re.sub('^lwp ', 'lwp ', version)}.\n\n"]
+    out.append("| program | version | language | samples | stalled | unharmed | fields | allocations | sites | paths | loops | lines | engines | shares | analysis |\n")
+    out.append("|---|---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+    for row in rows:
+        found = rates(row)
+        cells = [row["name"], row.get("version") or "-", row["language"], str(row.get("samples", "-")), rate(row.get("stall")),
+                 "no" if row["told"].get("unharmed") else "yes", rate(found["fields"]) + ", " + rate(found["traced fields"])]
+        cells += [rate(found[key]) for key in ("allocations", "sites", "paths", "loops", "lines", "engines", "shares")]
+        out.append("| " + " | ".join(cells + [f"{row['analysis_s']:.1f} s"]) + " |\n")
+    for name, reason in skipped:
+        out.append(f"\n{name} was skipped: {reason}.\n")
+    if late:
+        out.append("\nNot done in the time given: " + ", ".join(late) + ".\n")
+    return "".join(out)
