@@ -45,9 +45,8 @@ def where(file, body):
 
 
 def says(loop, frames):
-    name = lines.plain(loop["function"])
-    return any(lines.plain(function) == name and file == lines.base(loop["file"]) and loop["first_line"] <= line <= loop["last_line"]
-               for function, file, line in frames)
+    """By file and line alone: addr2line names some frames of inlined functions after the function around them."""
+    return any(file == lines.base(loop["file"]) and loop["first_line"] <= line <= loop["last_line"] for _, file, line in frames)
 
 
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.|\\\n)*)", re.M)
@@ -87,7 +86,7 @@ def sources(program):
 
 
 def check_fields(program, analysis, loop_bodies, told):
-    """Fields that a loop is said to use, and whose names no source line of its instructions has near it: a hint, since a macro or a
+    """Fields that a loop without calls is said to use, and whose names no source line of its instructions has near it: a hint, since a macro or a
     pointer to the field hides the name."""
     total = strange = 0
     for thing in analysis["objects"]:
@@ -125,7 +124,8 @@ def check(program, analysis, kind):
                 sums["unknown"] += loop["samples"]
             continue
         own = {at: weight for at, weight in weights[path].items() if owners[path][at] == loop["address"]}
-        bodies[number] = (tuple(body), file)
+        if not file.has_table(*function) and not body & file.calls(*function): # what a callee uses outside of loops of its own is its caller's loop's
+            bodies[number] = (tuple(body), file)
         if loop["samples"] < LEAST or not own:
             continue
         frames = file.frames(own)

@@ -22,7 +22,7 @@ def check_objects(analysis, told):
         name = f"object {thing['name']}"
         within(told, name, thing["share"], thing["share_ci"])
         fields = sum(field["share"] for field in thing["fields"])
-        told.must(fields <= thing["share"] * (1 + 1e-3) + NEAR, f"{name}: its fields' shares add up to {fields:.4f} of {thing['share']:.4f}")
+        told.must(fields <= thing["share"] * (1 + 1e-3) + NEAR * (1 + len(thing["fields"])), f"{name}: its fields' shares add up to {fields:.4f} of {thing['share']:.4f}")
         told.must(sum(use["share"] for use in thing["loops"]) <= 1 + 1e-3, f"{name}: its loops' shares add up to more than 1")
         end = 0
         for field in sorted(thing["fields"], key=lambda field: field["offset"]):
@@ -31,8 +31,9 @@ def check_objects(analysis, told):
         if thing["element_bytes"]:
             told.must(end <= thing["element_bytes"] or not thing["fields"], f"{name}: fields reach to {end}, an element to {thing['element_bytes']}")
             if thing["bytes"] and thing["elements"] and thing["allocations"] == 1:
-                held = thing["element_bytes"] * thing["elements"] + thing.get("element_start", 0)
-                told.must(held <= thing["bytes"] + thing["element_bytes"], f"{name}: {thing['elements']} elements take {held} of {thing['bytes']} bytes")
+                held = thing["element_bytes"] * thing["elements"] + (thing.get("element_start") or 0)
+                room = thing.get("allocated_bytes") or thing["bytes"]
+                told.must(held <= room, f"{name}: {thing['elements']} elements take {held} of {room} bytes")
         for use in thing["loops"]:
             told.must(use["loop"] < len(analysis["loops"]), f"{name}: there is no loop {use['loop']}")
         told.must(thing["samples"] <= analysis["run"]["samples"], f"{name}: more samples than there are")

@@ -71,11 +71,29 @@ class File:
         return {at: self.known.get(at, []) for at in addresses}
 
     @functools.lru_cache(maxsize=None)
-    def code(self, start, end):
-        """{address: (next or None, target or None)} of the instructions of a function."""
+    def instructions(self, start, end):
+        """(address, mnemonic, operands), as text, of a function."""
         out = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--start-address={start}", f"--stop-address={end}", self.path],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
-        lines = re.findall(r"^ *([0-9a-f]+):\t([a-z0-9]+(?: [a-z][a-z0-9]+)?) *(.*)$", out, re.M)
+        return re.findall(r"^ *([0-9a-f]+):\t([a-z0-9]+(?: [a-z][a-z0-9]+)?) *(.*)$", out, re.M)
+
+    def has_table(self, start, end):
+        """Whether a jump in it has targets that only a table knows: then not all of its loops' instructions are known."""
+        return any(name.split()[-1] == "jmp" and "*" in rest for _, name, rest in self.instructions(start, end))
+
+    def calls(self, start, end):
+        """The addresses of a function's calls, and of its jumps out of it."""
+        found = set()
+        for address, name, rest in self.instructions(start, end):
+            place = re.match(r"([0-9a-f]+)\b", rest)
+            if "call" in name or (name.startswith("j") and place and "*" not in rest and not start <= int(place[1], 16) < end):
+                found.add(int(address, 16))
+        return found
+
+    @functools.lru_cache(maxsize=None)
+    def code(self, start, end):
+        """{address: (next or None, target or None)} of the instructions of a function."""
+        lines = self.instructions(start, end)
         code = {}
         for i, (address, name, rest) in enumerate(lines):
             following = int(lines[i + 1][0], 16) if i + 1 < len(lines) else None

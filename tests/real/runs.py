@@ -178,7 +178,7 @@ class Apt:
         with open(self.folder + "/apt.conf", "w") as out:
             out.write(f'Dir::State "{self.folder}/state/";\nDir::State::status "/var/lib/dpkg/status";\nDir::Cache "{self.folder}/cache/";\n'
                       f'Dir::Etc::sourcelist "{self.folder}/etc/sources.list";\nDir::Etc::sourceparts "-";\nAPT::Sandbox::User "";\n')
-        if not glob.glob(self.folder + "/state/lists/*Sources*"):
+        if not glob.glob(self.folder + "/state/lists/*Sources*") or not glob.glob(self.folder + "/state/lists/*Packages*"):
             self.apt(["apt-get", "update"], self.folder, "the lists of Debian's packages cannot be had")
         self.ready = not self.reason
 

@@ -1,7 +1,7 @@
 # An aligner of DNA: sorted arrays of seeds, hash tables made by macros, an allocator of its own for each thread.
 packages=minimap2
 needs=python3
-sampled=100 traced=20
+sampled=400 traced=60
 build() {
     sed -i -e 's,#include "simde/x86/sse4.1.h",#include <smmintrin.h>,' -e 's,#include <simde/x86/sse2.h>,#include <emmintrin.h>,' ksw2_*.c
     nice $CC $CFLAGS -msse4.1 -DHAVE_KALLOC -o minimap2 $(ls *.c | grep -v -e example.c -e ksw2_dispatch.c) -lm -lz -lpthread

@@ -4,7 +4,7 @@ language=c++
 needs=python3
 sampled=100 traced=20
 build() {
-    for file in $(ls src/*.cc | grep -v -e _test -e win32 -e msvc -e perftest -e test.cc -e browse -e minidump); do
+    for file in $(ls src/*.cc | grep -v -e _test -e win32 -e msvc -e perftest -e test.cc -e browse -e minidump -e bench -e '\.in\.cc'); do
         nice $CXX $CFLAGS -std=c++11 -DNINJA_HAVE_PPOLL -c -o "$(basename "$file" .cc).o" "$file"
     done
     $CXX -o ninja ./*.o -lpthread

@@ -12,8 +12,24 @@ build() {
     mkdir -p .cargo
     printf '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "%s"\n' "$crates" > .cargo/config.toml
     rm -f Cargo.lock
-    sed -i -e '/dev-dependencies/,$d' Cargo.toml
-    printf '[features]\ndefault = ["getopts"]\nsimd = []\n[profile.release]\ndebug = true\nopt-level = 2\n' >> Cargo.toml
+    cat > Cargo.toml <<'T'
+[package]
+name = "pulldown-cmark"
+version = "0.9.2"
+edition = "2018"
+build = false
+[[bin]]
+name = "pulldown-cmark"
+path = "src/main.rs"
+[dependencies]
+bitflags = "1"
+memchr = "2"
+unicase = "2"
+getopts = "0.2"
+[profile.release]
+debug = true
+opt-level = 2
+T
     CARGO_HOME=$PWD/.home nice cargo build --offline --release -j2 --bin pulldown-cmark
 }
 run() {

@@ -1,7 +1,7 @@
 # A server: hash tables of linked entries, reference-counted objects with their value behind them, strings with a header in front.
 packages=redis
 needs=python3
-sampled=100 traced=20
+sampled=400 traced=20
 build() {
     nice make -C src MALLOC=libc OPTIMIZATION=-O2 redis-server V=1
 }
