@@ -44,9 +44,15 @@ def where(file, body):
     return shared
 
 
-def says(loop, frames):
-    """By file and line alone: addr2line names some frames of inlined functions after the function around them."""
-    return any(file == lines.base(loop["file"]) and loop["first_line"] <= line <= loop["last_line"] for _, file, line in frames)
+def says(program, loop, frames):
+    """By file and line alone: addr2line gives some inlined functions the name, or the file, of the one around them. A line beyond the end of
+    its file is of another one."""
+    for _, file, line in frames:
+        text = sources(program)[0].get(file)
+        misnamed = text is not None and line > len(text)
+        if (file == lines.base(loop["file"]) or misnamed) and loop["first_line"] <= line <= loop["last_line"]:
+            return True
+    return False
 
 
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.|\\\n)*)", re.M)
@@ -85,7 +91,7 @@ def sources(program):
     return program.sources
 
 
-def check_fields(program, analysis, loop_bodies, told):
+def check_fields(program, analysis, loop_bodies, hints):
     """Fields that a loop without calls is said to use, and whose names no source line of its instructions has near it: a hint, since a macro or a
     pointer to the field hides the name."""
     total = strange = 0
@@ -104,13 +110,13 @@ def check_fields(program, analysis, loop_bodies, told):
                 if word not in text:
                     strange += 1
                     loop = analysis["loops"][use["loop"]]
-                    told.append(f"{thing['name']} ({thing['share']:.1%}): field {field} in loop {loop['function']} {lines.base(loop['file'])}:"
+                    hints.append(f"{thing['name']} ({thing['share']:.1%}): field {field} in loop {loop['function']} {lines.base(loop['file'])}:"
                                 f"{loop['first_line']}-{loop['last_line']}, none of whose instructions' source lines names it")
     return total, strange
 
 
 def check(program, analysis, kind):
-    weights, told, sums, bodies = sampled(program, kind), [], collections.Counter(), {}
+    weights, told, hints, sums, bodies = sampled(program, kind), [], [], collections.Counter(), {}
     owners = {path: {at: own_loop(lines.file(path), at) for at in ips} for path, ips in weights.items() if os.path.exists(path)}
     for number, loop in enumerate(analysis["loops"]):
         path = analysis["modules"][loop["module"]]["path"] if loop["module"] is not None else None
@@ -130,20 +136,20 @@ def check(program, analysis, kind):
             continue
         frames = file.frames(own)
         total = sum(own.values())
-        outside = sum(weight for at, weight in own.items() if not says(loop, frames[at]))
+        outside = sum(weight for at, weight in own.items() if not says(program, loop, frames[at]))
         sums["loops"] += 1
         sums["weight"] += total
         sums["outside"] += outside
         named, shared = lines.plain(loop["function"]), lines.plain(where(file, tuple(body)))
         if outside > total / 2:
             sums["wrong"] += 1
-            at = max((at for at in own if not says(loop, frames[at])), key=own.get)
+            at = max((at for at in own if not says(program, loop, frames[at])), key=own.get)
             told.append(f"loop {loop['function']} {lines.base(loop['file'])}:{loop['first_line']}-{loop['last_line']} ({loop['share']:.1%}): "
                         f"{outside / total:.0%} of its samples are not there, most at "
                         + " < ".join(f"{lines.plain(f)} {n}:{line}" for f, n, line in frames[at][:4]))
         elif shared and shared != named:
             sums["misnamed"] += 1
-            told.append(f"loop {loop['function']} {lines.base(loop['file'])}:{loop['first_line']}-{loop['last_line']} ({loop['share']:.1%}): "
+            hints.append(f"loop {loop['function']} {lines.base(loop['file'])}:{loop['first_line']}-{loop['last_line']} ({loop['share']:.1%}): "
                         f"all of its instructions are of {shared}")
-    sums["fields"], sums["strange"] = check_fields(program, analysis, bodies, told)
-    return dict(sums), told
+    sums["fields"], sums["strange"] = check_fields(program, analysis, bodies, hints)
+    return dict(sums), told, hints

@@ -112,7 +112,7 @@ def check(program, collector, control):
     row["told"]["fields"] = []
     disagreeing(sampled, "sampled", row["told"]["fields"])
     row["shares"], row["told"]["shares"] = check_shares.check(sampled)
-    row["loops"], row["told"]["loops"] = check_loops.check(program, sampled, "sampled")
+    row["loops"], row["told"]["loops"], row["told"]["hints"] = check_loops.check(program, sampled, "sampled")
     if analyses["control"]:
         row["paths"], row["told"]["paths"] = check_paths.check(program, analyses["control"], os.path.join(program.folder, "control"))
     if traced:

@@ -2,6 +2,8 @@
 import re
 import subprocess
 
+MOST = {"hints": 3, "paths": 5} # sentences of a kind; hints may be right: copies of whole structures hide a field's name, addr2line misnames functions
+
 def percent(part, whole):
     return None if not whole else part / whole
 
@@ -41,10 +43,11 @@ def say(row):
     print(f"{'FAIL' if is_wrong(row) else 'ok  '}  {row['name']} {row.get('version')}: {row.get('samples')} samples, "
           + ", ".join(f"{key} {rate(share)}" for key, share in found.items()) + f"; analysis {row['analysis_s']:.1f} s", flush=True)
     for what, sentences in row["told"].items():
-        for sentence in sentences[:12]:
+        most = MOST.get(what, 12)
+        for sentence in sentences[:most]:
             print(f"      {what}: {sentence}", flush=True)
-        if len(sentences) > 12:
-            print(f"      {what}: and {len(sentences) - 12} more")
+        if len(sentences) > most:
+            print(f"      {what}: and {len(sentences) - most} more")
 
 
 HEAD = """# Real programs

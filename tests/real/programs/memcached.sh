@@ -11,7 +11,7 @@ build() {
 }
 run() {
     rm -f socket
-    $WITH "$TREE/memcached" -s "$PWD/socket" -u root -A -t 2 -m 512 -c 256 > server.out 2>&1 < /dev/null &
+    $WITH "$TREE/memcached" -s "$PWD/socket" -u root -A -t 2 -m 512 > server.out 2>&1 < /dev/null &
     server=$!
     python3 - "$SIZE" <<'P'
 import hashlib, socket, sys, threading, time
