@@ -383,7 +383,7 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
 /* Another order of loops comes first: data may be laid out well for it. */
 static bool finding_deferred(struct lwp_profile *profile, const struct lwp_answers *answers, uint32_t object, const struct lwp_gain *gain)
 {
-    bool deferred = lwp_locality_tips_change(&answers->locality, &answers->tips, object, (gain->low + gain->high) / 2);
+    bool deferred = lwp_locality_tips_change(&answers->locality, &answers->tips, object, gain->speedup);
     if (deferred)
         lwp_profile_note(profile,
                          "No other layout is advised for %s: loops over it are to be changed first, after which it may be right "
