@@ -164,10 +164,11 @@ static void traversal_pace(struct lwp_traversals *traversals, const struct lwp_t
 {
     const struct lwp_traversal_access *before = &thread->first;
     if (!thread->last_count || before->object != access->object || before->region != access->region || before->code != access->code ||
-        time <= thread->time || time - thread->time >= apart_ns)
+        !access->weight || time - thread->time >= apart_ns)
         return;
     struct lwp_traversal *traversal = traversal_find(traversals, access->object, access->region);
-    const struct lwp_traversal_pace pace = {.ns = time - thread->time, .bytes = (int64_t)(access->offset - before->offset)};
+    /* The time that the thread ran, not what others took from it between. */
+    const struct lwp_traversal_pace pace = {.ns = access->weight, .bytes = (int64_t)(access->offset - before->offset)};
     if (traversal)
         traversal->paces = traversal_keep(traversals, traversal->paces, &traversal->pace_count, &traversal->pace_room,
                                           ++traversal->pace_seen, LWP_TRAVERSAL_PACES, &pace, sizeof pace);

@@ -24,7 +24,7 @@ struct lwp_gain_measured {
     double before;    /* ... takes when the pattern is run */
     double ratio;     /* of the new layout's time to that of today's */
     double low, high; /* its interval, from the spread of the runs */
-    bool reproduced;  /* the pattern takes the loop's time, and waits for memory as much as the loop: the ratio can be believed */
+    bool reproduced;  /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
 };
 
 /* False: it was not measured (not allowed, another machine, no time left, accesses whose order is not known); then only `pace`. */
