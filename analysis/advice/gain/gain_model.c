@@ -37,7 +37,7 @@ static const double stream_l2 = 0.17, stream_l3 = 0.4, stream_core = 0.0075, str
 static const double random_cached = 0.05, random_core = 0.012;
 static const double dependent_l1 = 0.007, dependent_l2 = 0.03, dependent_l3 = 0.16, dependent_core = 0.0008;
 /* What more lines of one element cost at least: nothing up to so many, then by this power. */
-static const double random_free = 3, random_lines = 0.15, dependent_free = 1, dependent_lines = 0.25;
+static const double random_free = 2, random_lines = 0.15, dependent_free = 1, dependent_lines = 0.25;
 static const double latency = 45; /* of a line nobody prefetched, in streamed lines */
 static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_dependent = 0.9, most = 0.99;
 static const double spinning_noted = 0.1;

@@ -2,13 +2,11 @@
  *
  * The access pattern of a loop is read from the strides between two executions of one instruction: to the next element (or a few
  * on), a fixed stride, or random. Sequentially every line is used up whether the arrays are regrouped or not: it saves nothing, and
- * a loop that uses some of the arrays only now fetches all. It only takes fewer streams: beyond a dozen or more the processor's
- * prefetchers lose track. Randomly or with a large stride each array costs a line at each index, and the new element costs one or
- * two in all.
+ * a loop that uses some of the arrays only now fetches all. Randomly or with a large stride each array costs a line at each index, and
+ * the new element costs one or two in all.
  *
  * From lines to time as for splits (gain_model.c). Limits: a column traversal whose lines stay in the cache until the next column
- * counts as if they did not; conflicts of arrays a power of two apart are not counted; loops that lose their vector instructions
- * when arrays are regrouped are feared, not measured. */
+ * counts as if they did not; loops that lose their vector instructions when arrays are regrouped are feared, not measured. */
 #include "analysis/advice/layout/regroup_internal.h"
 
 #include <math.h>
@@ -187,15 +185,6 @@ static void gain_lines(const struct lwp_regroup_candidates *candidates, const st
     }
 }
 
-/* All arrays the loop goes through, in the group or not. */
-static size_t gain_streams(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop)
-{
-    size_t streams = 0;
-    for (size_t c = 0; c < candidates->count; c++)
-        streams += loop->uses[c];
-    return streams;
-}
-
 /* How gain_model.c sees the arrays of a loop: those it uses, one element of each an index. */
 static struct lwp_gain_need gain_need(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
                                       const struct lwp_regroup_loop *loop, bool together, double lines, double random)
@@ -220,25 +209,14 @@ struct gain_loop {
     size_t used, vectors;
 };
 
-/* More streams than prefetchers follow, most of them of the group. */
-static bool gain_many(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
-                      const struct lwp_regroup_loop *loop, const struct gain_loop *of)
+/* No line less is fetched. Fewer streams are easier to follow, but lines that each serve fewer visits ask for more of the prefetchers:
+ * joining six streams took 1.15 to 1.33 times as long. What many streams cost where their lines collide is in conflicts.c. */
+static struct lwp_gain_range gain_sequential(const struct gain_loop *of, double arrives)
 {
-    size_t streams = gain_streams(candidates, loop);
-    return streams > lwp_gain_caches(profile->machine).streams && of->used * 2 > streams;
-}
-
-static struct lwp_gain_range gain_sequential(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
-                                             const struct lwp_regroup_loop *loop, const struct gain_loop *of, double arrives)
-{
-    size_t streams = gain_streams(candidates, loop);
-    bool many = gain_many(profile, candidates, loop, of);
     struct lwp_gain_range range;
     range.low = range.high = 1 - of->after[0] / of->before[0];
     range.low *= range.low > 0 ? arrives : 1;
-    range.low += many ? fmin(0.25, 0.0145 * (double)(streams - lwp_gain_caches(profile->machine).streams)) : 0;
-    range.high += streams > 4 && of->used > 2 ? fmin(0.4, 0.02 * (double)(streams - 4)) : 0;
-    if (of->vectors && !many)
+    if (of->vectors)
         range.low = fmin(range.low, 0) - 0.1;
     return range;
 }
@@ -251,7 +229,7 @@ static struct lwp_gain_range gain_saved(const struct lwp_profile *profile, const
     struct lwp_gain_need after = gain_need(candidates, regroup, loop, true, of->after[0], of->after[1]);
     struct lwp_gain_access access = {LWP_GAIN_RANDOM, loop->shape.chained, loop->shape.instructions};
     double arrives = before.busy > (double)caches.l3_bytes ? 0.6 : 0.3;
-    struct lwp_gain_range order = gain_sequential(profile, candidates, loop, of, arrives), random;
+    struct lwp_gain_range order = gain_sequential(of, arrives), random;
     if (of->pattern == PATTERN_SEQUENTIAL)
         return order;
     if (of->pattern == PATTERN_STRIDED) { /* a column of the new elements may stay in the cache where those of all did not */
@@ -310,9 +288,6 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
             gain_lines(candidates, regroup, loop, line, stride, random, &of.before[random], &of.after[random]);
         struct lwp_gain_range stalled = lwp_gain_stalled(profile, loop->region, of.weight, &loop->shape);
         struct lwp_gain_range saved = gain_saved(profile, candidates, regroup, loop, &of);
-        if (of.pattern != PATTERN_RANDOM && of.pattern != PATTERN_STRIDED &&
-            gain_many(profile, candidates, loop, &of)) /* all of it is slowed down */
-            stalled.low += 0.4 * (stalled.high - stalled.low);
         lwp_gain_add(profile, loop->region, &share, stalled, saved, &saved_all);
         bool random = of.pattern == PATTERN_RANDOM;
         gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, of.before[random], of.after[random]};
