@@ -1,7 +1,7 @@
 /* How the streams of a loop lie relative to each other.
  *
  * In: pairs of accesses that follow each other closely in one loop (concurrent.h). Two streams that go on by the same
- * step keep their distance, and each pair shows it, but for a step when the second access is of the next iteration. The
+ * step keep their distance, and each pair shows it. The
  * stream with most pairs is the origin; one after the other, the streams with most pairs to those that are placed are
  * placed where most of these pairs say. Streams that go their own way (at random, with other steps, in an outer loop)
  * agree with no place and are left out. Blocks that are allocated anew at other addresses keep at best their places in
@@ -12,11 +12,12 @@
 #include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
 #include "analysis/statistics/stride.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRS_MAX = 8192, STEPS_NEEDED = 3, STEPS_LOOKED_AT = 12 };
+enum { PAIRS_MAX = 8192, STEPS_NEEDED = 3, STEPS_LOOKED_AT = 12, NEAR_LINES = 8 };
 
 static const double agree_least = 0.6; /* of a stream's pairs, and of all */
 static const double room_least = 0.9;  /* of all pairs: with fewer, blocks are too many to look at one by one */
@@ -30,8 +31,13 @@ struct place_making {
     struct lwp_conflict_loop *loop;
     struct place_pair pairs[PAIRS_MAX];
     size_t count;
-    uint64_t steps[PAIRS_MAX];
+    struct place_step {
+        uint32_t stream;
+        uint64_t bytes;
+    } steps[PAIRS_MAX]; /* from one execution of an instruction to one soon after */
     size_t step_count;
+    int64_t by_code[LWP_CONFLICT_STREAMS_MAX]; /* what each stream goes on by; 0: its code does not say */
+    int64_t common;                            /* what most go on by */
 };
 
 /* LWP_NONE: there are too many. */
@@ -69,7 +75,7 @@ static double place_pairs(const struct lwp_profile *profile, struct place_making
             if (a != b)
                 making->pairs[making->count++] = (struct place_pair){a, b, ahead};
             else if (ahead)
-                making->steps[making->step_count++ % PAIRS_MAX] = (uint64_t)llabs(ahead);
+                making->steps[making->step_count++ % PAIRS_MAX] = (struct place_step){a, (uint64_t)llabs(ahead)};
         }
     }
     for (size_t i = 0; i < making->count; i++) {
@@ -188,11 +194,53 @@ static double place_all(struct place_making *making)
     return all ? (double)agree / (double)all : 0;
 }
 
-/* The largest step that most of those seen are multiples of; 0: too few were seen. */
-static uint64_t step_seen(const uint64_t *steps, size_t count)
+/* By their code. Where registers run out, it does not say so of all. */
+static void place_code(struct lwp_profile *profile, struct place_making *making)
 {
-    uint64_t best = 0;
-    for (size_t i = 0; i < count && i < STEPS_LOOKED_AT && count >= STEPS_NEEDED; i++)
+    const struct lwp_conflict_loop *loop = making->loop;
+    uint64_t most = 0;
+    memset(making->by_code, 0, sizeof making->by_code);
+    making->common = 0;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        struct lwp_loop_shape shape;
+        if (lwp_regions_final(profile, stream->region) != loop->region ||
+            !lwp_loop_shape(profile->code, stream->module, stream->address, &shape) || !shape.steps || !shape.step)
+            continue;
+        for (size_t k = 0; k < loop->count; k++)
+            if (loop->streams[k].object == stream->object && loop->streams[k].code == stream->address)
+                making->by_code[k] = shape.step;
+        making->common = stream->accesses > most ? shape.step : making->common;
+        LWP_RAISE(most, stream->accesses);
+    }
+}
+
+/* The second access of a pair is of the next iteration where its instruction stands before the first one's. */
+static void place_align(struct place_making *making)
+{
+    for (size_t i = 0; i < making->count; i++) {
+        struct place_pair *pair = &making->pairs[i];
+        int64_t step = making->by_code[pair->b] ? making->by_code[pair->b] : making->by_code[pair->a];
+        if (making->loop->streams[pair->b].code < making->loop->streams[pair->a].code)
+            pair->ahead -= step ? step : making->common;
+    }
+}
+
+/* The largest step that most of those seen of a part are multiples of; 0: too few were seen, or they are all over the
+ * place. */
+static int64_t step_seen(const struct place_making *making, uint32_t part)
+{
+    uint64_t steps[PAIRS_MAX], best = 0;
+    size_t count = 0, near = 0;
+    for (size_t i = 0; i < making->step_count && i < PAIRS_MAX; i++)
+        if (making->loop->streams[making->steps[i].stream].known &&
+            making->loop->streams[making->steps[i].stream].part == part) {
+            steps[count++] = making->steps[i].bytes;
+            near += making->steps[i].bytes <= NEAR_LINES * making->loop->line;
+        }
+    if (count < STEPS_NEEDED || near * 10 < count * 8)
+        return 0;
+    for (size_t i = 0; i < count && i < STEPS_LOOKED_AT; i++)
         for (size_t k = i; k < count && k < STEPS_LOOKED_AT; k++) {
             uint64_t step = lwp_stride_gcd(steps[i], steps[k]);
             size_t agree = 0;
@@ -201,38 +249,36 @@ static uint64_t step_seen(const uint64_t *steps, size_t count)
             if (step > best && agree * 10 >= count * 8)
                 best = step;
         }
-    return best;
+    return (int64_t)best;
 }
 
-/* By the code of those streams of which it is plain: where one keeps its distance to others, all go on by one step. */
-static int64_t place_step(struct lwp_profile *profile, const struct place_making *making)
+/* Streams of one part go on by one step: by the code of most of those of which it says so, else by what was seen. */
+static void place_steps(const struct place_making *making)
 {
-    const struct lwp_conflict_loop *loop = making->loop;
-    uint64_t most = 0;
-    int64_t step = 0;
-    for (size_t i = 0; i < profile->stream_count; i++) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        struct lwp_loop_shape shape;
-        bool known = false;
-        if (lwp_regions_final(profile, stream->region) != loop->region || stream->accesses <= most)
-            continue;
-        for (size_t k = 0; k < loop->count && !known; k++)
-            known = loop->streams[k].known && loop->streams[k].object == stream->object &&
-                    loop->streams[k].code == stream->address;
-        if (!known || !lwp_loop_shape(profile->code, stream->module, stream->address, &shape) || !shape.steps ||
-            !shape.step)
-            continue;
-        most = stream->accesses;
-        step = shape.step;
+    struct lwp_conflict_loop *loop = making->loop;
+    for (size_t i = 0; i < loop->count; i++) {
+        uint32_t part = loop->streams[i].part, most = 0;
+        int64_t step = 0;
+        for (size_t k = 0; k < loop->count; k++) {
+            uint32_t same = 0;
+            for (size_t l = 0; l < loop->count; l++)
+                same +=
+                    loop->streams[l].known && loop->streams[l].part == part && making->by_code[l] == making->by_code[k];
+            if (loop->streams[k].known && loop->streams[k].part == part && making->by_code[k] && same > most) {
+                step = making->by_code[k];
+                most = same;
+            }
+        }
+        size_t before = 0;
+        while (before < i && loop->streams[before].part != part)
+            before++;
+        loop->streams[i].step = before < i ? loop->streams[before].step : step ? step : step_seen(making, part);
     }
-    return step ? step
-                : (int64_t)step_seen(making->steps, making->step_count < PAIRS_MAX ? making->step_count : PAIRS_MAX);
 }
 
 /* Of the stalls on each stream: those on the first bytes of a line are its first fetch, if it is fetched once. */
 static void place_stalls(const struct lwp_profile *profile, struct lwp_conflict_loop *loop)
 {
-    uint64_t step = (uint64_t)llabs(loop->step);
     for (size_t i = 0; i < profile->concurrents.count; i++) {
         const struct lwp_concurrent *seen = &profile->concurrents.items[i];
         for (size_t k = 0; k < seen->stall_count && lwp_regions_final(profile, seen->region) == loop->region; k++) {
@@ -243,12 +289,26 @@ static void place_stalls(const struct lwp_profile *profile, struct lwp_conflict_
                 continue;
             struct lwp_conflict_stream *stream = &loop->streams[at];
             uint64_t within = stall->access.address % loop->line,
-                     passed = loop->step > 0 ? within : loop->line - 1 - within;
+                     passed = stream->step > 0 ? within : loop->line - 1 - within;
             stream->weight += (double)stall->weight;
-            stream->first += passed < step ? (double)stall->weight : 0;
+            stream->first += passed < (uint64_t)llabs(stream->step) ? (double)stall->weight : 0;
             stream->stalls++;
         }
     }
+}
+
+static bool place_loop(struct lwp_profile *profile, struct place_making *making, bool absolute)
+{
+    making->loop->absolute = absolute;
+    if (place_pairs(profile, making) < room_least)
+        return false;
+    place_code(profile, making);
+    place_align(making);
+    if (place_all(making) < agree_least)
+        return false;
+    place_steps(making);
+    place_stalls(profile, making->loop);
+    return true;
 }
 
 bool lwp_conflict_streams(struct lwp_profile *profile, uint32_t region, struct lwp_conflict_loop *loop)
@@ -256,16 +316,8 @@ bool lwp_conflict_streams(struct lwp_profile *profile, uint32_t region, struct l
     struct place_making *making = lwp_zeroed(1, sizeof *making);
     making->loop = loop;
     loop->region = region;
-    loop->step = 0;
     loop->weight = 0;
-    loop->absolute = true;
-    bool found = place_pairs(profile, making) >= room_least && place_all(making) >= agree_least;
-    if (!found) {
-        loop->absolute = false;
-        found = place_pairs(profile, making) >= room_least && place_all(making) >= agree_least;
-    }
-    if (found && (loop->step = place_step(profile, making)))
-        place_stalls(profile, loop);
+    bool found = place_loop(profile, making, true) || place_loop(profile, making, false);
     free(making);
-    return found && loop->step;
+    return found;
 }

@@ -31,6 +31,7 @@ static const double share_least = 0.02, gain_least = 1.02;
 /* A cache line that an iteration is on. */
 struct conflict_line {
     uint32_t part; /* of the loop's streams */
+    int64_t step;
     size_t block;
     int64_t first, last; /* of its streams */
     double at;           /* between them */
@@ -71,7 +72,8 @@ static void conflict_lines(struct conflict_making *making)
     struct lwp_conflict_loop *loop = &making->loop;
     size_t known = 0;
     for (size_t i = 0; i < loop->count; i++)
-        if (loop->streams[i].known && loop->streams[i].agree * 2 >= loop->streams[i].pairs)
+        if (loop->streams[i].known && loop->streams[i].agree * 2 >= loop->streams[i].pairs && loop->streams[i].step &&
+            (uint64_t)llabs(loop->streams[i].step) < loop->line)
             loop->streams[known++] = loop->streams[i];
     loop->count = known;
     qsort(loop->streams, known, sizeof *loop->streams, conflict_stream_compare);
@@ -87,7 +89,8 @@ static void conflict_lines(struct conflict_making *making)
         }
         if (!line || line->part != stream->part || (uint64_t)(stream->at - line->first) >= loop->line) {
             line = &making->lines[making->count++];
-            *line = (struct conflict_line){.part = stream->part, .block = making->block_count - 1, .first = stream->at};
+            *line = (struct conflict_line){
+                .part = stream->part, .step = stream->step, .block = making->block_count - 1, .first = stream->at};
         }
         line->last = stream->at;
         line->at = (double)line->first + (double)(line->last - line->first) / 2;
@@ -192,25 +195,34 @@ static bool conflict_move(struct conflict_making *making)
     return conflict_most(making, NULL) <= making->ways;
 }
 
+/* Bytes from line `i` of the block, which collides, to the next one of it that does; 0: there is none. */
+static uint64_t conflict_above(const struct conflict_making *making, size_t i, size_t block)
+{
+    const struct conflict_line *line = &making->lines[i];
+    for (size_t k = i + 1; k < making->count && line->block == block && line->collides; k++)
+        if (making->lines[k].block == block && making->lines[k].part == line->part && making->lines[k].collides)
+            return (uint64_t)(making->lines[k].first - line->first);
+    return 0;
+}
+
 /* The block with most lines that collide, and the distance between those of them that are next to each other; by how
  * many bytes that must grow. Whether that is enough. */
 static bool conflict_pad(struct conflict_making *making, struct conflict_padding *padding)
 {
-    const struct conflict_line *before = NULL;
     *padding = (struct conflict_padding){0};
     for (size_t b = 0; b < making->block_count; b++) {
         making->blocks[b].move = 0;
         if (making->blocks[b].colliding > making->blocks[padding->block].colliding)
             padding->block = b;
     }
+    size_t most = 0;
     for (size_t i = 0; i < making->count; i++) {
-        const struct conflict_line *line = &making->lines[i];
-        if (line->block != padding->block || !line->collides)
-            continue;
-        uint64_t apart = before && before->part == line->part ? (uint64_t)(line->first - before->first) : 0;
-        if (apart && (!padding->row || apart < padding->row))
-            padding->row = apart;
-        before = line;
+        uint64_t row = conflict_above(making, i, padding->block);
+        size_t same = 0;
+        for (size_t k = 0; k < making->count && row; k++)
+            same += conflict_above(making, k, padding->block) == row;
+        padding->row = same > most ? row : padding->row;
+        most = same > most ? same : most;
     }
     if (!making->loop.absolute || !padding->row)
         return false;
@@ -248,7 +260,7 @@ static void conflict_gain(struct conflict_making *making, struct lwp_conflict *c
 {
     struct lwp_profile *profile = making->profile;
     struct lwp_gain *gain = &conflict->gain;
-    double step = (double)llabs(making->loop.step) / (double)making->loop.line, all = profile->total.weight;
+    double step = (double)llabs(conflict->step) / (double)making->loop.line, all = profile->total.weight;
     double weight = 0, first_weight = 0, most = 1 - step; /* not even those can all be hits */
     for (size_t i = 0; i < making->count; i++)
         if (making->lines[i].collides) {
@@ -313,20 +325,34 @@ static struct lwp_tally conflict_weight(const struct conflict_making *making)
     return (struct lwp_tally){region->weight.weight * part, region->weight.squares * part, stalls};
 }
 
+/* Of the line that most is waited for, of those that collide. */
+static int64_t conflict_step(const struct conflict_making *making)
+{
+    double most = -1;
+    int64_t step = 0;
+    for (size_t i = 0; i < making->count; i++)
+        if (making->lines[i].collides && making->lines[i].weight > most) {
+            most = making->lines[i].weight;
+            step = making->lines[i].step;
+        }
+    return step;
+}
+
 /* Of one loop; false: none, or nothing is gained. */
 static bool conflict_of(struct conflict_making *making, uint32_t region, struct lwp_conflict *conflict)
 {
     struct lwp_conflict_loop *loop = &making->loop;
     struct conflict_padding padding = {0};
-    if (!lwp_conflict_streams(making->profile, region, loop) || (uint64_t)llabs(loop->step) >= loop->line)
+    if (!lwp_conflict_streams(making->profile, region, loop))
         return false;
     conflict_lines(making);
-    *conflict = (struct lwp_conflict){
-        .region = region, .ways = making->ways, .way_bytes = loop->way, .line_bytes = loop->line, .step = loop->step};
+    *conflict =
+        (struct lwp_conflict){.region = region, .ways = making->ways, .way_bytes = loop->way, .line_bytes = loop->line};
     conflict->lines = conflict_mark(making);
     if (conflict->lines <= making->ways)
         return false;
     conflict->weight = conflict_weight(making);
+    conflict->step = conflict_step(making);
     if (conflict->weight.weight < share_least * making->profile->total.weight ||
         conflict->weight.samples < SAMPLES_NEEDED)
         return false;

@@ -14,6 +14,7 @@ struct lwp_conflict_stream {
     bool known;     /* where it is */
     uint32_t part;  /* only streams of one part were seen together: a loop may go over other arrays each time */
     int64_t at; /* bytes from the part's first stream in one iteration; modulo a way where the loop is not `absolute` */
+    int64_t step; /* bytes from one iteration to the next, of all in its part; 0: not known */
     uint32_t pairs, agree;
     double weight; /* of stalls that were kept (concurrent.h) */
     double first;  /* ... on the first bytes of a line */
@@ -25,7 +26,6 @@ struct lwp_conflict_loop {
     uint32_t region;
     uint64_t way, line; /* bytes */
     bool absolute;      /* the same blocks all the time; else only places in a way are the same */
-    int64_t step;       /* bytes from one iteration to the next; 0: not known */
     struct lwp_conflict_stream streams[LWP_CONFLICT_STREAMS_MAX];
     size_t count;
     double weight; /* of all stalls in it that were kept */
