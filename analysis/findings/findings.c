@@ -380,6 +380,19 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
                              lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, tip->object)), function ? lwp_hash_text(function) : 0));
 }
 
+/* Streams that collide are why more of them are walked side by side than caches keep: moving arrays comes first. */
+static bool finding_tip_deferred(const struct lwp_answers *answers, const struct lwp_locality_tip *tip)
+{
+    const struct lwp_locality_row *row = &answers->locality.rows[tip->row];
+    if (strcmp(tip->kind, "fission") != 0 && strcmp(tip->kind, "padding") != 0)
+        return false;
+    for (size_t i = 0; i < answers->conflicts.count; i++)
+        for (size_t k = 0; k < answers->conflicts.conflicts[i].gain.loop_count; k++)
+            if (answers->conflicts.conflicts[i].gain.loops[k].region == row->region)
+                return true;
+    return false;
+}
+
 /* Another order of loops comes first: data may be laid out well for it. */
 static bool finding_deferred(struct lwp_profile *profile, const struct lwp_answers *answers, uint32_t object, const struct lwp_gain *gain)
 {
@@ -457,7 +470,8 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
     for (i = 0; i < threads->tips.count; i++)
         finding_of_communication(profile, threads, &threads->tips.tips[i], &findings[count++]);
     for (i = 0; i < tips->count; i++)
-        finding_of_tip(profile, &tips->tips[i], &findings[count++]);
+        if (!finding_tip_deferred(answers, &tips->tips[i]))
+            finding_of_tip(profile, &tips->tips[i], &findings[count++]);
     qsort(findings, count, sizeof *findings, finding_compare);
     for (i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
