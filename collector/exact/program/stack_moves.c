@@ -13,7 +13,7 @@ static Int made_room;
 
 void lwp_stack_moves_enter(struct lwp_stack_moves *moves, const IRSB *in)
 {
-    *moves = (struct lwp_stack_moves){NULL};
+    *moves = (struct lwp_stack_moves){.from = NULL};
     made = tool_room(made, &made_room, in->tyenv->types_used, sizeof *made);
     VG_(memset)(made, 0, (SizeT)in->tyenv->types_used * sizeof *made);
 }
