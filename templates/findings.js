@@ -121,6 +121,22 @@ function firstGain(findings) {
   return isRange(gain) && gain[0] > 1 ? [el('strong', null, `The first alone is expected to make the ${wholeOf()} ${gainOf(first)} as fast`), ` (${saved(gain)}).`] : null;
 }
 
+/* Three things that are never mixed up: not measured, nothing to gain, and left alone for reasons. */
+const SILENCE = {not_measured: ['⊘ ', 'Could not be measured: '], nothing_to_gain: ['✓ ', 'Measured, and nothing to gain: '], left_alone: ['✓ ', 'Measured, and left alone: ']};
+function silenceText(silence) {
+  const [sign, what] = Object.hasOwn(SILENCE, silence.kind) ? SILENCE[silence.kind] : ['', ''];
+  return [el('strong', null, el('span', {'aria-hidden': 'true'}, sign), what), prose(silence.sentence || ''), '.', silence.help && [' ', prose(silence.help)]];
+}
+
+/* Data with much stall time that no advice is about. */
+function leftAlone() {
+  const rows = list(data.left_alone);
+  return rows.length > 0 && el('section', null, el('h2', null, 'Left as it is, and why'), el('ul.left-alone', null, rows.map(row => {
+    const object = at(data.objects, row.object);
+    return el('li', null, object ? objectLink(row.object) : 'unknown data', object && isNumber(object.share) && el('span.soft', null, ` ${percent(object.share)}`), ': ', prose(row.sentence || ''), '.');
+  })));
+}
+
 function viewFindings() {
   const findings = list(data.findings), run = data.run;
   const most = Math.max(2, ...findings.map(f => isRange(f.expected_speedup) ? Math.ceil(f.expected_speedup[1] * 2) / 2 : 1));
@@ -128,6 +144,7 @@ function viewFindings() {
   return [
     el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `No advice for ${programName()}`),
     el('p.lead', null, findings.length ? ['Data structures that are laid out wrong for the loops that use them, and work that brings nothing: largest expected gain first. ', firstGain(findings)] :
+      data.silence ? silenceText(data.silence) :
       nothingSampled() ? 'No sample was taken, so nothing is known, good or bad: the program ran too briefly or hardly used the processor.' :
       !run.samples && data.communication ? 'Nothing that was looked for calls for a change.' : few ? `Only ${plural(run.samples, 'sample was', 'samples were')} taken: too few to say anything. Run the program longer or on a larger input.` :
         `In ${plural(run.samples, 'sample', 'samples')} no data structure was found whose layout would make the program measurably faster.` +
@@ -139,7 +156,9 @@ function viewFindings() {
       ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(1) + '\u00a0%' : 'unknown', `${run.engine || 'unknown'} engine`],
     ]),
     findings.length > 0 && el('ol.findings', null, findings.map((f, i) => findingCard(f, i + 1, most))),
+    leftAlone(),
     missingParts(),
+    data.coverage && data.coverage.sentence && el('p.soft', null, data.coverage.sentence),
     el('section', null, el('h2', null, 'Where the time goes'), run.samples > 0 ? [objectsTable(10), el('p.soft', null, rest())] : notMeasured('Which data the time goes to', nothingSampled() ? '-F 10000 --max-overhead 50' : '--detect layout'),
       el('p', null, el('a', {href: '#objects'}, 'All data'), ' · ', el('a', {href: '#loops'}, 'All loops'))),
     notes(),

@@ -8,6 +8,8 @@
 #include "analysis/advice/locality/locality_advice.h"
 #include "analysis/advice/redundancy/redundancy.h"
 #include "analysis/advice/threads/thread_findings.h"
+#include "analysis/findings/reasons.h"
+#include "analysis/findings/silence.h"
 
 struct lwp_finding {
     const char *id, *kind, *title, *severity, *next_step;
@@ -32,9 +34,12 @@ struct lwp_answers {
     struct lwp_sampled_locality sampled; /* without a trace */
     struct lwp_locality_tips tips;
     struct lwp_findings findings;
+    struct lwp_reasons reasons;
+    struct lwp_coverage coverage;
+    struct lwp_silence silence;
 };
 
-/* Fills `findings` from all other answers. Two findings never contradict each other. */
+/* Fills `findings` and what follows from all other answers. Two findings never contradict each other. */
 void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers);
 
 /* What the reader should know of the run: how it was measured, what that leaves open, and modules without names or types. */

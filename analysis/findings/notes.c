@@ -178,6 +178,20 @@ static void run_unknown(struct lwp_profile *profile)
                                   "assumed.");
 }
 
+/* Why there is nothing about redundant stores and loads. */
+static void run_no_redundancy(struct lwp_profile *profile)
+{
+    const char *detect = json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect"));
+    bool asked = detect && (strstr(detect, "redundancy") || strcmp(detect, "all") == 0);
+    if (!detect || !asked)
+        lwp_profile_note(profile, "Redundant stores and loads were not looked for: that takes lwp collect --detect redundancy.");
+    else if (!profile->samples_with_address)
+        lwp_profile_note(profile, "Of redundant stores and loads nothing is known: no access was sampled with its address.");
+    else
+        lwp_profile_note(profile, "Of redundant stores and loads nothing is known: no sampled access could be watched; it is not possible "
+                                  "with this engine, or no hardware breakpoint was available (lwp doctor).");
+}
+
 void lwp_findings_notes(struct lwp_profile *profile, const struct lwp_answers *answers)
 {
     run_measured(profile);
@@ -187,6 +201,5 @@ void lwp_findings_notes(struct lwp_profile *profile, const struct lwp_answers *a
         lwp_profile_note(profile, "Reuse distances and what caches keep were not looked for: that takes a full trace "
                                   "(lwp collect -e exact --detect locality).");
     if (!profile->watchpoints.origin_count)
-        lwp_profile_note(profile, "Redundant stores and loads were not looked for: not asked for (lwp collect --detect), or "
-                                  "not possible with this engine, or no hardware breakpoint was to be had (lwp doctor).");
+        run_no_redundancy(profile);
 }

@@ -87,7 +87,8 @@ static const struct shown shown[] = {
     EACH("pid", " "), EACH("parent_pid", " parent "), EACH("start", " "), ONE("module", "end", "-"),
     EACH("bias", NULL, .as = AS_HEX), EACH("build_id", " build "), EACH("peak_blocks", " peak "),
     EACH("user_ns", " user "), EACH("system_ns", " system "), EACH("own_ns", " own "), EACH("cpu_ns", " cpu "),
-    EACH("samples_with_address", " addressed "), EACH("samples_lost", " lost "), EACH("text", " "),
+    EACH("samples_with_address", " addressed "), EACH("samples_lost", " lost "),
+    ONE("totals", "instructions", " instructions "), EACH("instructions_recorded", " recorded "), EACH("text", " "),
     ONE("thread", "tid", " "), EACH("stack_low", " stack ", .as = AS_HEX), EACH("stack_high", "-", .as = AS_HEX),
     EACH("end_time", "", .as = AS_NOTHING), /* comes with the time that is relative to it */
     EACH("verdicts", "", .as = AS_NAMES), EACH("verdict", "", .as = AS_NAMES), ONE("watch", "end", " ", .as = AS_NAMES),

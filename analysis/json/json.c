@@ -51,6 +51,9 @@ static const struct {
     {"sharing", lwp_json_sharing},
     {"locality", lwp_json_locality},
     {"findings", json_findings},
+    {"coverage", lwp_json_coverage},
+    {"silence", lwp_json_silence},
+    {"left_alone", lwp_json_left_alone},
 };
 
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_answers *answers)

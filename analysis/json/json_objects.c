@@ -237,6 +237,8 @@ static bool *json_needed(struct lwp_json_tables *tables)
             needed[splits->splits[s].layout->objects[k]] = true;
     for (size_t c = 0; c < candidates->count; c++)
         needed[candidates->arrays[c].object] = true;
+    for (size_t i = 0; i < tables->answers->reasons.count; i++)
+        needed[tables->answers->reasons.items[i].object] = true;
     return needed;
 }
 

@@ -47,6 +47,17 @@ static json_t *json_processes(const struct lwp_profile *profile)
                                       processes[i].rank < 0 ? json_null() : json_integer(processes[i].rank), NULL));
 }
 
+/* Of the run, waiting for memory; null where most of it is not known. */
+static json_t *json_stall_share(const struct lwp_json_tables *tables)
+{
+    const struct lwp_profile *profile = tables->profile;
+    const struct lwp_coverage *coverage = &tables->answers->coverage;
+    bool known = !coverage->of || profile->instructions || coverage->share >= 0.5;
+    return lwp_unit_row(profile->weight_unit)->whole_run && known
+               ? lwp_json_share(lwp_share_of(&profile->stalled, &profile->total).value)
+               : json_null();
+}
+
 json_t *lwp_json_run(struct lwp_json_tables *tables)
 {
     const struct lwp_profile *profile = tables->profile;
@@ -60,7 +71,7 @@ json_t *lwp_json_run(struct lwp_json_tables *tables)
                         json_is_object(status) ? json_copied(run, "exit") : json_pack("{s:n,s:n}", "code", "signal"), "engine",
                         lwp_json_text(engine->name), "event", json_copied(run, "event"), "options", json_copied(run, "options"),
                         "weight_unit", lwp_json_text(unit->name), "weight", json_real(profile->total.weight), "stall_share",
-                        unit->whole_run ? lwp_json_share(lwp_share_of(&profile->stalled, &profile->total).value) : json_null(), "samples",
+                        json_stall_share(tables), "samples",
                         lwp_json_count(profile->samples), "samples_with_address", lwp_json_count(profile->samples_with_address),
                         "samples_lost", lwp_json_count(profile->samples_lost), "overhead_percent",
                         cpu > 0 && !engine->exact ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100) : json_null(), "machine",

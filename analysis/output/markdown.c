@@ -123,21 +123,47 @@ static void markdown_head(const struct markdown *page)
     else if (page->review->count)
         fprintf(page->out, "## lwp: %zu finding%s", page->review->count, page->review->count == 1 ? "" : "s");
     else
-        fprintf(page->out, "## lwp: %s", lwp_review_none(page->review));
+        fputs("## lwp: no advice", page->out);
     if (program && *program) {
         fputs(", ", page->out);
         lwp_markdown_code(page->out, program);
     }
     free(program);
     fputs("\n\n", page->out);
+    if (!page->judgement && !page->review->count) {
+        lwp_markdown_text(page->out, lwp_arena_printf(page->review->arena, "No advice: %s.%s%s", lwp_review_none(page->review),
+                                                      lwp_review_help(page->review) ? " " : "",
+                                                      lwp_review_help(page->review) ? lwp_review_help(page->review) : ""));
+        putc('\n', page->out);
+    }
     if (page->judgement && page->judgement->count)
         fputs("| result | | what | why | where |\n|---|---|---|---|---|\n", page->out);
     else if (!page->judgement && page->review->count)
         fputs("| | speed-up | what to change | where |\n|--:|---|---|---|\n", page->out);
 }
 
+/* Data objects that no advice is about. */
+static void markdown_left_alone(const struct markdown *page)
+{
+    struct lwp_review_left left;
+    size_t count = page->judgement ? 0 : lwp_review_left_alone(page->review, 0, &left);
+    if (count)
+        fputs("\n<details><summary>Left as it is, and why</summary>\n\n| share | data | why |\n|--:|---|---|\n", page->out);
+    for (size_t i = 0; i < count; i++) {
+        lwp_review_left_alone(page->review, i, &left);
+        fprintf(page->out, "| %.1f %% | ", 100 * left.share);
+        lwp_markdown_code(page->out, left.name);
+        fputs(" | ", page->out);
+        lwp_markdown_text(page->out, left.sentence);
+        fputs(" |\n", page->out);
+    }
+    if (count)
+        fputs("\n</details>\n", page->out);
+}
+
 static void markdown_foot(const struct markdown *page)
 {
+    markdown_left_alone(page);
     const json_t *run = json_object_get(page->review->root, "run"), *overhead = json_object_get(run, "overhead_percent"), *note;
     size_t i;
     fprintf(page->out, "\n<sub>Measured by lwp's %s engine: %.0f samples, %.0f with an address, %.0f lost",
@@ -147,7 +173,10 @@ static void markdown_foot(const struct markdown *page)
         fprintf(page->out, "; %.2f s of CPU time", lwp_json_amount(run, "cpu_s"));
     if (json_is_number(overhead))
         fprintf(page->out, ", of which lwp took %.1f %%", json_number_value(overhead));
-    fputs(".</sub>\n", page->out);
+    const char *seen = lwp_json_string(json_object_get(page->review->root, "coverage"), "sentence");
+    fputs(seen ? ". " : ".", page->out);
+    lwp_markdown_text(page->out, seen ? seen : "");
+    fputs("</sub>\n", page->out);
     if (!json_array_size(json_object_get(run, "notes")))
         return;
     fputs("\n<details><summary>Notes</summary>\n\n", page->out);

@@ -41,6 +41,11 @@ static void report_run(const struct lwp_report *report)
     if (json_is_number(overhead))
         fprintf(out, "; lwp took %.1f %%", json_number_value(overhead));
     putc('\n', out);
+    const char *seen = lwp_json_string(json_object_get(report->root, "coverage"), "sentence");
+    if (seen) {
+        fprintf(out, "Seen      ");
+        lwp_terminal_wrap(&report->to, 10, seen);
+    }
     const json_t *types = json_object_get(report->root, "types");
     if (json_is_object(types))
         fprintf(report->out, "Types     known for %.0f %% of the time spent on heap and static data\n", lwp_json_percent(types, "share"));
@@ -113,6 +118,7 @@ void lwp_report_print(FILE *out, const struct lwp_review *review, const char *di
     report_run(&report);
     lwp_report_findings(&report);
     report_objects(&report);
+    lwp_report_left_alone(&report);
     report_loops(&report);
     lwp_report_redundancies(&report);
     lwp_report_sharing(&report);

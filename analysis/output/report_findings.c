@@ -119,9 +119,27 @@ static void finding_glance(const struct lwp_report *report)
 
 static bool finding_none(const struct lwp_report *report, const char *before)
 {
-    if (report->review->count == 0)
-        fprintf(report->out, "%sNo advice: %s.\n", before, lwp_review_none(report->review));
-    return report->review->count == 0;
+    const struct lwp_review *review = report->review;
+    if (review->count)
+        return false;
+    fprintf(report->out, "%s", before);
+    lwp_terminal_wrap(&report->to, 0, lwp_arena_printf(review->arena, "No advice: %s.", lwp_review_none(review)));
+    if (lwp_review_help(review))
+        lwp_terminal_wrap(&report->to, 0, lwp_review_help(review));
+    return true;
+}
+
+void lwp_report_left_alone(const struct lwp_report *report)
+{
+    struct lwp_review_left left;
+    size_t count = lwp_review_left_alone(report->review, 0, &left);
+    if (count)
+        lwp_terminal_heading(&report->to, "Left as it is, and why");
+    for (size_t i = 0; i < count; i++) {
+        lwp_review_left_alone(report->review, i, &left);
+        fprintf(report->out, "  %5.1f %%  ", 100 * left.share);
+        lwp_terminal_wrap(&report->to, 11, lwp_arena_printf(report->review->arena, "%s: %s", left.name, left.sentence));
+    }
 }
 
 void lwp_report_findings(const struct lwp_report *report)

@@ -116,8 +116,19 @@ const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_re
 /* Whether too little is known of it to fail a check, or to colour it. */
 bool lwp_review_is_unsure(const struct lwp_review_item *item);
 
-/* What to say where there is no finding: that nothing was found, or that too little was sampled to say. */
+/* What to say where there is no finding: what could not be measured, that nothing is to be gained, or that what there is is left
+ * alone. And what would tell more, or NULL. */
 const char *lwp_review_none(const struct lwp_review *review);
+const char *lwp_review_help(const struct lwp_review *review);
+
+/* A data object with much stall time that no advice is about. */
+struct lwp_review_left {
+    const char *name, *sentence, *code;
+    double share;
+};
+
+/* Fills `left` with number `index`, where there is one; returns how many there are. */
+size_t lwp_review_left_alone(const struct lwp_review *review, size_t index, struct lwp_review_left *left);
 
 /* "53.4 % of all stores (44.8-62.0)" or, counted, without the interval. */
 const char *lwp_review_share(const struct lwp_review *review, const struct lwp_review_item *item);

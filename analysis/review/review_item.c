@@ -157,11 +157,28 @@ enum { SAMPLES_FEW = 100 }; /* fewer do not say that there is nothing */
 
 const char *lwp_review_none(const struct lwp_review *review)
 {
-    const json_t *run = json_object_get(review->root, "run");
+    const json_t *run = json_object_get(review->root, "run"), *silence = json_object_get(review->root, "silence");
     double samples = lwp_json_amount(run, "samples");
+    if (json_is_object(silence)) /* older results have none */
+        return lwp_json_string_or(silence, "sentence", "?");
     if (lwp_engine_named(lwp_json_string(run, "engine"))->exact || samples >= SAMPLES_FEW)
         return "nothing was found that would be worth changing";
     return samples > 0 ? "too few samples were taken to say anything" : "no sample was taken, so nothing is known, good or bad";
+}
+
+const char *lwp_review_help(const struct lwp_review *review)
+{
+    return lwp_json_string(json_object_get(review->root, "silence"), "help");
+}
+
+size_t lwp_review_left_alone(const struct lwp_review *review, size_t index, struct lwp_review_left *left)
+{
+    const json_t *list = json_object_get(review->root, "left_alone"), *row = json_array_get(list, index);
+    const json_t *object = lwp_json_entry(review->root, "objects", row, "object");
+    if (row)
+        *left = (struct lwp_review_left){lwp_json_string_or(object, "name", "unknown data"), lwp_json_string_or(row, "sentence", "?"),
+                                         lwp_json_string_or(row, "code", "?"), lwp_json_amount(object, "share")};
+    return json_array_size(list);
 }
 
 bool lwp_review_is_unsure(const struct lwp_review_item *item)

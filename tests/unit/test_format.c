@@ -293,9 +293,9 @@ static int on_module_end(void *to, const struct lwps_module_end *r)
 static int on_totals(void *to, const struct lwps_totals *r)
 {
     fprintf(((struct log *)to)->to, "T %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                                    " %" PRIu64 "\n",
+                                    " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
             r->time, r->user_ns, r->system_ns, r->own_ns, r->samples, r->samples_with_address, r->samples_lost,
-            r->allocations);
+            r->allocations, r->instructions, r->instructions_recorded);
     return 0;
 }
 

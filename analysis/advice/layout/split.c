@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500 };
+enum { SAMPLES_GOOD = 150, SAMPLES_MANY = 500 };
 
-static const double affinity_least = 0.5, cold_share = 0.01, gain_needed = 1.02, share_worth = 0.02;
+static const double affinity_least = 0.5, cold_share = 0.01;
 static const double witnessed_least = 0.5; /* of the accesses: those whose field the code names, too */
+
+const struct lwp_split_needs lwp_split_needs = {.share = 0.02, .gain = 1.02, .samples = 40};
 
 static bool split_same_type(const struct lwp_type *a, const struct lwp_type *b)
 {
@@ -147,14 +149,20 @@ static const char *split_caution(struct lwp_profile *profile, const struct lwp_l
 }
 
 /* Whether the gain is enough and rests on enough. */
-static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain *gain)
+static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain *gain,
+                        struct lwp_split_reason *reason)
 {
-    if (gain->high < gain_needed)
+    if (gain->high > reason->high) {
+        reason->low = gain->low;
+        reason->high = gain->high;
+    }
+    if (gain->high < lwp_split_needs.gain)
         return false;
-    if (layout->weight.samples < SAMPLES_NEEDED)
+    reason->few |= layout->weight.samples < lwp_split_needs.samples;
+    if (layout->weight.samples < lwp_split_needs.samples)
         lwp_profile_note(profile, "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample faster (-F).",
                          (unsigned long long)layout->weight.samples, lwp_objects_name(profile, layout->objects[0]));
-    return layout->weight.samples >= SAMPLES_NEEDED && gain->low >= gain_needed;
+    return layout->weight.samples >= lwp_split_needs.samples && gain->low >= lwp_split_needs.gain;
 }
 
 /* As arrays with a common index, for nodes that are now allocated one by one. */
@@ -176,7 +184,8 @@ static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
     lwp_gain_between(profile, split->layout, &after, &split->gain);
 }
 
-static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split)
+static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
+                        struct lwp_split_reason *reason)
 {
     if (found->groups + found->cold < 2)
         return false;
@@ -187,12 +196,16 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
         layout->linked = layout->pointed && lwp_element_pointers_scattered(profile, layout);
     }
     lwp_gain_estimate(profile, layout, found->group, found->groups, &split->gain);
-    bool worth = split_worth(profile, layout, &split->gain);
+    bool worth = split_worth(profile, layout, &split->gain, reason);
     if (!worth && layout->single) {
         split_pool(profile, split);
-        worth = split_worth(profile, layout, &split->gain);
+        worth = split_worth(profile, layout, &split->gain, reason);
     }
-    return worth && !split_shares_falsely(profile, split);
+    if (worth && split_shares_falsely(profile, split)) {
+        reason->verdict = LWP_SPLIT_SHARES_FALSELY;
+        return false;
+    }
+    return worth;
 }
 
 /* Vectors as wide as elements hide which fields are used: loops that seem to use everything may not. */
@@ -201,31 +214,54 @@ static bool split_is_vague(const struct lwp_layout *layout)
     return layout->vague >= 0.3 * layout->weight.weight;
 }
 
-static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split)
+/* What stands against a layout that was tried. */
+static enum lwp_split_verdict split_against(const struct lwp_layout *layout, const struct lwp_split_reason *reason)
 {
-    uint64_t l2 = lwp_gain_caches(profile->machine).l2_bytes;
+    return reason->verdict != LWP_SPLIT_NOT_JUDGED ? reason->verdict
+           : split_is_vague(layout)                ? LWP_SPLIT_VAGUE
+           : reason->few                           ? LWP_SPLIT_FEW_SAMPLES
+           : reason->high > 0                      ? LWP_SPLIT_LITTLE_GAIN
+           : layout->weight.samples < lwp_split_needs.samples ? LWP_SPLIT_FEW_SAMPLES
+                                                     : LWP_SPLIT_USED_TOGETHER;
+}
+
+static enum lwp_split_verdict split_before(const struct lwp_profile *profile, const struct lwp_layout *layout)
+{
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
+    return share.value < lwp_split_needs.share                                                                ? LWP_SPLIT_LITTLE_TIME
+           : split_footprint(profile, layout) <= lwp_gain_caches(profile->machine).l2_bytes / 2 ? LWP_SPLIT_FITS_CACHE
+           : !layout->type && layout->probability < 0.95                                        ? LWP_SPLIT_UNSURE_SIZE
+                                                                                                : LWP_SPLIT_NOT_JUDGED;
+}
+
+static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split, struct lwp_split_reason *reason)
+{
     struct split_fields found = {0};
-    if (share.value < share_worth || split_footprint(profile, layout) <= l2 / 2)
-        return false;
-    if (!layout->type && layout->probability < 0.95)
+    *reason = (struct lwp_split_reason){.verdict = split_before(profile, layout), .samples = layout->weight.samples};
+    if (reason->verdict != LWP_SPLIT_NOT_JUDGED)
         return false;
     /* Loops over whole elements do not distinguish fields, and would tie the fields nobody else uses to the next best ones. Where they
      * are most of the cost they count first; but even then it may pay to split for the others. */
     double whole = split_whole(layout);
     bool leave_out = whole < 0.5 * layout->weight.weight;
     split_cluster(profile, layout, leave_out, &found);
-    if (found.groups == 0 || split_padded(profile, layout, found.group))
+    if (found.groups == 0 || split_padded(profile, layout, found.group)) {
+        reason->verdict = found.groups ? LWP_SPLIT_PADDED : LWP_SPLIT_FEW_SAMPLES;
         return false;
-    bool advised = split_parts(profile, layout, &found, split);
-    bool others_worth = layout->weight.weight - whole >= share_worth * profile->total.weight;
+    }
+    bool advised = split_parts(profile, layout, &found, split, reason);
+    bool others_worth = layout->weight.weight - whole >= lwp_split_needs.share * profile->total.weight;
     if (!advised && !leave_out && others_worth && !split_is_vague(layout)) {
         struct split_fields others = {0};
         split_cluster(profile, layout, true, &others);
-        advised = others.groups > 0 && split_parts(profile, layout, &others, split);
+        advised = others.groups > 0 && split_parts(profile, layout, &others, split, reason);
     }
-    if (!advised && (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) || !split_worth(profile, layout, &split->gain)))
+    if (!advised && (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) ||
+                     !split_worth(profile, layout, &split->gain, reason))) {
+        reason->verdict = split_against(layout, reason);
         return false;
+    }
+    reason->verdict = LWP_SPLIT_ADVISED;
     split->caution = split_caution(profile, layout);
     split->confidence = split_confidence(profile, layout);
     split->declaration = lwp_declaration_write(profile, split);
@@ -277,6 +313,7 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
     bool *judged = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *judged);
     size_t count = 0;
     splits->of_object = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof(struct lwp_layout *));
+    splits->reasons = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *splits->reasons);
     splits->count = 0;
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
@@ -303,10 +340,15 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
             uint32_t *kept = lwp_arena_alloc(profile->arena, members, sizeof *kept);
             layout = lwp_layout_make(profile, memcpy(kept, family, members * sizeof *kept), members);
         }
-        if (layout && !split_is_advised(splits, layout) && split_try(profile, layout, &splits->splits[splits->count]))
+        struct lwp_split_reason reason = {.verdict = LWP_SPLIT_NOT_JUDGED};
+        if (layout && split_is_advised(splits, layout))
+            reason.verdict = LWP_SPLIT_ADVISED;
+        else if (layout && split_try(profile, layout, &splits->splits[splits->count], &reason))
             splits->count++;
         else if (layout)
             split_vague(profile, layout);
+        for (size_t k = 0; k < members; k++)
+            splits->reasons[family[k]] = reason;
     }
     qsort(splits->splits, splits->count, sizeof *splits->splits, split_compare);
 }

@@ -25,8 +25,38 @@ struct lwp_split {
     const char *declaration;
 };
 
+/* What was found of a structure: the first that stands against another layout. */
+enum lwp_split_verdict {
+    LWP_SPLIT_NOT_JUDGED, /* no structure is known */
+    LWP_SPLIT_ADVISED,    /* or its type is, for another object */
+    LWP_SPLIT_LITTLE_TIME,
+    LWP_SPLIT_FITS_CACHE,
+    LWP_SPLIT_UNSURE_SIZE,
+    LWP_SPLIT_USED_TOGETHER, /* all fields that are used at all, and none is cold */
+    LWP_SPLIT_PADDED,
+    LWP_SPLIT_SHARES_FALSELY, /* would */
+    LWP_SPLIT_VAGUE,          /* vectors hide which fields are used */
+    LWP_SPLIT_FEW_SAMPLES,
+    LWP_SPLIT_LITTLE_GAIN,
+};
+
+struct lwp_split_reason {
+    enum lwp_split_verdict verdict;
+    uint64_t samples; /* of all objects judged with this one */
+    double low, high; /* the speed-up of the best layout tried; 0: none was */
+    bool few;         /* it might gain, but there are too few samples */
+};
+
+/* What a layout needs for being advised: share of the time, samples, speed-up. */
+struct lwp_split_needs {
+    double share, gain;
+    uint64_t samples;
+};
+extern const struct lwp_split_needs lwp_split_needs;
+
 struct lwp_splits {
     struct lwp_layout **of_object; /* by object, NULL: no structure */
+    struct lwp_split_reason *reasons; /* by object */
     struct lwp_split *splits;      /* largest expected gain first */
     size_t count;
 };

@@ -117,8 +117,12 @@ static uint64_t process_nanoseconds(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
+static uint64_t process_ran_before, process_recorded_before; /* instructions of the process that forked it */
+
 static void process_reset(void)
 {
+    process_ran_before = lwp_trace_ran();
+    process_recorded_before = lwp_trace_recorded();
     lwp_context_map_clear(&lwp_exact_process.contexts);
     lwp_exact_process.active = false;
     lwp_exact_process.samples = lwp_exact_process.samples_with_address = lwp_exact_process.allocations = 0;
@@ -132,7 +136,9 @@ void lwp_exact_process_totals(void)
                                  .system_ns = process_nanoseconds(usage.ru_stime),
                                  .samples = lwp_exact_process.samples,
                                  .samples_with_address = lwp_exact_process.samples_with_address,
-                                 .allocations = lwp_exact_process.allocations};
+                                 .allocations = lwp_exact_process.allocations,
+                                 .instructions = lwp_trace_ran() - process_ran_before,
+                                 .instructions_recorded = lwp_trace_recorded() - process_recorded_before};
     lwps_put_totals(&lwp_exact_process.file, &totals);
 }
 

@@ -105,7 +105,11 @@ static inline void lwp_trace_drain(void)
 
 /* What `left` was set to, and all instructions until then. */
 extern Long lwp_trace_quantum;
-extern uint64_t lwp_trace_count;
+extern uint64_t lwp_trace_count, lwp_trace_count_open; /* open: those that were recorded */
+
+/* All instructions so far, and of them those that were recorded. */
+uint64_t lwp_trace_ran(void);
+uint64_t lwp_trace_recorded(void);
 
 /* Instructions until lwp_trace_tick. */
 static inline Long lwp_trace_left_now(void)

@@ -76,6 +76,7 @@ static void trace_pass(void)
     lwp_trace_drain();
     Long done = lwp_trace_quantum - lwp_trace_left_now();
     lwp_trace_count += (uint64_t)done;
+    lwp_trace_count_open += lwp_trace_open ? (uint64_t)done : 0;
     lwp_trace_quantum -= done;
     if (lwp_trace_inside)
         trace_phase -= done;

@@ -1,0 +1,258 @@
+#include "analysis/findings/reasons.h"
+
+#include "analysis/profile/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECTS_EXPLAINED = 5 };
+
+static const double most = 0.5; /* of an object's stall time: what holds for the object */
+
+#define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
+
+struct subject {
+    struct lwp_profile *profile;
+    const struct lwp_splits *splits;
+    const struct lwp_regroups *regroups;
+    uint32_t index;
+    const struct lwp_object *object;
+    const struct lwp_layout *layout; /* or NULL */
+    struct lwp_split_reason split;
+};
+
+static const char *bytes_text(struct lwp_profile *profile, double bytes)
+{
+    return bytes >= 1 << 20 ? SAY("%.1f MiB", bytes / (1 << 20)) : bytes >= 1 << 10 ? SAY("%.1f KiB", bytes / (1 << 10)) : SAY("%.0f bytes", bytes);
+}
+
+/* The part of the stall time in instructions that, as their loops' code shows, go on from one element or line to the next. What
+ * sampled addresses are multiples of does not tell that: so are those of random elements. */
+static double sequential_part(const struct subject *subject)
+{
+    const struct lwp_profile *profile = subject->profile;
+    uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
+    uint64_t far = subject->object->element_bytes > line ? subject->object->element_bytes : line;
+    double all = 0, ordered = 0;
+    for (uint32_t i = profile->object_streams[subject->index]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        struct lwp_loop_shape shape;
+        all += stream->weight.weight;
+        if (stream->weight.weight > 0 && stream->module != LWP_NONE &&
+            lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && shape.steps && shape.step &&
+            (uint64_t)llabs(shape.step) <= far)
+            ordered += stream->weight.weight;
+    }
+    return all > 0 ? ordered / all : 0;
+}
+
+/* Fields of the structure that some loop uses. */
+static size_t fields_used(const struct lwp_layout *layout)
+{
+    size_t used = 0;
+    for (size_t f = 0; f < layout->field_count; f++) {
+        bool any = false;
+        for (size_t l = 0; l < layout->loop_count; l++)
+            any |= layout->loops[l].uses[f];
+        used += any;
+    }
+    return used;
+}
+
+static struct lwp_reason reason_few(const struct subject *subject, uint64_t samples)
+{
+    struct lwp_profile *profile = subject->profile;
+    return (struct lwp_reason){.code = "too_few_samples",
+                               .sentence = SAY("only %llu sample%s on it, and a layout needs %llu: let the program run longer or sample "
+                                               "faster (lwp collect -F)",
+                                               (unsigned long long)samples, samples == 1 ? " is" : "s are",
+                                               (unsigned long long)lwp_split_needs.samples)};
+}
+
+static struct lwp_reason reason_little_gain(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_split_reason *split = &subject->split;
+    const char *sentence =
+        split->high < lwp_split_needs.gain
+            ? SAY("the best layout tried is predicted to make the program %.3fx as fast at most, and less than %.2fx is not advised",
+                  split->high < 1 ? 1.0 : split->high, lwp_split_needs.gain)
+            : SAY("the best layout tried is predicted to make the program %.2fx to %.2fx as fast: the low end is below the %.2fx that is "
+                  "needed for advice",
+                  split->low, split->high, lwp_split_needs.gain);
+    return (struct lwp_reason){.code = "gain_below_threshold", .sentence = sentence};
+}
+
+static struct lwp_reason reason_together(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    size_t used = fields_used(subject->layout), all = subject->layout->field_count;
+    double near = sequential_part(subject);
+    if (near > most && used == all)
+        return (struct lwp_reason){.code = "sequential",
+                                   .sentence = "its loops go through it in order and use all of its fields"};
+    return (struct lwp_reason){
+        .code = "used_together",
+        .sentence = used == all ? SAY("its loops use all of its %zu fields together, so that parts would have to be fetched together too", all)
+                                : SAY("its loops use the same %zu of its %zu fields together, and leaving out the others saves no cache line",
+                                      used, all)};
+}
+
+/* A structure that was judged. */
+static struct lwp_reason reason_of_structure(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_object *object = subject->object;
+    switch (subject->split.verdict) {
+    case LWP_SPLIT_FITS_CACHE:
+        return (struct lwp_reason){.code = "fits_cache",
+                                   .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
+                                                   bytes_text(profile, (double)object->bytes),
+                                                   bytes_text(profile, (double)lwp_gain_caches(profile->machine).l2_bytes))};
+    case LWP_SPLIT_UNSURE_SIZE:
+        return (struct lwp_reason){.code = "unknown_fields",
+                                   .sentence = SAY("its type is not known, and that its elements have %llu bytes is only %.0f %% sure: compile "
+                                                   "with -g, or sample more",
+                                                   (unsigned long long)object->element_bytes, 100 * object->element_probability)};
+    case LWP_SPLIT_PADDED:
+        return (struct lwp_reason){.code = "keeps_threads_apart",
+                                   .sentence = "its elements are padded to whole cache lines so that threads do not share them"};
+    case LWP_SPLIT_SHARES_FALSELY:
+        return (struct lwp_reason){.code = "keeps_threads_apart",
+                                   .sentence = "threads own its elements in turn, and smaller parts would put what different threads write on "
+                                               "one cache line"};
+    case LWP_SPLIT_VAGUE:
+        return (struct lwp_reason){.code = "unknown_fields",
+                                   .sentence = "its loops load several fields at once with vector instructions, so that it cannot be told which "
+                                               "they need: profile a build with -fno-tree-vectorize"};
+    case LWP_SPLIT_FEW_SAMPLES:
+        return reason_few(subject, subject->split.samples);
+    case LWP_SPLIT_LITTLE_GAIN:
+        return reason_little_gain(subject);
+    default:
+        return reason_together(subject);
+    }
+}
+
+/* An array of plain values: what was said where it was compared with the others. */
+static struct lwp_reason reason_of_values(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_object *object = subject->object;
+    double near = sequential_part(subject);
+    const char *what = object->type ? object->type->name : SAY("%llu bytes", (unsigned long long)object->element_bytes);
+    for (size_t i = 0; i < subject->regroups->apart_count; i++) {
+        const struct lwp_regroup_rejected *apart = &subject->regroups->apart[i];
+        if (apart->object == subject->index)
+            return (struct lwp_reason){.code = "kept_apart",
+                                       .sentence = SAY("single values (%s); joining it with %s is not advised%s%s", what, apart->with,
+                                                       apart->verdict.detail ? ": " : "", apart->verdict.detail ? apart->verdict.detail : "")};
+    }
+    if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
+        return (struct lwp_reason){.code = "fits_cache",
+                                   .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
+                                                   bytes_text(profile, (double)object->bytes),
+                                                   bytes_text(profile, (double)lwp_gain_caches(profile->machine).l2_bytes))};
+    if (near > most)
+        return (struct lwp_reason){.code = "sequential",
+                                   .sentence = SAY("single values (%s), gone through in order already", what)};
+    if (object->weight.samples < lwp_split_needs.samples)
+        return reason_few(subject, object->weight.samples);
+    return (struct lwp_reason){
+        .code = "single_values",
+        .sentence = SAY("single values (%s): there are no fields to separate, and no other array was seen to be used at the same indices",
+                        what)};
+}
+
+static struct lwp_reason reason_unknown_fields(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_object *object = subject->object;
+    if (object->weight.samples < lwp_split_needs.samples)
+        return reason_few(subject, object->weight.samples);
+    if (object->several)
+        return (struct lwp_reason){.code = "unknown_fields",
+                                   .sentence = "parts of it are gone through with different strides: it holds several arrays or types, and which "
+                                               "bytes are which field is not known"};
+    if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
+        return (struct lwp_reason){.code = "fits_cache",
+                                   .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
+                                                   bytes_text(profile, (double)object->bytes),
+                                                   bytes_text(profile, (double)lwp_gain_caches(profile->machine).l2_bytes))};
+    return (struct lwp_reason){.code = "unknown_fields",
+                               .sentence = object->type ? SAY("it is used as %s, but where its elements begin and end is not known", object->type->name)
+                                                        : "neither debug info nor the addresses tell what its elements and fields are"};
+}
+
+static struct lwp_reason reason_of(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_object *object = subject->object;
+    const struct lwp_type *type = object->type;
+    if (object->kind == LWP_OBJECT_UNKNOWN)
+        return (struct lwp_reason){.code = "unknown_data",
+                                   .sentence = "which data object these accesses are to could not be told"};
+    struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
+    if (share.value < lwp_split_needs.share)
+        return (struct lwp_reason){.code = "little_time",
+                                   .sentence = SAY("only %.1f %% of the time is spent waiting for it, and a change is worth it from %.0f %% on",
+                                                   100 * share.value, 100 * lwp_split_needs.share)};
+    if (type && type->owner == LWP_TYPE_OF_SYSTEM && type->kind != LWP_TYPE_SCALAR)
+        return (struct lwp_reason){.code = "library_type",
+                                   .sentence = SAY("its type %s is declared in %s, by the system or a library: its layout is not the program's "
+                                                   "to change",
+                                                   type->name, type->file ? type->file : "a library")};
+    if (object->kind == LWP_OBJECT_STACK)
+        return (struct lwp_reason){.code = "stack", .sentence = "it is a variable on the stack, whose layout is not judged"};
+    if (!subject->layout)
+        return object->element_bytes ? reason_of_values(subject) : reason_unknown_fields(subject);
+    return reason_of_structure(subject);
+}
+
+static bool is_advised(const struct subject *subject, const struct lwp_locality *locality, const struct lwp_locality_tips *tips)
+{
+    const struct lwp_regroups *regroups = subject->regroups;
+    if (subject->split.verdict == LWP_SPLIT_ADVISED || lwp_locality_tips_change(locality, tips, subject->index))
+        return true;
+    for (size_t i = 0; i < regroups->count; i++)
+        for (size_t k = 0; k < regroups->regroups[i].count; k++)
+            if (regroups->candidates.arrays[regroups->regroups[i].members[k]].object == subject->index)
+                return true;
+    return false;
+}
+
+static int object_compare(const void *a, const void *b, void *objects)
+{
+    const struct lwp_object *x = (struct lwp_object *)objects + *(const uint32_t *)a;
+    const struct lwp_object *y = (struct lwp_object *)objects + *(const uint32_t *)b;
+    if (x->weight.weight != y->weight.weight)
+        return x->weight.weight < y->weight.weight ? 1 : -1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *splits, const struct lwp_regroups *regroups,
+                      const struct lwp_locality *locality, const struct lwp_locality_tips *tips, struct lwp_reasons *reasons)
+{
+    uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
+    size_t count = 0, known = 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        if (profile->objects[i].weight.weight > 0)
+            order[count++] = (uint32_t)i;
+    qsort_r(order, count, sizeof *order, object_compare, profile->objects);
+    reasons->count = 0;
+    for (size_t i = 0; i < count && known < OBJECTS_EXPLAINED && reasons->count < LWP_REASONS_MAX; i++) {
+        const struct subject subject = {.profile = profile,
+                                        .splits = splits,
+                                        .regroups = regroups,
+                                        .index = order[i],
+                                        .object = &profile->objects[order[i]],
+                                        .layout = splits->of_object[order[i]],
+                                        .split = splits->reasons[order[i]]};
+        known += subject.object->kind != LWP_OBJECT_UNKNOWN;
+        if (is_advised(&subject, locality, tips))
+            continue;
+        struct lwp_reason reason = reason_of(&subject);
+        reason.object = order[i];
+        reasons->items[reasons->count++] = reason;
+    }
+}

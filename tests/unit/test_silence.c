@@ -1,0 +1,139 @@
+/* What is said where there is no advice: each kind and code from a profile made for it, and never another one. */
+#include "analysis/findings/silence.h"
+
+#include "format/record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Equal samples of 1 ms: stalled on a known object, of which nothing is known, and the rest computing. */
+static void fill(struct lwp_profile *profile, unsigned samples, unsigned stalled, unsigned unknown)
+{
+    lwp_profile_init(profile);
+    profile->engine = LWPS_ENGINE_TIMER;
+    profile->weight_unit = LWPS_WEIGHT_NS;
+    profile->samples = samples;
+    profile->samples_with_address = stalled;
+    for (unsigned i = 0; i < samples; i++) {
+        lwp_tally_add(&profile->total, 1e6);
+        if (i < stalled)
+            lwp_tally_add(&profile->stalled, 1e6);
+    }
+    profile->unknown_weight = unknown * 1e6;
+}
+
+static struct lwp_silence ask(struct lwp_profile *profile, size_t findings, struct lwp_coverage *coverage)
+{
+    struct lwp_silence silence;
+    lwp_coverage_find(profile, coverage);
+    lwp_silence_find(profile, coverage, findings, &silence);
+    return silence;
+}
+
+static void check(unsigned samples, unsigned stalled, unsigned unknown, const char *kind, const char *code, const char *says)
+{
+    struct lwp_profile profile;
+    struct lwp_coverage coverage;
+    fill(&profile, samples, stalled, unknown);
+    struct lwp_silence silence = ask(&profile, 0, &coverage);
+    assert_string_equal(silence.kind, kind);
+    assert_string_equal(silence.code, code);
+    if (!strstr(silence.sentence, says))
+        fail_msg("%s: '%s' does not say '%s'", code, silence.sentence, says);
+    assert_true(!strcmp(kind, "not_measured") == (silence.help != NULL));
+    if (samples) {
+        assert_string_equal(coverage.of, "time");
+        assert_float_equal(coverage.share, 1 - (double)unknown / samples, 1e-9);
+    }
+    silence = ask(&profile, 1, &coverage);
+    assert_null(silence.kind);
+    lwp_profile_fini(&profile);
+}
+
+static void test_sampled(void **state)
+{
+    (void)state;
+    check(0, 0, 0, "not_measured", "no_samples", "no sample was taken");
+    check(20, 10, 0, "not_measured", "too_few_samples", "20, and 10 with an address");
+    check(99, 50, 0, "not_measured", "too_few_samples", "too few samples");
+    check(440, 0, 440, "not_measured", "no_addresses", "0 of 440 samples");
+    check(95, 1, 93, "not_measured", "no_addresses", "2 % of its time");
+    check(1000, 5, 200, "not_measured", "no_addresses", "80 % of its time");
+    check(1000, 0, 0, "nothing_to_gain", "nothing_stalled", "0.0 % of its time (at most 0.4 %)");
+    check(1000, 19, 90, "nothing_to_gain", "nothing_stalled", "1.9 % of its time");
+    check(1000, 20, 90, "left_alone", "left_alone", "no data object");
+    check(1000, 400, 400, "left_alone", "left_alone", "no data object");
+}
+
+/* The bound is that of the largest gain: nothing becomes faster than all waiting taken away makes it. */
+static void test_bound(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_coverage coverage;
+    fill(&profile, 1000, 10, 0);
+    double high = lwp_share_of(&profile.stalled, &profile.total).high;
+    struct lwp_silence silence = ask(&profile, 0, &coverage);
+    char says[40];
+    snprintf(says, sizeof says, "more than %.2fx", 1 / (1 - high));
+    assert_non_null(strstr(silence.sentence, says));
+    lwp_profile_fini(&profile);
+}
+
+static void check_windows(uint64_t instructions, uint64_t recorded, unsigned samples, const char *kind, const char *code, const char *says)
+{
+    struct lwp_profile profile;
+    struct lwp_coverage coverage;
+    fill(&profile, samples, samples / 2, 0);
+    profile.engine = LWPS_ENGINE_EXACT;
+    profile.weight_unit = LWPS_WEIGHT_SIMULATED_CYCLES;
+    profile.instructions = instructions;
+    profile.instructions_recorded = recorded;
+    struct lwp_silence silence = ask(&profile, 0, &coverage);
+    assert_string_equal(silence.kind, kind);
+    assert_string_equal(silence.code, code);
+    if (!strstr(silence.sentence, says))
+        fail_msg("%s: '%s' does not say '%s'", code, silence.sentence, says);
+    assert_string_equal(coverage.of, "instructions");
+    assert_float_equal(coverage.share, (double)recorded / (double)instructions, 1e-9);
+    assert_non_null(coverage.sentence);
+    lwp_profile_fini(&profile);
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    check_windows(50000000, 0, 0, "not_measured", "windows_missed", "0 % of the run's 50 million instructions");
+    check_windows(50000000, 1000, 0, "not_measured", "windows_missed", "no access was in them");
+    check_windows(2000000000, 20000000, 500, "left_alone", "left_alone", "in the 1 % of the run's instructions");
+    check_windows(2000000000, 2000000000, 500, "left_alone", "left_alone", "no data object has");
+}
+
+static void test_not_asked(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_coverage coverage;
+    fill(&profile, 1000, 500, 0);
+    json_decref(profile.run);
+    profile.run = json_pack("{s:{s:s}}", "options", "detect", "redundancy");
+    struct lwp_silence silence = ask(&profile, 0, &coverage);
+    assert_string_equal(silence.code, "layout_not_asked");
+    assert_string_equal(silence.kind, "not_measured");
+    lwp_profile_fini(&profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sampled),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_not_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
