@@ -144,7 +144,7 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
     for (size_t i = 0; i < subject->regroups->apart_count; i++) {
         const struct lwp_regroup_rejected *apart = &subject->regroups->apart[i];
         if (apart->object == subject->index)
-            return (struct lwp_reason){.code = "kept_apart",
+            return (struct lwp_reason){.code = "not_joined",
                                        .sentence = SAY("single values (%s); joining it with %s is not advised%s%s", what, apart->with,
                                                        apart->verdict.detail ? ": " : "", apart->verdict.detail ? apart->verdict.detail : "")};
     }
