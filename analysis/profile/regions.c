@@ -131,10 +131,15 @@ uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region)
 
 const struct lwp_frame *lwp_regions_call(const struct lwp_region *region)
 {
-    for (uint32_t i = 0; i < region->call_count; i++)
+    const struct lwp_frame *outermost = NULL;
+    for (uint32_t i = 0; i < region->call_count; i++) {
+        if (region_text_equal(region->calls[i].function, region->function)) /* a part or a clone of itself */
+            continue;
         if (region->calls[i].file && !lwp_path_is_system(region->calls[i].file))
             return &region->calls[i];
-    return region->call_count ? &region->calls[region->call_count - 1] : NULL;
+        outermost = &region->calls[i];
+    }
+    return outermost;
 }
 
 unsigned lwp_regions_level(const struct lwp_profile *profile, const struct lwp_region *region)

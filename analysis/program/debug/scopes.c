@@ -270,6 +270,17 @@ const char *code_scope_name(struct code_scopes *scopes, uint32_t index)
     return scope->name;
 }
 
+uint32_t code_scope_declared(const struct code_scopes *scopes, uint32_t scope, const char *file)
+{
+    Dwarf_Die *die = &scopes->items[scopes->items[scope].function].die;
+    Dwarf_Attribute attribute;
+    Dwarf_Word line;
+    if (code_die_file(scopes->module->code, die, DW_AT_decl_file) != file || !dwarf_attr_integrate(die, DW_AT_decl_line, &attribute) ||
+        dwarf_formudata(&attribute, &line) || line > INT32_MAX)
+        return 0;
+    return (uint32_t)line;
+}
+
 const struct lwp_frame *code_frames(struct code_module *module, uint64_t address, uint32_t *count)
 {
     struct code_scopes *scopes = code_scopes_at(module, address);

@@ -38,6 +38,8 @@ struct code_scopes *code_scopes_at(struct code_module *module, uint64_t address)
 /* Its innermost scope there; scope 0 when none is narrower. */
 uint32_t code_scope_find(const struct code_scopes *scopes, uint64_t address);
 const char *code_scope_name(struct code_scopes *scopes, uint32_t scope);
+/* Where the function of a scope is declared; 0: not known, or in another file. */
+uint32_t code_scope_declared(const struct code_scopes *scopes, uint32_t scope, const char *file);
 bool code_scope_holds(const struct code_scopes *scopes, uint32_t outer, uint32_t scope); /* or is it */
 /* The innermost scope that both are in. */
 uint32_t code_scope_common(const struct code_scopes *scopes, uint32_t a, uint32_t b);

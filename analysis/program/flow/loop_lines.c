@@ -235,6 +235,8 @@ static void loop_extend(struct loop_source *source, const struct loop_blocks *lo
     uint32_t line, low = 0, high = UINT32_MAX, first = result->first_line, last = result->last_line;
     if (trust != LOOP_ANY && scope == 0)
         low = source->opening_line + 1;
+    else if (trust != LOOP_ANY) /* code of what it calls may have its scope, but not its lines */
+        low = code_scope_declared(source->scopes, scope, result->file);
     if (trust == LOOP_INHERITED) {
         if (!first)
             return;
