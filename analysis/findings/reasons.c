@@ -69,6 +69,18 @@ static struct lwp_reason reason_few(const struct subject *subject, uint64_t samp
                                                (unsigned long long)lwp_split_needs.samples)};
 }
 
+/* Or nothing is known of its size. */
+static struct lwp_reason reason_fits(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    if (!subject->object->bytes)
+        return (struct lwp_reason){.code = "unknown_size", .sentence = "its blocks were not seen being allocated, so its size is not known"};
+    return (struct lwp_reason){.code = "fits_cache",
+                               .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
+                                               bytes_text(profile, (double)subject->object->bytes),
+                                               bytes_text(profile, (double)lwp_gain_caches(profile->machine).l2_bytes))};
+}
+
 static struct lwp_reason reason_little_gain(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
@@ -105,10 +117,7 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
     const struct lwp_object *object = subject->object;
     switch (subject->split.verdict) {
     case LWP_SPLIT_FITS_CACHE:
-        return (struct lwp_reason){.code = "fits_cache",
-                                   .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
-                                                   bytes_text(profile, (double)object->bytes),
-                                                   bytes_text(profile, (double)lwp_gain_caches(profile->machine).l2_bytes))};
+        return reason_fits(subject);
     case LWP_SPLIT_UNSURE_SIZE:
         return (struct lwp_reason){.code = "unknown_fields",
                                    .sentence = SAY("its type is not known, and that its elements have %llu bytes is only %.0f %% sure: compile "
@@ -149,10 +158,7 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
                                                        apart->verdict.detail ? ": " : "", apart->verdict.detail ? apart->verdict.detail : "")};
     }
     if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
-        return (struct lwp_reason){.code = "fits_cache",
-                                   .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
-                                                   bytes_text(profile, (double)object->bytes),
-                                                   bytes_text(profile, (double)lwp_gain_caches(profile->machine).l2_bytes))};
+        return reason_fits(subject);
     if (near > most)
         return (struct lwp_reason){.code = "sequential",
                                    .sentence = SAY("single values (%s), gone through in order already", what)};
@@ -175,10 +181,7 @@ static struct lwp_reason reason_unknown_fields(const struct subject *subject)
                                    .sentence = "parts of it are gone through with different strides: it holds several arrays or types, and which "
                                                "bytes are which field is not known"};
     if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
-        return (struct lwp_reason){.code = "fits_cache",
-                                   .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
-                                                   bytes_text(profile, (double)object->bytes),
-                                                   bytes_text(profile, (double)lwp_gain_caches(profile->machine).l2_bytes))};
+        return reason_fits(subject);
     return (struct lwp_reason){.code = "unknown_fields",
                                .sentence = object->type ? SAY("it is used as %s, but where its elements begin and end is not known", object->type->name)
                                                         : "neither debug info nor the addresses tell what its elements and fields are"};
