@@ -12,166 +12,26 @@
  *
  * Limits: dependences are not looked at; the advice says so. What the loop around does to rows is seen only where both
  * are in one sample; where it is not known they are taken to become columns. */
-#include "analysis/advice/locality/loop_order.h"
+#include "analysis/advice/locality/loop_order_internal.h"
 
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
 #include "base/arena.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ITERATIONS_MOST = 64,
-    PARTS_MOST = 12,
-    MOVES_LEAST = 4,
-    COLUMNS_LEAST = 4,
-    PLACES_LEAST = 8,
-    PAGE = 4096,
-    ACCESSES_MOST = 64,
-    SIBLINGS = 64
-};
+enum { PLACES_LEAST = 8, SIBLINGS = 64 };
 
-static const double regular_share = 0.75; /* of the moves that agree */
-static const double share_least = 0.05;   /* of all time */
-static const double stalled_least = 0.2;  /* of the loop's time, beyond what falls on its accesses by chance */
-static const double lines_left = 0.5;     /* at most so much of the lines may remain */
+static const double share_least = 0.05;  /* of all time */
+static const double stalled_least = 0.2; /* of the loop's time, beyond what falls on its accesses by chance */
+static const double lines_left = 0.5;    /* at most so much of the lines may remain */
 static const double gain_least = 1.02;
 
-/* ---- one access ---- */
-
-/* Moves that are whole numbers of steps in one direction; returns how many, with the sign of the direction. */
-static long moves_agreeing(const struct lwp_move *moves, size_t count, int64_t step)
-{
-    long up = 0, down = 0;
-    for (size_t i = 0; i < count; i++) {
-        int64_t times = moves[i].bytes / step;
-        if (!times || moves[i].bytes % step || llabs(times) > ITERATIONS_MOST || (moves[i].next && llabs(times) != 1))
-            continue;
-        up += times > 0;
-        down += times < 0;
-    }
-    return up >= down ? up : -down;
-}
-
-/* The largest step that most moves are multiples of; 0: there is none. */
-static int64_t moves_step(const struct lwp_move *moves, size_t count)
-{
-    int64_t best = 0;
-    for (size_t i = 0; i < count; i++)
-        for (int64_t parts = 1; parts <= (moves[i].next ? 1 : PARTS_MOST); parts++) {
-            int64_t step = llabs(moves[i].bytes) / parts;
-            if (!step || step * parts != llabs(moves[i].bytes) || step <= llabs(best))
-                continue;
-            long agreeing = moves_agreeing(moves, count, step);
-            if ((double)labs(agreeing) >= regular_share * (double)count)
-                best = agreeing > 0 ? step : -step;
-        }
-    return best;
-}
-
-static int length_compare(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* The step of moves from block to block, which need not be constant. */
-static int64_t moves_median(const struct lwp_move *moves, size_t count)
-{
-    uint64_t lengths[LWP_MOVES_KEPT * 4];
-    size_t kept = 0;
-    for (size_t i = 0; i < count && kept < sizeof lengths / sizeof *lengths; i++)
-        lengths[kept++] = (uint64_t)llabs(moves[i].bytes);
-    qsort(lengths, kept, sizeof *lengths, length_compare);
-    return kept ? (int64_t)lengths[kept / 2] : 0;
-}
-
-struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count, int64_t by_code, bool stays,
-                                     uint64_t line)
-{
-    size_t still = 0, blocks = 0, far = 0;
-    for (size_t i = 0; i < count; i++) {
-        still += moves[i].bytes == 0;
-        blocks += moves[i].bytes != 0 && moves[i].within == 0;
-        far += (uint64_t)llabs(moves[i].bytes) > line;
-    }
-    const double enough = regular_share * (double)count;
-    struct lwp_order_step step = {.kind = LWP_ORDER_OTHER};
-    if (count < MOVES_LEAST) {
-        step.bytes = by_code;
-        if (by_code || stays)
-            step.kind = !by_code                           ? LWP_ORDER_STAYS
-                        : (uint64_t)llabs(by_code) <= line ? LWP_ORDER_ROW
-                                                           : LWP_ORDER_COLUMN;
-        return step;
-    }
-    if ((double)still >= enough) {
-        step.kind = LWP_ORDER_STAYS;
-        return step;
-    }
-    if ((double)blocks >= enough && (double)far >= enough) {
-        int64_t constant = moves_step(moves, count);
-        return (struct lwp_order_step){LWP_ORDER_COLUMN, true, constant ? constant : moves_median(moves, count)};
-    }
-    step.bytes =
-        by_code && (double)labs(moves_agreeing(moves, count, by_code)) >= enough ? by_code : moves_step(moves, count);
-    if (step.bytes)
-        step.kind = (uint64_t)llabs(step.bytes) <= line ? LWP_ORDER_ROW : LWP_ORDER_COLUMN;
-    return step;
-}
-
-struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step,
-                                           uint64_t line)
-{
-    struct lwp_order_columns columns = {0};
-    uint64_t places[256], size = (uint64_t)llabs(step->bytes), low = UINT64_MAX, high = 0;
-    size_t count = 0, distinct = 0;
-    for (uint32_t i = 0; i < offsets->count && count < sizeof places / sizeof *places; i++)
-        places[count++] = step->blocks || !size ? offsets->items[i] : offsets->items[i] % size;
-    qsort(places, count, sizeof *places, length_compare);
-    for (size_t i = 0; i < count; i++)
-        distinct += i == 0 || places[i] != places[i - 1];
-    struct lwp_stride apart = lwp_stride_estimate(places, count);
-    if (distinct < COLUMNS_LEAST || !apart.bytes || apart.bytes >= line)
-        return columns;
-    for (size_t i = 0; i < count; i++)
-        low = places[i] < low ? places[i] : low, high = places[i] > high ? places[i] : high;
-    double range = (double)(high - low) / (double)apart.bytes + 1, width = (double)line;
-    columns.apart = apart.bytes;
-    columns.lines = ceil(range * (double)apart.bytes / width) / range;
-    return columns;
-}
-
-double lwp_order_capacity(uint64_t bytes, uint64_t step, uint64_t line)
-{
-    uint64_t of_page = PAGE / line, lines = step / line;
-    double part = step % line || !lines ? 1 : 1 / (double)lwp_stride_gcd(lines, of_page);
-    return (double)bytes / (double)line * part;
-}
-
 /* ---- one loop ---- */
-
-struct order_access {
-    const struct lwp_stream *stream;
-    struct lwp_order_step step;
-    struct lwp_order_columns columns;
-    bool small;                /* stays in the caches in any order */
-    double now, then, blocked; /* lines an iteration: today, interchanged, blocked */
-};
-
-struct order {
-    struct lwp_profile *profile;
-    uint32_t region;
-    struct order_access accesses[ACCESSES_MOST];
-    size_t count;
-    bool complete;            /* all accesses are there */
-    struct lwp_tally stalled; /* of columns */
-    struct lwp_loop_shape shape;
-    double rows; /* longest column seen */
-};
 
 /* Part of an iteration's lines that this instruction takes, when others of its loop use bytes of the same ones. */
 static double order_lines(struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t step, double *density)
@@ -193,7 +53,7 @@ static double order_lines(struct lwp_profile *profile, const struct lwp_stream *
         return 1;
     /* Clusters of places less than a line apart, also across the step's end; bytes of each count once. */
     double lines = 0, used = 0;
-    qsort(places, count, sizeof *places, length_compare);
+    qsort(places, count, sizeof *places, lwp_by_first);
     size_t first = 0;
     for (size_t i = 1; i < count; i++)
         if (places[i] - places[i - 1] > line)
@@ -215,7 +75,7 @@ static double order_lines(struct lwp_profile *profile, const struct lwp_stream *
 }
 
 /* All that samples saw of the instruction on the object, in all versions of the loop. */
-static size_t order_moves(const struct order *order, const struct lwp_stream *stream, struct lwp_move *moves,
+static size_t order_moves(const struct lwp_order *order, const struct lwp_stream *stream, struct lwp_move *moves,
                           size_t room)
 {
     const struct lwp_moves *all = &order->profile->moves;
@@ -243,7 +103,7 @@ static double order_range(const struct lwp_offsets *offsets)
 }
 
 /* From the first to the last row seen. */
-static double order_rows(const struct lwp_profile *profile, const struct order_access *access)
+static double order_rows(const struct lwp_profile *profile, const struct lwp_order_access *access)
 {
     if (access->step.blocks)
         return (double)profile->objects[access->stream->object].allocations;
@@ -259,27 +119,38 @@ static bool order_is_small(const struct lwp_profile *profile, const struct lwp_s
            (object->allocations <= 1 ? 2 * order_range(&stream->offsets) : (double)object->bytes) <= most;
 }
 
-static void order_add(struct order *order, const struct lwp_stream *stream)
+static void order_add(struct lwp_order *order, const struct lwp_stream *stream)
 {
     enum { ROOM = LWP_MOVES_KEPT * 4 };
     struct lwp_profile *profile = order->profile;
     struct lwp_move moves[ROOM] = {0};
     struct lwp_loop_shape shape;
-    if (order->count == ACCESSES_MOST) {
+    if (order->count == LWP_ORDER_ACCESSES) {
         order->complete = false;
         return;
     }
-    struct order_access *access = &order->accesses[order->count++];
+    struct lwp_order_access *access = &order->accesses[order->count++];
     bool shaped = lwp_loop_shape(profile->code, stream->module, stream->address, &shape);
-    *access = (struct order_access){.stream = stream};
+    *access = (struct lwp_order_access){.stream = stream};
     access->step = lwp_order_step(moves, order_moves(order, stream, moves, ROOM), shaped ? shape.step : 0,
                                   shaped && shape.stays, profile->machine.line_bytes);
     if (shaped && stream->weight.weight > 0)
         order->shape = shape;
 }
 
+/* What samples do not show the code may. */
+static void order_decode(struct lwp_order *order, struct lwp_order_access *access)
+{
+    uint32_t loop;
+    int64_t step;
+    if (access->step.kind == LWP_ORDER_OTHER &&
+        lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, 0, false, &loop,
+                           &step) == LWP_LOOP_STEP_CONSTANT)
+        access->step = lwp_order_step(NULL, 0, step, step == 0, order->profile->machine.line_bytes);
+}
+
 /* What is not known of an access is that of another one to the same place, or nearby, in the same iteration. */
-static void order_inherit(struct order *order, struct order_access *access)
+static void order_inherit(struct lwp_order *order, struct lwp_order_access *access)
 {
     struct lwp_sibling siblings[SIBLINGS];
     size_t count =
@@ -291,7 +162,7 @@ static void order_inherit(struct order *order, struct order_access *access)
                 access->step = order->accesses[k].step;
 }
 
-static void order_count(struct order *order, struct order_access *access)
+static void order_count(struct lwp_order *order, struct lwp_order_access *access)
 {
     struct lwp_profile *profile = order->profile;
     const double line = (double)profile->machine.line_bytes;
@@ -319,10 +190,58 @@ static void order_count(struct order *order, struct order_access *access)
     order->rows = fmax(order->rows, order_rows(profile, access));
 }
 
+/* ---- which loop goes from column to column ---- */
+
+/* By the code: the loop around that moves the access by less than a line. False: a column is not left for the next one.
+ */
+static bool order_around_of(struct lwp_order *order, const struct lwp_order_access *access)
+{
+    bool moves = false;
+    for (unsigned level = 1;; level++) {
+        uint32_t loop;
+        int64_t step;
+        enum lwp_loop_step_kind kind =
+            lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, level,
+                               access->step.blocks, &loop, &step);
+        if (kind == LWP_LOOP_STEP_NO_LOOP)
+            return !moves;
+        if (kind == LWP_LOOP_STEP_UNKNOWN)
+            return true;
+        if (kind == LWP_LOOP_STEP_CONSTANT && step && (uint64_t)llabs(step) < order->profile->machine.line_bytes) {
+            order->level = level;
+            order->by = step;
+            const struct lwp_loop *around = lwp_code_loop(order->profile->code, loop);
+            order->around =
+                lwp_regions_final(order->profile, lwp_regions_at(order->profile, around->module, around->header));
+            return true;
+        }
+        moves |= kind == LWP_LOOP_STEP_VARIABLE || step;
+    }
+}
+
+/* Lines an iteration once the loop around is the inner one, by the code; negative: not known. */
+static double order_decoded(struct lwp_order *order, const struct lwp_order_access *access)
+{
+    uint32_t loop;
+    int64_t step;
+    if (!order->level)
+        return -1;
+    switch (lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, order->level,
+                               access->step.blocks, &loop, &step)) {
+    case LWP_LOOP_STEP_CONSTANT:
+        return fmin(1, (double)llabs(step) / (double)order->profile->machine.line_bytes);
+    case LWP_LOOP_STEP_VARIABLE:
+        return 1;
+    default:
+        return -1;
+    }
+}
+
 /* ---- what the loop around does to rows ---- */
 
 /* Whether where the row lies goes with which column it is, in the samples that saw both. -1: not known. */
-static int order_follows(const struct order *order, const struct order_access *row, const struct order_access *column)
+static int order_follows(const struct lwp_order *order, const struct lwp_order_access *row,
+                         const struct lwp_order_access *column)
 {
     enum { PAIRS_LEAST = 8 };
     double x[3 * LWP_TRAVERSAL_MEETINGS], y[3 * LWP_TRAVERSAL_MEETINGS], mx = 0, my = 0, xy = 0, xx = 0, yy = 0;
@@ -354,24 +273,43 @@ static int order_follows(const struct order *order, const struct order_access *r
 }
 
 /* Rows that are one and the same vector each time stay then. */
-static bool order_is_vector(const struct order *order, const struct order_access *row)
+static bool order_is_vector(const struct lwp_order *order, const struct lwp_order_access *row)
 {
     return order_range(&row->stream->offsets) <= 1.5 * order->rows * (double)llabs(row->step.bytes);
 }
 
-/* Lines an iteration when loops are interchanged. */
-static void order_exchange(struct order *order)
+static bool order_has_column(const struct lwp_order *order)
 {
-    const double line = (double)order->profile->machine.line_bytes;
-    const struct order_access *column = NULL;
+    for (size_t i = 0; i < order->count; i++)
+        if (order->accesses[i].step.kind == LWP_ORDER_COLUMN)
+            return true;
+    return false;
+}
+
+/* The column that stalls most; NULL: there is none. */
+static const struct lwp_order_access *order_column(const struct lwp_order *order)
+{
+    const struct lwp_order_access *column = NULL;
     for (size_t i = 0; i < order->count; i++)
         if (order->accesses[i].step.kind == LWP_ORDER_COLUMN &&
             (!column || order->accesses[i].stream->weight.weight > column->stream->weight.weight))
             column = &order->accesses[i];
+    return column;
+}
+
+/* Lines an iteration when loops are interchanged. */
+static void order_exchange(struct lwp_order *order, const struct lwp_order_access *column)
+{
+    const double line = (double)order->profile->machine.line_bytes;
     for (size_t i = 0; i < order->count; i++) {
-        struct order_access *access = &order->accesses[i];
+        struct lwp_order_access *access = &order->accesses[i];
         if (access->small)
             continue;
+        double decoded = order_decoded(order, access);
+        if (decoded >= 0) {
+            access->then = access->step.kind == LWP_ORDER_COLUMN && decoded < 1 ? access->then : decoded;
+            continue;
+        }
         if (access->step.kind == LWP_ORDER_STAYS && access->stream->stride.bytes)
             access->then = fmin(1, (double)access->stream->stride.bytes / line);
         if (access->step.kind == LWP_ORDER_ROW)
@@ -385,7 +323,7 @@ struct order_lines {
     double now, then, blocked;
 };
 
-static struct order_lines order_sum(const struct order *order)
+static struct order_lines order_sum(const struct lwp_order *order)
 {
     struct order_lines sum = {0};
     for (size_t i = 0; i < order->count; i++) {
@@ -397,7 +335,7 @@ static struct order_lines order_sum(const struct order *order)
 }
 
 /* The part of the loop's time that columns stall, beyond what falls on their accesses by chance. */
-static double order_stalled(const struct order *order)
+static double order_stalled(const struct lwp_order *order)
 {
     const struct lwp_region *region = &order->profile->regions[order->region];
     size_t columns = 0;
@@ -410,7 +348,7 @@ static double order_stalled(const struct order *order)
 
 /* Whether the lines of a whole column are still there when the next one comes: then each is brought from memory once,
  * and blocking would not save any. That they are too far for the first level is what interchange mends. */
-static bool order_survives(const struct order *order)
+static bool order_survives(const struct lwp_order *order)
 {
     const struct lwp_caches caches = lwp_gain_caches(order->profile->machine);
     double columns = 0;
@@ -424,98 +362,8 @@ static bool order_survives(const struct order *order)
     return lines <= lwp_order_capacity(caches.l2_bytes, step, caches.line_bytes) / 2;
 }
 
-static const char *order_place(struct lwp_profile *profile, const struct lwp_region *region)
-{
-    const char *lines = lwp_regions_lines(profile, region);
-    return lines
-               ? lwp_arena_printf(profile->arena, "at %s", lines)
-               : lwp_arena_printf(profile->arena, "in %s", region->function ? region->function : "code without a name");
-}
-
-/* "b, c and d": the objects walked by column, the most stalled first. */
-static const char *order_names(const struct order *order, const struct order_access **first)
-{
-    const struct order_access *sorted[ACCESSES_MOST] = {0};
-    struct lwp_profile *profile = order->profile;
-    size_t count = 0;
-    for (size_t i = 0; i < order->count; i++) {
-        const struct order_access *access = &order->accesses[i];
-        size_t at = 0, k;
-        if (access->step.kind != LWP_ORDER_COLUMN)
-            continue;
-        for (k = 0; k < count && sorted[k]->stream->object != access->stream->object; k++)
-            ;
-        if (k < count) {
-            sorted[k] = access->stream->weight.weight > sorted[k]->stream->weight.weight ? access : sorted[k];
-            continue;
-        }
-        while (at < count && sorted[at]->stream->weight.weight >= access->stream->weight.weight)
-            at++;
-        memmove(&sorted[at + 1], &sorted[at], (count - at) * sizeof *sorted);
-        sorted[at] = access;
-        count++;
-    }
-    *first = sorted[0];
-    const char *names = lwp_objects_name(profile, sorted[0]->stream->object);
-    for (size_t i = 1; i < count; i++)
-        names = lwp_arena_printf(profile->arena, "%s%s%s", names, i + 1 < count ? ", " : " and ",
-                                 lwp_objects_name(profile, sorted[i]->stream->object));
-    return names;
-}
-
-static void order_text(const struct order *order, bool interchange, struct lwp_locality_tip *tip)
-{
-    struct lwp_profile *profile = order->profile;
-    const struct lwp_region *region = &profile->regions[order->region];
-    const struct lwp_region *around =
-        region->is_function || region->parent == LWP_NONE ? NULL : &profile->regions[region->parent];
-    const struct order_access *first;
-    const char *names = order_names(order, &first), *here = order_place(profile, region);
-    const bool nest = around && !around->is_function;
-    const char *outer =
-        nest ? lwp_arena_printf(profile->arena, "the loop %s", order_place(profile, around)) : "the code around it";
-    const char *step =
-        first->step.blocks
-            ? lwp_arena_printf(profile->arena, "from one block to the next (%lld bytes)", llabs(first->step.bytes))
-            : lwp_arena_printf(profile->arena, "in steps of %lld bytes", llabs(first->step.bytes));
-    tip->title =
-        lwp_arena_printf(profile->arena, "The loop %s walks over %s column by column, %s; %s moves by %llu bytes: %s",
-                         here, names, step, outer, (unsigned long long)first->columns.apart,
-                         !interchange ? "block the two"
-                         : nest       ? "exchange the two"
-                                      : "exchange them or transpose");
-    if (interchange && nest)
-        tip->next_step =
-            lwp_arena_printf(profile->arena,
-                             "Loop interchange: make %s the inner one and the loop %s the outer one, where no "
-                             "iteration needs what a later one would then "
-                             "not have stored yet (a sum that the inner loop kept in a variable becomes an array of "
-                             "sums). %s is then walked line by line: "
-                             "%.0f iterations use a line that one uses now. Where the order must stay, keep a "
-                             "transposed copy. lwp collect -e exact --detect "
-                             "locality counts the misses. Then run lwp collect again and compare with lwp diff.",
-                             outer, here, names, 1 / first->columns.lines);
-    else if (interchange)
-        tip->next_step = lwp_arena_printf(profile->arena,
-                                          "The loop %s goes down one column of %s each time it is run, and other runs "
-                                          "go down the columns beside it: let it go over "
-                                          "several columns at a time (make the loop over columns the inner one), or "
-                                          "keep %s transposed. Then run lwp collect again and "
-                                          "compare with lwp diff.",
-                                          here, names, names);
-    else
-        tip->next_step = lwp_arena_printf(profile->arena,
-                                          "Blocking: in either order of the loops one array is walked column by "
-                                          "column. Let both loops go over a block of %llu times %llu "
-                                          "elements before the next block, so that each line brought is used up while "
-                                          "it is there. Then run lwp collect again and "
-                                          "compare with lwp diff.",
-                                          (unsigned long long)(profile->machine.line_bytes / first->columns.apart),
-                                          (unsigned long long)(profile->machine.line_bytes / first->columns.apart));
-}
-
 /* Those that the loop goes over in another way then. */
-static const uint32_t *order_objects(const struct order *order, size_t *count)
+static const uint32_t *order_objects(const struct lwp_order *order, size_t *count)
 {
     uint32_t *objects = lwp_arena_alloc(order->profile->arena, order->count + 1, sizeof *objects);
     *count = 0;
@@ -530,13 +378,16 @@ static double order_gain(double w, double left)
     return 1 / (1 - fmin(w, 0.99) * (1 - left));
 }
 
-static bool order_advise(struct order *order, const struct lwp_sampled_locality *sampled, struct lwp_locality_tip *tip)
+static bool order_advise(struct lwp_order *order, const struct lwp_sampled_locality *sampled,
+                         struct lwp_locality_tip *tip)
 {
     struct lwp_profile *profile = order->profile;
     const struct lwp_share share = lwp_share_of(&order->stalled, &profile->total);
-    if (share.value < share_least || !order->complete || order_stalled(order) < stalled_least)
+    const struct lwp_order_access *column = order_column(order);
+    if (!column || share.value < share_least || !order->complete || order_stalled(order) < stalled_least ||
+        !order_around_of(order, column))
         return false;
-    order_exchange(order);
+    order_exchange(order, column);
     struct order_lines sum = order_sum(order);
     const bool interchange = sum.then <= lines_left * sum.now;
     const double left = (interchange ? sum.then : sum.blocked) / sum.now;
@@ -546,11 +397,9 @@ static bool order_advise(struct order *order, const struct lwp_sampled_locality 
                                      .share = share.value,
                                      .gain = {order_gain(share.low, left), order_gain(share.high, left)},
                                      .speedup = order_gain(share.value, left)};
-    order_text(order, interchange, tip);
-    const struct order_access *first;
-    order_names(order, &first);
+    lwp_order_text(order, column, interchange, tip);
     tip->objects = order_objects(order, &tip->object_count);
-    tip->object = first->stream->object;
+    tip->object = column->stream->object;
     tip->region = order->region;
     for (tip->row = 0; tip->row < sampled->count; tip->row++)
         if (sampled->rows[tip->row].object == tip->object && sampled->rows[tip->row].region == tip->region)
@@ -563,7 +412,7 @@ void lwp_loop_order_advise(struct lwp_profile *profile, const struct lwp_sampled
 {
     if (profile->locality.traced || !profile->machine.line_bytes || !lwp_gain_known(profile))
         return;
-    struct order *order = lwp_zeroed(1, sizeof *order);
+    struct lwp_order *order = lwp_zeroed(1, sizeof *order);
     struct lwp_locality_tip *all = lwp_arena_alloc(profile->arena, tips->count + sampled->count + 1, sizeof *all);
     if (tips->count)
         memcpy(all, tips->tips, tips->count * sizeof *all);
@@ -575,13 +424,17 @@ void lwp_loop_order_advise(struct lwp_profile *profile, const struct lwp_sampled
             seen = sampled->rows[k].region == region;
         if (seen)
             continue;
-        *order = (struct order){.profile = profile, .region = region, .complete = true};
+        *order = (struct lwp_order){.profile = profile, .region = region, .complete = true, .around = LWP_NONE};
         for (size_t i = 0; i < profile->stream_count; i++)
             if (profile->streams[i].region == region && profile->streams[i].object != LWP_NONE &&
                 profile->streams[i].module != LWP_NONE)
                 order_add(order, &profile->streams[i]);
+        if (!order_has_column(order))
+            continue;
         for (size_t i = 0; i < order->count; i++)
             order_inherit(order, &order->accesses[i]);
+        for (size_t i = 0; i < order->count; i++)
+            order_decode(order, &order->accesses[i]);
         for (size_t i = 0; i < order->count; i++)
             order_count(order, &order->accesses[i]);
         tips->count += order_advise(order, sampled, &tips->tips[tips->count]);

@@ -44,6 +44,19 @@ struct lwp_loop_shape {
 /* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape);
 
+/* How the place where an access begins in one iteration of a loop differs from that in the next. */
+enum lwp_loop_step_kind {
+    LWP_LOOP_STEP_NO_LOOP,  /* there is no such loop */
+    LWP_LOOP_STEP_UNKNOWN,  /* the code does not show it */
+    LWP_LOOP_STEP_CONSTANT, /* by so many bytes, 0: it does not */
+    LWP_LOOP_STEP_VARIABLE, /* by a value that is in a register */
+};
+
+/* Of the loop `level` levels around the innermost one that holds the address (0: that one itself); its number goes to *loop.
+ * `loaded_rows`: the base, or index, that is loaded is the start of another row each time, and only the other one matters. */
+enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level, bool loaded_rows,
+                                           uint32_t *loop, int64_t *step);
+
 /* What an instruction does to memory, decoded from the module's file. */
 struct lwp_memory_operand {
     bool exists, load, store, vector;

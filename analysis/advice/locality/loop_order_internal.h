@@ -1,0 +1,35 @@
+/* What loop_order.c gathers of one loop, for its parts. */
+#ifndef LWP_ANALYSIS_ADVICE_LOCALITY_LOOP_ORDER_INTERNAL_H
+#define LWP_ANALYSIS_ADVICE_LOCALITY_LOOP_ORDER_INTERNAL_H
+
+#include "analysis/advice/locality/loop_order.h"
+
+enum { LWP_ORDER_ACCESSES = 64 };
+
+struct lwp_order_access {
+    const struct lwp_stream *stream;
+    struct lwp_order_step step;
+    struct lwp_order_columns columns;
+    bool small;                /* stays in the caches in any order */
+    double now, then, blocked; /* lines an iteration: today, interchanged, blocked */
+};
+
+struct lwp_order {
+    struct lwp_profile *profile;
+    uint32_t region;
+    struct lwp_order_access accesses[LWP_ORDER_ACCESSES];
+    size_t count;
+    bool complete;            /* all accesses are there */
+    struct lwp_tally stalled; /* of columns */
+    struct lwp_loop_shape shape;
+    double rows;     /* longest column seen */
+    unsigned level;  /* of the loop that goes from column to column: so many around; 0: not known */
+    int64_t by;      /* ... by so many bytes */
+    uint32_t around; /* ... its region */
+};
+
+/* Title and next step of the tip (loop_order_text.c). `column`: the access that is stalled most. */
+void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange,
+                    struct lwp_locality_tip *tip);
+
+#endif

@@ -1,0 +1,116 @@
+/* In: what samples saw of one access (moves.h, offsets). Out: how it goes on from iteration to iteration, and which
+ * places it goes to within one such step. */
+#include "analysis/advice/locality/loop_order_internal.h"
+
+#include "base/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ITERATIONS_MOST = 64, PARTS_MOST = 12, MOVES_LEAST = 4, COLUMNS_LEAST = 4, PAGE = 4096, PLACES_MOST = 256 };
+
+static const double regular_share = 0.75; /* of the moves that agree */
+
+/* Moves that are whole numbers of steps in one direction; returns how many, with the sign of the direction. */
+static long moves_agreeing(const struct lwp_move *moves, size_t count, int64_t step)
+{
+    long up = 0, down = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t times = moves[i].bytes / step;
+        if (!times || moves[i].bytes % step || llabs(times) > ITERATIONS_MOST || (moves[i].next && llabs(times) != 1))
+            continue;
+        up += times > 0;
+        down += times < 0;
+    }
+    return up >= down ? up : -down;
+}
+
+/* The largest step that most moves are multiples of; 0: there is none. */
+static int64_t moves_step(const struct lwp_move *moves, size_t count)
+{
+    int64_t best = 0;
+    for (size_t i = 0; i < count; i++)
+        for (int64_t parts = 1; parts <= (moves[i].next ? 1 : PARTS_MOST); parts++) {
+            int64_t step = llabs(moves[i].bytes) / parts;
+            if (!step || step * parts != llabs(moves[i].bytes) || step <= llabs(best))
+                continue;
+            long agreeing = moves_agreeing(moves, count, step);
+            if ((double)labs(agreeing) >= regular_share * (double)count)
+                best = agreeing > 0 ? step : -step;
+        }
+    return best;
+}
+
+/* The step of moves from block to block, which need not be constant. */
+static int64_t moves_median(const struct lwp_move *moves, size_t count)
+{
+    uint64_t lengths[LWP_MOVES_KEPT * 4];
+    size_t kept = 0;
+    for (size_t i = 0; i < count && kept < sizeof lengths / sizeof *lengths; i++)
+        lengths[kept++] = (uint64_t)llabs(moves[i].bytes);
+    qsort(lengths, kept, sizeof *lengths, lwp_by_first);
+    return kept ? (int64_t)lengths[kept / 2] : 0;
+}
+
+struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count, int64_t by_code, bool stays,
+                                     uint64_t line)
+{
+    size_t still = 0, blocks = 0, far = 0;
+    for (size_t i = 0; i < count; i++) {
+        still += moves[i].bytes == 0;
+        blocks += moves[i].bytes != 0 && moves[i].within == 0;
+        far += (uint64_t)llabs(moves[i].bytes) > line;
+    }
+    const double enough = regular_share * (double)count;
+    struct lwp_order_step step = {.kind = LWP_ORDER_OTHER};
+    if (count < MOVES_LEAST) {
+        step.bytes = by_code;
+        if (by_code || stays)
+            step.kind = !by_code                           ? LWP_ORDER_STAYS
+                        : (uint64_t)llabs(by_code) <= line ? LWP_ORDER_ROW
+                                                           : LWP_ORDER_COLUMN;
+        return step;
+    }
+    if ((double)still >= enough) {
+        step.kind = LWP_ORDER_STAYS;
+        return step;
+    }
+    if ((double)blocks >= enough && (double)far >= enough) {
+        int64_t constant = moves_step(moves, count);
+        return (struct lwp_order_step){LWP_ORDER_COLUMN, true, constant ? constant : moves_median(moves, count)};
+    }
+    step.bytes =
+        by_code && (double)labs(moves_agreeing(moves, count, by_code)) >= enough ? by_code : moves_step(moves, count);
+    if (step.bytes)
+        step.kind = (uint64_t)llabs(step.bytes) <= line ? LWP_ORDER_ROW : LWP_ORDER_COLUMN;
+    return step;
+}
+
+struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step,
+                                           uint64_t line)
+{
+    struct lwp_order_columns columns = {0};
+    uint64_t places[PLACES_MOST], size = (uint64_t)llabs(step->bytes), low = UINT64_MAX, high = 0;
+    size_t count = 0, distinct = 0;
+    for (uint32_t i = 0; i < offsets->count && count < PLACES_MOST; i++)
+        places[count++] = step->blocks || !size ? offsets->items[i] : offsets->items[i] % size;
+    qsort(places, count, sizeof *places, lwp_by_first);
+    for (size_t i = 0; i < count; i++)
+        distinct += i == 0 || places[i] != places[i - 1];
+    struct lwp_stride apart = lwp_stride_estimate(places, count);
+    if (distinct < COLUMNS_LEAST || !apart.bytes || apart.bytes >= line)
+        return columns;
+    for (size_t i = 0; i < count; i++)
+        low = places[i] < low ? places[i] : low, high = places[i] > high ? places[i] : high;
+    double range = (double)(high - low) / (double)apart.bytes + 1, width = (double)line;
+    columns.apart = apart.bytes;
+    columns.lines = ceil(range * (double)apart.bytes / width) / range;
+    return columns;
+}
+
+double lwp_order_capacity(uint64_t bytes, uint64_t step, uint64_t line)
+{
+    uint64_t of_page = PAGE / line, lines = step / line;
+    double part = step % line || !lines ? 1 : 1 / (double)lwp_stride_gcd(lines, of_page);
+    return (double)bytes / (double)line * part;
+}

@@ -1,0 +1,106 @@
+/* How loop order is said. */
+#include "analysis/advice/locality/loop_order_internal.h"
+
+#include "analysis/profile/objects.h"
+#include "analysis/profile/regions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *order_place(struct lwp_profile *profile, const struct lwp_region *region)
+{
+    const char *lines = lwp_regions_lines(profile, region);
+    return lines
+               ? lwp_arena_printf(profile->arena, "at %s", lines)
+               : lwp_arena_printf(profile->arena, "in %s", region->function ? region->function : "code without a name");
+}
+
+/* "b, c and d": the objects walked by column, the most stalled first. */
+static const char *order_names(const struct lwp_order *order)
+{
+    const struct lwp_order_access *sorted[LWP_ORDER_ACCESSES] = {0};
+    struct lwp_profile *profile = order->profile;
+    size_t count = 0;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *access = &order->accesses[i];
+        size_t at = 0, k;
+        if (access->step.kind != LWP_ORDER_COLUMN)
+            continue;
+        for (k = 0; k < count && sorted[k]->stream->object != access->stream->object; k++)
+            ;
+        if (k < count) {
+            sorted[k] = access->stream->weight.weight > sorted[k]->stream->weight.weight ? access : sorted[k];
+            continue;
+        }
+        while (at < count && sorted[at]->stream->weight.weight >= access->stream->weight.weight)
+            at++;
+        memmove(&sorted[at + 1], &sorted[at], (count - at) * sizeof *sorted);
+        sorted[at] = access;
+        count++;
+    }
+    const char *names = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = lwp_objects_name(profile, sorted[i]->stream->object);
+        size_t same = 0, before = 0, more = 0;
+        for (size_t k = 0; k < count; k++) {
+            const bool equal = strcmp(name, lwp_objects_name(profile, sorted[k]->stream->object)) == 0;
+            same += equal, before += equal && k < i, more += !equal && k > i;
+        }
+        if (before)
+            continue;
+        name = same > 1 ? lwp_arena_printf(profile->arena, "%s (%zu arrays)", name, same) : name;
+        names = names ? lwp_arena_printf(profile->arena, "%s%s%s", names, more ? ", " : " and ", name) : name;
+    }
+    return names;
+}
+
+void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange,
+                    struct lwp_locality_tip *tip)
+{
+    struct lwp_profile *profile = order->profile;
+    const struct lwp_region *region = &profile->regions[order->region];
+    const uint32_t parent = order->level ? order->around : region->parent;
+    const struct lwp_region *around = parent == LWP_NONE ? NULL : &profile->regions[parent];
+    const char *names = order_names(order), *here = order_place(profile, region);
+    const bool nest = around && !around->is_function;
+    const char *outer =
+        nest ? lwp_arena_printf(profile->arena, "the loop %s", order_place(profile, around)) : "the code around it";
+    const char *step =
+        column->step.blocks
+            ? lwp_arena_printf(profile->arena, "from one block to the next (%lld bytes)", llabs(column->step.bytes))
+            : lwp_arena_printf(profile->arena, "in steps of %lld bytes", llabs(column->step.bytes));
+    tip->title =
+        lwp_arena_printf(profile->arena, "The loop %s walks over %s column by column, %s; %s moves by %lld bytes: %s",
+                         here, names, step, outer, order->level ? llabs(order->by) : (long long)column->columns.apart,
+                         !interchange ? "block the two"
+                         : nest       ? "interchange the two"
+                                      : "interchange them or transpose");
+    if (interchange && nest)
+        tip->next_step =
+            lwp_arena_printf(profile->arena,
+                             "Loop interchange: make %s the inner one and the loop %s the outer one, where no "
+                             "iteration needs what a later one would then "
+                             "not have stored yet (a sum that the inner loop kept in a variable becomes an array of "
+                             "sums). %s is then walked line by line: "
+                             "%.0f iterations use a line that one uses now. Where the order must stay, keep a "
+                             "transposed copy. lwp collect -e exact --detect "
+                             "locality counts the misses. Then run lwp collect again and compare with lwp diff.",
+                             outer, here, names, 1 / column->columns.lines);
+    else if (interchange)
+        tip->next_step = lwp_arena_printf(profile->arena,
+                                          "The loop %s goes down one column of %s each time it is run, and other runs "
+                                          "go down the columns beside it: let it go over "
+                                          "several columns at a time (make the loop over columns the inner one), or "
+                                          "keep %s transposed. Then run lwp collect again and "
+                                          "compare with lwp diff.",
+                                          here, names, names);
+    else
+        tip->next_step = lwp_arena_printf(profile->arena,
+                                          "Blocking: in either order of the loops one array is walked column by "
+                                          "column. Let both loops go over a block of %llu times %llu "
+                                          "elements before the next block, so that each line brought is used up while "
+                                          "it is there. Then run lwp collect again and "
+                                          "compare with lwp diff.",
+                                          (unsigned long long)(profile->machine.line_bytes / column->columns.apart),
+                                          (unsigned long long)(profile->machine.line_bytes / column->columns.apart));
+}

@@ -1,0 +1,312 @@
+/* By how much an access moves from one iteration of a loop around it to the next: where it begins, not where inner
+ * loops take it.
+ *
+ * Each register (and 8-byte slot of the stack frame) is a sum of those at the loop's head and a constant, as far as
+ * moves, sums, shifts and products with constants go. The body is gone through twice, in reverse postorder. Once up to
+ * the access, in the first iteration of all loops between: this gives its address. Once as a whole, where inner loops
+ * leave what they change unknown: this gives what one iteration adds to each register. Limits: 32-bit sums are taken
+ * not to wrap; what is loaded, but for the stack frame, is unknown; a slot is taken to change only where the code names
+ * it. */
+#include "analysis/program/flow/code_loops.h"
+#include "analysis/program/flow/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REGISTERS = 16, SLOTS = 16, VALUES = REGISTERS + SLOTS, TERMS = 4, BLOCKS_MOST = 512, UNKNOWN = -1 };
+
+/* times[0] * of[0] + ... + plus; of: values at the loop's head. */
+struct form {
+    int8_t count; /* UNKNOWN: not known */
+    int8_t of[TERMS];
+    int64_t times[TERMS], plus;
+};
+
+struct state {
+    bool reached;
+    struct form of[VALUES];
+};
+
+struct pass {
+    struct code_module *module;
+    const struct flow_function *function;
+    uint32_t loop;
+    uint32_t *order, *position,
+        count;         /* blocks of the body, header first; block -> where it is in the order, or LWP_NONE */
+    uint32_t *changed; /* block -> values changed in the loop it heads */
+    struct state *in;  /* by position */
+    struct state latch;
+    int32_t slots[SLOTS]; /* displacements from the stack pointer */
+    int slot_count;
+};
+
+static struct form form_one(int value)
+{
+    return (struct form){.count = 1, .of = {(int8_t)value}, .times = {1}};
+}
+
+static void form_add(struct form *to, const struct form *more, int64_t times)
+{
+    if (to->count == UNKNOWN || more->count == UNKNOWN) {
+        to->count = UNKNOWN;
+        return;
+    }
+    to->plus += more->plus * times;
+    for (int i = 0; i < more->count; i++) {
+        int k = 0;
+        while (k < to->count && to->of[k] != more->of[i])
+            k++;
+        if (k == TERMS) {
+            to->count = UNKNOWN;
+            return;
+        }
+        if (k == to->count) {
+            to->of[to->count] = more->of[i];
+            to->times[to->count++] = 0;
+        }
+        to->times[k] += more->times[i] * times;
+        if (to->times[k] == 0) {
+            to->of[k] = to->of[--to->count];
+            to->times[k] = to->times[to->count];
+        }
+    }
+}
+
+static bool form_same(const struct form *a, const struct form *b)
+{
+    struct form difference = *a;
+    form_add(&difference, b, -1);
+    return difference.count == 0 && difference.plus == 0;
+}
+
+/* The value of a slot of the frame, made at the first call; -1: it is none, or one too many. */
+static int pass_slot(struct pass *pass, const struct lwp_memory_operand *memory)
+{
+    if (!memory->exists || memory->base != CODE_RSP || memory->index >= 0)
+        return -1;
+    for (int i = 0; i < pass->slot_count; i++)
+        if (pass->slots[i] == memory->displacement)
+            return REGISTERS + i;
+    if (pass->slot_count == SLOTS)
+        return -1;
+    pass->slots[pass->slot_count] = memory->displacement;
+    return REGISTERS + pass->slot_count++;
+}
+
+static uint32_t pass_changes(struct pass *pass, const struct code_instruction *instruction)
+{
+    int slot = instruction->memory.store ? pass_slot(pass, &instruction->memory) : -1;
+    return (instruction->written & 0xffff) | (slot >= 0 ? 1u << slot : 0);
+}
+
+static void pass_step(struct pass *pass, struct state *now, const struct code_instruction *instruction)
+{
+    const struct code_linear *linear = &instruction->linear;
+    const int slot = pass_slot(pass, &instruction->memory);
+    struct form value = {.count = UNKNOWN}, stored = {.count = UNKNOWN};
+    if (linear->exists && !linear->selects) {
+        value = (struct form){.plus = linear->plus};
+        if (linear->base >= 0)
+            form_add(&value, &now->of[linear->base], 1);
+        if (linear->loads)
+            form_add(&value, slot >= 0 ? &now->of[slot] : &(struct form){.count = UNKNOWN}, 1);
+        else if (linear->index >= 0)
+            form_add(&value, &now->of[linear->index], linear->scale);
+    } else if (instruction->loads && slot >= 0) {
+        value = now->of[slot];
+    }
+    if (instruction->stores && instruction->source >= 0 && instruction->source < REGISTERS)
+        stored = now->of[instruction->source];
+    const uint32_t changed = pass_changes(pass, instruction);
+    for (int i = 0; i < VALUES; i++)
+        if (changed >> i & 1)
+            now->of[i].count = UNKNOWN;
+    const int to = linear->exists && !linear->selects ? linear->to : instruction->loads ? instruction->destination : -1;
+    if (to >= 0 && to < REGISTERS)
+        now->of[to] = value;
+    if (instruction->memory.store && slot >= 0)
+        now->of[slot] = stored;
+}
+
+static void state_merge(struct state *in, const struct state *from)
+{
+    for (int i = 0; i < VALUES; i++)
+        if (!in->reached)
+            in->of[i] = from->of[i];
+        else if (!form_same(&in->of[i], &from->of[i]))
+            in->of[i].count = UNKNOWN;
+    in->reached = true;
+}
+
+/* Reverse postorder of the loop's blocks from its header. False: there are too many. */
+static bool pass_order(struct pass *pass, uint32_t header)
+{
+    const struct flow_function *function = pass->function;
+    const uint32_t all = function->block_count;
+    uint32_t *stack = lwp_zeroed(all, sizeof *stack), *next = lwp_zeroed(all, sizeof *next), depth = 0, at = all;
+    memset(pass->position, 0xff, all * sizeof *pass->position);
+    stack[depth++] = header;
+    next[header] = function->edge_first[header];
+    pass->position[header] = 0;
+    while (depth) {
+        uint32_t block = stack[depth - 1];
+        if (next[block] == function->edge_first[block + 1]) {
+            pass->order[--at] = block;
+            depth--;
+            continue;
+        }
+        uint32_t to = function->edges[next[block]++];
+        if (pass->position[to] != LWP_NONE ||
+            !code_loop_holds(pass->module->code, pass->loop, function->blocks[to].loop))
+            continue;
+        pass->position[to] = 0;
+        next[to] = function->edge_first[to];
+        stack[depth++] = to;
+    }
+    pass->count = all - at;
+    memmove(pass->order, pass->order + at, pass->count * sizeof *pass->order);
+    for (uint32_t i = 0; i < pass->count; i++)
+        pass->position[pass->order[i]] = i;
+    free(stack);
+    free(next);
+    return pass->count <= BLOCKS_MOST;
+}
+
+/* Notes what the block changes with the loops inside the one passed that hold it. */
+static void pass_note_changes(struct pass *pass, uint32_t block)
+{
+    const struct flow_block *own = &pass->function->blocks[block];
+    const struct lwp_code *code = pass->module->code;
+    uint32_t changed = 0;
+    for (uint64_t address = own->start; address < own->end;) {
+        struct code_instruction instruction = code_decode_at(pass->module, address, true);
+        changed |= pass_changes(pass, &instruction);
+        address += instruction.length ? instruction.length : 1;
+    }
+    for (uint32_t loop = own->loop; loop != LWP_NONE && loop != pass->loop; loop = code->loops[loop]->parent) {
+        uint32_t header = code_flow_block(pass->function, code->loops[loop]->header);
+        if (header != LWP_NONE)
+            pass->changed[header] |= changed;
+    }
+}
+
+/* Through the block; true: it came to `until` (0: none), before which `now` is. */
+static bool pass_block(struct pass *pass, uint32_t block, struct state *now, uint64_t until)
+{
+    const struct flow_block *own = &pass->function->blocks[block];
+    for (uint64_t address = own->start; address < own->end;) {
+        if (address == until)
+            return true;
+        struct code_instruction instruction = code_decode_at(pass->module, address, true);
+        pass_step(pass, now, &instruction);
+        address += instruction.length ? instruction.length : 1;
+    }
+    return false;
+}
+
+/* Once through the loop's body: up to the instruction (`now`: before it), or with `until` 0 to `pass->latch`. */
+static bool pass_through(struct pass *pass, uint64_t until, struct state *now)
+{
+    const struct flow_function *function = pass->function;
+    const struct lwp_code *code = pass->module->code;
+    const uint32_t inner = until ? function->blocks[code_flow_block(function, until)].loop : LWP_NONE;
+    memset(pass->in, 0, pass->count * sizeof *pass->in);
+    pass->latch.reached = false;
+    pass->in[0].reached = true;
+    for (int i = 0; i < VALUES; i++)
+        pass->in[0].of[i] = form_one(i);
+    for (uint32_t i = 0; i < pass->count; i++) {
+        const uint32_t block = pass->order[i];
+        const struct flow_block *own = &function->blocks[block];
+        *now = pass->in[i];
+        const bool between = until && code_loop_holds(code, own->loop, inner);
+        for (int k = 0; i && k < VALUES; k++)
+            if (!now->reached || (!between && pass->changed[block] >> k & 1))
+                now->of[k].count = UNKNOWN;
+        if (pass_block(pass, block, now, until))
+            return true;
+        for (uint32_t e = function->edge_first[block]; e < function->edge_first[block + 1]; e++) {
+            uint32_t to = pass->position[function->edges[e]];
+            if (to == 0)
+                state_merge(&pass->latch, now);
+            else if (to != LWP_NONE && to > i)
+                state_merge(&pass->in[to], now);
+        }
+    }
+    return pass->latch.reached;
+}
+
+/* What one iteration adds to a sum of values at the loop's head. */
+static enum lwp_loop_step_kind pass_sum(const struct pass *pass, const struct form *address, int64_t *step)
+{
+    struct form added = {.count = 0};
+    if (address->count == UNKNOWN)
+        return LWP_LOOP_STEP_UNKNOWN;
+    for (int i = 0; i < address->count; i++) {
+        struct form one = form_one(address->of[i]);
+        form_add(&added, &pass->latch.of[address->of[i]], address->times[i]);
+        form_add(&added, &one, -address->times[i]);
+    }
+    if (added.count == UNKNOWN)
+        return LWP_LOOP_STEP_UNKNOWN;
+    *step = added.plus;
+    return added.count ? LWP_LOOP_STEP_VARIABLE : LWP_LOOP_STEP_CONSTANT;
+}
+
+static enum lwp_loop_step_kind pass_access(struct pass *pass, uint64_t address, bool loaded_rows, int64_t *step)
+{
+    struct state now;
+    struct code_instruction instruction = code_decode_at(pass->module, address, true);
+    const struct lwp_memory_operand *memory = &instruction.memory;
+    const struct form unknown = {.count = UNKNOWN};
+    for (uint32_t i = 0; i < pass->count; i++)
+        pass_note_changes(pass, pass->order[i]);
+    if (!memory->exists || !pass_through(pass, address, &now))
+        return LWP_LOOP_STEP_UNKNOWN;
+    struct form sum = {.plus = memory->displacement};
+    struct form base = memory->base >= 0 ? now.of[memory->base] : (struct form){.count = 0};
+    struct form index = memory->index >= 0                     ? now.of[memory->index]
+                        : memory->scale && memory->index == -1 ? (struct form){.count = 0}
+                                                               : unknown;
+    if (memory->base < 0 || memory->index < 0)
+        loaded_rows = false;
+    if (!loaded_rows || base.count != UNKNOWN)
+        form_add(&sum, &base, 1);
+    if (memory->index >= 0 && (!loaded_rows || index.count != UNKNOWN || base.count == UNKNOWN))
+        form_add(&sum, &index, memory->scale);
+    return pass_through(pass, 0, &now) ? pass_sum(pass, &sum, step) : LWP_LOOP_STEP_UNKNOWN;
+}
+
+enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level,
+                                           bool loaded_rows, uint32_t *loop, int64_t *step)
+{
+    enum lwp_loop_step_kind kind = LWP_LOOP_STEP_NO_LOOP;
+    struct pass pass = {.module = code_module_at(code, module)};
+    *step = 0;
+    *loop = LWP_NONE;
+    pass.function = pass.module ? code_flow_at(pass.module, address) : NULL;
+    uint32_t block = pass.function ? code_flow_block(pass.function, address) : LWP_NONE;
+    if (block == LWP_NONE)
+        return kind;
+    pass.loop = pass.function->blocks[block].loop;
+    while (level-- && pass.loop != LWP_NONE)
+        pass.loop = code->loops[pass.loop]->parent;
+    if (pass.loop == LWP_NONE)
+        return kind;
+    *loop = pass.loop;
+    const uint32_t count = pass.function->block_count,
+                   header = code_flow_block(pass.function, code->loops[pass.loop]->header);
+    pass.order = lwp_zeroed(count, sizeof *pass.order);
+    pass.position = lwp_zeroed(count, sizeof *pass.position);
+    pass.changed = lwp_zeroed(count, sizeof *pass.changed);
+    kind = LWP_LOOP_STEP_UNKNOWN;
+    if (header != LWP_NONE && pass_order(&pass, header)) {
+        pass.in = lwp_zeroed(pass.count, sizeof *pass.in);
+        kind = pass_access(&pass, address, loaded_rows, step);
+        free(pass.in);
+    }
+    free(pass.order);
+    free(pass.position);
+    free(pass.changed);
+    return kind;
+}
