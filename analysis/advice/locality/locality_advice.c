@@ -453,10 +453,16 @@ static bool changes_loops(const struct lwp_locality_tip *tip)
 
 bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object, double speedup)
 {
-    for (size_t i = 0; i < tips->count; i++)
-        for (size_t k = 0; k < tips->tips[i].object_count; k++)
-            if (tips->tips[i].objects[k] == object && tips->tips[i].speedup >= speedup)
-                return true;
+    double saved = 0; /* of all time, by all loops over the object */
+    for (size_t i = 0; i < tips->count; i++) {
+        const struct lwp_locality_tip *tip = &tips->tips[i];
+        bool over = false;
+        for (size_t k = 0; k < tip->object_count; k++)
+            over |= tip->objects[k] == object;
+        saved += over ? 1 - 1 / tip->speedup : 0;
+    }
+    if (saved > 0 && 1 / (1 - fmin(saved, 0.99)) >= speedup)
+        return true;
     for (size_t i = 0; i < tips->count; i++)
         for (size_t k = 0; k < locality->count; k++)
             if (changes_loops(&tips->tips[i]) && locality->rows[k].object == object &&

@@ -19,12 +19,13 @@
 #include "analysis/program/flow/machine_code.h"
 #include "base/arena.h"
 #include "base/order.h"
+#include "format/record.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES_LEAST = 8, SIBLINGS = 64 };
+enum { PLACES_LEAST = 8, SIBLINGS = 64, SAMPLES_LEAST = 16 };
 
 static const double share_least = 0.05;  /* of all time */
 static const double stalled_least = 0.2; /* of the loop's time, beyond what falls on its accesses by chance */
@@ -384,8 +385,8 @@ static bool order_advise(struct lwp_order *order, const struct lwp_sampled_local
     struct lwp_profile *profile = order->profile;
     const struct lwp_share share = lwp_share_of(&order->stalled, &profile->total);
     const struct lwp_order_access *column = order_column(order);
-    if (!column || share.value < share_least || !order->complete || order_stalled(order) < stalled_least ||
-        !order_around_of(order, column))
+    if (!column || order->stalled.samples < SAMPLES_LEAST || share.value < share_least || !order->complete ||
+        order_stalled(order) < stalled_least || !order_around_of(order, column))
         return false;
     order_exchange(order, column);
     struct order_lines sum = order_sum(order);
@@ -410,7 +411,7 @@ static bool order_advise(struct lwp_order *order, const struct lwp_sampled_local
 void lwp_loop_order_advise(struct lwp_profile *profile, const struct lwp_sampled_locality *sampled,
                            struct lwp_locality_tips *tips)
 {
-    if (profile->locality.traced || !profile->machine.line_bytes || !lwp_gain_known(profile))
+    if (profile->engine == LWPS_ENGINE_EXACT || !profile->machine.line_bytes || !lwp_gain_known(profile))
         return;
     struct lwp_order *order = lwp_zeroed(1, sizeof *order);
     struct lwp_locality_tip *all = lwp_arena_alloc(profile->arena, tips->count + sampled->count + 1, sizeof *all);

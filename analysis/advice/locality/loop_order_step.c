@@ -77,7 +77,8 @@ struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count,
     }
     if ((double)blocks >= enough && (double)far >= enough) {
         int64_t constant = moves_step(moves, count);
-        return (struct lwp_order_step){LWP_ORDER_COLUMN, true, constant ? constant : moves_median(moves, count)};
+        return (struct lwp_order_step){LWP_ORDER_COLUMN, true,
+                                       (uint64_t)llabs(constant) > line ? constant : moves_median(moves, count)};
     }
     step.bytes =
         by_code && (double)labs(moves_agreeing(moves, count, by_code)) >= enough ? by_code : moves_step(moves, count);

@@ -75,32 +75,29 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
                          !interchange ? "block the two"
                          : nest       ? "interchange the two"
                                       : "interchange them or transpose");
+    const long long block = (long long)(profile->machine.line_bytes / column->columns.apart);
     if (interchange && nest)
-        tip->next_step =
-            lwp_arena_printf(profile->arena,
-                             "Loop interchange: make %s the inner one and the loop %s the outer one, where no "
-                             "iteration needs what a later one would then "
-                             "not have stored yet (a sum that the inner loop kept in a variable becomes an array of "
-                             "sums). %s is then walked line by line: "
-                             "%.0f iterations use a line that one uses now. Where the order must stay, keep a "
-                             "transposed copy. lwp collect -e exact --detect "
-                             "locality counts the misses. Then run lwp collect again and compare with lwp diff.",
-                             outer, here, names, 1 / column->columns.lines);
+        tip->next_step = lwp_arena_printf(profile->arena,
+                                          "Loop interchange: make %s the inner one and the loop %s the outer one, "
+                                          "where no iteration needs what a later "
+                                          "one would then not have stored yet; a sum kept in a variable becomes an "
+                                          "array of sums. %.0f iterations then "
+                                          "use a line that one uses now. Otherwise keep a transposed copy. Misses: lwp "
+                                          "collect -e exact --detect locality.",
+                                          outer, here, 1 / column->columns.lines);
     else if (interchange)
         tip->next_step = lwp_arena_printf(profile->arena,
-                                          "The loop %s goes down one column of %s each time it is run, and other runs "
-                                          "go down the columns beside it: let it go over "
-                                          "several columns at a time (make the loop over columns the inner one), or "
-                                          "keep %s transposed. Then run lwp collect again and "
-                                          "compare with lwp diff.",
-                                          here, names, names);
+                                          "The loop %s goes down one column each time it is run, and other runs go "
+                                          "down the columns beside it. Let it "
+                                          "go over several columns at a time, with the loop over columns as the inner "
+                                          "one, or keep a transposed copy. "
+                                          "Misses: lwp collect -e exact --detect locality.",
+                                          here);
     else
-        tip->next_step = lwp_arena_printf(profile->arena,
-                                          "Blocking: in either order of the loops one array is walked column by "
-                                          "column. Let both loops go over a block of %llu times %llu "
-                                          "elements before the next block, so that each line brought is used up while "
-                                          "it is there. Then run lwp collect again and "
-                                          "compare with lwp diff.",
-                                          (unsigned long long)(profile->machine.line_bytes / column->columns.apart),
-                                          (unsigned long long)(profile->machine.line_bytes / column->columns.apart));
+        tip->next_step = lwp_arena_printf(
+            profile->arena,
+            "Blocking: in either order of the loops one array is walked column by column. Let both loops go over a "
+            "block "
+            "of %lld times %lld elements before the next block, so that each cache line is used up while it is there.",
+            block, block);
 }

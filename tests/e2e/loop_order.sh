@@ -1,0 +1,146 @@
+#!/bin/bash
+# Loop order from samples: loops that go over arrays column by column are named, with their strides, and their twins in the other
+# order are not; nor are gathers through an index array and walks that leave elements out on purpose.
+set -u
+. "$SRC/tests/sampled.sh"
+fail() { echo "FAILED: $*"; exit 1; }
+cd "$TMP" || exit 1
+cat > flat.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+static double *a, *b;
+static __attribute__((noinline)) void relax(long n, long m)
+{
+#ifdef FIXED
+    for (long i = 1; i < n - 1; i++)
+        for (long j = 1; j < m - 1; j++)
+            b[i * m + j] = a[i * m + j] + 0.5 * (a[(i - 1) * m + j] + a[(i + 1) * m + j]);
+#else
+    for (long j = 1; j < m - 1; j++)
+        for (long i = 1; i < n - 1; i++)
+            b[i * m + j] = a[i * m + j] + 0.5 * (a[(i - 1) * m + j] + a[(i + 1) * m + j]);
+#endif
+}
+int main(int argc, char **argv)
+{
+    long n = 2048, m = 2048;
+    a = calloc(n * m, sizeof *a), b = calloc(n * m, sizeof *b);
+    for (int r = atoi(argv[argc - 1]); r > 0; r--)
+        relax(n, m);
+    return printf("%g\n", b[77]) < 0;
+}
+C
+cat > rows.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+static double **w, *x, *y;
+static __attribute__((noinline)) void forward(long n, long m)
+{
+#ifdef FIXED
+    for (long k = 0; k < n; k++)
+        for (long j = 0; j < m; j++)
+            y[j] += w[k][j] * x[k];
+#else
+    for (long j = 0; j < m; j++) {
+        double sum = 0;
+        for (long k = 0; k < n; k++)
+            sum += w[k][j] * x[k];
+        y[j] = sum;
+    }
+#endif
+}
+int main(int argc, char **argv)
+{
+    long n = 4000, m = 700;
+    w = malloc(n * sizeof *w), x = calloc(n, sizeof *x), y = calloc(m, sizeof *y);
+    for (long k = 0; k < n; k++)
+        w[k] = calloc(m, sizeof **w);
+    for (int r = atoi(argv[argc - 1]); r > 0; r--)
+        forward(n, m);
+    return printf("%g\n", y[7]) < 0;
+}
+C
+cat > other.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+enum { N = 1 << 22 };
+static double *a;
+static int *at;
+static __attribute__((noinline)) double gather(void)
+{
+    double sum = 0;
+    for (long i = 0; i < N; i++)
+        sum += a[at[i]];
+    return sum;
+}
+static __attribute__((noinline)) double sparse(long n, long m)
+{
+    double sum = 0;
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < m; j += 16)
+            sum += a[i * m + j];
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    double sum = 0;
+    unsigned random = 1;
+    a = malloc(N * sizeof *a), at = malloc(N * sizeof *at);
+    for (long i = 0; i < N; i++)
+        a[i] = 1, at[i] = (random = random * 1664525 + 1013904223) % N;
+    for (int r = atoi(argv[argc - 1]); r > 0; r--) {
+        sum += gather();
+        for (int k = 0; k < 30; k++)
+            sum += sparse(2047, 2049);
+    }
+    return printf("%g\n", sum) < 0;
+}
+C
+for name in flat rows other; do
+    $CC -O1 -g -o $name $name.c && { [ $name = other ] || $CC -O1 -g -DFIXED -o ${name}_fixed $name.c; } || fail "compile"
+done
+collect_samples 250 flat.r 6 -F 1997 --max-overhead 50 -- ./flat @ || fail "flat"
+collect_samples 250 flat_fixed.r 40 -F 1997 --max-overhead 50 -- ./flat_fixed @ || fail "flat_fixed"
+collect_samples 250 rows.r 20 -F 1997 --max-overhead 50 -- ./rows @ || fail "rows"
+collect_samples 250 rows_fixed.r 80 -F 1997 --max-overhead 50 -- ./rows_fixed @ || fail "rows_fixed"
+collect_samples 250 other.r 2 -F 1997 --max-overhead 50 -- ./other @ || fail "other"
+for name in flat flat_fixed rows rows_fixed other; do
+    "$LWP" analyze $name.r > $name.log 2>&1 || { cat $name.log; fail "analyze"; }
+done
+line() { grep -n "$2" "$1" | sed -n "${3:-1}s/:.*//p"; }
+python3 - "$SRC/docs/analysis.schema.json" "$(line flat.c 'for (long j = 1' 2)" "$(line rows.c 'for (long j = 0' 2)" << 'PY' || exit 1
+import json, sys
+try:
+    import jsonschema
+    schema = jsonschema.Draft202012Validator(json.load(open(sys.argv[1])))
+except ImportError:
+    schema = None
+bad = []
+def orders(name):
+    result = json.load(open(f"{name}.r/analysis.json"))
+    if schema:
+        schema.validate(result)
+    return result, [f for f in result["findings"] if f["id"].startswith(("interchange", "blocking"))]
+for name, arrays, step, by, outer in (("flat", ("a", "b"), 2048 * 8, 8, int(sys.argv[2])), ("rows", ("w",), None, 8, int(sys.argv[3]))):
+    result, found = orders(name)
+    if len(found) != 1 or not found[0]["id"].startswith("interchange"):
+        bad.append(f"{name}: {[f['title'] for f in found]} instead of one interchange")
+        continue
+    finding = found[0]
+    row = result["locality"][finding["refs"]["locality"]]
+    if result["objects"][row["object"]]["name"] not in arrays or result["findings"][0]["id"] != finding["id"]:
+        bad.append(f"{name}: {finding} is about other data, or not first")
+    where = f"{name}.c:{outer}-"
+    if where not in finding["title"] or f"by {by} bytes" not in finding["title"] or (step and f"steps of {step} bytes" not in finding["title"]):
+        bad.append(f"{name}: {where}, {step} or {by} is not in '{finding['title']}'")
+    low, high = finding["expected_speedup"]
+    if not 1.1 < low <= high < 1 / (1 - min(0.995, finding["share"] + 0.1)):
+        bad.append(f"{name}: {low} to {high} for a share of {finding['share']}")
+for name in ("flat_fixed", "rows_fixed", "other"):
+    found = orders(name)[1]
+    if found:
+        bad.append(f"{name}: {[f['title'] for f in found]}")
+for text in bad:
+    print("FAILED:", text)
+sys.exit(bool(bad))
+PY

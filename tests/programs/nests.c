@@ -1,0 +1,56 @@
+/* Loops over two- and three-dimensional arrays in several orders, for what their code shows. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LOOPS __attribute__((noinline, noclone))
+enum { PLANES = 6, ROWS = 7, COLUMNS = 9 };
+double cube[PLANES][ROWS][COLUMNS];
+
+/* down one column after the other: the loop around moves by 8 bytes */
+LOOPS double columns(const double *a, long n, long m)
+{
+    double sum = 0;
+    for (long j = 0; j < m; j++)
+        for (long i = 0; i < n; i++)
+            sum += a[i * m + j];
+    return sum;
+}
+
+/* the outermost of three loops goes from column to column */
+LOOPS void deep(void)
+{
+    for (long k = 0; k < COLUMNS; k++)
+        for (long i = 0; i < PLANES; i++)
+            for (long j = 0; j < ROWS; j++)
+                cube[i][j][k] *= 1.5;
+}
+
+/* leaves out elements on purpose: the loop around goes to another row */
+LOOPS double sparse(const double *a, long n, long m)
+{
+    double sum = 0;
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < m; j += 16)
+            sum += a[i * m + j];
+    return sum;
+}
+
+/* rows that were allocated one by one */
+LOOPS double pointers(double *const *rows, long n, long m)
+{
+    double sum = 0;
+    for (long j = 0; j < m; j++)
+        for (long i = 0; i < n; i++)
+            sum += rows[i][j];
+    return sum;
+}
+
+int main(void)
+{
+    static double a[64 * 64];
+    double *rows[64];
+    for (int i = 0; i < 64; i++)
+        rows[i] = a + 64 * i;
+    deep();
+    return printf("%g\n", columns(a, 64, 64) + sparse(a, 64, 64) + pointers(rows, 64, 64)) < 0;
+}

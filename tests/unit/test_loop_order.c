@@ -1,0 +1,311 @@
+/* Loop order from samples: how far an instruction moves, which places it goes to within a step, what the code shows of the loops
+ * around it, and what is advised for it, each against what the program was made to do. */
+#include "programs.h"
+
+#include "analysis/advice/locality/loop_order.h"
+#include "analysis/profile/contexts.h"
+#include "analysis/profile/moves.h"
+#include "analysis/profile/objects.h"
+#include "analysis/program/binary/module.h"
+#include "analysis/program/flow/decode.h"
+#include "analysis/program/flow/machine_code.h"
+#include "format/record.h"
+
+#include <math.h>
+
+enum { LINE = 64, MOVES = 12 };
+
+/* ---- what samples show ---- */
+
+static void test_moves(void **state)
+{
+    (void)state;
+    /* The sampled access, some iterations on two of the same instruction, one after the other, and one of another instruction. */
+    static const struct lwp_traversal_access sample[] = {
+        {1, 2, 0x100, 0, false, 0x10000}, {1, 2, 0x100, 5 * 4096, false, 0x10000 + 5 * 4096},
+        {1, 2, 0x104, 8, true, 0x10008}, {1, 2, 0x100, 6 * 4096, true, 0x10000 + 6 * 4096}};
+    struct lwp_moves moves = {0};
+    for (int i = 0; i < 100; i++)
+        lwp_moves_sample(&moves, sample, 4);
+    assert_int_equal(moves.count, 1);
+    assert_int_equal(moves.items[0].seen, 200);
+    assert_int_equal(moves.items[0].count, LWP_MOVES_KEPT);
+    size_t next = 0;
+    for (size_t i = 0; i < moves.items[0].count; i++) {
+        assert_int_equal(moves.items[0].kept[i].bytes, moves.items[0].kept[i].next ? 4096 : 5 * 4096);
+        next += moves.items[0].kept[i].next;
+    }
+    assert_in_range(next, LWP_MOVES_KEPT / 4, LWP_MOVES_KEPT * 3 / 4);
+    lwp_moves_fini(&moves);
+}
+
+static struct lwp_order_step step_of(const int64_t *bytes, int64_t within, int64_t by_code)
+{
+    struct lwp_move moves[MOVES];
+    for (int i = 0; i < MOVES; i++)
+        moves[i] = (struct lwp_move){.bytes = bytes[i], .within = within < 0 ? bytes[i] : within, .next = false};
+    return lwp_order_step(moves, MOVES, by_code, false, LINE);
+}
+
+static void test_steps(void **state)
+{
+    (void)state;
+    static const int64_t multiples[MOVES] = {8192, 3 * 8192, 17 * 8192, 8192, 5 * 8192, 2 * 8192, -700000, 9 * 8192, 8192, 4 * 8192, 40 * 8192, 6 * 8192};
+    static const int64_t down[MOVES] = {-96, -480, -96, -192, -288, -96, -960, -384, -96, -96, -192, -480};
+    static const int64_t gather[MOVES] = {88888, -4096, 123456, 1600, -80000, 7777776, 64, -999992, 31415920, 2718288, -16, 5000};
+    static const int64_t rows[MOVES] = {1040, 2080, 1056, 3120, 1040, 1072, 1040, 135168, 1040, 2080, 1040, 1056};
+    static const int64_t still[MOVES] = {0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0};
+    struct lwp_order_step step = step_of(multiples, -1, 0);
+    assert_true(step.kind == LWP_ORDER_COLUMN && step.bytes == 8192 && !step.blocks);
+    assert_int_equal(step_of(multiples, -1, 8192).bytes, 8192);
+    step = step_of(down, -1, 0);
+    assert_true(step.kind == LWP_ORDER_COLUMN && step.bytes == -96);
+    assert_int_equal(step_of(gather, -1, 0).kind, LWP_ORDER_OTHER);
+    step = step_of(rows, 0, 0); /* the same place of another row, which need not be evenly apart */
+    assert_true(step.kind == LWP_ORDER_COLUMN && step.blocks && step.bytes == 1056);
+    assert_int_equal(step_of(still, -1, 0).kind, LWP_ORDER_STAYS);
+    assert_int_equal(lwp_order_step(NULL, 0, 16, false, LINE).kind, LWP_ORDER_ROW);
+    assert_int_equal(lwp_order_step(NULL, 0, -4096, false, LINE).kind, LWP_ORDER_COLUMN);
+    assert_int_equal(lwp_order_step(NULL, 0, 0, true, LINE).kind, LWP_ORDER_STAYS);
+    assert_int_equal(lwp_order_step(NULL, 0, 0, false, LINE).kind, LWP_ORDER_OTHER);
+}
+
+static void test_columns(void **state)
+{
+    (void)state;
+    uint64_t places[64];
+    const struct lwp_offsets offsets = {.items = places, .count = 64, .fair = 64};
+    const struct lwp_order_step step = {LWP_ORDER_COLUMN, false, 4096}, blocks = {LWP_ORDER_COLUMN, true, 4096};
+    for (uint64_t i = 0; i < 64; i++)
+        places[i] = i * 37 % 1000 * 4096 + i * 101 % 512 * 8;
+    struct lwp_order_columns columns = lwp_order_columns(&offsets, &step, LINE);
+    assert_int_equal(columns.apart, 8);
+    assert_float_equal(columns.lines, 1.0 / 8, 0.005);
+    for (uint64_t i = 0; i < 64; i++)
+        places[i] = i * 37 % 1000 * 4096 + 24; /* one member of structures */
+    assert_int_equal(lwp_order_columns(&offsets, &step, LINE).apart, 0);
+    for (uint64_t i = 0; i < 64; i++)
+        places[i] = i * 5 % 16 * 4; /* rows of 16 floats: one line each */
+    columns = lwp_order_columns(&offsets, &blocks, LINE);
+    assert_int_equal(columns.apart, 4);
+    assert_float_equal(columns.lines, 1.0 / 16, 1e-9);
+    /* 1 MiB in lines of 64 bytes; steps of pages reach one set in 64, of half a page two, odd lines all */
+    assert_float_equal(lwp_order_capacity(1 << 20, 4096, LINE), 16384 / 64, 1e-9);
+    assert_float_equal(lwp_order_capacity(1 << 20, 2048, LINE), 16384 / 32, 1e-9);
+    assert_float_equal(lwp_order_capacity(1 << 20, 4096 + 64, LINE), 16384, 1e-9);
+    assert_float_equal(lwp_order_capacity(1 << 20, 5600, LINE), 16384, 1e-9);
+}
+
+/* ---- what the code shows ---- */
+
+/* The first access of 8 bytes in loops so many deep. */
+static uint64_t access_of(struct lwp_code *code, uint32_t module, const char *path, const char *function, unsigned depth)
+{
+    const struct lwp_symbolized *location = lwp_code_symbolize(code, module, programs_symbol(path, function));
+    struct code_module *in = code_module_at(code, module);
+    for (uint64_t at = location->function_low; at < location->function_high;) {
+        struct code_instruction instruction = code_decode_at(in, at, true);
+        uint32_t loop;
+        int64_t step;
+        if (instruction.memory.load && instruction.memory.vector &&
+            lwp_code_loop_step(code, module, at, depth - 1, false, &loop, &step) != LWP_LOOP_STEP_NO_LOOP)
+            return at;
+        if (!instruction.length)
+            break;
+        at += instruction.length;
+    }
+    fail_msg("%s has no such access", function);
+    return 0;
+}
+
+static void assert_step(struct lwp_code *code, uint32_t module, uint64_t at, unsigned level, bool rows, enum lwp_loop_step_kind kind,
+                        int64_t bytes)
+{
+    uint32_t loop;
+    int64_t step;
+    assert_int_equal(lwp_code_loop_step(code, module, at, level, rows, &loop, &step), kind);
+    if (kind == LWP_LOOP_STEP_CONSTANT)
+        assert_int_equal(step, bytes);
+    assert_int_equal(loop == LWP_NONE, kind == LWP_LOOP_STEP_NO_LOOP);
+}
+
+static void test_code(void **state)
+{
+    (void)state;
+    static const char *const compilers[] = {"gcc", "clang"};
+    char path[256];
+    for (size_t i = 0; i < 2; i++) {
+        if (!programs_build(compilers[i], i ? "-O2 -fno-vectorize -fno-unroll-loops -Dnoclone=noinline" : "-O1", "nests.c", path, sizeof path))
+            continue;
+        struct lwp_arena *arena = lwp_arena_new();
+        struct lwp_code *code = lwp_code_new(arena);
+        uint32_t module = lwp_code_module(code, path, NULL, 0);
+        uint64_t at = access_of(code, module, path, "columns", 2);
+        assert_step(code, module, at, 0, false, LWP_LOOP_STEP_VARIABLE, 0);
+        assert_step(code, module, at, 1, false, LWP_LOOP_STEP_CONSTANT, 8);
+        assert_step(code, module, at, 2, false, LWP_LOOP_STEP_NO_LOOP, 0);
+        at = access_of(code, module, path, "deep", 3);
+        assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 72);
+        assert_step(code, module, at, 1, false, LWP_LOOP_STEP_CONSTANT, 7 * 72);
+        assert_step(code, module, at, 2, false, LWP_LOOP_STEP_CONSTANT, 8);
+        at = access_of(code, module, path, "sparse", 2);
+        assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 128);
+        assert_step(code, module, at, 1, false, LWP_LOOP_STEP_VARIABLE, 0);
+        at = access_of(code, module, path, "pointers", 2);
+        assert_step(code, module, at, 1, false, LWP_LOOP_STEP_UNKNOWN, 0);
+        assert_step(code, module, at, 1, true, LWP_LOOP_STEP_CONSTANT, 8);
+        assert_step(code, module, 0, 0, false, LWP_LOOP_STEP_NO_LOOP, 0);
+        lwp_code_free(code);
+        lwp_arena_free(arena);
+    }
+}
+
+/* ---- what is advised ---- */
+
+enum { FUNCTION, AROUND, INNER, REGIONS, ROWS = 2000, PITCH = 16384, PLACES = 64 };
+
+static struct lwp_profile profile;
+static uint32_t objects[2];
+static uint64_t places[2][PLACES];
+static struct lwp_sampled_row rows[2];
+static struct lwp_sampled_locality sampled;
+static struct lwp_locality_tips tips;
+
+static void make_stream(uint32_t index, uint64_t code, double weight)
+{
+    LWP_GROW(&profile.streams, profile.stream_count, &profile.stream_room);
+    profile.streams[profile.stream_count++] = (struct lwp_stream){
+        .object = objects[index], .region = INNER, .next_of_object = LWP_NONE, .bytes = 8, .module = 7, .address = code, .accesses = PLACES,
+        .offsets = {.items = places[index], .count = PLACES, .fair = PLACES},
+        .weight = {.weight = weight, .squares = weight, .samples = (uint64_t)weight}};
+}
+
+/* Steps of a stream's instruction, as samples saw them. */
+static void make_moves(uint32_t index, uint64_t code, int64_t step)
+{
+    for (int i = 1; i <= MOVES; i++) {
+        struct lwp_traversal_access sample[2] = {{.object = objects[index], .region = INNER, .code = code},
+                                                 {.object = objects[index], .region = INNER, .code = code}};
+        sample[1].offset = sample[1].address = (uint64_t)(step * i);
+        lwp_moves_sample(&profile.moves, sample, 2);
+    }
+}
+
+/* 600 of 1000 ns wait for a matrix that is walked in steps of `step` bytes, 100 for a vector, in the inner loop. */
+static int make(void **state)
+{
+    (void)state;
+    lwp_profile_init(&profile);
+    profile.weight_unit = LWPS_WEIGHT_NS;
+    profile.engine = LWPS_ENGINE_TIMER;
+    profile.machine = (struct lwp_caches){LINE, 32 << 10, 1 << 20, 16 << 20, 16};
+    profile.total = (struct lwp_tally){1000, 1000, 1000};
+    for (uint32_t i = 0; i < REGIONS; i++) {
+        LWP_GROW(&profile.regions, profile.region_count, &profile.region_room);
+        profile.regions[profile.region_count++] = (struct lwp_region){
+            .is_function = i == FUNCTION, .parent = i ? i - 1 : LWP_NONE, .module = LWP_NONE, .function = "work", .file = "work.c",
+            .first_line = 10 * i + 1, .last_line = 40 - i, .same_as = i, .reported = LWP_NONE,
+            .weight = {i == INNER ? 900 : 0, 900, 900}};
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        objects[i] = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, lwp_contexts_child(&profile, 0, LWP_NONE, 0x4000 + i, false), 0);
+        profile.objects[objects[i]].label = i ? "vector" : "matrix";
+        profile.objects[objects[i]].allocations = 1;
+        rows[i] = (struct lwp_sampled_row){.object = objects[i], .region = INNER, .share = i ? 0.1 : 0.6};
+    }
+    for (uint64_t i = 0; i < PLACES; i++) {
+        places[0][i] = i * 37 % ROWS * PITCH + i * 101 % 512 * 8;
+        places[1][i] = i * 29 % ROWS * 8;
+    }
+    sampled = (struct lwp_sampled_locality){rows, 2};
+    tips = (struct lwp_locality_tips){0};
+    make_stream(0, 0x100, 600);
+    make_stream(1, 0x104, 100);
+    make_moves(1, 0x104, 8);
+    return 0;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    lwp_profile_fini(&profile);
+    return 0;
+}
+
+static void test_interchange(void **state)
+{
+    (void)state;
+    make_moves(0, 0x100, PITCH);
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 1);
+    assert_string_equal(tips.tips[0].kind, "interchange");
+    assert_int_equal(tips.tips[0].row, 0);
+    /* The vector stays in the caches; of a column's lines an eighth is left: 1 / (1 - 0.6 (1 - 1/8)). */
+    assert_float_equal(tips.tips[0].speedup, 1 / (1 - 0.6 * 7 / 8), 0.01);
+    assert_true(tips.tips[0].gain.low < tips.tips[0].speedup && tips.tips[0].speedup < tips.tips[0].gain.high);
+    assert_true(tips.tips[0].gain.high < 1 / (1 - 0.65));
+    assert_non_null(strstr(tips.tips[0].title, "matrix column by column, in steps of 16384 bytes"));
+    assert_non_null(strstr(tips.tips[0].title, "work.c:11-39"));
+    assert_non_null(strstr(tips.tips[0].next_step, "work.c:21-38"));
+    static const struct lwp_locality none;
+    assert_true(lwp_locality_tips_change(&none, &tips, objects[0], 1.5));
+    assert_false(lwp_locality_tips_change(&none, &tips, objects[0], 4)); /* a layout that gains more comes first */
+}
+
+static void test_not(void **state)
+{
+    (void)state;
+    lwp_loop_order_advise(&profile, &sampled, &tips); /* nothing is known of the step */
+    assert_int_equal(tips.count, 0);
+    make_moves(0, 0x100, 8);
+    lwp_loop_order_advise(&profile, &sampled, &tips); /* row by row */
+    assert_int_equal(tips.count, 0);
+}
+
+static void test_calm(void **state)
+{
+    (void)state;
+    make_moves(0, 0x100, PITCH);
+    profile.streams[0].weight = (struct lwp_tally){40, 40, 40}; /* it hardly stalls */
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 0);
+    profile.streams[0].weight = (struct lwp_tally){600, 600 * 100, 6}; /* six samples */
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 0);
+    profile.streams[0].weight = (struct lwp_tally){600, 600, 600};
+    profile.engine = LWPS_ENGINE_EXACT;
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 0);
+}
+
+/* A transpose: what is walked row by row becomes a column. */
+static void test_blocking(void **state)
+{
+    (void)state;
+    make_moves(0, 0x100, PITCH);
+    for (uint64_t i = 0; i < PLACES; i++)
+        places[1][i] = i * 37 % ROWS * PITCH + i * 61 % 2048 * 8;
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 1);
+    assert_string_equal(tips.tips[0].kind, "blocking");
+    assert_float_equal(tips.tips[0].speedup, 1 / (1 - 0.6 * (1 - (2.0 / 8) / (9.0 / 8))), 0.01);
+    /* Rows of 17 lines: the lines of 2000 of them lie in all sets, and stay in 1 MiB. */
+    for (uint64_t i = 0; i < PLACES; i++)
+        places[0][i] = i * 37 % ROWS * 1088 + i * 101 % 136 * 8;
+    lwp_moves_fini(&profile.moves);
+    make_moves(0, 0x100, 1088);
+    make_moves(1, 0x104, 8);
+    tips = (struct lwp_locality_tips){0};
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moves), cmocka_unit_test(test_steps), cmocka_unit_test(test_columns), cmocka_unit_test(test_code),
+        cmocka_unit_test_setup_teardown(test_interchange, make, clean), cmocka_unit_test_setup_teardown(test_not, make, clean),
+        cmocka_unit_test_setup_teardown(test_calm, make, clean), cmocka_unit_test_setup_teardown(test_blocking, make, clean),
+    };
+    return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
+}
