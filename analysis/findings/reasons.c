@@ -212,10 +212,12 @@ static struct lwp_reason reason_of(const struct subject *subject)
     return reason_of_structure(subject);
 }
 
-static bool is_advised(const struct subject *subject, const struct lwp_locality *locality, const struct lwp_locality_tips *tips)
+static bool is_advised(const struct subject *subject, const struct lwp_conflicts *conflicts, const struct lwp_locality *locality,
+                       const struct lwp_locality_tips *tips)
 {
     const struct lwp_regroups *regroups = subject->regroups;
-    if (subject->split.verdict == LWP_SPLIT_ADVISED || lwp_locality_tips_change(locality, tips, subject->index))
+    if (subject->split.verdict == LWP_SPLIT_ADVISED || lwp_conflicts_about(conflicts, subject->index) ||
+        lwp_locality_tips_change(locality, tips, subject->index, 0))
         return true;
     for (size_t i = 0; i < regroups->count; i++)
         for (size_t k = 0; k < regroups->regroups[i].count; k++)
@@ -234,7 +236,7 @@ static int object_compare(const void *a, const void *b, void *objects)
 }
 
 void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *splits, const struct lwp_regroups *regroups,
-                      const struct lwp_locality *locality, const struct lwp_locality_tips *tips, struct lwp_reasons *reasons)
+                      const struct lwp_conflicts *conflicts, const struct lwp_locality *locality, const struct lwp_locality_tips *tips, struct lwp_reasons *reasons)
 {
     uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
     size_t count = 0, known = 0;
@@ -252,7 +254,7 @@ void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *spli
                                         .layout = splits->of_object[order[i]],
                                         .split = splits->reasons[order[i]]};
         known += subject.object->kind != LWP_OBJECT_UNKNOWN;
-        if (is_advised(&subject, locality, tips))
+        if (is_advised(&subject, conflicts, locality, tips))
             continue;
         struct lwp_reason reason = reason_of(&subject);
         reason.object = order[i];

@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_FINDINGS_REASONS_H
 #define LWP_ANALYSIS_FINDINGS_REASONS_H
 
+#include "analysis/advice/layout/conflicts.h"
 #include "analysis/advice/layout/regroup.h"
 #include "analysis/advice/locality/locality_advice.h"
 
@@ -21,6 +22,6 @@ struct lwp_reasons {
 /* A reason for each of the five data objects with the most stall time that no advice is about, and for memory whose object is not
  * known where it has more stall time than one of them. */
 void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *splits, const struct lwp_regroups *regroups,
-                      const struct lwp_locality *locality, const struct lwp_locality_tips *tips, struct lwp_reasons *reasons);
+                      const struct lwp_conflicts *conflicts, const struct lwp_locality *locality, const struct lwp_locality_tips *tips, struct lwp_reasons *reasons);
 
 #endif

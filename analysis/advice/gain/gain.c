@@ -165,56 +165,53 @@ static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, c
 }
 
 /* Nothing saves more than the time that is lost on the data, at its upper bound. */
-static void gain_speedups(struct lwp_profile *profile, const struct lwp_share *share, double low, double value, double high,
-                              struct lwp_gain *gain)
+void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving *sum, const struct lwp_share *share,
+                       struct lwp_gain *gain)
 {
     double most = share->high, running = 1 - lwp_gain_spinning(profile);
-    struct lwp_gain_range ends = lwp_gain_speedup(fmin(low, most), fmin(high, most) / running);
-    gain->speedup = lwp_gain_speedup(0, fmin(value, most) / running).high;
+    struct lwp_gain_range ends = lwp_gain_speedup(fmin(sum->low, most), fmin(sum->high, most) / running);
+    gain->speedup = lwp_gain_speedup(0, fmin(sum->value, most) / running).high;
     gain->low = fmin(ends.low, gain->speedup);
     gain->high = fmax(ends.high, gain->speedup);
+    gain->measured = sum->measured;
 }
 
-/* What one loop saves, in parts of all time. */
-struct gain_saved {
-    double value, low, high;
-    bool measured;
-};
-
-/* By lines: streams and chains pay by the line. Of random visits the model's middle. */
-static struct gain_saved gain_by_lines(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
-                                       struct lwp_gain_range stalled, struct lwp_gain_range saved, double lines)
+void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *saving, const struct lwp_share *share)
 {
-    double all = profile->total.weight;
-    bool by_line = visit->access.pattern == LWP_GAIN_SEQUENTIAL || visit->access.dependent;
-    double part = by_line ? fmin(fmax(lines, saved.low), fmax(lines, saved.high)) : (saved.low + saved.high) / 2;
-    double value = part * fmin(weight, stalled.high);
-    double ends[2] = {fmin(part, saved.low) * (saved.low > 0 ? stalled.low : stalled.high), fmax(part, saved.high) * stalled.high};
-    return (struct gain_saved){value / all, fmin(value, ends[0]) / all, fmax(value, ends[1]) / all, false};
+    /* Most of the sum decides what it is said to come from. */
+    if (fabs(saving->value) > fabs(sum->value))
+        sum->measured = saving->measured;
+    sum->value += saving->value;
+    sum->low += saving->low * (saving->low > 0 ? share->low : share->high) / share->value;
+    sum->high += saving->high * share->high / share->value;
 }
 
-/* As measured; NULL where that cannot be believed. A loop that computes all the time that it takes has nothing to gain. */
-static struct gain_saved gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
-                                      const struct lwp_gain_placement *places[2], struct lwp_gain_range stalled,
-                                      struct lwp_gain_range saved, double lines)
+/* As measured where that can be believed. A loop that computes all the time that it takes has nothing to gain. */
+struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
+                                        const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
+                                        struct lwp_gain_range saved, double part)
 {
     struct lwp_gain_measured measured;
-    struct gain_saved by_lines = gain_by_lines(profile, visit, weight, stalled, saved, lines);
-    double whole = visit->region == LWP_NONE ? 0 : profile->regions[visit->region].weight.weight / profile->total.weight;
-    if (by_lines.high < loop_worth || !lwp_gain_measure(profile, visit, places[0], places[1], &measured))
-        return by_lines;
+    struct lwp_gain_range stalled = lwp_gain_stalled(profile, visit->region, weight, &visit->shape);
+    double all = profile->total.weight, whole = visit->region == LWP_NONE ? 0 : profile->regions[visit->region].weight.weight / all;
+    part = fmin(fmax(part, saved.low), fmax(part, saved.high));
+    struct lwp_gain_saving saving = {.value = part * fmin(weight, stalled.high) / all};
+    saving.low = fmin(saving.value, fmin(part, saved.low) * (saved.low > 0 ? stalled.low : stalled.high) / all);
+    saving.high = fmax(saving.value, fmax(part, saved.high) * stalled.high / all);
+    if (saving.high < loop_worth || !lwp_gain_measure(profile, visit, before, after, &measured))
+        return saving;
     if (measured.reproduced) {
-        double most = stalled.high / profile->total.weight;
-        return (struct gain_saved){fmin(whole * (1 - measured.ratio), most), fmin(whole * (1 - measured.high), most),
-                                   fmin(whole * (1 - measured.low), most), true};
+        double most = stalled.high / all;
+        return (struct lwp_gain_saving){fmin(whole * (1 - measured.ratio), most), fmin(whole * (1 - measured.high), most),
+                                        fmin(whole * (1 - measured.low), most), true};
     }
     if (measured.pace > 0 && measured.core > 0) {
         double memory = whole * fmax(0, 1 - measured.core / measured.pace);
-        by_lines.high = fmin(by_lines.high, memory);
-        by_lines.value = fmin(by_lines.value, memory);
-        by_lines.low = fmin(by_lines.low, by_lines.value);
+        saving.high = fmin(saving.high, memory);
+        saving.value = fmin(saving.value, memory);
+        saving.low = fmin(saving.low, saving.value);
     }
-    return by_lines;
+    return saving;
 }
 
 /* What the loop's code says of its visits. */
@@ -251,8 +248,8 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
 {
     struct lwp_gain_placement today;
     const struct lwp_caches caches = lwp_gain_caches(profile->machine);
-    struct gain_saved sum = {0};
-    double bytes = 0, measured = 0;
+    struct lwp_gain_saving sum = {0};
+    double bytes = 0;
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
     *gain = (struct lwp_gain){.loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *gain->loops)};
     gain->speedup = gain->low = gain->high = 1;
@@ -270,15 +267,11 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         struct lwp_gain_need need = gain_need(after, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_visit visit = gain_visit(profile, layout, loop, elements);
         bool random = visit.access.pattern == LWP_GAIN_RANDOM;
-        struct lwp_gain_range stalled = lwp_gain_stalled(profile, loop->region, loop->weight.weight, &visit.shape);
         struct lwp_gain_range saved = lwp_gain_saved(&caches, visit.access, &before, &need);
-        const struct lwp_gain_placement *places[] = {&today, after};
-        double fewer = before.lines > 0 ? 1 - need.lines / before.lines : 0;
-        struct gain_saved of = gain_of_loop(profile, &visit, loop->weight.weight, places, stalled, saved, fewer);
-        sum.value += of.value;
-        sum.low += of.low * (of.low > 0 ? share.low : share.high) / share.value;
-        sum.high += of.high * share.high / share.value;
-        measured += of.measured ? fabs(of.value) : 0;
+        bool by_line = visit.access.pattern == LWP_GAIN_SEQUENTIAL || visit.access.dependent;
+        double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
+        struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &today, after, saved, likely);
+        lwp_gain_sum(&sum, &of, &share);
         double part = loop->weight.weight / layout->weight.weight;
         gain->loops[gain->loop_count++] =
             (struct lwp_gain_loop){loop->region, random ? before.random : before.lines, random ? need.random : need.lines};
@@ -287,8 +280,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         gain->before += part * (random ? before.random : before.lines);
         gain->after += part * (random ? need.random : need.lines);
     }
-    gain->measured = measured > 0 && 2 * measured >= fabs(sum.value);
-    gain_speedups(profile, &share, sum.low, sum.value, sum.high, gain);
+    lwp_gain_speedups(profile, &sum, &share, gain);
 }
 
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups, struct lwp_gain *gain)

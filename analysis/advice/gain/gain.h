@@ -52,6 +52,26 @@ struct lwp_gain {
     struct lwp_gain_replay replay;
 };
 
+/* What one loop saves, in parts of all time: likely, and at least and at most. */
+struct lwp_gain_saving {
+    double value, low, high;
+    bool measured;
+};
+
+struct lwp_gain_visit;
+/* Of `weight` of its cost, stalled on what is placed. `saved`: the part of the stalls that the model expects to go, `part` the likeliest
+ * (of streams and chains 1 - lines after / lines before). */
+struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
+                                        const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
+                                        struct lwp_gain_range saved, double part);
+
+/* Adds one loop's saving. `share`: of the data, whose error is the saving's. */
+void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *saving, const struct lwp_share *share);
+
+/* Sets the speed-up and its interval from the sum over all loops. */
+void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving *sum, const struct lwp_share *share,
+                       struct lwp_gain *gain);
+
 /* For a split: `group` of each field as lwp_affinity_cluster left it (-1: cold), `groups` of them. */
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
                        struct lwp_gain *gain);

@@ -184,15 +184,6 @@ double lwp_gain_spinning(struct lwp_profile *profile)
     return fmin(share, 0.9);
 }
 
-void lwp_gain_add(const struct lwp_profile *profile, uint32_t region, const struct lwp_share *share, struct lwp_gain_range stalled,
-                  struct lwp_gain_range saved, struct lwp_gain_range *sum)
-{
-    /* No loop can save more time than it takes. */
-    double whole = fmax(region == LWP_NONE ? 0 : profile->regions[region].weight.weight, stalled.high), all = profile->total.weight;
-    sum->low += share->low / share->value * saved.low * (saved.low > 0 ? stalled.low : stalled.high) / all;
-    sum->high += saved.high * fmin(share->high / share->value * stalled.high, whole) / all;
-}
-
 bool lwp_gain_known(const struct lwp_profile *profile)
 {
     return lwp_unit_row(profile->weight_unit)->gain;

@@ -40,10 +40,6 @@ struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *caches, struct lwp
 struct lwp_gain_range lwp_gain_stalled(const struct lwp_profile *profile, uint32_t region, double stalled,
                                        const struct lwp_loop_shape *shape);
 
-/* Adds to `sum` the part of all time that one loop saves: `saved` of what is `stalled`. `share`: the data's, with its interval. */
-void lwp_gain_add(const struct lwp_profile *profile, uint32_t region, const struct lwp_share *share, struct lwp_gain_range stalled,
-                  struct lwp_gain_range saved, struct lwp_gain_range *sum);
-
 /* The part of all time that threads wait for others in the loops of OpenMP runtimes. It shrinks with what they wait for. When it
  * is much a note says so. */
 double lwp_gain_spinning(struct lwp_profile *profile);

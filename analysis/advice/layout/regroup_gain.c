@@ -7,6 +7,7 @@
  *
  * From lines to time as for splits (gain_model.c). Limits: a column traversal whose lines stay in the cache until the next column
  * counts as if they did not; loops that lose their vector instructions when arrays are regrouped are feared, not measured. */
+#include "analysis/advice/gain/measured.h"
 #include "analysis/advice/layout/regroup_internal.h"
 
 #include <math.h>
@@ -152,36 +153,48 @@ static enum regroup_pattern gain_pattern(const struct lwp_regroup_candidates *ca
     return by_code;
 }
 
-/* Lines per index, with separate arrays and regrouped. */
-static void gain_lines(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
-                       const struct lwp_regroup_loop *loop, uint64_t line, uint64_t stride, bool random, double *before, double *after)
+struct gain_places {
+    struct lwp_gain_placement separate, together;
+    bool uses[LWP_REGROUP_ARRAYS_MAX];
+};
+
+/* The arrays as they are and regrouped, for a loop that goes on by `stride` elements. */
+static void gain_place(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
+                       const struct lwp_regroup_loop *loop, uint64_t stride, struct gain_places *places)
 {
-    struct lwp_gain_placement separate = {.field_count = regroup->count, .groups = regroup->count}, together;
-    bool uses[LWP_REGROUP_ARRAYS_MAX], all = true;
-    double used = 0;
+    struct lwp_gain_placement *separate = &places->separate, *together = &places->together;
+    *separate = (struct lwp_gain_placement){.field_count = regroup->count, .groups = regroup->count};
     for (size_t i = 0; i < regroup->count; i++) {
         const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
-        separate.bytes[i] = array->element_bytes;
-        separate.group[i] = (int)i;
-        separate.of[i].spacing = array->element_bytes * stride;
+        separate->bytes[i] = array->element_bytes;
+        separate->group[i] = (int)i;
+        separate->of[i].spacing = array->element_bytes * stride;
         if (stride > 1) /* each column begins somewhere else in its line */
-            separate.of[i].alignment = array->alignment;
+            separate->of[i].alignment = array->alignment;
         else
-            separate.of[i].start = array->on_heap ? LWP_GAIN_MALLOC : 0;
-        uses[i] = loop->uses[regroup->members[i]];
-        all &= uses[i];
-        used += uses[i] ? (double)array->element_bytes : 0;
+            separate->of[i].start = array->on_heap ? LWP_GAIN_MALLOC : 0;
+        places->uses[i] = loop->uses[regroup->members[i]];
     }
-    together = separate;
-    together.groups = 1;
-    memset(together.group, 0, sizeof together.group);
-    uint64_t bytes = gain_pack(candidates, regroup->members, regroup->count, together.offsets) * stride;
-    together.of[0].spacing = bytes;
-    *before = lwp_gain_lines(&separate, uses, line, random);
-    *after = lwp_gain_lines(&together, uses, line, random);
+    *together = *separate;
+    together->groups = 1;
+    memset(together->group, 0, sizeof together->group);
+    together->of[0].spacing = gain_pack(candidates, regroup->members, regroup->count, together->offsets) * stride;
+}
+
+/* Lines per index. */
+static void gain_lines(const struct gain_places *places, uint64_t line, uint64_t stride, bool random, double *before, double *after)
+{
+    bool all = true;
+    double used = 0;
+    for (size_t i = 0; i < places->separate.field_count; i++) {
+        all &= places->uses[i];
+        used += places->uses[i] ? (double)places->separate.bytes[i] : 0;
+    }
+    *before = lwp_gain_lines(&places->separate, places->uses, line, random);
+    *after = lwp_gain_lines(&places->together, places->uses, line, random);
     if (!random && stride == 1) { /* each line is fetched once for all elements on it */
         *before = used / (double)line;
-        *after = all ? (double)bytes / (double)line : *after;
+        *after = all ? (double)places->together.of[0].spacing / (double)line : *after;
     }
 }
 
@@ -242,6 +255,31 @@ static struct lwp_gain_range gain_saved(const struct lwp_profile *profile, const
     return (struct lwp_gain_range){fmin(order.low, random.low), fmax(order.high, random.high)};
 }
 
+/* How the loop goes through the arrays, for it to be run (measured.h). Not told of vector code, which the run does not have, nor of
+ * columns, whose lines may stay in the caches until the next one. */
+static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                                        const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop, const struct gain_loop *of,
+                                        const struct gain_places *places)
+{
+    bool told = !of->vectors && (of->pattern == PATTERN_SEQUENTIAL || of->pattern == PATTERN_RANDOM);
+    uint32_t *objects = lwp_arena_alloc(profile->arena, regroup->count, sizeof *objects);
+    for (size_t i = 0; i < regroup->count; i++)
+        objects[i] = candidates->arrays[regroup->members[i]].object;
+    return (struct lwp_gain_visit){.region = loop->region,
+                                   .objects = objects,
+                                   .object_count = regroup->count,
+                                   .uses = places->uses,
+                                   .spacing = candidates->arrays[regroup->members[0]].element_bytes,
+                                   .elements = (double)candidates->arrays[regroup->members[0]].elements,
+                                   .visits = 1,
+                                   .far = 1,
+                                   .access = {!told                          ? LWP_GAIN_UNKNOWN
+                                              : of->pattern == PATTERN_RANDOM ? LWP_GAIN_RANDOM
+                                                                              : LWP_GAIN_SEQUENTIAL,
+                                              false, loop->shape.instructions},
+                                   .shape = loop->shape};
+}
+
 /* When the heaviest loop that uses several of the arrays began. What little is done to fill them before that is set-up,
  * to be written anew with the declaration: it counts neither way. */
 static uint64_t gain_begun(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup)
@@ -262,7 +300,7 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
     uint64_t offsets[LWP_REGROUP_ARRAYS_MAX];
     struct lwp_gain *gain = &regroup->gain;
     struct lwp_share share = lwp_share_of(&regroup->weight, &profile->total);
-    struct lwp_gain_range saved_all = {0, 0};
+    struct lwp_gain_saving sum = {0};
     double weights = 0;
     *gain = (struct lwp_gain){.speedup = 1, .low = 1, .high = 1};
     gain->loops = lwp_arena_alloc(profile->arena, candidates->loop_count + 1, sizeof *gain->loops);
@@ -284,11 +322,15 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
         if (of.used == 0 || of.weight <= 0 || set_up)
             continue;
         of.pattern = gain_pattern(candidates, regroup, loop, line, &stride);
+        struct gain_places places;
+        gain_place(candidates, regroup, loop, stride, &places);
         for (int random = 0; random < 2; random++)
-            gain_lines(candidates, regroup, loop, line, stride, random, &of.before[random], &of.after[random]);
-        struct lwp_gain_range stalled = lwp_gain_stalled(profile, loop->region, of.weight, &loop->shape);
+            gain_lines(&places, line, stride, random, &of.before[random], &of.after[random]);
         struct lwp_gain_range saved = gain_saved(profile, candidates, regroup, loop, &of);
-        lwp_gain_add(profile, loop->region, &share, stalled, saved, &saved_all);
+        struct lwp_gain_visit visit = gain_visit(profile, candidates, regroup, loop, &of, &places);
+        struct lwp_gain_saving saving =
+            lwp_gain_of_loop(profile, &visit, of.weight, &places.separate, &places.together, saved, (saved.low + saved.high) / 2);
+        lwp_gain_sum(&sum, &saving, &share);
         bool random = of.pattern == PATTERN_RANDOM;
         gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, of.before[random], of.after[random]};
         gain->before += of.weight * of.before[random];
@@ -297,8 +339,5 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
     }
     gain->before = weights > 0 ? gain->before / weights : 0;
     gain->after = weights > 0 ? gain->after / weights : 0;
-    struct lwp_gain_range speedup = lwp_gain_speedup(saved_all.low, saved_all.high);
-    gain->low = speedup.low;
-    gain->high = fmax(speedup.low, speedup.high);
-    gain->speedup = (gain->low + gain->high) / 2;
+    lwp_gain_speedups(profile, &sum, &share, gain);
 }
