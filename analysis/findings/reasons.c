@@ -187,6 +187,13 @@ static struct lwp_reason reason_unknown_fields(const struct subject *subject)
                                                         : "neither debug info nor the addresses tell what its elements and fields are"};
 }
 
+/* Without the stop at its end. */
+static const char *reason_clause(struct lwp_profile *profile, const char *sentence)
+{
+    size_t length = strlen(sentence);
+    return length && sentence[length - 1] == '.' ? lwp_arena_strndup(profile->arena, sentence, length - 1) : sentence;
+}
+
 static struct lwp_reason reason_of(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
@@ -205,6 +212,8 @@ static struct lwp_reason reason_of(const struct subject *subject)
                                    .sentence = SAY("its type %s is declared in %s, by the system or a library: its layout is not the program's "
                                                    "to change",
                                                    type->name, type->file ? type->file : "a library")};
+    if (object->fields_unknown)
+        return (struct lwp_reason){.code = "unknown_fields", .sentence = reason_clause(profile, object->fields_unknown)};
     if (object->kind == LWP_OBJECT_STACK)
         return (struct lwp_reason){.code = "stack", .sentence = "it is a variable on the stack, whose layout is not judged"};
     if (!subject->layout)
@@ -236,7 +245,8 @@ static int object_compare(const void *a, const void *b, void *objects)
 }
 
 void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *splits, const struct lwp_regroups *regroups,
-                      const struct lwp_conflicts *conflicts, const struct lwp_locality *locality, const struct lwp_locality_tips *tips, struct lwp_reasons *reasons)
+                      const struct lwp_conflicts *conflicts, const struct lwp_locality *locality, const struct lwp_locality_tips *tips,
+                      struct lwp_reasons *reasons)
 {
     uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
     size_t count = 0, known = 0;

@@ -22,6 +22,7 @@ struct lwp_reasons {
 /* A reason for each of the five data objects with the most stall time that no advice is about, and for memory whose object is not
  * known where it has more stall time than one of them. */
 void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *splits, const struct lwp_regroups *regroups,
-                      const struct lwp_conflicts *conflicts, const struct lwp_locality *locality, const struct lwp_locality_tips *tips, struct lwp_reasons *reasons);
+                      const struct lwp_conflicts *conflicts, const struct lwp_locality *locality, const struct lwp_locality_tips *tips,
+                      struct lwp_reasons *reasons);
 
 #endif

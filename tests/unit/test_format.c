@@ -394,7 +394,7 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
     }
     case 8: {
         struct lwps_totals r = {any_time(), random_any(), random_any(), random_any(), random_any(), random_any(),
-                                random_any(), random_any()};
+                                random_any(), random_any(), random_any(), random_any()};
         assert_int_equal(lwps_put_totals(writer, &r), 0);
         on_totals(expected, &r);
         break;
