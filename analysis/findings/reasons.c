@@ -23,7 +23,9 @@ struct subject {
 
 static const char *bytes_text(struct lwp_profile *profile, double bytes)
 {
-    return bytes >= 1 << 20 ? SAY("%.1f MiB", bytes / (1 << 20)) : bytes >= 1 << 10 ? SAY("%.1f KiB", bytes / (1 << 10)) : SAY("%.0f bytes", bytes);
+    return bytes >= 1 << 20   ? SAY("%.1f MiB", bytes / (1 << 20))
+           : bytes >= 1 << 10 ? SAY("%.1f KiB", bytes / (1 << 10))
+                              : SAY("%.0f bytes", bytes);
 }
 
 /* The part of the stall time in instructions that, as their loops' code shows, go on from one element or line to the next. What
@@ -74,7 +76,8 @@ static struct lwp_reason reason_fits(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
     if (!subject->object->bytes)
-        return (struct lwp_reason){.code = "unknown_size", .sentence = "its blocks were not seen being allocated, so its size is not known"};
+        return (struct lwp_reason){.code = "unknown_size",
+                                   .sentence = "its blocks were not seen being allocated, so its size is not known"};
     return (struct lwp_reason){.code = "fits_cache",
                                .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
                                                bytes_text(profile, (double)subject->object->bytes),
@@ -101,13 +104,13 @@ static struct lwp_reason reason_together(const struct subject *subject)
     size_t used = fields_used(subject->layout), all = subject->layout->field_count;
     double near = sequential_part(subject);
     if (near > most && used == all)
-        return (struct lwp_reason){.code = "sequential",
-                                   .sentence = "its loops go through it in order and use all of its fields"};
+        return (struct lwp_reason){.code = "sequential", .sentence = "its loops go through it in order and use all of its fields"};
     return (struct lwp_reason){
         .code = "used_together",
-        .sentence = used == all ? SAY("its loops use all of its %zu fields together, so that parts would have to be fetched together too", all)
-                                : SAY("its loops use the same %zu of its %zu fields together, and leaving out the others saves no cache line",
-                                      used, all)};
+        .sentence =
+            used == all
+                ? SAY("its loops use all of its %zu fields together, so that parts would have to be fetched together too", all)
+                : SAY("its loops use the same %zu of its %zu fields together, and leaving out the others saves no cache line", used, all)};
 }
 
 /* A structure that was judged. */
@@ -120,20 +123,23 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
         return reason_fits(subject);
     case LWP_SPLIT_UNSURE_SIZE:
         return (struct lwp_reason){.code = "unknown_fields",
-                                   .sentence = SAY("its type is not known, and that its elements have %llu bytes is only %.0f %% sure: compile "
-                                                   "with -g, or sample more",
-                                                   (unsigned long long)object->element_bytes, 100 * object->element_probability)};
+                                   .sentence =
+                                       SAY("its type is not known, and that its elements have %llu bytes is only %.0f %% sure: compile "
+                                           "with -g, or sample more",
+                                           (unsigned long long)object->element_bytes, 100 * object->element_probability)};
     case LWP_SPLIT_PADDED:
         return (struct lwp_reason){.code = "keeps_threads_apart",
                                    .sentence = "its elements are padded to whole cache lines so that threads do not share them"};
     case LWP_SPLIT_SHARES_FALSELY:
         return (struct lwp_reason){.code = "keeps_threads_apart",
-                                   .sentence = "threads own its elements in turn, and smaller parts would put what different threads write on "
-                                               "one cache line"};
+                                   .sentence =
+                                       "threads own its elements in turn, and smaller parts would put what different threads write on "
+                                       "one cache line"};
     case LWP_SPLIT_VAGUE:
         return (struct lwp_reason){.code = "unknown_fields",
-                                   .sentence = "its loops load several fields at once with vector instructions, so that it cannot be told which "
-                                               "they need: profile a build with -fno-tree-vectorize"};
+                                   .sentence =
+                                       "its loops load several fields at once with vector instructions, so that it cannot be told which "
+                                       "they need: profile a build with -fno-tree-vectorize"};
     case LWP_SPLIT_FEW_SAMPLES:
         return reason_few(subject, subject->split.samples);
     case LWP_SPLIT_LITTLE_GAIN:
@@ -154,20 +160,20 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
         const struct lwp_regroup_rejected *apart = &subject->regroups->apart[i];
         if (apart->object == subject->index)
             return (struct lwp_reason){.code = "not_joined",
-                                       .sentence = SAY("single values (%s); joining it with %s is not advised%s%s", what, apart->with,
-                                                       apart->verdict.detail ? ": " : "", apart->verdict.detail ? apart->verdict.detail : "")};
+                                       .sentence =
+                                           SAY("single values (%s); joining it with %s is not advised%s%s", what, apart->with,
+                                               apart->verdict.detail ? ": " : "", apart->verdict.detail ? apart->verdict.detail : "")};
     }
     if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
         return reason_fits(subject);
     if (near > most)
-        return (struct lwp_reason){.code = "sequential",
-                                   .sentence = SAY("single values (%s), gone through in order already", what)};
+        return (struct lwp_reason){.code = "sequential", .sentence = SAY("single values (%s), gone through in order already", what)};
     if (object->weight.samples < lwp_split_needs.samples)
         return reason_few(subject, object->weight.samples);
     return (struct lwp_reason){
         .code = "single_values",
-        .sentence = SAY("single values (%s): there are no fields to separate, and no other array was seen to be used at the same indices",
-                        what)};
+        .sentence =
+            SAY("single values (%s): there are no fields to separate, and no other array was seen to be used at the same indices", what)};
 }
 
 static struct lwp_reason reason_unknown_fields(const struct subject *subject)
@@ -178,13 +184,15 @@ static struct lwp_reason reason_unknown_fields(const struct subject *subject)
         return reason_few(subject, object->weight.samples);
     if (object->several)
         return (struct lwp_reason){.code = "unknown_fields",
-                                   .sentence = "parts of it are gone through with different strides: it holds several arrays or types, and which "
-                                               "bytes are which field is not known"};
+                                   .sentence =
+                                       "parts of it are gone through with different strides: it holds several arrays or types, and which "
+                                       "bytes are which field is not known"};
     if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
         return reason_fits(subject);
-    return (struct lwp_reason){.code = "unknown_fields",
-                               .sentence = object->type ? SAY("it is used as %s, but where its elements begin and end is not known", object->type->name)
-                                                        : "neither debug info nor the addresses tell what its elements and fields are"};
+    return (struct lwp_reason){
+        .code = "unknown_fields",
+        .sentence = object->type ? SAY("it is used as %s, but where its elements begin and end is not known", object->type->name)
+                                 : "neither debug info nor the addresses tell what its elements and fields are"};
 }
 
 /* Without the stop at its end. */
@@ -200,18 +208,19 @@ static struct lwp_reason reason_of(const struct subject *subject)
     const struct lwp_object *object = subject->object;
     const struct lwp_type *type = object->type;
     if (object->kind == LWP_OBJECT_UNKNOWN)
-        return (struct lwp_reason){.code = "unknown_data",
-                                   .sentence = "which data object these accesses are to could not be told"};
+        return (struct lwp_reason){.code = "unknown_data", .sentence = "which data object these accesses are to could not be told"};
     struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
     if (share.value < lwp_split_needs.share)
         return (struct lwp_reason){.code = "little_time",
-                                   .sentence = SAY("only %.1f %% of the time is spent waiting for it, and a change is worth it from %.0f %% on",
-                                                   100 * share.value, 100 * lwp_split_needs.share)};
+                                   .sentence =
+                                       SAY("only %.1f %% of the time is spent waiting for it, and a change is worth it from %.0f %% on",
+                                           100 * share.value, 100 * lwp_split_needs.share)};
     if (type && type->owner == LWP_TYPE_OF_SYSTEM && type->kind != LWP_TYPE_SCALAR)
         return (struct lwp_reason){.code = "library_type",
-                                   .sentence = SAY("its type %s is declared in %s, by the system or a library: its layout is not the program's "
-                                                   "to change",
-                                                   type->name, type->file ? type->file : "a library")};
+                                   .sentence =
+                                       SAY("its type %s is declared in %s, by the system or a library: its layout is not the program's "
+                                           "to change",
+                                           type->name, type->file ? type->file : "a library")};
     if (object->fields_unknown)
         return (struct lwp_reason){.code = "unknown_fields", .sentence = reason_clause(profile, object->fields_unknown)};
     if (object->kind == LWP_OBJECT_STACK)

@@ -84,8 +84,9 @@ static struct lwp_silence silence_of_windows(struct lwp_profile *profile, const 
     if (coverage->loader > loader_much)
         return (struct lwp_silence){.kind = "not_measured",
                                     .code = "windows_missed",
-                                    .sentence = SAY("%s, and %.0f %% of that is the dynamic loader: of the program itself too little was seen",
-                                                    seen, 100 * coverage->loader),
+                                    .sentence =
+                                        SAY("%s, and %.0f %% of that is the dynamic loader: of the program itself too little was seen",
+                                            seen, 100 * coverage->loader),
                                     .help = help};
     if (profile->samples == 0 || coverage->share == 0)
         return (struct lwp_silence){
@@ -123,8 +124,9 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
     if (!engine->exact && profile->samples < SAMPLES_FEW)
         return (struct lwp_silence){.kind = "not_measured",
                                     .code = "too_few_samples",
-                                    .sentence = SAY("too few samples were taken to say anything (%llu, and %llu with an address)",
-                                                    (unsigned long long)profile->samples, (unsigned long long)profile->samples_with_address),
+                                    .sentence =
+                                        SAY("too few samples were taken to say anything (%llu, and %llu with an address)",
+                                            (unsigned long long)profile->samples, (unsigned long long)profile->samples_with_address),
                                     .help = "Let the program run longer, or sample faster (lwp collect -F)."};
     return (struct lwp_silence){.code = NULL};
 }
@@ -140,20 +142,22 @@ void lwp_silence_find(struct lwp_profile *profile, const struct lwp_coverage *co
     struct lwp_share stalled = lwp_share_of(&profile->stalled, &profile->total);
     if (lwp_unit_row(profile->weight_unit)->whole_run && stalled.value < lwp_split_needs.share) {
         double bound = fmin(0.99, stalled.high);
-        *silence = (struct lwp_silence){.kind = "nothing_to_gain",
-                                        .code = "nothing_stalled",
-                                        .sentence = SAY("the program waits for memory %.1f %% of its time (at most %.1f %%), so no layout can "
-                                                        "make it more than %.2fx as fast",
-                                                        100 * stalled.value, 100 * bound, 1 / (1 - bound))};
+        *silence =
+            (struct lwp_silence){.kind = "nothing_to_gain",
+                                 .code = "nothing_stalled",
+                                 .sentence = SAY("the program waits for memory %.1f %% of its time (at most %.1f %%), so no layout can "
+                                                 "make it more than %.2fx as fast",
+                                                 100 * stalled.value, 100 * bound, 1 / (1 - bound))};
         return;
     }
     bool windows = coverage->of && profile->instructions && coverage->share < all_seen;
     *silence = (struct lwp_silence){
         .kind = "left_alone",
         .code = "left_alone",
-        .sentence = windows ? SAY("in the %.3g %% of the run's instructions that windows recorded, no data object has a layout that is worth "
-                                  "changing; the reasons are below",
-                                  100 * coverage->share)
-                            : "no data object has a layout that is worth changing; the reasons are below",
+        .sentence = windows
+                        ? SAY("in the %.3g %% of the run's instructions that windows recorded, no data object has a layout that is worth "
+                              "changing; the reasons are below",
+                              100 * coverage->share)
+                        : "no data object has a layout that is worth changing; the reasons are below",
         .help = windows ? "Of loops outside of the windows nothing is known: --window all records everything." : NULL};
 }
