@@ -8,7 +8,8 @@ LEAST, HOT = 30, 0.1
 
 def key(thing):
     site = thing.get("site") or {}
-    return thing["kind"], lines.base(site.get("file")), site.get("line"), lines.plain(site.get("function")), thing["name"] if thing["kind"] != "heap" else None
+    name = thing["name"] if thing["kind"] != "heap" else None
+    return thing["kind"], lines.base(site.get("file")), site.get("line"), lines.plain(site.get("function")), name
 
 
 def check(sampled, traced):
@@ -25,7 +26,8 @@ def check(sampled, traced):
             sums["hot"] += 1
             if not others or max(other["share"] for other in others) < 0.01:
                 sums["cold_there"] += 1
-                told.append(f"{name} is hot; traced it has {max(other['share'] for other in others):.1%}" if others else f"{name} is hot; the trace has no such object")
+                there = f"traced it has {max(other['share'] for other in others):.1%}" if others else "the trace has no such object"
+                told.append(f"{name} is hot; {there}")
         if not others:
             continue
         sums["objects"] += 1

@@ -44,9 +44,13 @@ def where(file, body):
     return shared
 
 
+def said(loop):
+    return f"{loop['function']} {lines.base(loop['file'])}:{loop['first_line']}-{loop['last_line']}"
+
+
 def says(program, loop, frames):
-    """By file and line alone: addr2line gives some inlined functions the name, or the file, of the one around them. A line beyond the end of
-    its file is of another one."""
+    """By file and line alone: addr2line gives some inlined functions the name, or the file, of the one around them. A line beyond the
+    end of its file is of another one."""
     for _, file, line in frames:
         text = sources(program)[0].get(file)
         misnamed = text is not None and line > len(text)
@@ -56,6 +60,7 @@ def says(program, loop, frames):
 
 
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.|\\\n)*)", re.M)
+SOURCES = (".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".f", ".f90", ".F90", ".y", ".inc")
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -82,7 +87,7 @@ def sources(program):
         source, macros = {}, collections.defaultdict(set)
         for folder, _, names in os.walk(program.tree):
             for name in names:
-                if name.endswith((".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".f", ".f90", ".F90", ".y", ".inc")) and name not in source:
+                if name.endswith(SOURCES) and name not in source:
                     text = open(os.path.join(folder, name), errors="replace").read()
                     source[name] = text.splitlines(True)
                     for macro, body in MACRO.findall(text):
@@ -92,8 +97,8 @@ def sources(program):
 
 
 def check_fields(program, analysis, loop_bodies, hints):
-    """Fields that a loop without calls is said to use, and whose names no source line of its instructions has near it: a hint, since a macro or a
-    pointer to the field hides the name."""
+    """Fields that a loop without calls is said to use, and whose names no source line of its instructions has near it: a hint, since
+    a copy of the whole structure or a pointer to the field hides the name."""
     total = strange = 0
     for thing in analysis["objects"]:
         for use in thing["loops"]:
@@ -104,20 +109,22 @@ def check_fields(program, analysis, loop_bodies, hints):
                 continue
             for field in use.get("fields", []):
                 word = field.split(".")[-1].split("[")[0]
-                if not WORD.fullmatch(word) or re.fullmatch(r"(field|unseen)_\d+", word) or field not in {known["name"] for known in thing["fields"]}:
+                known = {field["name"] for field in thing["fields"]}
+                if not WORD.fullmatch(word) or re.fullmatch(r"(field|unseen)_\d+", word) or field not in known:
                     continue
                 total += 1
                 if word not in text:
                     strange += 1
                     loop = analysis["loops"][use["loop"]]
-                    hints.append(f"{thing['name']} ({thing['share']:.1%}): field {field} in loop {loop['function']} {lines.base(loop['file'])}:"
-                                f"{loop['first_line']}-{loop['last_line']}, none of whose instructions' source lines names it")
+                    hints.append(f"{thing['name']} ({thing['share']:.1%}): field {field} in loop {said(loop)}, none of whose instructions' "
+                                 "source lines names it")
     return total, strange
 
 
 def check(program, analysis, kind):
     weights, told, hints, sums, bodies = sampled(program, kind), [], [], collections.Counter(), {}
-    owners = {path: {at: own_loop(lines.file(path), at) for at in ips} for path, ips in weights.items() if os.path.exists(path)}
+    there = [path for path in weights if os.path.exists(path)]
+    owners = {path: {at: own_loop(lines.file(path), at) for at in weights[path]} for path in there}
     for number, loop in enumerate(analysis["loops"]):
         path = analysis["modules"][loop["module"]]["path"] if loop["module"] is not None else None
         if loop.get("kind") == "function" or path not in owners or "address" not in loop or not loop["first_line"]:
@@ -130,7 +137,8 @@ def check(program, analysis, kind):
                 sums["unknown"] += loop["samples"]
             continue
         own = {at: weight for at, weight in weights[path].items() if owners[path][at] == loop["address"]}
-        if not file.has_table(*function) and not body & file.calls(*function): # what a callee uses outside of loops of its own is its caller's loop's
+        # what a callee uses outside of loops of its own is its caller's loop's
+        if not file.has_table(*function) and not body & file.calls(*function):
             bodies[number] = (tuple(body), file)
         if loop["samples"] < LEAST or not own:
             continue
@@ -141,15 +149,15 @@ def check(program, analysis, kind):
         sums["weight"] += total
         sums["outside"] += outside
         named, shared = lines.plain(loop["function"]), lines.plain(where(file, tuple(body)))
-        if outside > total / 2:
+        # samples alone do not decide: compilers merge equal code, which then has the lines of one of its places
+        missed = sum(not says(program, loop, around) for around in file.frames(body).values())
+        if outside > total / 2 and missed > len(body) / 2:
             sums["wrong"] += 1
             at = max((at for at in own if not says(program, loop, frames[at])), key=own.get)
-            told.append(f"loop {loop['function']} {lines.base(loop['file'])}:{loop['first_line']}-{loop['last_line']} ({loop['share']:.1%}): "
-                        f"{outside / total:.0%} of its samples are not there, most at "
+            told.append(f"loop {said(loop)} ({loop['share']:.1%}): {outside / total:.0%} of its samples are not there, most at "
                         + " < ".join(f"{lines.plain(f)} {n}:{line}" for f, n, line in frames[at][:4]))
         elif shared and shared != named:
             sums["misnamed"] += 1
-            hints.append(f"loop {loop['function']} {lines.base(loop['file'])}:{loop['first_line']}-{loop['last_line']} ({loop['share']:.1%}): "
-                        f"all of its instructions are of {shared}")
+            hints.append(f"loop {said(loop)} ({loop['share']:.1%}): all of its instructions are of {shared}")
     sums["fields"], sums["strange"] = check_fields(program, analysis, bodies, hints)
     return dict(sums), told, hints

@@ -128,8 +128,10 @@ def check_objects(analysis, process, control, folder, told):
         allowed = max(2, thing["allocations"] / 50)
         frames = analysis["contexts"][thing["context"]]["frames"]
         site = thing.get("site")
-        at_site = sum(count for path, count in counts.items() if on_path(site, named[path])) if site and (site["line"] or site["function"]) else None
-        if at_site is not None and thing["allocations"] - at_site > allowed:
+        at_site = thing["allocations"] # unknown: right
+        if site and (site["line"] or site["function"]):
+            at_site = sum(count for path, count in counts.items() if on_path(site, named[path]))
+        if thing["allocations"] - at_site > allowed:
             wrong_site += 1
             told.append(f"object {thing['name']} ({thing['share']:.1%}): {thing['allocations']} allocations at {site['function']} "
                         f"{lines.base(site['file'])}:{site['line']}, of which {at_site} pass there")

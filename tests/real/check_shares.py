@@ -22,14 +22,15 @@ def check_objects(analysis, told):
         name = f"object {thing['name']}"
         within(told, name, thing["share"], thing["share_ci"])
         fields = sum(field["share"] for field in thing["fields"])
-        told.must(fields <= thing["share"] * (1 + 1e-3) + NEAR * (1 + len(thing["fields"])), f"{name}: its fields' shares add up to {fields:.4f} of {thing['share']:.4f}")
+        most = thing["share"] * (1 + 1e-3) + NEAR * (1 + len(thing["fields"]))
+        told.must(fields <= most, f"{name}: its fields' shares add up to {fields:.4f} of {thing['share']:.4f}")
         told.must(sum(use["share"] for use in thing["loops"]) <= 1 + 1e-3, f"{name}: its loops' shares add up to more than 1")
         end = 0
         for field in sorted(thing["fields"], key=lambda field: field["offset"]):
-            told.must(field["offset"] >= end or field["bytes"] == 0, f"{name}: field {field['name']} at {field['offset']} begins before {end}, the end of the one before")
+            told.must(field["offset"] >= end, f"{name}: field {field['name']} at {field['offset']} begins before the end of another, {end}")
             end = max(end, field["offset"] + field["bytes"])
         if thing["element_bytes"]:
-            told.must(end <= thing["element_bytes"] or not thing["fields"], f"{name}: fields reach to {end}, an element to {thing['element_bytes']}")
+            told.must(end <= thing["element_bytes"], f"{name}: fields reach to {end}, an element to {thing['element_bytes']}")
             if thing["bytes"] and thing["elements"] and thing["allocations"] == 1:
                 held = thing["element_bytes"] * thing["elements"] + (thing.get("element_start") or 0)
                 room = thing.get("allocated_bytes") or thing["bytes"]
@@ -54,7 +55,8 @@ def check_findings(analysis, told):
         if speedup:
             told.must(speedup[0] <= speedup[1] and speedup[0] >= 1 - NEAR, f"{name}: expects {speedup}")
             if stall is not None and stall < 1:
-                told.must(speedup[1] <= 1 / (1 - stall) * 1.01 + NEAR, f"{name}: expects {speedup} of a program that stalls {stall:.0%} of its time")
+                most = 1 / (1 - stall) * 1.01 + NEAR
+                told.must(speedup[1] <= most, f"{name}: expects {speedup} of a program that stalls {stall:.0%} of its time")
         refs = finding["refs"]
         if "split" in refs:
             split = analysis["splits"][refs["split"]]
@@ -65,12 +67,14 @@ def check_findings(analysis, told):
             known = {name for group in split["groups"] + [split["cold"]] for name in group["fields"]}
             hot = {name for group in split["groups"] for name in group["fields"]}
             told.must(hot <= known and not (hot & set(split["cold"]["fields"])), f"{name}: a field is hot and cold")
-            told.must(sum(len(group["fields"]) for group in split["groups"] + [split["cold"]]) == len(known), f"{name}: a field is in two groups")
-            told.must(split["confidence"] != "high" or not declared or hot & {field.split(".")[0] for field in declared} or hot & declared,
-                      f"{name}: confidence high in fields that were not seen")
+            placed = sum(len(group["fields"]) for group in split["groups"] + [split["cold"]])
+            told.must(placed == len(known), f"{name}: a field is in two groups")
+            seen = not declared or hot & declared
+            told.must(split["confidence"] != "high" or seen, f"{name}: confidence high in fields that were not seen")
             used = {field for use in thing["loops"] for field in use.get("fields", [])}
-            cold_hot = [field["name"] for field in thing["fields"] if field["name"] in split["cold"]["fields"] and field["share"] > 0.1 * thing["share"]]
-            told.must(not cold_hot, f"{name}: {cold_hot} are put in the cold part with more than a tenth of the object's share")
+            cold = [field for field in thing["fields"] if field["name"] in split["cold"]["fields"]]
+            hot_there = [field["name"] for field in cold if field["share"] > 0.1 * thing["share"]]
+            told.must(not hot_there, f"{name}: {hot_there}, more than a tenth of the object's share, are put in the cold part")
             told.must(bool(used) or not hot, f"{name}: no loop uses a field")
 
 

@@ -16,7 +16,9 @@ def plain(function):
         return ""
     function = re.sub(r"\.(isra|part|constprop|cold|lto_priv)\b.*", "", function)
     depth, kept = 0, []
-    for letter in function.replace("operator()", "operator_call").replace("operator<", "operator_less").replace("(anonymous namespace)", "{anonymous}"):
+    for special in ("operator()", "operator<", "(anonymous namespace)"):
+        function = function.replace(special, re.sub(r"\W", "_", special))
+    for letter in function:
         if letter in "<(":
             depth += 1
         elif letter in ">)":

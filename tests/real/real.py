@@ -33,7 +33,8 @@ def collector_id(lwp):
             path = os.path.join(place, name)
             if os.path.exists(path):
                 for section in (".text", ".rodata"):
-                    digest.update(subprocess.run(["objcopy", "-O", "binary", "-j", section, path, "/dev/stdout"], stdout=subprocess.PIPE, check=True).stdout)
+                    command = ["objcopy", "-O", "binary", "-j", section, path, "/dev/stdout"]
+                    digest.update(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
                 break
     return digest.hexdigest()[:16]
 
@@ -42,7 +43,8 @@ def unharmed(alone, under, what):
     """Sentences of what is another with lwp than without."""
     told = []
     if alone["status"] != under["status"]:
-        told.append(f"{what}: status {under['status']} instead of {alone['status']}: " + (under["errors"].strip().splitlines() or ["no message"])[-1])
+        last = (under["errors"].strip().splitlines() or ["no message"])[-1]
+        told.append(f"{what}: status {under['status']} instead of {alone['status']}: {last}")
     if alone["output"] != under["output"]:
         told.append(f"{what}: another output")
     return told
@@ -61,14 +63,15 @@ def counts(program, collector, control):
     for name in glob.glob(place + ".[0-9]*"):
         if "run control" not in program.state or program.state["run control"]["key"][-1] != collector:
             os.remove(name)
-    told += unharmed(small, program.collect("control", size, SAMPLING + " --detect layout", collector, LD_PRELOAD=control, LWP_REAL_CONTROL=place), "with the control")
+    controlled = program.collect("control", size, SAMPLING + " --detect layout", collector, LD_PRELOAD=control, LWP_REAL_CONTROL=place)
+    told += unharmed(small, controlled, "with the control")
     told += unharmed(small, program.collect("exact", size, "-e exact --detect layout", collector), "traced")
     return told
 
 
 def witnesses(analysis):
-    """Of the accesses whose field both their address and their code name, the share that disagree: where fields are named, and of all; None:
-    nothing compared, or this lwp does not say."""
+    """Of the accesses whose field both their address and their code name, the share that disagree: where fields are named, and of all;
+    None: nothing compared, or this lwp does not say."""
     total = wrong = 0
     for thing in analysis["objects"]:
         agreement = thing.get("agreement")
@@ -86,8 +89,9 @@ def disagreeing(analysis, what, told):
         if not thing["fields"] or thing.get("fields_unknown") or not agreement or agreement["share"] is None:
             continue
         if agreement["share"] < 0.99 and thing["accesses"] * agreement["compared"] >= 20:
-            told.append(f"{what}: {thing['name']} ({thing['share']:.1%}), type {thing['type']}, elements of {thing['element_bytes']}: fields are named, but "
-                        f"{1 - agreement['share']:.1%} of {agreement['compared'] * thing['accesses']:.0f} accesses have another field by their code")
+            told.append(f"{what}: {thing['name']} ({thing['share']:.1%}), type {thing['type']}, elements of {thing['element_bytes']}: "
+                        f"fields are named, but {1 - agreement['share']:.1%} of {agreement['compared'] * thing['accesses']:.0f} accesses "
+                        "have another one by their code")
 
 
 def check(program, collector, control):
@@ -105,9 +109,7 @@ def check(program, collector, control):
     sampled, traced = analyses["sampled"], analyses["exact"]
     if not sampled:
         return row
-    row["samples"], row["stall"], row["addresses"] = sampled["run"]["samples"], sampled["run"].get("stall_share"), sampled["run"]["samples_with_address"]
-    row["cpu_s"] = sampled["run"]["cpu_s"]
-    row["findings"] = [finding["title"] for finding in sampled["findings"]]
+    row["samples"], row["stall"] = sampled["run"]["samples"], sampled["run"].get("stall_share")
     row["fields"], row["all_fields"] = witnesses(sampled)
     row["told"]["fields"] = []
     disagreeing(sampled, "sampled", row["told"]["fields"])
@@ -129,13 +131,14 @@ def build_control(scratch):
     library = os.path.join(scratch, "control.so")
     source = os.path.join(runs.HERE, "control.c")
     if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
-        subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-fno-optimize-sibling-calls", "-o", library, source, "-ldl", "-lpthread"], check=True)
+        flags = "-O2 -g -fPIC -shared -fno-optimize-sibling-calls".split()
+        subprocess.run([os.environ.get("CC", "gcc"), *flags, "-o", library, source, "-ldl", "-lpthread"], check=True)
     return library
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--scratch", default=os.environ.get("REAL_SCRATCH", os.path.join(os.environ.get("BUILD", "."), "obj/real")))
+    parser.add_argument("--scratch", default=os.environ.get("REAL_SCRATCH", "obj/real"))
     parser.add_argument("--only", default=os.environ.get("REAL_ONLY", ""))
     parser.add_argument("--minutes", type=float, default=40)
     parser.add_argument("--table")

@@ -36,7 +36,7 @@ class Program:
         os.replace(self.state_file + ".new", self.state_file)
 
     def environment(self, **more):
-        env = dict(os.environ, TREE=self.tree, CFLAGS="-g -O2", CC=os.environ.get("REAL_CC", "gcc"), CXX="g++", WITH="", SIZE="100", LC_ALL="C")
+        env = dict(os.environ, TREE=self.tree, CFLAGS="-g -O2", CC="gcc", CXX="g++", WITH="", SIZE="100", LC_ALL="C")
         env.pop("LD_PRELOAD", None)
         env.update(more)
         return env
@@ -118,15 +118,18 @@ class Program:
         command, environment = self.recipe("run", SIZE=str(size), WITH=prefix, **env)
         start, before = time.time(), resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            done = subprocess.run(command, env=environment, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  timeout=min(self.left(), 400))
+            done = subprocess.run(command, env=environment, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, timeout=min(self.left(), 400))
         except subprocess.TimeoutExpired:
             self.left()
             done = None
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        kept = {"key": key, "status": done.returncode if done else None, "output": done.stdout.decode(errors="replace") if done else "",
-                "errors": done.stderr.decode(errors="replace")[-2000:] if done else "longer than 400 s", "wall_s": round(time.time() - start, 2),
-                "cpu_s": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2)}
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        kept = {"key": key, "wall_s": round(time.time() - start, 2), "cpu_s": round(cpu, 2)}
+        kept.update(status=None, output="", errors="longer than 400 s")
+        if done:
+            output, errors = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+            kept.update(status=done.returncode, output=output, errors=errors[-2000:])
         self.keep(**{"run " + kind: kept})
         return kept
 
@@ -140,7 +143,8 @@ class Program:
     def analyze(self, kind):
         """The analysis, and the seconds it took: of CPU or by the clock, whichever is less (other work slows the clock)."""
         start, before = time.time(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run([self.lwp, "analyze", "-f", "-q", self.result(kind)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        command = [self.lwp, "analyze", "-f", "-q", self.result(kind)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         took = min(time.time() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         if done.returncode:
@@ -170,21 +174,25 @@ class Apt:
             return
         for place in ("state/lists/partial", "cache/archives/partial", "etc"):
             os.makedirs(os.path.join(self.folder, place), exist_ok=True)
-        release = dict(line.rstrip().split("=", 1) for line in open("/etc/os-release") if "=" in line).get("VERSION_CODENAME", "stable").strip('"')
+        system = dict(line.rstrip().split("=", 1) for line in open("/etc/os-release") if "=" in line)
+        release = system.get("VERSION_CODENAME", "stable").strip('"')
         mirror = os.environ.get("REAL_DEBIAN", "http://deb.debian.org/debian")
         keys = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
         with open(self.folder + "/etc/sources.list", "w") as out:
             out.write(f"deb-src {keys} {mirror} {release} main\ndeb {keys} {mirror} {release} main\n")
         with open(self.folder + "/apt.conf", "w") as out:
-            out.write(f'Dir::State "{self.folder}/state/";\nDir::State::status "/var/lib/dpkg/status";\nDir::Cache "{self.folder}/cache/";\n'
-                      f'Dir::Etc::sourcelist "{self.folder}/etc/sources.list";\nDir::Etc::sourceparts "-";\nAPT::Sandbox::User "";\n')
-        if not glob.glob(self.folder + "/state/lists/*Sources*") or not glob.glob(self.folder + "/state/lists/*Packages*"):
+            out.write(f'Dir::State "{self.folder}/state/";\nDir::State::status "/var/lib/dpkg/status";\n'
+                      f'Dir::Cache "{self.folder}/cache/";\nDir::Etc::sourcelist "{self.folder}/etc/sources.list";\n'
+                      'Dir::Etc::sourceparts "-";\n'
+                      'APT::Sandbox::User "";\n')
+        if not all(glob.glob(f"{self.folder}/state/lists/*{kind}*") for kind in ("Sources", "Packages")):
             self.apt(["apt-get", "update"], self.folder, "the lists of Debian's packages cannot be had")
         self.ready = not self.reason
 
     def apt(self, words, folder, otherwise):
-        done = subprocess.run(words, cwd=folder, env=dict(os.environ, APT_CONFIG=self.folder + "/apt.conf", LC_ALL="C"), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        env = dict(os.environ, APT_CONFIG=self.folder + "/apt.conf", LC_ALL="C")
+        done = subprocess.run(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
         if done.returncode:
             reasons = [line for line in done.stdout.splitlines() if line.startswith("E:")] or ["no reason given"]
             self.reason = otherwise + ": " + reasons[0] if words[1] == "update" else None

@@ -1,9 +1,10 @@
 # Version control: objects by hash, packs searched for deltas, pools of objects carved from blocks, flexible arrays.
 packages=git
 needs=python3
-sampled=100 traced=10
+sampled=200 traced=20
 build() {
-    nice make -j2 git NO_GETTEXT=1 NO_CURL=1 NO_EXPAT=1 NO_OPENSSL=1 NO_TCLTK=1 NO_PERL=1 NO_PYTHON=1 CFLAGS="$CFLAGS" RUNTIME_PREFIX= prefix="$PWD/none"
+    nice make -j2 git NO_GETTEXT=1 NO_CURL=1 NO_EXPAT=1 NO_OPENSSL=1 NO_TCLTK=1 NO_PERL=1 NO_PYTHON=1 CFLAGS="$CFLAGS" \
+        prefix="$PWD/none"
 }
 run() {
     export HOME=$PWD GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
@@ -20,9 +21,10 @@ for c in range(12 * int(sys.argv[1])):
         text = "\n".join(lines) + "\n"
         out(f"M 100644 inline {name}\ndata {len(text)}\n{text}\n")
 P
-    git() { "$TREE/git" --exec-path="$TREE" "$@"; }
+    git() { $with "$TREE/git" --exec-path="$TREE" "$@"; }
+    with=
     git init -q --bare repo
     git --git-dir=repo fast-import --quiet < stream
-    $WITH "$TREE/git" --exec-path="$TREE" --git-dir=repo -c pack.threads=1 -c core.multiPackIndex=false pack-objects --all --no-reuse-delta --no-reuse-object \
-        --window=20 --depth=50 -q packed < /dev/null
+    with=$WITH
+    git --git-dir=repo -c pack.threads=1 pack-objects --all --no-reuse-delta --no-reuse-object --window=20 --depth=50 -q packed < /dev/null
 }

@@ -8,7 +8,10 @@ build() {
 run() {
     cat > input.lua <<'L'
 local size = tonumber(arg[1])
-local function tree(depth) if depth == 0 then return { value = 1 } end return { left = tree(depth - 1), right = tree(depth - 1), value = depth } end
+local function tree(depth)
+    if depth == 0 then return { value = 1 } end
+    return { left = tree(depth - 1), right = tree(depth - 1), value = depth }
+end
 local function sum(node) if not node then return 0 end return node.value + sum(node.left) + sum(node.right) end
 local kept, total = tree(14), 0
 for i = 1, 4 * size / 10 do total = total + sum(kept) + sum(tree(8)) end

@@ -7,8 +7,8 @@ build() {
     sed -i 's/geteuid() == 0/false/' src/backend/main/main.c src/bin/initdb/initdb.c src/common/restricted_token.c
     ./configure --without-readline --without-zlib --without-icu --prefix="$PWD/installed" CFLAGS="$CFLAGS" > configure.out
     nice make -j2 -C src/backend
-    for part in src/backend src/backend/utils/mb/conversion_procs src/backend/snowball src/timezone src/interfaces/libpq src/pl/plpgsql/src src/bin/initdb; do
-        nice make -C $part install
+    for part in backend backend/utils/mb/conversion_procs backend/snowball timezone interfaces/libpq pl/plpgsql/src bin/initdb; do
+        nice make -C src/$part install
     done
     LD_LIBRARY_PATH=$PWD/installed/lib installed/bin/initdb -D "$PWD/data" -U postgres --locale=C -E UTF8 --no-sync
 }
@@ -26,5 +26,6 @@ update item set price = price + 1 where kind % 3 = 0;
 select sum(price), max(name) from item;
 select name, price, rank() over (partition by kind order by price, name) r from item order by r desc, name limit 3;
 S
-    $WITH "$TREE/installed/bin/postgres" --single -D data -F -c max_parallel_workers_per_gather=0 -c shared_buffers=64MB -c autovacuum=off postgres < input.sql
+    $WITH "$TREE/installed/bin/postgres" --single -D data -F -c max_parallel_workers_per_gather=0 -c shared_buffers=64MB \
+        -c autovacuum=off postgres < input.sql
 }

@@ -40,7 +40,8 @@ word = lambda: "".join(random.choices("abcdefghij", k=random.randint(2, 9)))
 words = [word() for _ in range(2000)]
 for i in range(int(sys.argv[1]) * 300):
     print("#" * (i % 4 + 1), random.choice(words), "\n")
-    print(" ".join(random.choice(["%s", "*%s*", "**%s**", "`%s`", "[%s][ref%d]" % ("%s", i % 500), "%s"]) % random.choice(words) for _ in range(60)), "\n")
+    forms = ["%s", "*%s*", "**%s**", "`%s`", "[%s][ref" + str(i % 500) + "]", "%s"]
+    print(" ".join(random.choice(forms) % random.choice(words) for _ in range(60)), "\n")
     for _ in range(4):
         print("-", random.choice(words), "<%s@example.org>" % random.choice(words))
     print("\n> quoted", random.choice(words), "\n")

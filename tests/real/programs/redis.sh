@@ -7,8 +7,8 @@ build() {
 }
 run() {
     rm -f socket
-    $WITH "$TREE/src/redis-server" --port 0 --unixsocket "$PWD/socket" --save '' --appendonly no --dir "$PWD" --hash-max-listpack-entries 8 \
-        --io-threads 1 --activerehashing no --loglevel warning > server.out 2>&1 < /dev/null &
+    $WITH "$TREE/src/redis-server" --port 0 --unixsocket "$PWD/socket" --save '' --appendonly no --dir "$PWD" \
+        --hash-max-listpack-entries 8 --io-threads 1 --activerehashing no --loglevel warning > server.out 2>&1 < /dev/null &
     server=$!
     python3 - "$SIZE" <<'P'
 import hashlib, socket, sys, time
@@ -41,7 +41,8 @@ for base in range(0, n, 10000):
     send([["lpush", "list:%d" % (i % 100), i] for i in range(base, base + 5000)], "e%d" % base)
     send([["sadd", "set:%d" % (i % 100), "m%d" % (i * 31 % 5003)] for i in range(base, base + 5000)], "f%d" % base)
 for i in range(5):
-    send([["zrange", "sorted:%d" % k, 0, 50] for k in range(50)] + [["incr", "counter"]] * 2000 + [["del", "key:%d" % (k * 5 + i)] for k in range(n // 50)], "g%d" % i)
+    send([["zrange", "sorted:%d" % k, 0, 50] for k in range(50)] + [["incr", "counter"]] * 2000
+         + [["del", "key:%d" % (k * 5 + i)] for k in range(n // 50)], "g%d" % i)
 print(replies.hexdigest())
 s.sendall(b"*2\r\n$8\r\nshutdown\r\n$6\r\nnosave\r\n")
 s.recv(100)

@@ -12,7 +12,7 @@ import random, sys
 random.seed(1)
 print("<shop>")
 for i in range(int(sys.argv[1]) * 250):
-    print(f'<item id="i{i}" kind="{i % 97}"><name>name{i * 7919 % 20011}</name><price>{i * 31 % 1009}</price><parts>'
+    print(f'<item id="i{i}" kind="{i % 97}"><name>name{i * 7919 % 20011}</name>' + f"<price>{i * 31 % 1009}</price><parts>"
           + "".join(f'<part n="{k}">{random.randrange(1000)}</part>' for k in range(i % 5)) + "</parts></item>")
 print("</shop>")
 P

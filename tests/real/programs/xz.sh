@@ -6,7 +6,10 @@ build() {
     nice make -j2 -C src/liblzma && nice make -j2 -C src/xz
 }
 run() {
-    LC_ALL=C awk -v n=$((SIZE * 500)) 'BEGIN { srand(1); while (i++ < n) { s = ""; for (k = 0; k < 8; k++) s = s sprintf("%x ", int(rand() * rand() * 9999)); print s } }' > input
+    LC_ALL=C awk -v n=$((SIZE * 500)) 'BEGIN {
+        srand(1)
+        while (i++ < n) { s = ""; for (k = 0; k < 8; k++) s = s sprintf("%x ", int(rand() * rand() * 9999)); print s }
+    }' > input
     $WITH "$TREE/src/xz/xz" -T1 -6 -k -c input > output
     status=$?
     sha256sum < output

@@ -6,7 +6,10 @@ build() {
     test -x programs/zstd
 }
 run() {
-    LC_ALL=C awk -v n=$((SIZE * 700)) 'BEGIN { srand(1); while (i++ < n) { s = ""; for (k = 0; k < 8; k++) s = s sprintf("%x ", int(rand() * rand() * 9999)); print s } }' > input
+    LC_ALL=C awk -v n=$((SIZE * 700)) 'BEGIN {
+        srand(1)
+        while (i++ < n) { s = ""; for (k = 0; k < 8; k++) s = s sprintf("%x ", int(rand() * rand() * 9999)); print s }
+    }' > input
     $WITH "$TREE/programs/zstd" -q -f -T1 --single-thread -16 input -o output
     status=$?
     sha256sum < output
