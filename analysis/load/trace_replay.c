@@ -24,10 +24,18 @@ struct trace_site {
     uint32_t pool, pool_object;       /* pool 0: none */
     uint32_t object, counts, hitters; /* of the last access; counts, hitters: indexes */
     uint32_t window, thread;          /* in which what follows was so */
-    uint64_t last, run;               /* last address; where the strided run began */
+    uint64_t last, run;               /* last address; where the traversal began: its loop, or else the strided run */
     int64_t step;
-    uint32_t steps; /* equal ones so far */
+    uint32_t steps;   /* equal ones so far */
+    uint32_t rounds;  /* of the loop, since it was entered; 0: that was not seen */
+    uint64_t time;    /* of the last access, as in struct trace_part */
     uint32_t chunk; /* the last one with an access */
+};
+
+/* The last access of a loop, or of the rest of a function, without those of loops in it. */
+struct trace_part {
+    uint64_t time; /* accesses before it, in the file */
+    uint32_t thread;
 };
 
 /* The last use of a line in a window; of one line in SAMPLED_OF. */
@@ -56,6 +64,9 @@ struct lwp_trace {
     size_t hitters_count, hitters_room;
     struct lwp_map hitters_index; /* by index of counts */
     uint32_t *site_of;              /* of each site of the decoder */
+    struct trace_part *parts;       /* by part */
+    size_t part_count, part_room;
+    uint64_t time;
     size_t of_count, of_room;
     struct lwp_reuse_cores cores;
     struct lwp_hierarchy here, elsewhere;
@@ -132,6 +143,7 @@ void lwp_trace_free(struct lwp_trace *trace)
     lwp_hierarchy_free(&trace->elsewhere);
     lwp_map_fini(&trace->site_index);
     free(trace->site_of);
+    free(trace->parts);
     free(trace->sites);
     lwp_tlb_free(&trace->translation);
     free(trace->sampled);
@@ -156,6 +168,8 @@ void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes)
     lwp_tlb_free(&trace->translation);
     lwp_map_clear(&trace->site_index);
     trace->site_count = trace->of_count = trace->thread_count = 0;
+    trace->part_count = 0;
+    trace->time = 0;
     trace->window = WINDOW_NONE;
     lwp_trace_sample_begin(&trace->counts->kept, file, bytes);
     trace_hitters_flush(trace);
@@ -212,22 +226,64 @@ static void trace_keep(struct lwp_trace *trace, const struct trace_site *site, c
                                                    .offset = (pool || block) && offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX});
 }
 
-/* The stride from the instruction's last access. */
+/* Notes the access. Returns whether the instruction's loop was left and entered since its last one: what is around has accessed
+ * something. */
+static bool trace_enters(struct lwp_trace *trace, struct trace_site *site, unsigned thread)
+{
+    const struct lwp_location *at = site->location;
+    const struct trace_part *around = at->around < trace->part_count ? &trace->parts[at->around] : NULL;
+    const bool enters = around && around->thread == thread && around->time > site->time;
+    site->time = ++trace->time;
+    if (at->part != LWP_NONE) {
+        while (trace->part_count <= at->part)
+            LWP_APPEND(&trace->parts, &trace->part_count, &trace->part_room, (struct trace_part){0});
+        trace->parts[at->part] = (struct trace_part){trace->time, thread};
+    }
+    return enters;
+}
+
+/* A traversal ends. */
+static void trace_turns(struct trace_site *site, struct lwp_heavy_hitters *hitters, uint64_t address, uint32_t rounds)
+{
+    lwp_heavy_hitters_add(&hitters[LWP_LOCALITY_OUTER], (int64_t)(address - site->run), rounds);
+    site->run = address;
+    site->steps = 0;
+}
+
+/* The stride from the instruction's last access. Where its loop is seen to be entered, that is where a traversal begins, not a stride
+ * that differs: rows that were allocated one by one need not be evenly apart. Elsewhere, what goes on from row to row in one
+ * direction is one traversal. */
 static void trace_stride(struct trace_site *site, struct lwp_locality_count *count, struct lwp_heavy_hitters *hitters, uint64_t address,
-                         unsigned line_shift)
+                         unsigned line_shift, bool enters)
 {
     int64_t step = (int64_t)(address - site->last);
     uint64_t from = site->last >> line_shift, to = address >> line_shift;
     lwp_heavy_hitters_add(&hitters[LWP_LOCALITY_STRIDE], step, 1);
     count->lines[lwp_locality_bucket(to > from ? to - from : from - to)]++;
-    if (!step)
-        return;
-    if (step == site->step) {
-        site->steps++;
-    } else if (site->steps >= RUN_LEAST) {
-        lwp_heavy_hitters_add(&hitters[LWP_LOCALITY_OUTER], (int64_t)(address - site->run), site->steps + 1);
+    if (enters) {
+        if (site->rounds > RUN_LEAST)
+            trace_turns(site, hitters, address, site->rounds);
         site->run = address;
         site->steps = 0;
+        site->rounds = 1;
+        site->last = address;
+        return;
+    }
+    site->rounds += site->rounds > 0;
+    if (!step)
+        return;
+    const int64_t line = (int64_t)1 << line_shift;
+    const bool onward = step > 0 ? step > line && site->step > line : step < -line && site->step < -line;
+    if (step == site->step) {
+        site->steps++;
+    } else if (site->rounds) {
+        site->step = step;
+        site->steps = 1;
+    } else if (onward) {
+        site->step = site->steps < RUN_LEAST ? step : site->step;
+        site->steps++;
+    } else if (site->steps >= RUN_LEAST) {
+        trace_turns(site, hitters, address, site->steps + 1);
     } else {
         site->step = step;
         site->run = site->last;
@@ -242,7 +298,7 @@ static void trace_began(struct lwp_trace *trace, struct trace_site *site, unsign
     site->thread = thread;
     site->last = address;
     site->step = 0;
-    site->steps = 0;
+    site->steps = site->rounds = 0;
 }
 
 static void trace_found(struct lwp_hierarchy *hierarchy, unsigned thread, uint64_t address, unsigned bytes,
@@ -290,8 +346,9 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
     count->stores += store;
     if (trace->touch.nodes > 1)
         count->local += lwp_first_touch_access(&trace->touch, thread, address, object);
+    const bool enters = trace_enters(trace, site, thread);
     if (site->window == trace->window && site->thread == thread)
-        trace_stride(site, count, hitters, address, shift);
+        trace_stride(site, count, hitters, address, shift, enters);
     else
         trace_began(trace, site, thread, address);
     for (uint64_t line = address >> shift; line <= (address + bytes - 1) >> shift; line++) {

@@ -40,6 +40,11 @@ static uint32_t location_number(struct lwp_map *map, uint64_t key, uint32_t *cou
     return *at;
 }
 
+static uint32_t location_part(struct lwp_locations *locations, uint32_t loop, uint64_t function)
+{
+    return location_number(locations->parts, loop == LWP_NONE ? function : lwp_hash_mix(0x6c6f6f70u, loop), &locations->part_count);
+}
+
 static void location_look(struct lwp_profile *profile, struct lwp_location *location)
 {
     struct lwp_locations *locations = profile->locations;
@@ -51,9 +56,11 @@ static void location_look(struct lwp_profile *profile, struct lwp_location *loca
     uint64_t function = lwp_hash_mix(location->module, location->function);
     location->function_id = location_number(locations->functions, function, &locations->function_count);
     location->is_loop = place && place->loop != LWP_NONE;
-    if (place)
-        location->part = location_number(locations->parts, location->is_loop ? lwp_hash_mix(0x6c6f6f70u, place->loop) : function,
-                                         &locations->part_count);
+    if (!place)
+        return;
+    location->part = location_part(locations, place->loop, function);
+    if (location->is_loop)
+        location->around = location_part(locations, lwp_code_loop(profile->code, place->loop)->parent, function);
 }
 
 const struct lwp_location *lwp_locations_at(struct lwp_profile *profile, uint32_t module, uint64_t address)
@@ -65,7 +72,8 @@ const struct lwp_location *lwp_locations_at(struct lwp_profile *profile, uint32_
             *at = (uint32_t)locations->count;
             LWP_GROW(&locations->items, locations->count, &locations->room);
             struct lwp_location *location = lwp_arena_alloc(profile->arena, 1, sizeof *location);
-            *location = (struct lwp_location){.id = (uint32_t)locations->count, .module = module, .address = address, .part = LWP_NONE};
+            *location = (struct lwp_location){.id = (uint32_t)locations->count, .module = module, .address = address,
+                                              .part = LWP_NONE, .around = LWP_NONE};
             locations->items[locations->count++] = location;
             location_look(profile, location);
             return location;

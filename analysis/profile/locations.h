@@ -10,6 +10,7 @@ struct lwp_location {
     uint64_t function;    /* its start, or the address itself when that is not known */
     uint32_t function_id; /* the same for the same module and function */
     uint32_t part;        /* id of the machine loop, or else of the function: regions are made of these */
+    uint32_t around;      /* ... of what is directly around that: the next loop or the function; LWP_NONE: nothing */
     bool is_loop;
 };
 

@@ -113,26 +113,39 @@ static double stride_exchanged(const struct lwp_locality_row *row)
     return (double)other;
 }
 
+/* Whether an instruction goes from line to line, though not evenly, and its traversals begin beside each other: rows that were
+ * allocated one by one, walked column by column. */
+static bool row_scattered(const struct advice *advice, const struct lwp_locality_row *row)
+{
+    uint64_t far = 0;
+    for (unsigned i = 2; i < LWP_LOCALITY_STRIDES; i++) /* two lines and more */
+        far += row->count->lines[i];
+    return (double)far >= regular_share * (double)row->count->accesses && row->outer && row->outer_share >= regular_share / 2 &&
+           fabs((double)row->outer) < line_bytes(advice);
+}
+
 static bool advise_interchange(const struct advice *advice, struct lwp_locality_tip *tip)
 {
     const struct lwp_locality_row *row = advice->row;
     const struct lwp_region *around = loop_around(advice);
     double line = line_bytes(advice), lines_now = 0, lines_then = 0, cycles_now = 0, cycles_then = 0, share = 0;
-    if (!around || row->stride_share < regular_share || fabs((double)row->stride) <= line || row->outer_share < regular_share / 2 ||
-        !row->outer || fabs((double)row->outer) >= line || advice->cycles / advice->accesses < cycles_least)
+    const bool scattered = row->stride_share < regular_share && row_scattered(advice, row);
+    if (!around || (!scattered && (row->stride_share < regular_share || fabs((double)row->stride) <= line)) ||
+        row->outer_share < regular_share / 2 || !row->outer || fabs((double)row->outer) >= line ||
+        advice->cycles / advice->accesses < cycles_least)
         return false;
     for (size_t i = 0; i < advice->locality->count; i++) {
         const struct lwp_locality_row *other = &advice->locality->rows[i];
         if (other->region != row->region)
             continue;
-        bool regular = other->stride_share >= regular_share;
+        bool regular = other->stride_share >= regular_share, apart = !regular && row_scattered(advice, other);
         double accesses = (double)other->count->accesses, cycles = (double)other->count->found.cycles;
         double now = regular ? lines_per_access(advice, (double)other->stride) : 1;
-        double then = regular ? lines_per_access(advice, stride_exchanged(other)) : 1;
+        double then = regular || apart ? lines_per_access(advice, apart ? (double)other->outer : stride_exchanged(other)) : 1;
         lines_now += accesses * now;
         lines_then += accesses * then;
         cycles_now += cycles;
-        cycles_then += regular ? fmin(cycles, cycles_ahead(accesses, then)) : cycles;
+        cycles_then += regular || apart ? fmin(cycles, cycles_ahead(accesses, then)) : cycles;
         share += other->share;
     }
     if (share < share_least || lines_then > interchange_lines * lines_now || cycles_then >= cycles_now)
@@ -141,8 +154,9 @@ static bool advise_interchange(const struct advice *advice, struct lwp_locality_
     const char *name = name_of(advice), *here = place_of(advice, advice->region);
     tip->title =
         lwp_arena_printf(advice->profile->arena,
-                         "The loop %s walks over %s in steps of %lld bytes; the loop around it goes in steps of %lld: exchange the two",
-                         here, name, (long long)llabs(row->stride), (long long)llabs(row->outer));
+                         "The loop %s walks over %s in steps of %s; the loop around it goes in steps of %lld: exchange the two", here, name,
+                         scattered ? "different lengths" : lwp_arena_printf(advice->profile->arena, "%lld bytes", llabs(row->stride)),
+                         (long long)llabs(row->outer));
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
         "Loop interchange: make the loop %s the inner one and the loop %s the outer one, where no iteration needs what a later one would "
