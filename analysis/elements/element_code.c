@@ -1,6 +1,7 @@
 /* What the code says of an object's accesses, and where the elements begin then. */
 #include "analysis/elements/element_code.h"
 
+#include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 #include "analysis/statistics/stride.h"
@@ -20,7 +21,7 @@ void lwp_element_code_collect(struct lwp_profile *profile, uint32_t index, struc
     code->accesses = 0;
     LWP_STREAMS_OF(profile, index, stream) {
         struct lwp_element_spoken spoken = {.stream = stream};
-        if (stream->module == LWP_NONE || stream->offsets.count == 0 || lwp_objects_library_code(profile, stream->module))
+        if (stream->module == LWP_NONE || stream->offsets.count == 0 || lwp_element_copies(profile, stream))
             continue;
         code->accesses += (double)stream->accesses;
         if (code->count < LWP_ELEMENT_CODE_STREAMS && lwp_types_place(profile->code, stream->module, stream->address, &spoken.place) &&

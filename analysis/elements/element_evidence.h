@@ -82,10 +82,16 @@ bool lwp_element_evidence_allows(const struct lwp_element_evidence *evidence, ui
 /* The share of a stream's offsets that are at one place, from which it is said to keep to it. */
 #define LWP_ELEMENT_KEEPS_TO 0.8
 
-/* The share of the object's accesses that agree with elements of this size and type from `start` on; below 0: no
- * evidence. What lies behind `end` is not asked (0: nothing does). Of a type that is not `exact` every access must keep to one place. */
-double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type, bool exact,
-                       uint64_t start, uint64_t end);
+struct lwp_element_try {
+    uint64_t size; /* from one element to the next */
+    const struct lwp_type *type;
+    bool exact; /* else every access must keep to one place */
+    bool gaps;  /* what lies between elements is of something else */
+    uint64_t start, end; /* what lies before or behind is not asked; end 0: nothing does */
+};
+
+/* The share of the object's accesses that agree with such elements; below 0: no evidence. */
+double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_try *try);
 
 /* ---- where elements begin, without a type (element_start.c) ---- */
 

@@ -70,15 +70,17 @@ static bool element_walks_fields(const struct lwp_stream *stream, uint64_t size,
     return (double)(inside > most ? inside : most) >= LWP_ELEMENT_KEEPS_TO * (double)count;
 }
 
-double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type, bool exact,
-                       uint64_t start, uint64_t end)
+double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_try *try)
 {
+    const struct lwp_type *type = try->type;
+    const uint64_t size = try->size, start = try->start;
+    const bool exact = try->exact;
     const bool is_struct = exact && type && type->kind == LWP_TYPE_STRUCT;
     double good = 0, bad = 0;
     int judged = 0;
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED; i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (lwp_objects_library_code(profile, stream->module) || stream->offsets.count == 0 || lwp_element_beyond(stream, end) ||
+        if (lwp_element_copies(profile, stream) || stream->offsets.count == 0 || lwp_element_beyond(stream, try->end) ||
             lwp_element_before(stream, start))
             continue;
         uint64_t residue;
@@ -87,6 +89,8 @@ double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64
         double keeps = lwp_element_residue(stream, modulus, &residue);
         residue = (residue + modulus - start % modulus) % modulus;
         bool fits = keeps >= LWP_ELEMENT_KEEPS_TO;
+        if (fits && try->gaps && residue >= type->bytes)
+            continue;
         if (fits && type && (!stream->vector || stream->bytes <= 4) && stream->bytes)
             fits = element_in_field(type, residue, stream) || (is_struct && element_spans_fields(type, residue, stream->bytes));
         if (!fits && is_struct && stream->bytes)

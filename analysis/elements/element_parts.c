@@ -132,6 +132,35 @@ static void parts_witness(const struct parts *parts, struct part *part)
     part->lattice = lwp_element_code_lattice(parts->code, part->type, part->single && whole->pool_size ? whole->pool_size : 0);
 }
 
+/* Whether the addresses contradict the code: elements on one lattice that overlap in part cannot be two, and one cannot begin in two
+ * places. Of several blocks each may have its own type. */
+static bool parts_contradict(const struct parts *parts, const struct part *a, const struct part *b)
+{
+    const struct lwp_object *whole = &parts->profile->objects[parts->index];
+    const struct lwp_element_lattice *x = &a->lattice, *y = &b->lattice;
+    if (x->share < LWP_ELEMENT_LATTICE_GOOD || y->share < LWP_ELEMENT_LATTICE_GOOD || x->spacing != y->spacing || x->page != y->page ||
+        a->range.low >= b->range.high || b->range.low >= a->range.high)
+        return false;
+    uint64_t apart = (y->start + y->spacing - x->start) % y->spacing;
+    bool overlap = apart < a->type->bytes || y->spacing - apart < b->type->bytes;
+    return overlap && (apart || whole->allocations <= 1);
+}
+
+static bool parts_contradicted(const struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (parts_contradict(parts, &parts->items[i], &parts->items[k])) {
+                parts->profile->objects[parts->index].fields_unknown =
+                    lwp_arena_printf(parts->profile->arena,
+                                     "pointers to %s and to %s lead to the same elements, so for one of them the code and the addresses "
+                                     "disagree",
+                                     parts->items[k].type->name, parts->items[i].type->name);
+                return true;
+            }
+    return false;
+}
+
 /* Whether no other part has elements among those of this one. */
 static bool parts_is_alone(const struct parts *parts, const struct part *part)
 {
@@ -231,7 +260,7 @@ bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const 
         if (!parts.items[i].aligned)
             return false;
     }
-    if (!parts.count)
+    if (!parts.count || parts_contradicted(&parts))
         return false;
     for (size_t i = 0; i < parts.count; i++)
         parts_make(&parts, &parts.items[i]);

@@ -1,6 +1,7 @@
 /* Where in its element an access lies, and what a stream's places say of it. */
 #include "analysis/elements/element_place.h"
 
+#include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 
 double lwp_element_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue)
@@ -78,6 +79,11 @@ double lwp_element_stream_place(const struct lwp_profile *profile, const struct 
     if (*place >= object->element_bytes)
         keeps = 0;
     return lwp_element_beyond(stream, object->element_end) ? 0 : keeps;
+}
+
+bool lwp_element_copies(const struct lwp_profile *profile, const struct lwp_stream *stream)
+{
+    return stream->string || lwp_objects_library_code(profile, stream->module);
 }
 
 bool lwp_element_packed(const struct lwp_profile *profile, const struct lwp_stream *stream)

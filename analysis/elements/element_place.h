@@ -29,6 +29,9 @@ bool lwp_element_before(const struct lwp_stream *stream, uint64_t start);
 /* The offset modulo any size a stream keeps to, and the share of its samples that do; headers are not looked at. */
 double lwp_element_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue);
 
+/* Whether it copies or fills, by a library or an instruction that goes on by itself: where elements begin makes no difference to it. */
+bool lwp_element_copies(const struct lwp_profile *profile, const struct lwp_stream *stream);
+
 /* Whether the stream's accesses may span several fields or elements. */
 bool lwp_element_packed(const struct lwp_profile *profile, const struct lwp_stream *stream);
 

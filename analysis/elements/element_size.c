@@ -11,6 +11,7 @@
  * Limits: a program that visits every second element only shows twice the size; nothing in the addresses tells. */
 
 #include "analysis/elements/element_evidence.h"
+#include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 #include "base/order.h"
@@ -37,7 +38,7 @@ void lwp_element_streams_collect(const struct lwp_profile *profile, uint32_t obj
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
         size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), trim = count / 25;
-        if (count == 0 || lwp_objects_library_code(profile, stream->module))
+        if (count == 0 || lwp_element_copies(profile, stream))
             continue;
         qsort(offsets, count, sizeof *offsets, lwp_compare_u64);
         streams->items[streams->count++] = (struct lwp_element_stream){stream, offsets[trim], offsets[count - 1 - trim]};

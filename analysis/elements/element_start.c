@@ -19,7 +19,7 @@ static bool start_crosses(const struct lwp_profile *profile, uint32_t index, uin
     double crosses = 0, all = 0;
     LWP_STREAMS_OF(profile, index, stream) {
         uint64_t residue;
-        if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
+        if (stream->vector || stream->bytes == 0 || lwp_element_copies(profile, stream) ||
             lwp_element_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
             continue;
         all += (double)stream->accesses;
@@ -56,10 +56,10 @@ void lwp_element_start_of_single(struct lwp_profile *profile, uint32_t index)
     LWP_STREAMS_OF(profile, index, stream) {
         uint64_t offsets[LWP_RESERVOIR];
         size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
-        if (stream->module == LWP_NONE || !count || lwp_objects_library_code(profile, stream->module))
+        if (stream->module == LWP_NONE || !count || lwp_element_copies(profile, stream))
             continue;
         struct lwp_memory_operand memory = lwp_code_operand(profile->code, stream->module, stream->address);
-        if (!memory.exists || memory.base < 0 || memory.index >= 0 || memory.spread)
+        if (!memory.exists || memory.base < 0 || memory.index >= 0 || memory.gather)
             continue;
         for (size_t i = 0; i < count; i++) {
             all += (double)stream->accesses / (double)count;

@@ -126,7 +126,7 @@ void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, stru
     int asked = 0;
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && asked < STREAMS_ASKED; i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (stream->module == LWP_NONE || lwp_objects_library_code(profile, stream->module) || (double)stream->accesses < all / 200 ||
+        if (stream->module == LWP_NONE || lwp_element_copies(profile, stream) || (double)stream->accesses < all / 200 ||
             lwp_element_beyond(stream, votes->table_end))
             continue;
         size_t count = lwp_types_at_access(profile->code, stream->module, stream->address, candidates, SITES_ROOM);

@@ -141,8 +141,13 @@ static bool element_accept(const struct element_case *of, const struct lwp_eleme
         *grid = grids[i];
         if (!element_fills(object, candidate, single, grid))
             continue;
-        double fit = lwp_element_fit(of->profile, of->index, grid->spacing, candidate->type, candidate->exact, grid->start,
-                                     candidate->table ? votes->table_end : 0);
+        const struct lwp_element_try try = {.size = grid->spacing,
+                                            .type = candidate->type,
+                                            .exact = candidate->exact,
+                                            .gaps = grid->said && !single && grid->spacing > bytes,
+                                            .start = grid->start,
+                                            .end = candidate->table ? votes->table_end : 0};
+        double fit = lwp_element_fit(of->profile, of->index, &try);
         if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
             return true;
     }
@@ -206,7 +211,7 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
     LWP_STREAMS_OF(profile, index, stream) {
         uint64_t offsets[LWP_RESERVOIR], low = UINT64_MAX, high = 0;
         size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
-        if (lwp_objects_library_code(profile, stream->module))
+        if (lwp_element_copies(profile, stream))
             continue;
         for (size_t k = 0; k < count; k++) {
             low = offsets[k] < low ? offsets[k] : low;
@@ -329,6 +334,12 @@ static void element_evidence(void *of, size_t first, size_t last)
 
 static void element_round(struct element_round *round)
 {
+    for (size_t i = 0; i < round->count; i++)
+        for (uint32_t s = round->profile->object_streams[round->objects[i]]; s != LWP_NONE; s = round->profile->streams[s].next_of_object) {
+            struct lwp_stream *stream = &round->profile->streams[s];
+            stream->string =
+                stream->module != LWP_NONE && lwp_code_operand(round->profile->code, stream->module, stream->address).string;
+        }
     lwp_parallel(round->profile->jobs, round->count, 1, element_evidence, round);
     for (size_t i = 0; i < round->count; i++) {
         lwp_element_code_collect(round->profile, round->objects[i], &round->code);

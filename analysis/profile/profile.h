@@ -89,6 +89,7 @@ struct lwp_stream {
     uint32_t common; /* function-level context all its accesses share */
     uint16_t bytes;
     bool vector;
+    bool string; /* by an instruction that goes on by itself, of objects worth the work (elements.c) */
     uint8_t fair_seen; /* dithered accesses; 255: or more */
     uint32_t module;
     uint64_t address; /* of the instruction, in its module's file */

@@ -288,7 +288,7 @@ static void test_tables(void **state)
 
 static double fit(const struct lwp_type *type)
 {
-    double share = lwp_element_fit(&profile, object, type->bytes, type, true, 0, 0);
+    double share = lwp_element_fit(&profile, object, &(struct lwp_element_try){.size = type->bytes, .type = type, .exact = true});
     done();
     return share;
 }

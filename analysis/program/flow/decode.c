@@ -61,7 +61,8 @@ static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *in
         memory.base = decode_register(operand->mem.base);
         memory.index = decode_register(operand->mem.index);
         memory.scale = operand->mem.scale;
-        memory.spread = instruction->meta.category == ZYDIS_CATEGORY_STRINGOP || decode_vector(operand->mem.index) >= 0;
+        memory.string = instruction->meta.category == ZYDIS_CATEGORY_STRINGOP;
+        memory.gather = decode_vector(operand->mem.index) >= 0;
         memory.displacement = operand->mem.disp.has_displacement ? (int32_t)operand->mem.disp.value : 0;
     }
     memory.vector = memory.exists && vector;

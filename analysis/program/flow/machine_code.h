@@ -60,7 +60,8 @@ enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t modul
 /* What an instruction does to memory, decoded from the module's file. */
 struct lwp_memory_operand {
     bool exists, load, store, vector;
-    bool spread; /* at several addresses: gathers and scatters, string instructions */
+    bool string; /* of an instruction that goes on by itself: copies and fills */
+    bool gather; /* at several addresses: gathers and scatters */
     bool packed; /* may hold several numbers: not the scalar kind of a vector instruction */
     uint16_t bytes;
     int32_t displacement;

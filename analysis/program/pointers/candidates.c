@@ -137,7 +137,8 @@ bool lwp_types_place(struct lwp_code *code, uint32_t module_index, uint64_t addr
     if (!module || !code_dwarf(module) || !code_points_to(module, address, &target) || target.pointee.descriptor || !target.pointee.bytes)
         return false;
     int64_t size = (int64_t)target.pointee.bytes;
-    if ((target.modulus && target.modulus % target.pointee.bytes) || lwp_code_operand(code, module_index, address).spread)
+    const struct lwp_memory_operand memory = lwp_code_operand(code, module_index, address);
+    if ((target.modulus && target.modulus % target.pointee.bytes) || memory.string || memory.gather)
         return false;
     *place = (struct lwp_code_place){.type = code_type(module, target.pointee.type),
                                      .at = (uint64_t)((target.offset % size + size) % size),
