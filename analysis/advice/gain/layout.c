@@ -239,6 +239,34 @@ static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout
     return left > 0;
 }
 
+static size_t layout_field_at(const struct lwp_layout *layout, uint64_t place)
+{
+    for (size_t f = 0; f < layout->field_count; f++)
+        if (place >= layout->fields[f].offset && place - layout->fields[f].offset < layout->fields[f].bytes)
+            return f;
+    return LWP_FIELDS_MAX;
+}
+
+/* A stream that goes over an array in the element keeps to that field, though to no place in it. False: it does not. */
+static bool layout_walks_field(struct lwp_layout *layout, const uint64_t *places, size_t count, uint64_t bytes, bool *uses)
+{
+    static const double keeps_to = 0.8, strays = 0.03;
+    size_t found[LWP_FIELDS_MAX + 1] = {0}, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t f = layout_field_at(layout, places[i]);
+        if (++found[f] > found[most] && f < LWP_FIELDS_MAX)
+            most = f;
+    }
+    if (layout->fields[most].bytes <= bytes || (double)found[most] < keeps_to * (double)count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        size_t f = layout_field_at(layout, places[i]);
+        if (f < LWP_FIELDS_MAX && found[f] > 1 && (double)found[f] >= strays * (double)count)
+            layout_touch(layout, places[i], bytes, uses);
+    }
+    return true;
+}
+
 static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream)
 {
     uint64_t offsets[LWP_RESERVOIR];
@@ -253,7 +281,8 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     if (!loop)
         return;
     bool copies = lwp_objects_library_code(profile, stream->module);
-    for (size_t i = 0; i < count; i++) {
+    bool walks = !copies && layout_walks_field(layout, offsets, count, stream->bytes, uses);
+    for (size_t i = 0; i < count && !walks; i++) {
         size_t same = 0;
         for (size_t j = 0; j < count; j++)
             same += offsets[j] == offsets[i];
@@ -263,7 +292,7 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
         layout_touch(layout, offsets[i], stream->bytes, uses);
     }
     layout_siblings(profile, layout, stream, uses);
-    if (copies || kept * 2 < count) /* no place of its own: it goes over everything */
+    if (copies || (!walks && kept * 2 < count)) /* no place of its own: it goes over everything */
         for (size_t f = 0; f < layout->field_count; f++)
             uses[f] = true;
     size_t used = 0;
