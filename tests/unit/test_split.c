@@ -399,9 +399,65 @@ static void bits_stay_together_and_open_arrays_last(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* Two classes with one base: what the one split keeps together the other must not take apart. */
+static void members_of_a_base_class_stay_together(void **state)
+{
+    (void)state;
+    static const struct lwp_field fields[] = {{.name = "key", .offset = 0, .bytes = 8, .inherited = "Base"},
+                                              {.name = "price", .offset = 8, .bytes = 8, .inherited = "Base"},
+                                              {.name = "own", .offset = 16, .bytes = 8}};
+    struct lwp_type types[2] = {{.name = "Circle", .fields = fields, .field_count = 3}, {.name = "Square", .fields = fields, .field_count = 3}};
+    struct lwp_layout_field places[3] = {{.offset = 0, .bytes = 8}, {.offset = 8, .bytes = 8}, {.offset = 16, .bytes = 8}};
+    struct lwp_layout layouts[2] = {{.type = &types[0], .fields = places, .field_count = 3},
+                                    {.type = &types[1], .fields = places, .field_count = 3}};
+    static const int key_hot[] = {0, -1, -1}, price_hot[] = {-1, 0, -1}, both_hot[] = {0, 0, -1}, key_and_own[] = {0, -1, 0};
+    static const struct {
+        const int *first, *second;
+        size_t kept;
+    } cases[] = {{key_hot, price_hot, 1}, {key_hot, both_hot, 1}, {key_hot, key_and_own, 2}, {both_hot, both_hot, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lwp_profile profile;
+        lwp_profile_init(&profile);
+        struct lwp_split all[2] = {{.layout = &layouts[0], .group = cases[i].first, .groups = 1, .cold = true},
+                                   {.layout = &layouts[1], .group = cases[i].second, .groups = 1, .cold = true}};
+        struct lwp_splits splits = {.splits = all, .count = 2};
+        const char *caution = lwp_split_caution(&profile, &all[0]);
+        assert_int_equal(caution != NULL, cases[i].first == key_hot);
+        lwp_split_drop_conflicts(&profile, &splits);
+        assert_int_equal(splits.count, cases[i].kept);
+        assert_ptr_equal(splits.splits[0].layout, &layouts[0]);
+        assert_int_equal(profile.note_count, 2 - cases[i].kept);
+        lwp_profile_fini(&profile);
+    }
+}
+
+/* Nodes and entries of the language's library are nobody's to split; structures of the program in arrays of theirs are. */
+static void nodes_of_libraries_are_left_alone(void **state)
+{
+    (void)state;
+    struct lwp_type type = {.name = "std::_Rb_tree_node<long>", .language = LWP_LANGUAGE_CXX, .owner = LWP_TYPE_OF_SYSTEM};
+    uint32_t object = 0;
+    struct lwp_profile profile;
+    lwp_profile_init(&profile);
+    make_object(&profile, &gappy);
+    struct lwp_layout layout = {.objects = &object, .object_count = 1, .type = &type, .single = true};
+    assert_true(lwp_split_of_library(&profile, &layout));
+    layout.single = false;
+    assert_false(lwp_split_of_library(&profile, &layout));
+    layout.single = true;
+    layout.type = &gappy;
+    assert_false(lwp_split_of_library(&profile, &layout));
+    layout.single = false;
+    profile.objects[object].element_end = 1000; /* control bytes follow */
+    assert_true(lwp_split_of_library(&profile, &layout));
+    lwp_profile_fini(&profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_of_a_base_class_stay_together),
+        cmocka_unit_test(nodes_of_libraries_are_left_alone),
         cmocka_unit_test(parts_lie_as_a_compiler_would_lay_them),
         cmocka_unit_test(holes_call_for_another_order),
         cmocka_unit_test(declarations_speak_the_language_of_the_type),

@@ -138,16 +138,6 @@ static bool split_padded(struct lwp_profile *profile, const struct lwp_layout *l
     return true;
 }
 
-static const char *split_caution(struct lwp_profile *profile, const struct lwp_layout *layout)
-{
-    if (!layout->type || layout->type->owner != LWP_TYPE_OF_SYSTEM)
-        return NULL;
-    return lwp_arena_printf(profile->arena,
-                            "%s is declared in %s, which is not part of the program: its layout is shared with the system or a library and "
-                            "not yours to change. Copy the fields your loops use into arrays of your own.",
-                            layout->type->name, layout->type->file ? layout->type->file : "a header of the system");
-}
-
 /* Whether the gain is enough and rests on enough. */
 static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain *gain,
                         struct lwp_split_reason *reason)
@@ -238,6 +228,8 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
 {
     struct split_fields found = {0};
     *reason = (struct lwp_split_reason){.verdict = split_before(profile, layout), .samples = layout->weight.samples};
+    if (reason->verdict == LWP_SPLIT_NOT_JUDGED && lwp_split_of_library(profile, layout))
+        reason->verdict = LWP_SPLIT_LIBRARY;
     if (reason->verdict != LWP_SPLIT_NOT_JUDGED)
         return false;
     /* Loops over whole elements do not distinguish fields, and would tie the fields nobody else uses to the next best ones. Where they
@@ -262,7 +254,7 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         return false;
     }
     reason->verdict = LWP_SPLIT_ADVISED;
-    split->caution = split_caution(profile, layout);
+    split->caution = lwp_split_caution(profile, split);
     split->confidence = split_confidence(profile, layout);
     split->declaration = lwp_declaration_write(profile, split);
     return true;
@@ -351,4 +343,5 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
             splits->reasons[family[k]] = reason;
     }
     qsort(splits->splits, splits->count, sizeof *splits->splits, split_compare);
+    lwp_split_drop_conflicts(profile, splits);
 }

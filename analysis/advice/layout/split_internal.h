@@ -24,6 +24,17 @@ size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_
 bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, const int *group,
                      struct lwp_split *reordered);
 
+/* split_owners.c: whose the layout is. */
+
+/* Whether elements are entries of a container of the language's library, which nobody can split: a note says so. */
+bool lwp_split_of_library(struct lwp_profile *profile, const struct lwp_layout *layout);
+
+/* A sentence on what stands against the split: the type is the system's, or its members are a base class's; NULL: nothing known. */
+const char *lwp_split_caution(struct lwp_profile *profile, const struct lwp_split *split);
+
+/* Of splits that would put the members of one base class into different parts the best one stays. `splits` are in order of gain. */
+void lwp_split_drop_conflicts(struct lwp_profile *profile, struct lwp_splits *splits);
+
 /* element_pointers.c: who holds pointers to elements of the type: "next in struct node", "all", the first member or array that is
  * found; NULL: none known. */
 const char *lwp_element_pointers_by(struct lwp_profile *profile, const struct lwp_layout *layout);

@@ -22,6 +22,7 @@ struct flatten {
     size_t count, capacity;
     bool is_class, is_rust, broken;
     bool is_part; /* of a member: its own members are not opened further */
+    const char *inherited; /* the base class that is opened; NULL: none */
 };
 
 static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth);
@@ -136,6 +137,7 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
     if (is_bits)
         field.declaration =
             lwp_arena_printf(flat->code->arena, "%s : %llu", field.declaration, (unsigned long long)bits);
+    field.inherited = flat->inherited;
     field.alignment = type_die_alignment(&type);
     type_die_own_alignment(member, &field.alignment);
     if (name && is_struct && !is_bits && !flat->is_part && depth < NEST_LIMIT)
@@ -209,6 +211,14 @@ static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t bas
     free(all.fields);
 }
 
+static void flatten_base(struct flatten *flat, Dwarf_Die *parent, uint64_t base, int depth)
+{
+    const char *outer = flat->inherited;
+    flat->inherited = code_die_name(flat->code, parent);
+    flatten_struct(flat, parent, base, depth);
+    flat->inherited = outer;
+}
+
 static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)
 {
     Dwarf_Die parent;
@@ -227,7 +237,7 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
             flatten_variants(flat, &child, base, depth);
         else if (tag == DW_TAG_inheritance && type_die_offset(&child, &offset) && type_die_of(&child, &parent) &&
                  type_die_strip(&parent, NULL) && code_die_is_struct(&parent))
-            flatten_struct(flat, &parent, base + offset, depth + 1);
+            flatten_base(flat, &parent, base + offset, depth + 1);
         flat->is_class |=
             tag == DW_TAG_inheritance || (tag == DW_TAG_subprogram && !type_die_flag(&child, DW_AT_artificial));
     }

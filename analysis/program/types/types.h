@@ -13,6 +13,7 @@ struct lwp_field {
     const char *type;   /* its type alone as C text, e.g. "double", "struct node *" */
     const char *declaration; /* the member as C text without ';', e.g. "double w[4]", "int (*cmp)(int)" */
     uint64_t alignment;
+    const char *inherited; /* the base class whose member it is; NULL: its own */
 };
 
 /* Of a member that is a struct: its own members, named "position.x", with offsets from the start of the whole. */
