@@ -13,8 +13,8 @@
 #include "analysis/profile/streams.h"
 #include "base/order.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { PARTS = 8, MANY = 64 };
 
@@ -123,7 +123,7 @@ static void parts_witness(const struct parts *parts, struct part *part)
     qsort(bases, count, sizeof *bases, parts_by_base);
     for (size_t i = 0; i < count; i++) {
         all += bases[i].weight;
-        good += bases[i].at % alignment == 0 && (!limit || bases[i].at + part->type->bytes <= limit) ? bases[i].weight : 0;
+        good += bases[i].at % alignment == 0 && (!limit || bases[i].at < limit) ? bases[i].weight : 0;
     }
     part->aligned = good >= aligned_least * all;
     part->range = (struct element_range){bases[count / 50].at, bases[count - 1 - count / 50].at + part->type->bytes};
@@ -143,6 +143,8 @@ static bool parts_contradict(const struct parts *parts, const struct part *a, co
         return false;
     uint64_t apart = (y->start + y->spacing - x->start) % y->spacing;
     bool overlap = apart < a->type->bytes || y->spacing - apart < b->type->bytes;
+    if (lwp_types_hold(a->type, apart, b->type) || lwp_types_hold(b->type, (y->spacing - apart) % y->spacing, a->type))
+        return false;
     return overlap && (apart || whole->allocations <= 1);
 }
 
@@ -243,7 +245,10 @@ static const char *parts_reason(const struct parts *parts)
     const char *list = "";
     for (size_t i = 0; i < parts->count; i++)
         list = lwp_arena_printf(parts->profile->arena, "%s%s%s", list, i ? ", " : "", parts->items[i].type->name);
-    return lwp_arena_printf(parts->profile->arena, "elements of %s are carved out of it, and are listed by themselves", list);
+    return lwp_arena_printf(parts->profile->arena,
+                            "elements of %s are carved out of it, and are listed by themselves; what the other accesses to it are to "
+                            "is not known",
+                            list);
 }
 
 bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code)
@@ -269,5 +274,6 @@ bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const 
     object->element_probability = 0;
     object->single = object->several = false;
     object->fields_unknown = parts_reason(&parts);
+    object->agreement = (struct lwp_agreement){.looked_at = fmax(0, code->accesses - parts.accesses)};
     return true;
 }
