@@ -58,7 +58,7 @@ static bool parts_member(const struct lwp_type *outer, const struct lwp_type *in
 {
     int found = 0;
     for (uint32_t i = 0; i < outer->field_count && found < 2; i++)
-        if (outer != inner && lwp_types_hold(outer, outer->fields[i].offset, inner)) {
+        if (outer != inner && inner->bytes < outer->bytes && lwp_types_hold(outer, outer->fields[i].offset, inner)) {
             *at = outer->fields[i].offset;
             found++;
         }
@@ -67,7 +67,7 @@ static bool parts_member(const struct lwp_type *outer, const struct lwp_type *in
 
 static bool parts_holds(const struct lwp_type *outer, const struct lwp_type *inner)
 {
-    for (uint32_t i = 0; i < outer->field_count; i++)
+    for (uint32_t i = 0; i < outer->field_count && inner->bytes < outer->bytes; i++)
         if (lwp_types_hold(outer, outer->fields[i].offset, inner))
             return true;
     return false;

@@ -47,7 +47,7 @@ struct pointer_value pointer_join(const struct pointer_sources *sources, const s
                                   const struct pointer_value *b);
 
 /* Whether an `inner` that is `inner_offset` bytes before the address is a part of the `outer` that it leads to. */
-bool pointer_holds(const struct code_pointee *outer, const struct pointer_value *value,
+bool pointer_holds(struct code_module *module, const struct code_pointee *outer, const struct pointer_value *value,
                    const struct code_pointee *inner, int64_t inner_offset);
 
 /* ---- seeds (seeds.c): which registers hold pointer variables, over which addresses of the function ---- */

@@ -173,8 +173,8 @@ static void pointer_apply_seed(struct pointer_run *run, struct pointer_value *va
                 *value = named;
             return;
         }
-        if (pointer_holds(known, value, own, seed->offset) ||
-            (known->bytes > own->bytes && !pointer_holds(own, &named, known, value->offset)))
+        if (pointer_holds(run->module, known, value, own, seed->offset) ||
+            (known->bytes > own->bytes && !pointer_holds(run->module, own, &named, known, value->offset)))
             return;
         if (run->recording)
             pointer_note_behind(run, value, source, seed->offset);

@@ -30,6 +30,9 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
 /* Whether a value of `inner` begins `offset` bytes into one of `outer`, itself, as a member or in an array. */
 bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner);
 
+/* The same, kept: it is asked again and again. */
+bool code_type_holds_kept(struct code_module *module, Dwarf_Die outer, uint64_t offset, Dwarf_Die inner);
+
 /* The same, where numbers of one width and kind are alike, whatever they are called, and all pointers; and where an array of
  * bytes has room for anything. */
 bool code_type_reads(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner);

@@ -26,6 +26,7 @@ void code_types_free(struct code_types *types)
     code_kept_free(&types->aliases);
     code_kept_free(&types->leads);
     code_kept_free(&types->candidates);
+    code_kept_free(&types->holds);
     free(types->statics);
     free(types->calls);
     if (types->cfi)
@@ -185,9 +186,22 @@ const struct lwp_type *code_type(struct code_module *module, Dwarf_Die written)
     return *kept;
 }
 
+/* Whether one member has room for it there, or it may be a base class, which has several. */
+static bool type_has_room(const struct lwp_type *outer, uint64_t offset, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < outer->field_count; i++) {
+        const struct lwp_field *field = &outer->fields[i];
+        if (offset >= field->offset && (field->bytes == 0 || field->inherited || offset + bytes <= field->offset + field->bytes))
+            return true;
+    }
+    return outer->field_count == 0 || offset == 0;
+}
+
 bool lwp_types_hold(const struct lwp_type *outer, uint64_t offset, const struct lwp_type *inner)
 {
     if (outer == inner && offset == 0)
         return true;
+    if (!type_has_room(outer, offset, inner->bytes))
+        return false;
     return outer->die && inner->die && code_type_reads(*(const Dwarf_Die *)outer->die, offset, *(const Dwarf_Die *)inner->die);
 }
