@@ -230,7 +230,8 @@ static void parts_make(struct parts *parts, struct part *part)
     object->agreement.agree = on_lattice ? part->lattice.share * part->accesses : 0;
     object->allocations = whole->allocations;
     object->largest = whole->largest;
-    if (part->accesses >= alone_least * parts->accesses)
+    /* All of one block where nothing else is seen in it; of several, where no other type is. */
+    if (part->accesses >= alone_least * (whole->bytes == whole->largest ? parts->code->accesses : parts->accesses))
         object->bytes = !part->single ? whole->bytes : whole->pool_size ? whole->bytes / whole->pool_size * bytes : 0;
     else if (alone && whole->bytes == whole->largest)
         object->bytes = object->largest = part->range.high - part->range.low;
@@ -240,13 +241,15 @@ static void parts_make(struct parts *parts, struct part *part)
     profile->objects[parts->index].time_weight -= object->time_weight;
 }
 
-static const char *parts_reason(const struct parts *parts)
+static const char *parts_reason(const struct parts *parts, bool several)
 {
     const char *list = "";
     for (size_t i = 0; i < parts->count; i++)
         list = lwp_arena_printf(parts->profile->arena, "%s%s%s", list, i ? ", " : "", parts->items[i].type->name);
     return lwp_arena_printf(parts->profile->arena,
-                            "elements of %s are carved out of it, and are listed by themselves; what the other accesses to it are to "
+                            several ? "it holds several arrays: those of %s are listed by themselves; what the other accesses to it are to "
+                                      "is not known"
+                                    : "elements of %s are carved out of it, and are listed by themselves; what the other accesses to it are to "
                             "is not known",
                             list);
 }
@@ -272,8 +275,8 @@ bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const 
     object = &profile->objects[index];
     object->element_bytes = object->element_spacing = object->element_start = 0;
     object->element_probability = 0;
+    object->fields_unknown = parts_reason(&parts, object->several);
     object->single = object->several = false;
-    object->fields_unknown = parts_reason(&parts);
     object->agreement = (struct lwp_agreement){.looked_at = fmax(0, code->accesses - parts.accesses)};
     return true;
 }

@@ -59,15 +59,16 @@ def judge(analysis, truth, counts):
     blocks, uses = truth
     for size, allowed, start in blocks:
         for item in analysis["objects"]:
-            if item["bytes"] != size or item["kind"] not in ("heap", "static", "mmap") or item["accesses"] < ENOUGH:
+            if item["allocated_bytes"] != size or item["kind"] not in ("heap", "static", "mmap") or item["accesses"] < ENOUGH:
                 continue
             got, said = item["element_bytes"], item.get("element_probability")
             if got in allowed:
                 verdict = "right"
             else:
                 verdict = "unknown" if got is None else "WRONG"
-            if allowed == [None] and not any("several arrays" in note for note in analysis["run"]["notes"]):
-                verdict = "WRONG: no note on several arrays"
+            whys = analysis["run"]["notes"] + [other["fields_unknown"] or "" for other in analysis["objects"]]
+            if allowed == [None] and not any("several arrays" in why for why in whys):
+                verdict = "WRONG: nothing said on several arrays"
             counts[verdict] = counts.get(verdict, 0) + 1
             yield verdict, "%s of %d bytes: element %s of %s, p %s" % (item["name"], size, got, allowed, said)
             if got is None or verdict == "WRONG":
