@@ -193,27 +193,30 @@ static void order_count(struct lwp_order *order, struct lwp_order_access *access
 
 /* ---- which loop goes from column to column ---- */
 
-/* By the code: the loop around that moves the access by less than a line. False: a column is not left for the next one.
- */
+/* By the code: the loop around that moves the access by less than a line. Where none does the columns may be those of several calls of
+ * the function, unless loops around move it by more (they leave elements out on purpose), or the loop itself does not step evenly
+ * (it goes round through all places, as a hash does). False: no column is left for the next one. */
 static bool order_around_of(struct lwp_order *order, const struct lwp_order_access *access)
 {
-    bool moves = false;
-    for (unsigned level = 1;; level++) {
+    bool moves = false, even = false;
+    for (unsigned level = 0;; level++) {
         uint32_t loop;
         int64_t step;
-        enum lwp_loop_step_kind kind =
-            lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, level,
-                               access->step.blocks, &loop, &step);
+        enum lwp_loop_step_kind kind = lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, level,
+                                                          access->step.blocks, &loop, &step);
         if (kind == LWP_LOOP_STEP_NO_LOOP)
-            return !moves;
+            return level == 0 || (even && !moves);
+        if (level == 0) {
+            even = kind != LWP_LOOP_STEP_UNKNOWN;
+            continue;
+        }
         if (kind == LWP_LOOP_STEP_UNKNOWN)
             return true;
         if (kind == LWP_LOOP_STEP_CONSTANT && step && (uint64_t)llabs(step) < order->profile->machine.line_bytes) {
+            const struct lwp_loop *around = lwp_code_loop(order->profile->code, loop);
             order->level = level;
             order->by = step;
-            const struct lwp_loop *around = lwp_code_loop(order->profile->code, loop);
-            order->around =
-                lwp_regions_final(order->profile, lwp_regions_at(order->profile, around->module, around->header));
+            order->around = lwp_regions_final(order->profile, lwp_regions_at(order->profile, around->module, around->header));
             return true;
         }
         moves |= kind == LWP_LOOP_STEP_VARIABLE || step;
