@@ -50,7 +50,8 @@ function callPath(index) {
   return el('ol.path', null, list(context.frames).map(frame => el('li', null, el('strong', {title: frame.function}, brief(frameName(frame))),
     frame.inlined && el('span.soft', null, ' inlined'),
     frame.file ? el('span.where', {title: frame.file}, ' ', baseName(frame.file) + (isNumber(frame.line) ? ':' + frame.line : '')) :
-      el('span.where', null, ' ', baseName((at(data.modules, frame.module) || {}).path) || ''))));
+      el('span.where', null, ' ', baseName((at(data.modules, frame.module) || {}).path) || ''))),
+    context.various && el('li.soft', null, 'various callers'));
 }
 
 function programName() {

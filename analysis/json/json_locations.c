@@ -1,6 +1,7 @@
 /* "contexts" and "loops" of analysis.json: each is listed when it is first spoken of. */
 #include "analysis/json/json_parts.h"
 
+#include "analysis/profile/contexts.h"
 #include "analysis/profile/regions.h"
 
 #include <stdlib.h>
@@ -24,8 +25,12 @@ json_t *lwp_json_context(struct lwp_json_tables *tables, uint32_t context)
         return json_integer(*known);
     *known = (uint32_t)json_array_size(tables->contexts);
     json_t *frames = json_array();
+    bool various = false;
     for (uint32_t at = context; at && json_array_size(frames) < FRAMES_LISTED; at = profile->contexts[at].parent) {
         const struct lwp_context_node *node = &profile->contexts[at];
+        various = at != context && lwp_contexts_is_various(profile, at);
+        if (various)
+            break;
         const struct lwp_symbolized *code =
             node->module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, node->module, node->address);
         struct lwp_frame whole = {0};
@@ -41,7 +46,7 @@ json_t *lwp_json_context(struct lwp_json_tables *tables, uint32_t context)
                 json_array_append_new(frames, lwp_json_frame(&code->frames[i], node->module, node->address));
     }
     uint32_t id = (uint32_t)json_array_size(tables->contexts);
-    json_array_append_new(tables->contexts, json_pack("{s:o}", "frames", frames));
+    json_array_append_new(tables->contexts, lwp_json_new("frames", frames, "various", various ? json_true() : NULL, NULL));
     return json_integer(id);
 }
 

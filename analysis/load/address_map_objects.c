@@ -80,6 +80,8 @@ static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resol
         if (context->ip) /* a return address: the call is before it */
             context->node =
                 lwp_resolver_call(resolver, map->contexts[context->parent].node, lwp_resolver_location(resolver, context->ip - 1, 0));
+        else if (!context->parent)
+            context->node = lwp_resolver_various(resolver);
     }
     map->pool_objects = lwp_zeroed(map->pool_count, sizeof *map->pool_objects);
     for (size_t i = 0; i < map->pool_count; i++) {

@@ -122,6 +122,14 @@ uint32_t lwp_resolver_call(struct lwp_resolver *self, uint32_t parent, const str
     return resolver_child(self, known, parent, location->module, location->address, false);
 }
 
+uint32_t lwp_resolver_various(struct lwp_resolver *self)
+{
+    pthread_mutex_lock(&self->profile->lock);
+    uint32_t various = lwp_contexts_various(self->profile);
+    pthread_mutex_unlock(&self->profile->lock);
+    return various;
+}
+
 uint32_t lwp_resolver_function(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *location)
 {
     uint32_t *known = lwp_map_at(&self->functions, (uint64_t)parent << 32 | location->function_id);

@@ -25,6 +25,7 @@ void lwp_resolver_expect(struct lwp_resolver *resolver, size_t calls, size_t obj
 const struct lwp_location *lwp_resolver_location(struct lwp_resolver *resolver, uint64_t ip, uint64_t time);
 
 /* The child of a context for a call there, or for the function that holds it. */
+uint32_t lwp_resolver_various(struct lwp_resolver *self); /* callers that are not the same for all */
 uint32_t lwp_resolver_call(struct lwp_resolver *resolver, uint32_t parent, const struct lwp_location *location);
 uint32_t lwp_resolver_function(struct lwp_resolver *resolver, uint32_t parent, const struct lwp_location *location);
 

@@ -42,6 +42,17 @@ uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32
     }
 }
 
+uint32_t lwp_contexts_various(struct lwp_profile *profile)
+{
+    return lwp_contexts_child(profile, 0, LWP_NONE, 0, false);
+}
+
+bool lwp_contexts_is_various(const struct lwp_profile *profile, uint32_t context)
+{
+    const struct lwp_context_node *node = &profile->contexts[context];
+    return context && !node->parent && node->module == LWP_NONE && !node->address && !node->is_function;
+}
+
 uint32_t lwp_contexts_common(const struct lwp_profile *profile, uint32_t a, uint32_t b)
 {
     while (a != b) {

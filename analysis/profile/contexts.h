@@ -7,6 +7,10 @@
 /* The child of `parent` for a call at `address` (or for the function that starts there). */
 uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32_t module, uint64_t address, bool is_function);
 
+/* What stands for callers that are not the same for all that has the path, or that are not known: outermost, if anywhere. */
+uint32_t lwp_contexts_various(struct lwp_profile *profile);
+bool lwp_contexts_is_various(const struct lwp_profile *profile, uint32_t context);
+
 /* Their lowest common ancestor. */
 uint32_t lwp_contexts_common(const struct lwp_profile *profile, uint32_t a, uint32_t b);
 

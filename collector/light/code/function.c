@@ -53,7 +53,7 @@ void lwp_functions_forget(struct lwp_functions *functions)
 
 /* The table's pairs are (function start, FDE), both relative to the header; an FDE is
  * length, CIE pointer, start (pc-relative), size. */
-static bool function_bounds(uint64_t ip, uint64_t *low, uint64_t *high)
+bool lwp_function_bounds(uint64_t ip, uint64_t *low, uint64_t *high)
 {
     struct dl_find_object object;
     if (_dl_find_object((void *)ip, &object) || !object.dlfo_eh_frame)
@@ -88,7 +88,7 @@ static bool function_bounds(uint64_t ip, uint64_t *low, uint64_t *high)
 uint64_t lwp_function_start(uint64_t ip)
 {
     uint64_t low, high;
-    return function_bounds(ip, &low, &high) ? low : ip;
+    return lwp_function_bounds(ip, &low, &high) ? low : ip;
 }
 
 static void *arena_take(struct lwp_functions *functions, uint32_t bytes)
@@ -124,7 +124,7 @@ static void function_note_sibling(struct lwp_functions *functions, const struct 
     for (uint32_t i = 0; i < functions->sibling_count; i++)
         if (insn->target >= functions->siblings[i][0] && insn->target < functions->siblings[i][1])
             return;
-    if (functions->sibling_count == SIBLINGS_MAX || !function_bounds(insn->target, &low, &high) ||
+    if (functions->sibling_count == SIBLINGS_MAX || !lwp_function_bounds(insn->target, &low, &high) ||
         high - low > FUNCTION_BYTES_MAX || (insn->op == LWP_OP_JMP && insn->target == low))
         return;
     functions->siblings[functions->sibling_count][0] = low;
@@ -244,7 +244,7 @@ const struct lwp_function *lwp_function_at(struct lwp_functions *functions, uint
         if (function_holds(&functions->function[i], ip))
             return &functions->function[i];
     struct lwp_function found = {0};
-    if (!function_bounds(ip, &found.low, &found.high) || found.high - found.low > FUNCTION_BYTES_MAX)
+    if (!lwp_function_bounds(ip, &found.low, &found.high) || found.high - found.low > FUNCTION_BYTES_MAX)
         return NULL;
     for (int again = 0; again < 2; again++) {
         if (functions->count < FUNCTIONS_MAX && function_decode(functions, &found)) {

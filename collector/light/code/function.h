@@ -30,6 +30,9 @@ void lwp_functions_forget(struct lwp_functions *functions); /* other code may be
 /* The function around `ip`. NULL: JIT code, no unwind table, or too large. Valid until the next call. */
 const struct lwp_function *lwp_function_at(struct lwp_functions *functions, uint64_t ip);
 
+/* Where the function around `ip` begins and ends, from its unwind table; false: it has none. */
+bool lwp_function_bounds(uint64_t ip, uint64_t *low, uint64_t *high);
+
 /* What distinguishes functions: where the one around `ip` starts, `ip` itself when that is not known. */
 uint64_t lwp_function_start(uint64_t ip);
 

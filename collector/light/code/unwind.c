@@ -125,6 +125,42 @@ unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip)
     return count;
 }
 
+/* What a caller may expect to find again, and the stack pointer. */
+static __attribute__((always_inline)) inline void unwind_registers(ucontext_t *here)
+{
+    greg_t *reg = here->uc_mcontext.gregs;
+    __asm__ volatile("lea (%%rip), %%rax\n\tmov %%rax, %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2\n\tmov %%rbx, %3\n\t"
+                     "mov %%r12, %4\n\tmov %%r13, %5\n\tmov %%r14, %6\n\tmov %%r15, %7"
+                     : "=m"(reg[REG_RIP]), "=m"(reg[REG_RSP]), "=m"(reg[REG_RBP]), "=m"(reg[REG_RBX]), "=m"(reg[REG_R12]),
+                       "=m"(reg[REG_R13]), "=m"(reg[REG_R14]), "=m"(reg[REG_R15])
+                     :
+                     : "rax", "memory");
+}
+
+__attribute__((noinline)) void lwp_unwind_slots(struct lwp_stack_slots *slots)
+{
+    ucontext_t here;
+    unw_cursor_t cursor;
+    int more;
+    slots->count = 0;
+    slots->whole = false;
+    unwind_registers(&here);
+    unwind_page = 0;
+    if (!unwind.ready || unwind.init(&cursor, &here, 0))
+        return;
+    while ((more = unwind.step(&cursor)) > 0 && slots->count < LWP_FRAMES_MAX) {
+        unw_word_t ip, sp, held;
+        if (unwind.get(&cursor, UNW_REG_IP, &ip) || unwind.get(&cursor, UNW_REG_SP, &sp))
+            return;
+        uint64_t at = sp - sizeof held;
+        if (unwind_memory(*unwind.local, at, &held, 0, NULL) || held != ip) /* a signal's frame */
+            return;
+        slots->ip[slots->count] = ip;
+        slots->at[slots->count++] = at;
+    }
+    slots->whole = more == 0;
+}
+
 /* Callers of the interrupted function, innermost first. `cfas` gets each frame's CFA beginning with the interrupted function's own:
  * cfas[i] is that of the function returned to by ips[i - 1]. */
 static unsigned unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room)

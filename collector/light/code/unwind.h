@@ -15,6 +15,16 @@ bool lwp_unwind_init(void);
 /* Return addresses of the caller's callers, innermost first; `skip` frames of our own are left out. */
 unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip);
 
+/* Return addresses on the calling thread's stack and where they lie, innermost first, from the caller of lwp_unwind_slots on. */
+struct lwp_stack_slots {
+    unsigned count;
+    bool whole; /* the last one is the outermost */
+    uint64_t ip[LWP_FRAMES_MAX], at[LWP_FRAMES_MAX];
+};
+
+/* More exact than lwp_unwind_here, and slower. */
+void lwp_unwind_slots(struct lwp_stack_slots *slots);
+
 /* The call path of an interrupted thread. */
 struct lwp_frames {
     uint64_t sp;                       /* as interrupted */

@@ -1,18 +1,13 @@
-/* A call site is its return address with those of its caller (and of that one's, when the site is a wrapper in a
- * library). Where they are on the stack is learnt from one unwinding and then read: the distance is the same whenever
- * the same site runs, but for functions that move their stack pointer about, which are then learnt again and again
- * until the time for it is used up. Two call paths that differ only further out count as one. */
+/* A small block's path and size are found by the innermost return address, and by as many words of the stack more as
+ * tell its chains apart. Whether the stack really holds the chain found is looked at each time. */
 #define _GNU_SOURCE
 #include "collector/light/heap/sites.h"
 
-#include "collector/light/code/unwind.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,7 +17,6 @@
 enum {
     SLOW_PART = 128, /* at most this part of the time goes into unwinding at allocations */
     SLOW_FIRST_NS = 10000000,
-    STACK_WORDS = 96, /* how far up a return address is looked for */
     COUNT_MOST = 1000,
 };
 
@@ -54,7 +48,8 @@ void lwp_sites_begin(struct lwp_thread *thread)
     if (!sites)
         return;
     sites->start_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    sites->stack_high = thread->stack_high;
+    sites->chains.stack_low = thread->stack_low;
+    sites->chains.stack_high = thread->stack_high;
     sites->thread = thread;
     lwp_sites_self = sites;
 }
@@ -89,8 +84,8 @@ void lwp_sites_end(void)
     sites_add_counts(sites);
     sites->thread = NULL;
     /* the tables' pages go back; the list's own fields must stay */
-    uint64_t from = ((uint64_t)&sites->site + 4095) & ~(uint64_t)4095, to = ((uint64_t)(sites + 1)) & ~(uint64_t)4095;
-    memset(sites->site, 0, (char *)from - (char *)sites->site);
+    uint64_t from = ((uint64_t)&sites->path + 4095) & ~(uint64_t)4095, to = ((uint64_t)(sites + 1)) & ~(uint64_t)4095;
+    memset(sites->path, 0, (char *)from - (char *)sites->path);
     madvise((void *)from, to - from, MADV_DONTNEED);
     memset((void *)to, 0, (uint64_t)(sites + 1) - to);
     sites->slow_ns = 0;
@@ -125,137 +120,43 @@ static void sites_slow_end(struct lwp_sites *sites, uint64_t begun)
     sites->slow_ns += lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
 
-static bool sites_in_program(uint64_t ip)
+static bool sites_learn_begin(void *of, uint64_t *begun)
 {
-    static uint64_t low, high; /* of the executable, where most call sites are */
-    if (!high) {
-        struct dl_find_object object;
-        if (!_dl_find_object((void *)_r_debug.r_map->l_ld, &object)) {
-            low = (uint64_t)object.dlfo_map_start;
-            high = (uint64_t)object.dlfo_map_end;
-        }
-    }
-    return ip >= low && ip < high;
+    return sites_slow_begin(of, begun);
 }
 
-static struct lwp_allocation_site *sites_site(struct lwp_sites *sites, uint64_t ra)
+static void sites_learn_end(void *of, uint64_t begun)
 {
-    uint32_t at = lwp_sites_first(ra);
-    for (uint32_t way = 0; way < LWP_SITE_WAYS; way++) {
-        struct lwp_allocation_site *site = &sites->site[(at + way) & (LWP_SITES - 1)];
-        if (site->ra == ra)
-            return site;
-    }
-    return NULL;
+    sites_slow_end(of, begun);
 }
 
-static void sites_put(struct lwp_sites *sites, uint64_t ra, uint32_t words)
+/* 0: not known. */
+static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool *starved)
 {
-    struct lwp_allocation_site *site = sites_site(sites, ra);
-    uint32_t at = lwp_sites_first(ra);
-    for (uint32_t way = 0; !site && way < LWP_SITE_WAYS; way++)
-        if (!sites->site[(at + way) & (LWP_SITES - 1)].ra)
-            site = &sites->site[(at + way) & (LWP_SITES - 1)];
-    if (!site)
-        site = &sites->site[at];
-    *site = (struct lwp_allocation_site){ra, words, !sites_in_program(ra)};
-}
-
-static uint32_t sites_distance(const struct lwp_sites *sites, const uint64_t *frame, uint64_t wanted)
-{
-    for (uint32_t words = 1; words < STACK_WORDS && (uint64_t)(frame + words + 1) <= sites->stack_high; words++)
-        if (frame[words] == wanted)
-            return words;
-    return 0;
-}
-
-/* False: the time for it is used up. */
-static bool sites_learn(struct lwp_sites *sites, const uint64_t *frame)
-{
-    uint64_t begun, ips[10];
-    if (!sites_slow_begin(sites, &begun))
-        return false;
-    unsigned count = lwp_unwind_here(ips, 10, 0), own = 0;
-    while (own < count && ips[own] != *frame)
-        own++;
-    uint32_t words = own + 1 < count ? sites_distance(sites, frame, ips[own + 1]) : 0;
-    sites_put(sites, *frame, words);
-    if (words && !sites_site(sites, ips[own + 1]))
-        sites_put(sites, ips[own + 1], own + 2 < count ? sites_distance(sites, frame + words, ips[own + 2]) : 0);
-    sites_slow_end(sites, begun);
-    return true;
-}
-
-/* The return address' caller, where its site is known. */
-static const struct lwp_allocation_site *sites_upper(struct lwp_sites *sites, const struct lwp_allocation_site *site, const uint64_t *frame)
-{
-    return sites_site(sites, frame[lwp_sites_reach(sites, site, frame)]);
-}
-
-/* False: not known, and the time to learn it is used up. */
-static bool sites_callers(struct lwp_sites *sites, const uint64_t *frame, struct lwp_allocation_callers *callers)
-{
-    const struct lwp_allocation_site *site = sites_site(sites, *frame);
-    bool known = site && (!site->deep || sites_upper(sites, site, frame));
-    if (!known && sites_learn(sites, frame))
-        site = sites_site(sites, *frame);
-    if (!site)
-        return false;
-    uint32_t at = lwp_sites_reach(sites, site, frame);
-    *callers = (struct lwp_allocation_callers){*frame, frame[at], frame[at]};
-    const struct lwp_allocation_site *upper = at && site->deep ? sites_upper(sites, site, frame) : NULL;
-    if (upper)
-        callers->above = frame[at + lwp_sites_reach(sites, upper, frame + at)];
-    return true;
-}
-
-/* The call path from `ra`, the return address of the interposed function, outwards: our own frames are left out. */
-static uint32_t sites_unwind(uint64_t ra)
-{
-    uint64_t ips[LWP_FRAMES_MAX];
-    unsigned count = lwp_unwind_here(ips, LWP_FRAMES_MAX, 0), own = 0;
-    while (own < count && ips[own] != ra)
-        own++;
-    if (own == count) /* not unwindable through us: the call site alone */
-        return lwps_paths_intern(&lwp_process.contexts, &ra, 1);
-    return lwps_paths_intern(&lwp_process.contexts, ips + own, count - own);
-}
-
-static bool sites_same(const struct lwp_allocation_callers *a, const struct lwp_allocation_callers *b)
-{
-    return a->ra == b->ra && a->caller == b->caller && a->above == b->above;
-}
-
-_Static_assert(LWP_ALLOCATION_CALLS == 1 << 10, "the key's upper 10 bits");
-
-/* With the process lock held. */
-static uint32_t sites_context(struct lwp_sites *sites, const struct lwp_allocation_callers *callers)
-{
-    struct lwp_allocation_call *call = &sites->call[lwp_sites_key(callers, 0) >> 54];
-    uint64_t begun;
-    if (sites_same(&call->callers, callers))
-        return call->context;
-    if (!sites_slow_begin(sites, &begun))
-        return 0;
-    *call = (struct lwp_allocation_call){*callers, sites_unwind(callers->ra)};
-    sites_slow_end(sites, begun);
-    return call->context;
+    struct lwp_chain_budget budget = {sites_learn_begin, sites_learn_end, sites};
+    uint32_t chain = lwp_chains_find(&sites->chains, frame, &budget, starved);
+    if (chain)
+        return chain;
+    sites_add_counts(sites);
+    memset(sites->path, 0, sizeof sites->path);
+    memset(sites->paths_used, 0, sizeof sites->paths_used);
+    lwp_chains_forget(&sites->chains);
+    return lwp_chains_find(&sites->chains, frame, &budget, starved);
 }
 
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
 {
-    struct lwp_allocation_callers callers;
-    if (!sites_callers(sites, frame, &callers))
-        callers = (struct lwp_allocation_callers){.ra = *frame};
-    return sites_context(sites, &callers);
+    bool starved;
+    uint32_t chain = sites_chain(sites, frame, &starved);
+    return chain ? lwp_chains_context(&sites->chains, chain) : 0;
 }
 
-static bool sites_path_new(struct lwp_sites *sites, const struct lwp_allocation_callers *callers, uint32_t size,
+static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t size, uint64_t key,
                            struct lwp_allocation_path *path)
 {
     if (!lwp_process_lock_soon())
         return false;
-    uint32_t context = sites_context(sites, callers);
+    uint32_t context = lwp_chains_context(&sites->chains, chain);
     uint32_t pool = context ? lwp_pool_intern(context, size) : 0;
     lwp_process_unlock();
     if (!pool)
@@ -263,20 +164,59 @@ static bool sites_path_new(struct lwp_sites *sites, const struct lwp_allocation_
     sites_add_path(sites, path, 0);
     size_t index = (size_t)(path - sites->path);
     sites->paths_used[index / 64] |= (uint64_t)1 << index % 64;
-    *path = (struct lwp_allocation_path){.key = lwp_sites_key(callers, size), .most = 1, .hot = lwp_pools[pool].hot};
+    *path = (struct lwp_allocation_path){.key = key, .most = 1, .chain = (uint16_t)chain, .hot = lwp_pools[pool].hot};
     sites->pool[index] = (struct lwp_allocation_pool){size, pool};
     return true;
 }
 
-__attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
+/* The link of the chain that tells it from others at this entry, which becomes a fork. 0: none does. */
+static uint32_t sites_fork(struct lwp_sites *sites, const struct lwp_chain *chain, struct lwp_allocation_path *path)
+{
+    const struct lwp_chain *other = &sites->chains.chain[path->chain];
+    uint32_t at = lwp_chains_fork(chain, other), known = 1;
+    while (path->fork && known < at &&
+           (other->words[known] != path->words || (known < other->near) != (path->fork == LWP_FORK_NEAR)))
+        known++;
+    if (path->fork && known < at)
+        return known;
+    if (at >= chain->count || at >= other->count || (at < chain->near) != (at < other->near) ||
+        chain->words[at] != other->words[at] || chain->words[at] > UINT16_MAX)
+        return 0;
+    sites_add_path(sites, path, 0);
+    path->words = (uint16_t)chain->words[at]; /* what was told apart further out is found again */
+    path->fork = at < chain->near ? LWP_FORK_NEAR : LWP_FORK_END;
+    return at;
+}
+
+/* Where the chain's blocks of this size are to be counted: found where no other chain is. */
+static struct lwp_allocation_path *sites_place(struct lwp_sites *sites, uint32_t number, const uint64_t *frame,
+                                               uint32_t size, uint64_t *key)
+{
+    const struct lwp_chain *chain = &sites->chains.chain[number];
+    *key = lwp_sites_key(*frame, size, lwp_chains_own(&sites->chains, frame));
+    for (;;) {
+        struct lwp_allocation_path *path = &sites->path[*key >> 53];
+        uint32_t fork = 0;
+        if (path->key == *key && (path->fork || path->chain != number))
+            fork = sites_fork(sites, chain, path);
+        if (!fork)
+            return path;
+        *key = lwp_sites_key_further(*key, chain->ra[fork]);
+    }
+}
+
+__attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites,
+                                                                          const uint64_t *frame, uint32_t size)
 {
     int saved = errno;
-    struct lwp_allocation_callers callers;
+    bool starved;
     struct lwp_allocation_path *path = NULL;
-    if (sites_callers(sites, frame, &callers)) {
-        uint64_t key = lwp_sites_key(&callers, size);
-        path = &sites->path[key >> 53];
-        if (path->key != key && !sites_path_new(sites, &callers, size, path))
+    uint32_t chain = sites_chain(sites, frame, &starved);
+    if (chain && !starved) {
+        uint64_t key;
+        path = sites_place(sites, chain, frame, size, &key);
+        bool known = path->key == key && !path->fork && path->chain == chain;
+        if (!known && !sites_path_new(sites, chain, size, key, path))
             path = NULL;
     }
     errno = saved;

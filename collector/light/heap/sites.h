@@ -2,6 +2,7 @@
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_SITES_H
 #define LWP_COLLECTOR_LIGHT_HEAP_SITES_H
 
+#include "collector/light/heap/chains.h"
 #include "collector/light/heap/shadow.h"
 #include "collector/light/own/thread.h"
 
@@ -9,31 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_SITES = 2048, LWP_SITE_WAYS = 4, LWP_ALLOCATION_CALLS = 1024, LWP_ALLOCATION_PATHS = 2048 };
+enum { LWP_ALLOCATION_PATHS = 2048 };
 
-/* A return address, and how far up the stack from it the next one is. */
-struct lwp_allocation_site {
-    uint64_t ra;
-    uint32_t words; /* 0: not found */
-    bool deep;      /* of an allocator's wrapper in a library: its caller's caller counts, too */
-};
+enum { LWP_FORK_NONE, LWP_FORK_NEAR, LWP_FORK_END };
 
-/* Return addresses on the way to the allocator, innermost first. Where one is not known or not asked for, the one before
- * stands in. */
-struct lwp_allocation_callers {
-    uint64_t ra, caller, above;
-};
-
-struct lwp_allocation_call {
-    struct lwp_allocation_callers callers;
-    uint32_t context;
-};
-
-/* Blocks of one size from the same callers. */
+/* Blocks of one size from one chain of return addresses; or, where several chains begin alike, what tells them apart:
+ * one more word of the stack. It leads to another entry, and is no more than a hint: the chain decides. */
 struct lwp_allocation_path {
-    uint64_t key;         /* of both, 0: free */
-    uint16_t count, most; /* allocations since they were counted in, at most so many */
-    uint8_t hot;          /* index in the shadow, 0: the pool has none */
+    uint64_t key;   /* of the innermost return address, the size, and the words that lead here; 0: free */
+    uint16_t count; /* allocations since they were counted in */
+    union {
+        uint16_t most;  /* counted in when there are so many */
+        uint16_t words; /* of a fork: to the word, from the innermost return address or from the end of the stack */
+    };
+    uint16_t chain; /* of a fork: one of several */
+    uint8_t hot;    /* index in the shadow, 0: the pool has none */
+    uint8_t fork;
 };
 
 /* What is seldom asked of them. */
@@ -45,14 +37,12 @@ struct lwp_sites {
     struct lwp_thread *thread; /* NULL: does not record */
     struct lwp_sites *next;
     bool used;
-    uint64_t stack_high; /* the thread's, 0: not known */
     uint64_t start_ns, slow_ns;
     uint32_t frees[LWP_SHADOW_HOT + 1];
-    struct lwp_allocation_site site[LWP_SITES];
-    struct lwp_allocation_call call[LWP_ALLOCATION_CALLS];
     struct lwp_allocation_path path[LWP_ALLOCATION_PATHS]; /* each at one place, by its key */
     struct lwp_allocation_pool pool[LWP_ALLOCATION_PATHS];
     uint64_t paths_used[LWP_ALLOCATION_PATHS / 64]; /* a bit for each: most threads use few, spread over many pages */
+    struct lwp_chains chains;
 };
 
 extern __thread struct lwp_sites *lwp_sites_self;
@@ -74,45 +64,36 @@ static inline uint32_t lwp_sites_pool(const struct lwp_sites *sites, const struc
     return sites->pool[path - sites->path].pool;
 }
 
-/* A sum of products, as two keys are to differ where their callers do: only keys are compared. Its upper bits are a place. */
-static inline uint64_t lwp_sites_key(const struct lwp_allocation_callers *callers, uint32_t size)
+/* Of the innermost return address; on a stack that is not the thread's own, another one. Its upper bits are a place. */
+static inline uint64_t lwp_sites_key(uint64_t ra, uint32_t size, bool own)
 {
-    return (callers->ra * 0x9e3779b97f4a7c15u + callers->caller * 0xd6e8feb86659fd93u +
-            callers->above * 0xc2b2ae3d27d4eb4fu + size * 0x165667b19e3779f9u) | 1;
+    return (ra * 0x9e3779b97f4a7c15u + size * 0x165667b19e3779f9u + !own * 0xc2b2ae3d27d4eb4fu) | 1;
 }
 
-/* Where a site is looked for first. */
-static inline uint32_t lwp_sites_first(uint64_t ra)
+static inline uint64_t lwp_sites_key_further(uint64_t key, uint64_t word)
 {
-    return (uint32_t)(ra * 0x9e3779b97f4a7c15u >> 53);
-}
-
-/* How far up the next return address is, 0: not known, or the stack ends before. */
-static inline uint32_t lwp_sites_reach(const struct lwp_sites *sites, const struct lwp_allocation_site *site, const uint64_t *frame)
-{
-    return (uint64_t)(frame + site->words) < sites->stack_high ? site->words : 0;
+    return ((key ^ word) * 0xd6e8feb86659fd93u) | 1;
 }
 
 /* `frame` points at the allocator's return address on the stack. NULL: not known. */
 static inline struct lwp_allocation_path *lwp_sites_path(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
-    const struct lwp_allocation_site *site = &sites->site[lwp_sites_first(*frame)];
-    if (__builtin_expect(site->ra != *frame, 0))
-        return lwp_sites_path_slow(sites, frame, size);
-    uint32_t at = lwp_sites_reach(sites, site, frame);
-    struct lwp_allocation_callers callers = {*frame, frame[at], frame[at]};
-    if (site->deep && at) {
-        const struct lwp_allocation_site *upper = &sites->site[lwp_sites_first(callers.caller)];
-        if (__builtin_expect(upper->ra != callers.caller, 0))
-            return lwp_sites_path_slow(sites, frame, size);
-        callers.above = frame[at + lwp_sites_reach(sites, upper, frame + at)];
-    }
-    uint64_t key = lwp_sites_key(&callers, size);
+    const struct lwp_chains *chains = &sites->chains;
+    uint64_t key = lwp_sites_key(*frame, size, lwp_chains_own(chains, frame));
     struct lwp_allocation_path *path = &sites->path[key >> 53];
-    return __builtin_expect(path->key == key, 1) ? path : lwp_sites_path_slow(sites, frame, size);
+    while (__builtin_expect(path->key == key && path->fork, 0)) {
+        const uint64_t *place =
+            path->fork == LWP_FORK_NEAR ? frame + path->words : (const uint64_t *)chains->stack_high - path->words;
+        if ((uint64_t)place >= chains->stack_high)
+            break;
+        key = lwp_sites_key_further(key, *place);
+        path = &sites->path[key >> 53];
+    }
+    bool known = path->key == key && !path->fork && lwp_chain_holds(chains, &chains->chain[path->chain], frame);
+    return __builtin_expect(known, 1) ? path : lwp_sites_path_slow(sites, frame, size);
 }
 
-_Static_assert(LWP_SITES == 1 << 11, "the product's upper 11 bits");
-_Static_assert(LWP_ALLOCATION_PATHS == 1 << 11 && sizeof(struct lwp_allocation_path) == 16, "the key's upper 11 bits; four in a line");
+_Static_assert(LWP_ALLOCATION_PATHS == 1 << 11 && sizeof(struct lwp_allocation_path) == 16,
+               "the key's upper 11 bits; four in a line");
 
 #endif

@@ -1,0 +1,260 @@
+/* From one unwinding all return addresses on the stack are learnt. A function that moves its stack pointer by amounts
+ * that it computes (alloca) is the last that is known of; so is one of which other distances are seen.
+ *
+ * Where a function is found again among its callers, it recurses, and what is between is left out: paths are the same
+ * but for the rounds of a recursion (format/paths.h). The links beyond the outermost round are looked for from the end
+ * of the stack inwards: the outermost return address is always there, and the next one as far below it as its
+ * function's frame is large. */
+#define _GNU_SOURCE
+#include "collector/light/heap/chains.h"
+
+#include "collector/light/code/function.h"
+#include "collector/light/code/unwind.h"
+#include "collector/light/own/process.h"
+
+#include <string.h>
+
+enum { DEPTH_LEAST = 4 };
+
+/* ---- what is known of return addresses ---- */
+
+static struct lwp_chain_step *chains_step(struct lwp_chains *chains, uint64_t ra)
+{
+    uint32_t at = (uint32_t)(ra * 0x9e3779b97f4a7c15u >> 53);
+    for (uint32_t probe = 0; probe < 8; probe++, at = (at + 1) & (LWP_CHAIN_STEPS - 1))
+        if (chains->step[at].ra == ra || !chains->step[at].ra)
+            return &chains->step[at];
+    return &chains->step[ra * 0x9e3779b97f4a7c15u >> 53]; /* of another one, which is learnt again */
+}
+
+_Static_assert(LWP_CHAIN_STEPS == 1 << 11, "the product's upper 11 bits");
+
+/* Frames of computed size are made by these instructions: sub %r,%rsp in both encodings, and mov %r,%rsp of another
+ * register than %rbp. Bytes that only look like one make a path end early, no more. */
+static bool chains_moves_stack(uint64_t low, uint64_t high)
+{
+    enum {
+        REX_W = 0x48,
+        SUB = 0x29,
+        SUB_FROM = 0x2b,
+        MOV = 0x89,
+        MOV_FROM = 0x8b,
+        TO_RSP = 0xc4,
+        FROM_RSP = 0xe0,
+        RBP = 5
+    };
+    for (const uint8_t *code = (const uint8_t *)low; (uint64_t)(code + 3) <= high; code++) {
+        if ((code[0] & ~5) != REX_W)
+            continue;
+        unsigned to = code[2] & 0xc7u, from = code[2] & 0xf8u, reg = code[2] >> 3 & 7, rm = code[2] & 7;
+        bool stores = to == TO_RSP && !(code[0] & 1), loads = from == FROM_RSP && !(code[0] & 4);
+        if ((code[1] == SUB && stores) || (code[1] == SUB_FROM && loads))
+            return true;
+        if ((code[1] == MOV && stores && (reg != RBP || code[0] & 4)) ||
+            (code[1] == MOV_FROM && loads && (rm != RBP || code[0] & 1)))
+            return true;
+    }
+    return false;
+}
+
+static void chains_put(struct lwp_chains *chains, uint64_t ra, uint64_t words, bool last)
+{
+    struct lwp_chain_step *step = chains_step(chains, ra);
+    uint64_t low, high;
+    if (step->ra == ra) {
+        step->lost |= words != step->words;
+        return;
+    }
+    bool known = lwp_function_bounds(ra - 1, &low, &high); /* the call is before it, and may be the function's end */
+    *step = (struct lwp_chain_step){.ra = ra, .function = low, .words = (uint32_t)words, .last = last};
+    step->lost = !known || (!last && (!words || words > UINT32_MAX || chains_moves_stack(low, high)));
+}
+
+/* Of all on the stack from `frame` on. */
+static void chains_learn(struct lwp_chains *chains, const uint64_t *frame)
+{
+    struct lwp_stack_slots slots;
+    lwp_unwind_slots(&slots);
+    unsigned at = 0;
+    while (at < slots.count && slots.at[at] != (uint64_t)frame)
+        at++;
+    for (; at < slots.count; at++)
+        if (at + 1 < slots.count)
+            chains_put(chains, slots.ip[at], (slots.at[at + 1] - slots.at[at]) / sizeof *frame, false);
+        else if (slots.whole || slots.count < LWP_FRAMES_MAX) /* or there was no room for more */
+            chains_put(chains, slots.ip[at], 0, slots.whole);
+}
+
+/* ---- from the stack to its frames ---- */
+
+struct chains_walk {
+    uint32_t count;
+    bool whole;   /* frame[count - 1] is the outermost */
+    bool starved; /* there is no time to learn more */
+};
+
+static void chains_walk(struct lwp_chains *chains, const uint64_t *frame, struct chains_walk *walk, bool *unknown)
+{
+    const uint64_t *at = frame;
+    *unknown = false;
+    for (*walk = (struct chains_walk){.count = 0}; walk->count < LWP_CHAIN_WALK && (uint64_t)at < chains->stack_high;) {
+        const struct lwp_chain_step *step = chains_step(chains, *at);
+        if (!*at || step->ra != *at) {
+            *unknown = true;
+            return;
+        }
+        chains->frame[walk->count++] = (struct lwp_chain_frame){*at, step->function, (uint32_t)(at - frame)};
+        if (step->last || step->lost) {
+            walk->whole = step->last && !step->lost;
+            return;
+        }
+        at += step->words;
+    }
+}
+
+static void chains_frames(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget,
+                          struct chains_walk *walk)
+{
+    enum { TRIES = 3 };
+    uint64_t begun;
+    bool unknown;
+    chains_walk(chains, frame, walk, &unknown);
+    for (int tries = 0; unknown && tries < TRIES;
+         tries++) { /* what is learnt may be that a distance is not always the same */
+        if (!budget->begin(budget->of, &begun)) {
+            walk->starved = true;
+            return;
+        }
+        chains_learn(chains, frame);
+        budget->end(budget->of, begun);
+        chains_walk(chains, frame, walk, &unknown);
+    }
+}
+
+/* ---- from frames to links ---- */
+
+/* Whether the function was among those given before. */
+static bool chains_again(struct lwp_chains *chains, uint32_t number)
+{
+    uint64_t function = chains->frame[number].function;
+    uint32_t mask = 2 * LWP_CHAIN_WALK - 1, at = (uint32_t)(function * 0x9e3779b97f4a7c15u >> 40) & mask;
+    for (; chains->seen[at]; at = (at + 1) & mask)
+        if (chains->frame[chains->seen[at] - 1].function == function)
+            return true;
+    chains->seen[at] = (uint16_t)(number + 1);
+    return false;
+}
+
+static void chain_add(struct lwp_chain *chain, uint64_t ra, uint32_t words)
+{
+    chain->ra[chain->count] = ra;
+    chain->words[chain->count++] = words;
+}
+
+/* The outermost round of the recursion and what is beyond it, if there is room for all. */
+static bool chain_add_outer(const struct lwp_chains *chains, const struct chains_walk *walk, const uint64_t *frame,
+                            uint32_t outermost, struct lwp_chain *chain)
+{
+    if (!walk->whole || chain->count + walk->count - outermost > LWP_CHAIN_LINKS)
+        return false;
+    uint32_t high = (uint32_t)((const uint64_t *)chains->stack_high - frame);
+    for (uint32_t i = outermost; i < walk->count; i++)
+        if (i >= chain->near)
+            chain_add(chain, chains->frame[i].ra, high - chains->frame[i].words);
+    return true;
+}
+
+static void chain_make(struct lwp_chains *chains, const struct chains_walk *walk, const uint64_t *frame,
+                       struct lwp_chain *chain)
+{
+    uint32_t first = 0, outermost = 0;
+    memset(chains->seen, 0, sizeof chains->seen);
+    for (uint32_t i = 0; i < walk->count; i++)
+        if (chains_again(chains, i)) {
+            outermost = i;
+            first = first ? first : i;
+        }
+    uint32_t most = first && first < chains->depth ? first + 1 : chains->depth;
+    for (uint32_t i = 0; i < walk->count && i < most; i++)
+        chain_add(chain, chains->frame[i].ra, chains->frame[i].words);
+    chain->near = chain->count;
+    if (first && first < most)
+        chain->whole = chain_add_outer(chains, walk, frame, outermost, chain);
+    else
+        chain->whole = walk->whole && chain->count == walk->count;
+}
+
+/* ---- the table of chains ---- */
+
+static uint32_t chain_hash(const struct lwp_chain *chain)
+{
+    uint64_t hash = chain->near + 2 * chain->count;
+    for (uint32_t i = 0; i < chain->count; i++)
+        hash = (hash ^ chain->ra[i] ^ (uint64_t)chain->words[i] << 48) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+    return (uint32_t)(hash >> 32);
+}
+
+static bool chain_same(const struct lwp_chain *a, const struct lwp_chain *b)
+{
+    return a->hash == b->hash && a->count == b->count && a->near == b->near && a->whole == b->whole &&
+           lwp_chains_fork(a, b) == a->count;
+}
+
+uint32_t lwp_chains_fork(const struct lwp_chain *a, const struct lwp_chain *b)
+{
+    uint32_t at = 0, count = a->count < b->count ? a->count : b->count;
+    while (at < count && a->ra[at] == b->ra[at] && a->words[at] == b->words[at] && (at < a->near) == (at < b->near))
+        at++;
+    return at;
+}
+
+static uint32_t chains_intern(struct lwp_chains *chains, struct lwp_chain *chain)
+{
+    uint32_t mask = 2 * LWP_CHAINS - 1, at = (chain->hash = chain_hash(chain)) & mask;
+    for (; chains->index[at]; at = (at + 1) & mask)
+        if (chain_same(&chains->chain[chains->index[at]], chain))
+            return chains->index[at];
+    if (chains->count + 1 >= LWP_CHAINS)
+        return 0;
+    chains->chain[++chains->count] = *chain;
+    chains->index[at] = (uint16_t)chains->count;
+    return chains->count;
+}
+
+uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget,
+                         bool *starved)
+{
+    struct lwp_chain chain = {.count = 0};
+    struct chains_walk walk = {.count = 0};
+    if (!chains->depth)
+        chains->depth = LWP_CHAIN_LINKS;
+    if (lwp_chains_own(chains, frame))
+        chains_frames(chains, frame, budget, &walk);
+    *starved = walk.starved;
+    if (walk.count)
+        chain_make(chains, &walk, frame, &chain);
+    else { /* of another stack, or nothing is known of it */
+        chain_add(&chain, *frame, 0);
+        chain.near = 1;
+    }
+    return chains_intern(chains, &chain);
+}
+
+void lwp_chains_forget(struct lwp_chains *chains)
+{
+    chains->count = 0;
+    chains->depth = chains->depth / 2 > DEPTH_LEAST ? chains->depth / 2 : DEPTH_LEAST;
+    memset(chains->index, 0, sizeof chains->index);
+}
+
+uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t number)
+{
+    struct lwp_chain *chain = &chains->chain[number];
+    uint64_t ips[LWP_CHAIN_LINKS + 1];
+    for (uint32_t i = 0; i < chain->count; i++)
+        ips[i] = chain->ra[i];
+    ips[chain->count] = 0; /* various */
+    if (!chain->context)
+        chain->context = lwps_paths_intern(&lwp_process.contexts, ips, chain->count + !chain->whole);
+    return chain->context;
+}

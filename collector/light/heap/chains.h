@@ -1,0 +1,121 @@
+/* Call paths of allocations without unwinding. How far apart two return addresses are on the stack depends only on the
+ * inner one, but for functions that move their stack pointer about. One thread learns that once for each return address
+ * by unwinding, and reads the stack from then on. */
+#ifndef LWP_COLLECTOR_LIGHT_HEAP_CHAINS_H
+#define LWP_COLLECTOR_LIGHT_HEAP_CHAINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LWP_CHAINS = 1024, LWP_CHAIN_LINKS = 20, LWP_CHAIN_STEPS = 2048, LWP_CHAIN_WALK = 256 };
+
+/* All allocations whose stacks hold these return addresses in these places have the same call path, but for the rounds
+ * of a recursion, and but for what is further out than the last one, where that is not the end of the stack. Those
+ * within the recursion are at a distance from the innermost one, those beyond it at a distance from the end of the
+ * stack. */
+struct lwp_chain {
+    uint64_t ra[LWP_CHAIN_LINKS]; /* innermost first: the caller of the allocator */
+    uint32_t words[LWP_CHAIN_LINKS];
+    uint32_t hash, context; /* context 0: not written yet */
+    uint8_t count, near;    /* links; how many of them are at a distance from the innermost one */
+    bool whole;             /* up to the end of the stack */
+};
+
+_Static_assert(sizeof(struct lwp_chain) == 256, "quick to find by its number");
+
+/* What was learnt of a return address. */
+struct lwp_chain_step {
+    uint64_t ra, function; /* 0: free; where its function starts */
+    uint32_t words;        /* to the next one; 0: see below */
+    bool last;             /* it is the outermost */
+    bool lost;             /* how far up the next one is differs, or is not known */
+};
+
+struct lwp_chain_frame {
+    uint64_t ra, function;
+    uint32_t words; /* from the innermost */
+};
+
+struct lwp_chains {
+    uint64_t stack_low, stack_high; /* the thread's, 0: not known */
+    uint32_t count, depth;          /* chains from 1 on; links at most */
+    struct lwp_chain chain[LWP_CHAINS];
+    uint16_t index[2 * LWP_CHAINS];
+    struct lwp_chain_step step[LWP_CHAIN_STEPS];
+    struct lwp_chain_frame frame[LWP_CHAIN_WALK]; /* of the walk under way */
+    uint16_t seen[2 * LWP_CHAIN_WALK];
+};
+
+/* Whether the stack whose innermost return address is at `frame` is the thread's own: nothing is read of others. */
+static inline bool lwp_chains_own(const struct lwp_chains *chains, const uint64_t *frame)
+{
+    return (uint64_t)frame >= chains->stack_low && (uint64_t)frame < chains->stack_high;
+}
+
+/* Whether the stack holds it; the innermost link does already. All places are on the thread's own stack, so that they
+ * can be read whatever it holds. If all within a place hold what they should, it is a return address; those looked for
+ * from the end of the stack are so from its end inwards. */
+static inline bool lwp_chain_holds(const struct lwp_chains *chains, const struct lwp_chain *chain,
+                                   const uint64_t *frame)
+{
+    uint32_t near = chain->near, count = chain->count;
+    if (count == 1 && !chain->whole)
+        return true;
+    const uint64_t *last = frame + chain->words[near - 1], *high = (const uint64_t *)chains->stack_high;
+    if (last >= high || (near < count && high - chain->words[near] <= last))
+        return false;
+    uint64_t other = 0;
+#define LWP_CHAIN_LINK(number)                                                                                         \
+    case (number) + 1:                                                                                                 \
+        other |= frame[chain->words[number]] ^ chain->ra[number];                                                      \
+        __attribute__((fallthrough));
+    switch (near) {
+        LWP_CHAIN_LINK(19)
+        LWP_CHAIN_LINK(18)
+        LWP_CHAIN_LINK(17)
+        LWP_CHAIN_LINK(16)
+        LWP_CHAIN_LINK(15)
+        LWP_CHAIN_LINK(14)
+        LWP_CHAIN_LINK(13)
+        LWP_CHAIN_LINK(12)
+        LWP_CHAIN_LINK(11)
+        LWP_CHAIN_LINK(10)
+        LWP_CHAIN_LINK(9)
+        LWP_CHAIN_LINK(8)
+        LWP_CHAIN_LINK(7)
+        LWP_CHAIN_LINK(6)
+        LWP_CHAIN_LINK(5)
+        LWP_CHAIN_LINK(4)
+        LWP_CHAIN_LINK(3)
+        LWP_CHAIN_LINK(2)
+        LWP_CHAIN_LINK(1)
+    default:
+        break;
+    }
+    for (uint32_t i = near; __builtin_expect(i < count, 0); i++)
+        other |= *(high - chain->words[i]) ^ chain->ra[i];
+    return !other;
+}
+
+/* The chain that the stack holds, made if need be. 0: it is not known, or there is no room for more chains. *starved:
+ * the time to learn (`begin` says so) is used up: it ends where another time more will be known. */
+struct lwp_chain_budget {
+    bool (*begin)(void *of, uint64_t *begun);
+    void (*end)(void *of, uint64_t begun);
+    void *of;
+};
+
+uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget,
+                         bool *starved);
+
+/* The first link in which they differ; the smaller count: one begins with all of the other. */
+uint32_t lwp_chains_fork(const struct lwp_chain *a, const struct lwp_chain *b);
+
+/* All chains, not how far apart return addresses are. Shorter ones are made from here on, lest as many come again. */
+void lwp_chains_forget(struct lwp_chains *chains);
+
+/* Writes the chain's path. With the process lock held. */
+uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t chain);
+
+#endif
