@@ -123,6 +123,7 @@ struct lwp_element_votes {
     size_t count;
     double exact;                    /* accesses through pointers whose type is known */
     uint64_t table_start, table_end; /* of the elements of a table; 0: it is none */
+    const char *holder; /* the variable or member that keeps the block; NULL: unknown */
 };
 
 /* `votes` is empty before; candidates come in no order. Asks for no more than the first streams of many. */

@@ -67,6 +67,32 @@ static bool element_is_table(const struct lwp_object *object, const struct lwp_c
     return false;
 }
 
+/* What the block is called: by what keeps it for good, as far as functions hand it to their callers. Of many small blocks only the
+ * newest is in a member. NULL: unknown. */
+static const char *element_name_of_block(struct lwp_profile *profile, const struct lwp_object *object, uint32_t node,
+                                         struct lwp_candidate *candidate)
+{
+    enum { CALLERS_ASKED = 16 };
+    const char *name = candidate->variable;
+    for (int i = 0; i < CALLERS_ASKED; i++) {
+        if (candidate->kept && !object->pool_size)
+            return candidate->kept;
+        if (!candidate->returned)
+            return name;
+        node = profile->contexts[node].parent;
+        const struct lwp_context_node *call = &profile->contexts[node];
+        if (!node || call->is_function || call->module == LWP_NONE)
+            return NULL;
+        struct lwp_candidate outer = {.returned = true};
+        enum lwp_block_answer answer = lwp_types_of_block(profile->code, call->module, call->address, true, &outer);
+        if (answer == LWP_BLOCK_UNKNOWN || answer == LWP_BLOCK_INSIDE)
+            return NULL;
+        *candidate = outer;
+        name = outer.variable;
+    }
+    return NULL;
+}
+
 /* From the allocator outwards, as long as each function hands the block to its caller. */
 static void element_collect_block(struct lwp_profile *profile, const struct lwp_object *object, struct lwp_element_votes *votes, double all)
 {
@@ -82,8 +108,10 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
         case LWP_BLOCK_KNOWN:
             if (candidate.table && !element_is_table(object, &candidate, votes))
                 return;
+            struct lwp_candidate holder = candidate;
             /* A buffer of bytes may become anything. */
-            element_vote(votes, candidate.type, candidate.variable,
+            votes->holder = element_name_of_block(profile, object, node, &holder);
+            element_vote(votes, candidate.type, votes->holder,
                          all * (candidate.type->bytes <= 1 ? 0.1
                                 : candidate.exact          ? 6
                                                            : 2),

@@ -301,6 +301,8 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     }
     if (object->kind == LWP_OBJECT_STACK)
         object->type = NULL;
+    if (!object->variable)
+        object->variable = votes.holder;
     object->several = evidence->several;
     if (object->single) {
         object->element_bytes = object->pool_size;

@@ -264,7 +264,7 @@ static bool object_is_wrapper(const struct lwp_frame *frame)
 
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *at)
 {
-    bool any = false;
+    bool any = false, passed = true; /* as a result, from one to the next */
     for (uint32_t node = context; node; node = profile->contexts[node].parent) {
         uint32_t module = profile->contexts[node].module;
         if (module == LWP_NONE)
@@ -273,6 +273,10 @@ bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_
         bool library = lwp_objects_library_code(profile, module);
         for (uint32_t i = 0; place && i < place->frame_count; i++) {
             bool wrapper = library || object_is_wrapper(&place->frames[i]);
+            if (!library && passed) {
+                passed = lwp_types_wraps(profile->code, module, profile->contexts[node].address, i);
+                wrapper |= passed;
+            }
             if (wrapper && any)
                 continue;
             *frame = place->frames[i];

@@ -71,6 +71,7 @@ struct value_way {
     uint32_t registers;
     int64_t slots[VALUE_SLOTS];
     uint32_t slot_count;
+    bool moved; /* what is a constant off counts, too: an allocator's header is before it */
 };
 
 static bool value_slot(const struct value_way *way, int64_t at)
@@ -91,35 +92,81 @@ static bool value_frame(struct code_module *module, uint64_t pc, const struct lw
     return true;
 }
 
-/* Follows one instruction: true when it tells what the result is. */
-static bool value_follow(struct code_module *module, struct value_way *way, const struct code_instruction *instruction,
-                         struct code_pointee *pointee)
+/* Whether the instruction tells what the result is, and then, who keeps it. */
+enum value_told { VALUE_NOT_TOLD, VALUE_IN_FRAME, VALUE_KEPT, VALUE_OF_THIS };
+
+static enum value_told value_tells(struct code_module *module, const struct value_way *way,
+                                   const struct code_instruction *instruction, struct code_pointee *pointee)
 {
     uint32_t holders = way->registers;
     int64_t at = 0;
-    bool framed = value_frame(module, way->pc, &instruction->memory, &at);
     if (instruction->stores && holders >> instruction->source & 1) {
-        if (framed) {
+        if (value_frame(module, way->pc, &instruction->memory, &at)) {
             if (code_frame_pointer(module, way->pc + instruction->length, at, pointee))
-                return true;
-            if (way->slot_count < VALUE_SLOTS)
-                way->slots[way->slot_count++] = at;
+                return VALUE_IN_FRAME;
         } else if (value_stored(module, way->pc, pointee)) {
-            return true;
+            return VALUE_KEPT;
         }
     }
     if (instruction->flow == CODE_FLOW_CALL && holders >> CODE_RDI & 1 &&
         value_of_this(module, instruction->target, pointee))
-        return true;
+        return VALUE_OF_THIS;
+    return VALUE_NOT_TOLD;
+}
+
+/* Whether what is called returns its first argument: compilers go on with the result then. */
+static bool value_comes_back(struct code_module *module, const struct code_instruction *call)
+{
+    static const char names[] =
+        "memset memcpy memmove strcpy strncpy strcat strncat wmemset wmemcpy wmemmove __memset_chk __memcpy_chk "
+        "__memmove_chk __strcpy_chk __strncpy_chk __strcat_chk";
+    struct code_range range;
+    const char *name = call->call_slot ? code_import_at_slot(module, call->call_slot) : NULL;
+    if (!name && call->target && !(name = code_import_at_stub(module, call->target)))
+        code_function_at(module, call->target, &range, &name);
+    return name && code_is_one_of(name, names);
+}
+
+/* Who holds the result after the instruction. */
+static void value_follow(struct code_module *module, struct value_way *way, const struct code_instruction *instruction)
+{
+    uint32_t holders = way->registers;
+    int64_t at = 0;
+    bool framed = value_frame(module, way->pc, &instruction->memory, &at);
+    bool held = instruction->stores && holders >> instruction->source & 1;
+    bool pushes = instruction->flow == CODE_FLOW_CALL || instruction->written >> CODE_RSP & 1;
+    if (framed && instruction->memory.store && !held && !pushes) /* something else is there now */
+        for (uint32_t i = 0; i < way->slot_count; i++)
+            if (way->slots[i] == at)
+                way->slots[i] = way->slots[--way->slot_count];
+    if (held && framed && !value_slot(way, at) && way->slot_count < VALUE_SLOTS)
+        way->slots[way->slot_count++] = at;
     const struct code_linear *linear = &instruction->linear;
-    int8_t copied = linear->plus ? -1 : code_copied_register(linear);
+    int8_t copied = linear->plus && !way->moved ? -1 : code_copied_register(linear);
     bool reloaded = instruction->loads && framed && value_slot(way, at);
+    bool back = (instruction->flow == CODE_FLOW_CALL || instruction->flow == CODE_FLOW_JUMP) &&
+                holders >> CODE_RDI & 1 && value_comes_back(module, instruction);
     way->registers &= ~instruction->written;
+    if (back)
+        way->registers |= 1u << CODE_RAX;
     if (copied >= 0 && holders >> copied & 1)
         way->registers |= 1u << linear->to;
     if (reloaded)
         way->registers |= 1u << instruction->destination;
-    return false;
+}
+
+/* To the next instruction; the other way of a branch becomes one of `ways`. False: the path is not known further. */
+static bool value_next(struct value_way *way, const struct code_instruction *instruction, struct value_way *ways,
+                       int *count)
+{
+    if (instruction->flow == CODE_FLOW_END || instruction->flow == CODE_FLOW_INDIRECT)
+        return false;
+    if (instruction->flow == CODE_FLOW_BRANCH && *count < VALUE_WAYS) {
+        ways[*count] = *way;
+        ways[(*count)++].pc = instruction->target;
+    }
+    way->pc = instruction->flow == CODE_FLOW_JUMP ? instruction->target : way->pc + instruction->length;
+    return true;
 }
 
 enum code_result code_result_of_call(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
@@ -133,25 +180,78 @@ enum code_result code_result_of_call(struct code_module *module, uint64_t pc, st
             struct code_instruction instruction = code_decode_at(module, way.pc, true);
             if (way.registers && value_named(module, way.pc, way.registers, pointee))
                 return CODE_RESULT_KNOWN;
-            if (!instruction.length || value_follow(module, &way, &instruction, pointee)) {
-                if (instruction.length)
-                    return CODE_RESULT_KNOWN;
+            if (!instruction.length)
                 break;
-            }
+            if (value_tells(module, &way, &instruction, pointee))
+                return CODE_RESULT_KNOWN;
+            value_follow(module, &way, &instruction);
             if (instruction.flow == CODE_FLOW_END && way.registers >> CODE_RAX & 1) {
                 struct code_scopes *function = code_scopes_at(module, way.pc);
                 if (function && code_returned_pointer(function, pointee))
                     return CODE_RESULT_KNOWN;
                 result = CODE_RESULT_RETURNED;
             }
-            if (instruction.flow == CODE_FLOW_END || instruction.flow == CODE_FLOW_INDIRECT)
+            if (!value_next(&way, &instruction, ways, &count))
                 break;
-            if (instruction.flow == CODE_FLOW_BRANCH && count < VALUE_WAYS) {
-                ways[count] = way;
-                ways[count++].pc = instruction.target;
-            }
-            way.pc = instruction.flow == CODE_FLOW_JUMP ? instruction.target : way.pc + instruction.length;
         }
     }
     return result;
+}
+
+/* Of the variables that hold the result, in inlined functions and in the function itself, the outermost one's. */
+struct holder_search {
+    struct code_module *module;
+    const struct value_way *way;
+    uint32_t inlined, best;
+    const char *name;
+};
+
+static bool holder_match(Dwarf_Die *variable, Dwarf_Die *function, void *context)
+{
+    struct holder_search *search = context;
+    const struct value_way *way = search->way;
+    struct code_pointee one;
+    if (search->inlined >= search->best)
+        return false;
+    struct code_location location = code_variable_location(search->module, variable, function, way->pc);
+    bool held = (location.kind == CODE_LOCATION_REGISTER && !location.offset && way->registers >> location.reg & 1) ||
+                (location.kind == CODE_LOCATION_FRAME && value_slot(way, location.offset));
+    if (held && code_variable_pointer(search->module, variable, 0, &one) && !one.descriptor && *one.name) {
+        search->best = search->inlined;
+        search->name = one.name;
+    }
+    return false;
+}
+
+static void holder_of_instruction(const struct value_way *way, const struct code_instruction *instruction,
+                                  struct holder_search *search, struct code_holder *holder)
+{
+    struct code_pointee pointee;
+    search->way = way;
+    if (search->best)
+        code_variables_inlined(search->module, way->pc, holder_match, search, &search->inlined);
+    if (!holder->kept && value_tells(search->module, way, instruction, &pointee) == VALUE_KEPT && *pointee.name)
+        holder->kept = pointee.name;
+    holder->returned |= instruction->flow == CODE_FLOW_END && way->registers >> CODE_RAX & 1;
+}
+
+void code_holder_of_call(struct code_module *module, uint64_t pc, struct code_holder *holder)
+{
+    struct value_way ways[VALUE_WAYS] = {{.pc = pc, .registers = 1u << CODE_RAX, .moved = true}};
+    struct holder_search search = {.module = module, .best = UINT32_MAX};
+    int count = 1;
+    *holder = (struct code_holder){.returned = false};
+    for (int step = 0; step < VALUE_AHEAD && count;) {
+        struct value_way way = ways[--count];
+        for (; step < VALUE_AHEAD && (way.registers || way.slot_count); step++) {
+            struct code_instruction instruction = code_decode_at(module, way.pc, true);
+            if (!instruction.length)
+                break;
+            holder_of_instruction(&way, &instruction, &search, holder);
+            value_follow(module, &way, &instruction);
+            if (!value_next(&way, &instruction, ways, &count))
+                break;
+        }
+    }
+    holder->variable = search.name;
 }

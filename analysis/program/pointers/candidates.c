@@ -201,8 +201,48 @@ enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module_
             return allocator.library ? LWP_BLOCK_INSIDE : LWP_BLOCK_UNKNOWN;
     }
     const struct lwp_type *type = code_type(module, pointee.type);
-    *candidate = (struct lwp_candidate){type, *pointee.name ? pointee.name : NULL, !allocator.shared, allocator.table};
+    struct code_holder holder = {.returned = false};
+    if (is_result)
+        code_holder_of_call(module, address + 1, &holder);
+    *candidate = (struct lwp_candidate){.type = type,
+                                        .variable = holder.variable ? holder.variable
+                                                    : *pointee.name ? pointee.name
+                                                                    : NULL,
+                                        .exact = !allocator.shared,
+                                        .table = allocator.table,
+                                        .kept = holder.kept,
+                                        .returned = holder.returned};
     return type ? LWP_BLOCK_KNOWN : LWP_BLOCK_UNKNOWN;
+}
+
+static bool wraps_declared(struct code_scopes *scopes, uint32_t scope)
+{
+    Dwarf_Die type;
+    struct code_pointee pointee;
+    return type_die_of(&scopes->items[scope].die, &type) && type_die_strip(&type, NULL) && type_die_is_pointer(&type) &&
+           !code_pointee_of(type, &pointee);
+}
+
+bool lwp_types_wraps(struct lwp_code *code, uint32_t module_index, uint64_t address, uint32_t inlined)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    struct code_scopes *scopes = module ? code_scopes_at(module, address) : NULL;
+    if (!scopes)
+        return false;
+    uint32_t scope = scopes->items[code_scope_find(scopes, address)].function;
+    for (; inlined && scope; inlined--)
+        scope = scopes->items[scopes->items[scope].parent].function;
+    if (!wraps_declared(scopes, scope) || scope) /* what an inlined function's result is, is not followed */
+        return scope && wraps_declared(scopes, scope);
+    struct code_types *types = code_types_of(module);
+    types->wraps = types->wraps ? types->wraps : lwp_map_new();
+    uint32_t *answer = lwp_map_at(types->wraps, address);
+    struct code_holder holder;
+    if (*answer == LWP_MAP_NONE) {
+        code_holder_of_call(module, address + 1, &holder);
+        *answer = holder.returned;
+    }
+    return *answer;
 }
 
 /* The type of one element of a variable, and how many there are. */

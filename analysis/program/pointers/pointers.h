@@ -23,6 +23,14 @@ void code_pointers_free(struct code_types *types);
 enum code_result { CODE_RESULT_LOST, CODE_RESULT_KNOWN, CODE_RESULT_RETURNED };
 enum code_result code_result_of_call(struct code_module *module, uint64_t pc, struct code_pointee *pointee);
 
+/* Who holds that result. */
+struct code_holder {
+    const char *variable; /* the function's own, or else an inlined one's; NULL: none is known */
+    const char *kept;     /* a variable outside of functions, or a member; NULL: none is known */
+    bool returned;        /* to the caller: its own name for it counts */
+};
+void code_holder_of_call(struct code_module *module, uint64_t pc, struct code_holder *holder);
+
 struct code_allocator {
     bool library; /* all that is at the address, inlined or not, is the library's */
     bool shared; /* found from a function of its own, which compilers may have merged with one for another T of the same

@@ -25,6 +25,7 @@ struct code_types {
     struct code_call *calls;     /* by target (pointer_flow.c) */
     size_t call_count;
     bool calls_read;
+    struct lwp_map *wraps; /* call -> whether its function is a wrapper (candidates.c) */
     int callers_deep; /* callers looked into right now */
     Dwarf_CFI *cfi;
     bool cfi_read;

@@ -154,15 +154,26 @@ const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, u
 
 bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context)
 {
+    uint32_t inlined;
+    return code_variables_inlined(module, pc, visit, context, &inlined);
+}
+
+bool code_variables_inlined(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context, uint32_t *inlined)
+{
     struct code_scopes *scopes = code_scopes_at(module, pc);
     int budget = SCOPE_VISITS;
+    *inlined = 0;
     if (!scopes)
         return false;
-    for (uint32_t scope = code_scope_find(scopes, pc); scope != LWP_NONE; scope = scopes->items[scope].parent) {
+    uint32_t first = code_scope_find(scopes, pc);
+    for (uint32_t scope = first; scope != LWP_NONE; scope = scopes->items[scope].parent)
+        *inlined += scope && scopes->items[scope].function == scope;
+    for (uint32_t scope = first; scope != LWP_NONE; scope = scopes->items[scope].parent) {
         const struct code_scope *in = code_scope_with_variables(scopes, scope);
         for (uint32_t i = 0; i < in->variable_count && budget-- > 0 && scopes->visits++ < function_visits; i++)
             if (visit(&in->variables[i], &scopes->items[0].die, context))
                 return true;
+        *inlined -= scope && scopes->items[scope].function == scope;
     }
     return false;
 }

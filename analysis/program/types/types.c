@@ -27,6 +27,7 @@ void code_types_free(struct code_types *types)
     code_kept_free(&types->leads);
     code_kept_free(&types->candidates);
     code_kept_free(&types->holds);
+    lwp_map_free(types->wraps);
     free(types->statics);
     free(types->calls);
     if (types->cfi)

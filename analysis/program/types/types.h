@@ -61,6 +61,8 @@ struct lwp_candidate {
     const char *variable; /* name of the variable it came through */
     bool exact;
     bool table; /* of a block: a hash table's; other bytes follow the elements (element_table.h) */
+    const char *kept; /* of a block: the variable outside of functions, or the member, that it is stored in; NULL: none */
+    bool returned;    /* of a block: the function gives it to its caller, whose name for it counts */
 };
 size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
                            size_t room);
@@ -92,6 +94,10 @@ size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t addres
 enum lwp_block_answer { LWP_BLOCK_UNKNOWN, LWP_BLOCK_KNOWN, LWP_BLOCK_RETURNED, LWP_BLOCK_INSIDE };
 enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module, uint64_t address, bool is_result,
                                          struct lwp_candidate *candidate);
+
+/* Whether a function of the call at the address (return address - 1) gives what the call returns to its caller as an untyped pointer:
+ * an allocator's wrapper. `inlined`: of how many inlined functions there, from the innermost, it is the next one further out. */
+bool lwp_types_wraps(struct lwp_code *code, uint32_t module, uint64_t address, uint32_t inlined);
 
 /* The stack variable at `offset` bytes from the CFA in the frame executing `address`. `start` is its lowest offset. */
 const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset,
