@@ -1,9 +1,18 @@
-/* What a program can tell `lwp collect -e exact` about itself. Include this file, nothing is linked; each macro costs a
- * few idle instructions where nobody listens, and nothing at all on other processors.
+/* What a program can tell lwp about itself. Include this file, nothing is linked; each macro costs a few idle instructions where
+ * nobody listens, and nothing at all on other processors.
  *
- *     LWP_BEGIN();  LWP_END();            record only what runs between them (--region LWP_BEGIN: nothing before, either)
+ *     LWP_ALLOC(pool, pointer, size);         the program's own allocator hands out `size` bytes there
+ *     LWP_FREE(pool, pointer);                ... and takes them back
+ *
+ * With every engine that runs the program. Those bytes are a block of their own then, allocated by the callers of the function that
+ * says so, and no part of what the pool has from malloc. `pool` is any pointer that stands for the pool, or NULL. The engines that
+ * sample know blocks at multiples of 16 only. A block that is not freed stays known until others take its place.
+ *
+ *     LWP_BEGIN();  LWP_END();                record only what runs between them (--region LWP_BEGIN: nothing before, either)
  *     LWP_ARRAY(pointer, count, size);        look now how many elements equal the one before them
  *     LWP_ARRAY_FLOAT(pointer, count, size);  of floats or doubles: or nearly do (--approx)
+ *
+ * With `lwp collect -e exact`.
  *
  * Permission to use, copy, modify, and/or distribute this file for any purpose with or without fee is hereby granted.
  * THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH REGARD TO THIS SOFTWARE INCLUDING ALL
@@ -17,10 +26,15 @@
 enum lwp_request {
     LWP_REQUEST_BEGIN = 'L' << 24 | 'W' << 16, /* Valgrind's numbering of tools */
     LWP_REQUEST_END,
-    LWP_REQUEST_ARRAY /* pointer, count, size, whether they are floating point numbers */
+    LWP_REQUEST_ARRAY, /* pointer, count, size, whether they are floating point numbers */
+    LWP_REQUEST_ALLOC, /* pool, pointer, size */
+    LWP_REQUEST_FREE   /* pool, pointer */
 };
 
 /* Valgrind's request: four rotations by 128 bits in all, which no compiler writes, then xchg, as a mark. */
+#if defined(__GNUC__)
+__attribute__((always_inline)) /* the function that uses a macro is the one that runs */
+#endif
 static inline void lwp_request(unsigned long request, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -35,11 +49,41 @@ static inline void lwp_request(unsigned long request, unsigned long a, unsigned 
 #endif
 }
 
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
+/* The C library's dlsym, if there is one: lwp's library is found by it where it was loaded before the program. */
+extern void *lwp_symbol(void *handle, const char *name) __asm__("dlsym") __attribute__((weak));
+
+typedef void lwp_block_function(const void *pool, void *block, unsigned long size);
+
+static inline __attribute__((always_inline)) void lwp_block(unsigned long request, const char *name, const void *pool,
+                                                            void *block, unsigned long size)
+{
+    static lwp_block_function *functions[2];
+    static int asked[2];
+    int which = request == LWP_REQUEST_FREE;
+    lwp_request(request, (unsigned long)pool, (unsigned long)block, size, 0);
+    if (!asked[which]) {
+        if (lwp_symbol)
+            *(void **)&functions[which] = lwp_symbol(0, name);
+        asked[which] = 1;
+    }
+    if (functions[which])
+        functions[which](pool, block, size);
+}
+
+#define LWP_ALLOC(pool, pointer, size)                                                                                 \
+    lwp_block(LWP_REQUEST_ALLOC, "lwp_block_alloc", (pool), (pointer), (unsigned long)(size))
+#define LWP_FREE(pool, pointer) lwp_block(LWP_REQUEST_FREE, "lwp_block_free", (pool), (pointer), 0)
+#else
+#define LWP_ALLOC(pool, pointer, size) ((void)(pool), (void)(pointer), (void)(size))
+#define LWP_FREE(pool, pointer)        ((void)(pool), (void)(pointer))
+#endif
+
 #define LWP_BEGIN() lwp_request(LWP_REQUEST_BEGIN, 0, 0, 0, 0)
-#define LWP_END() lwp_request(LWP_REQUEST_END, 0, 0, 0, 0)
-#define LWP_ARRAY(pointer, count, size) \
+#define LWP_END()   lwp_request(LWP_REQUEST_END, 0, 0, 0, 0)
+#define LWP_ARRAY(pointer, count, size)                                                                                \
     lwp_request(LWP_REQUEST_ARRAY, (unsigned long)(pointer), (unsigned long)(count), (unsigned long)(size), 0)
-#define LWP_ARRAY_FLOAT(pointer, count, size) \
+#define LWP_ARRAY_FLOAT(pointer, count, size)                                                                          \
     lwp_request(LWP_REQUEST_ARRAY, (unsigned long)(pointer), (unsigned long)(count), (unsigned long)(size), 1)
 
 #endif

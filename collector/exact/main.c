@@ -40,6 +40,7 @@ static Bool main_option(const HChar *argument)
     else if VG_BOOL_CLO(argument, "--lwp-grow", option_grow) {}
     else if VG_BOOL_CLO(argument, "--lwp-windows", option_windows) {}
     else if VG_STR_CLO(argument, "--lwp-region", option_region) {}
+    else if VG_STR_CLO(argument, "--lwp-allocator", lwp_exact_options.allocators) {}
     else if VG_DBL_CLO(argument, "--lwp-close", lwp_value_close) {}
     else if VG_BOOL_CLO(argument, "--lwp-follow", option_follow) {}
     else return lwp_detectors_option(argument);
@@ -68,6 +69,7 @@ static void main_close(void)
     }
     lwp_threads_finish();
     lwp_region_finish();
+    lwp_heap_finish();
     main_recorded = lwp_exact_process.active;
     if (!main_recorded)
         return;
@@ -150,6 +152,12 @@ static Bool main_request(ThreadId id, UWord *arguments, UWord *result)
     case LWP_REQUEST_BEGIN:
     case LWP_REQUEST_END:
         lwp_region_mark(arguments[0] == LWP_REQUEST_BEGIN);
+        return True;
+    case LWP_REQUEST_ALLOC:
+        lwp_heap_told(arguments[2], arguments[3]);
+        return True;
+    case LWP_REQUEST_FREE:
+        lwp_heap_told_free(arguments[2]);
         return True;
     case LWP_REQUEST_ARRAY:
         if (lwp_trace_inside)

@@ -1,5 +1,6 @@
 #include "collector/launch/collect_options.h"
 
+#include "base/arena.h"
 #include "collector/launch/run_json.h"
 
 #include <limits.h>
@@ -46,6 +47,9 @@ const struct lwp_option lwp_collect_options[] = {
              "Redundant accesses and register writes are counted over the whole run unless this is given"},
     {.name = "region", .kind = LWP_OPT_TEXT, .argument = "FUNC",
      .help = "with the exact engine, record only while the function FUNC runs; LWP_BEGIN: only between LWP_BEGIN() and LWP_END() of lwp.h"},
+    {.name = "allocator", .kind = LWP_OPT_TEXT, .argument = "FUNC[:ARG]",
+     .help = "with the exact engine, functions of the program that allocate, separated by commas: what FUNC returns is a block of as many "
+             "bytes as its argument ARG says, 1 (the default) to 3. With the other engines, the program says so by LWP_ALLOC of lwp.h"},
     {.name = "machine", .kind = LWP_OPT_TEXT, .argument = "FILE",
      .help = "JSON file with the caches that the exact engine models instead of this machine's: another result's run.json, or "
              "{\"line_bytes\": 64, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}"},
@@ -65,6 +69,9 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
 {
     static const char *const traced_only[] = {"window", "region", "machine", "granularity", NULL};
     static const char *const sampled_only[] = {"event", "period", "frequency", NULL};
+    if (!exact && lwp_options_given(options, "allocator"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --allocator belongs to the exact engine; add -e exact, or include lwp.h in the "
+                                                 "program and say LWP_ALLOC(pool, pointer, size) where it allocates");
     for (const char *const *name = traced_only; !exact && *name; name++)
         if (lwp_options_given(options, *name))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out", *name);
@@ -178,6 +185,26 @@ static int settings_approx(struct lwp_settings *settings, const char *text, stru
     return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx takes on (1 %%), off, or a number of percent below 50");
 }
 
+/* FUNC:ARG,... with every ARG there. */
+static int settings_allocators(struct lwp_settings *settings, const char *list, struct lwp_error *err)
+{
+    char *all = NULL;
+    for (const char *at = list, *end; at; at = *end ? end + 1 : NULL) {
+        end = strchrnul(at, ',');
+        const char *colon = end; /* behind the last one; names of C++ have some, too */
+        while (colon > at && colon[-1] != ':')
+            colon--;
+        bool given = end - colon == 1 && colon > at + 1 && colon[-2] != ':' && *colon >= '1' && *colon <= '3';
+        const char *last = given ? colon - 1 : end;
+        if (last == at || (!given && colon > at && (colon < at + 2 || colon[-2] != ':')))
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --allocator takes FUNC or FUNC:ARG with ARG 1 to 3, not '%.*s'",
+                                 (int)(end - at), at);
+        all = lwp_format("%s%s%.*s:%c", all ? all : "", all ? "," : "", (int)(last - at), at, given ? *colon : '1');
+    }
+    settings->allocators = all;
+    return LWP_OK;
+}
+
 int lwp_settings_read(struct lwp_settings *settings, const struct lwp_options *options, struct lwp_error *err)
 {
     const char *threshold = lwp_options_text(options, "heap-threshold");
@@ -195,7 +222,8 @@ int lwp_settings_read(struct lwp_settings *settings, const struct lwp_options *o
     if (options_check(options, err) || settings_granule(settings, lwp_options_text(options, "granularity"), err) ||
         settings_detect(settings, lwp_options_text(options, "detect"), err) ||
         settings_window(settings, lwp_options_text(options, "window"), err) ||
-        settings_approx(settings, lwp_options_text(options, "approx"), err))
+        settings_approx(settings, lwp_options_text(options, "approx"), err) ||
+        settings_allocators(settings, lwp_options_text(options, "allocator"), err))
         return err->status;
     if (!settings->exact)
         return LWP_OK;

@@ -28,6 +28,7 @@ struct lwp_settings {
     bool windows;            /* windows were asked for: redundancies and registers are counted in them only, too */
     bool window_grows;       /* window_off is the first gap; they grow as Fibonacci's numbers do */
     bool counts_all;         /* something is counted over the whole run, without samples */
+    const char *allocators;  /* FUNC:ARGUMENT,..., NULL: none */
     const char *region;      /* function, or LWP_BEGIN; NULL: all */
     double approx;           /* floating point values this close count as equal; relative */
     unsigned value_history;  /* computations kept of each instruction */

@@ -127,6 +127,8 @@ char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_m
     list[used++] = lwp_format("--lwp-dir=%s", dir);
     list[used++] = lwp_format("--lwp-caches=%s", caches);
     list[used++] = lwp_format("--lwp-close=%.6f", settings->approx);
+    if (settings->allocators)
+        list[used++] = lwp_format("--lwp-allocator=%s", settings->allocators);
     if (settings->region)
         list[used++] = lwp_format("--lwp-region=%s", settings->region);
     list[used++] = lwp_format("--log-file=%s/%s%%p", dir, LWP_EXACT_LOG);

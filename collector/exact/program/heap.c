@@ -11,6 +11,7 @@
 #include "collector/exact/program/thread.h"
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/program/options.h"
+#include "collector/exact/program/process.h"
 #include "format/record.h"
 
 static const struct heap_name {
@@ -47,6 +48,24 @@ static const struct heap_name {
     {"__mremap", LWP_HEAP_MREMAP},
 };
 
+static uint64_t heap_met; /* which of them, a bit each */
+
+/* The name of a C++ function may have its parameters behind it. */
+static enum lwp_heap_function heap_of_program(const HChar *name)
+{
+    uint32_t number = 0;
+    for (const HChar *at = lwp_exact_options.allocators; at && *at; number++) {
+        const HChar *comma = VG_(strchr)(at, ','), *end = comma ? comma : at + VG_(strlen)(at);
+        SizeT length = (SizeT)(end - at) - 2; /* without :ARGUMENT */
+        if (VG_(strncmp)(name, at, length) == 0 && (!name[length] || name[length] == '(')) {
+            heap_met |= (uint64_t)1 << (number & 63);
+            return LWP_HEAP_SIZE_1 + (end[-1] - '1');
+        }
+        at = comma ? comma + 1 : NULL;
+    }
+    return LWP_HEAP_NONE;
+}
+
 enum lwp_heap_function lwp_heap_function(Addr address)
 {
     const HChar *name, *object;
@@ -57,7 +76,7 @@ enum lwp_heap_function lwp_heap_function(Addr address)
         if (VG_(strcmp)(name, heap_names[i].name) == 0)
             return VG_(get_objname)(epoch, address, &object) && VG_(strstr)(object, "/ld-linux") ? LWP_HEAP_NONE
                                                                                                : heap_names[i].function;
-    return LWP_HEAP_NONE;
+    return heap_of_program(name);
 }
 
 static void heap_forget(Addr block, struct lwp_heap_call *call)
@@ -79,7 +98,7 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
     if (call->slot > sp) /* inside of another */
         return;
     lwp_trace_drain();
-    heap_look(function == LWP_HEAP_MUNMAP ? 0 : a);
+    heap_look(function == LWP_HEAP_MUNMAP || function >= LWP_HEAP_SIZE_1 ? 0 : a);
     if (function == LWP_HEAP_FREE) {
         struct lwp_heap_call gone;
         heap_forget(a, &gone);
@@ -107,8 +126,10 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
         call->size = a * b;
     else if (function == LWP_HEAP_REALLOCARRAY)
         call->size = b * c;
-    else if (function == LWP_HEAP_MALLOC || function == LWP_HEAP_PAGES)
+    else if (function == LWP_HEAP_MALLOC || function == LWP_HEAP_PAGES || function == LWP_HEAP_SIZE_1)
         call->size = a;
+    else if (function == LWP_HEAP_SIZE_3)
+        call->size = c;
 }
 
 /* What of a block that was given another size is no more. */
@@ -152,4 +173,37 @@ void lwp_heap_returned(Addr slot, bool returned, ULong result)
     call->slot = 0;
     if (returned)
         heap_made(&done, result);
+}
+
+void lwp_heap_told(Addr block, SizeT size)
+{
+    if (!block)
+        return;
+    lwp_calls_know();
+    LWP_DETECTORS(allocated, block, size);
+    lwp_block_add(block, size, LWPS_BLOCK_HEAP, lwp_context_now);
+}
+
+void lwp_heap_told_free(Addr block)
+{
+    struct lwp_block old;
+    heap_look(block);
+    if (block && lwp_block_remove(block, &old))
+        LWP_DETECTORS(freed, old.start, old.size);
+}
+
+void lwp_heap_finish(void)
+{
+    static HChar note[300];
+    uint32_t number = 0;
+    for (const HChar *at = lwp_exact_options.allocators; at && *at; number++) {
+        const HChar *comma = VG_(strchr)(at, ','), *end = comma ? comma : at + VG_(strlen)(at);
+        if (!(heap_met >> (number & 63) & 1)) {
+            VG_(snprintf)
+            (note, sizeof note, "--allocator: no function %.*s was entered; it has no symbol, or was inlined.",
+             (Int)(end - at) - 2, at);
+            lwp_exact_process_note(note);
+        }
+        at = comma ? comma + 1 : NULL;
+    }
 }

@@ -19,6 +19,9 @@ enum lwp_heap_function {
     LWP_HEAP_MMAP,
     LWP_HEAP_MUNMAP,
     LWP_HEAP_MREMAP,
+    LWP_HEAP_SIZE_1, /* the program's own, whose size is the first argument, ... */
+    LWP_HEAP_SIZE_2,
+    LWP_HEAP_SIZE_3,
 };
 
 /* Which function's entry code at `address` is. */
@@ -26,6 +29,13 @@ enum lwp_heap_function lwp_heap_function(Addr address);
 
 /* Called from translated code: the function, the stack pointer, its first three arguments. */
 void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c);
+
+/* Writes a note for each of the program's own allocators that was never entered. */
+void lwp_heap_finish(void);
+
+/* A block of the program's own allocator, made by the callers of the function that says so. */
+void lwp_heap_told(Addr block, SizeT size);
+void lwp_heap_told_free(Addr block);
 
 /* A frame hooked by lwp_calls_hook is gone; `returned`: in order, with `result`. */
 void lwp_heap_returned(Addr slot, bool returned, ULong result);

@@ -12,6 +12,7 @@ struct lwp_exact_options {
     uint64_t window_on, window_off; /* instructions traced, and not traced after; off 0: all are traced */
     bool window_grows;              /* window_off is the first gap; they grow as Fibonacci's numbers do */
     bool windows;            /* detectors that could follow the whole run count in windows only */
+    const char *allocators;  /* functions of the program, FUNC:ARGUMENT,... */
     const char *caches;      /* base/cache.h: geometry as text */
 };
 

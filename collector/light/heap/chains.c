@@ -247,7 +247,7 @@ void lwp_chains_forget(struct lwp_chains *chains)
     memset(chains->index, 0, sizeof chains->index);
 }
 
-uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t number)
+uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t number, uint32_t skip)
 {
     struct lwp_chain *chain = &chains->chain[number];
     uint64_t ips[LWP_CHAIN_LINKS + 1];
@@ -255,6 +255,6 @@ uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t number)
         ips[i] = chain->ra[i];
     ips[chain->count] = 0; /* various */
     if (!chain->context)
-        chain->context = lwps_paths_intern(&lwp_process.contexts, ips, chain->count + !chain->whole);
+        chain->context = lwps_paths_intern(&lwp_process.contexts, ips + skip, chain->count + !chain->whole - skip);
     return chain->context;
 }

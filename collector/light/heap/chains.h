@@ -115,7 +115,7 @@ uint32_t lwp_chains_fork(const struct lwp_chain *a, const struct lwp_chain *b);
 /* All chains, not how far apart return addresses are. Shorter ones are made from here on, lest as many come again. */
 void lwp_chains_forget(struct lwp_chains *chains);
 
-/* Writes the chain's path. With the process lock held. */
-uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t chain);
+/* Writes the chain's path, without the innermost `skip` links. With the process lock held. */
+uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t chain, uint32_t skip);
 
 #endif

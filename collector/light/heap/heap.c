@@ -318,6 +318,26 @@ HEAP_ALIGNED(aligned_alloc, (size_t alignment, size_t size), real_aligned_alloc(
 HEAP_ALIGNED(memalign, (size_t alignment, size_t size), real_memalign(alignment, size))
 HEAP_ALIGNED(valloc, (size_t size), real_memalign((size_t)sysconf(_SC_PAGESIZE), size))
 
+/* ---- what the program says of its own allocators (lwp.h) ---- */
+
+LWP_EXPORT void lwp_block_alloc(const void *pool, void *block, size_t size)
+{
+    struct lwp_sites *sites = lwp_sites_self;
+    (void)pool;
+    if (!sites)
+        return;
+    sites->told = true;
+    heap_note_seldom(block, size, FRAME);
+    sites->told = false;
+}
+
+LWP_EXPORT void lwp_block_free(const void *pool, void *block, size_t size)
+{
+    (void)pool, (void)size;
+    if (block)
+        heap_forget(block);
+}
+
 /* ---- mappings; the loader may ask for some before dlsym works ---- */
 
 static void heap_note_mapping(void *block, size_t size, int protection, const uint64_t *frame)

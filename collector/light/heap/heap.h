@@ -3,6 +3,7 @@
 #define LWP_COLLECTOR_LIGHT_HEAP_HEAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 bool lwp_heap_start(void);
@@ -13,5 +14,9 @@ void lwp_heap_again(void);      /* child of a fork: pools and live blocks into t
 /* Finds the live small block that holds `address`. Async-signal-safe, no locks, a few hundred ns at most.
  * False: none known (a large block, a static variable, a stack, freed or foreign memory). Never a wrong block. */
 bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start);
+
+/* What LWP_ALLOC and LWP_FREE of lwp.h call: a block of the program's own allocator. */
+void lwp_block_alloc(const void *pool, void *block, size_t size);
+void lwp_block_free(const void *pool, void *block, size_t size);
 
 #endif

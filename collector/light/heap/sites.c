@@ -148,7 +148,7 @@ uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
 {
     bool starved;
     uint32_t chain = sites_chain(sites, frame, &starved);
-    return chain ? lwp_chains_context(&sites->chains, chain) : 0;
+    return chain ? lwp_chains_context(&sites->chains, chain, sites->told) : 0;
 }
 
 static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t size, uint64_t key,
@@ -156,7 +156,7 @@ static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t siz
 {
     if (!lwp_process_lock_soon())
         return false;
-    uint32_t context = lwp_chains_context(&sites->chains, chain);
+    uint32_t context = lwp_chains_context(&sites->chains, chain, sites->told);
     uint32_t pool = context ? lwp_pool_intern(context, size) : 0;
     lwp_process_unlock();
     if (!pool)
