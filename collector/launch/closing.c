@@ -65,10 +65,10 @@ static void closing_counts(const struct lwp_result *result, bool simulated)
             result->threads == 1 ? "thread" : "threads", overhead);
 }
 
-static void closing_findings(const char *dir)
+static void closing_findings(const char *dir, bool measure)
 {
-    char *shown = (char *)dir;
-    if (lwp_launch_self((char *[]){(char *)"lwp", (char *)"analyze", (char *)"--quiet", shown, NULL})) {
+    char *shown = (char *)dir, *unmeasured = measure ? NULL : (char *)"--no-measure";
+    if (lwp_launch_self((char *[]){(char *)"lwp", (char *)"analyze", (char *)"--quiet", shown, unmeasured, NULL})) {
         lwp_log(LWP_LOG_WARNING, "the analysis did not succeed; the samples are kept: lwp analyze %s", dir);
         return;
     }
@@ -88,7 +88,7 @@ void lwp_closing_say(const struct lwp_closing *closing, const struct lwp_result 
     else if (!closing->quiet && closing->counts && result->samples)
         closing_counts(result, closing->simulated);
     if (!empty && !closing->quiet && closing->analyze)
-        closing_findings(closing->dir);
+        closing_findings(closing->dir, closing->measure);
     else if (!closing->quiet)
         lwp_log(LWP_LOG_NOTE, "the result is in %s", closing->dir);
 }

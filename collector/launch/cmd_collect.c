@@ -69,6 +69,7 @@ static void collect_say(const struct lwp_settings *settings, const struct collec
                                           .timed = settings->duration > 0 || settings->delay > 0,
                                           .quiet = lwp_options_flag(settings->options, "quiet"),
                                           .analyze = !lwp_options_flag(settings->options, "no-analyze"),
+                                          .measure = !lwp_options_flag(settings->options, "no-measure"),
                                           .simulated = settings->exact,
                                           .counted = settings->counts_all,
                                           .counts = !place->rank},

@@ -58,6 +58,8 @@ const struct lwp_option lwp_collect_options[] = {
     {.name = "approx", .kind = LWP_OPT_TEXT, .argument = "PERCENT", .initial = "on",
      .help = "floating-point values that the exact engine treats as equal: within 1 % (on), only identical ones (off), or within PERCENT"},
     {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "skip the analysis; 'lwp analyze DIR' does it later"},
+    {.name = "no-measure", .kind = LWP_OPT_FLAG,
+     .help = "when analysing, do not run patterns of accesses to measure what a change would gain (at most 5 s)"},
     {.name = "serve", .kind = LWP_OPT_NUMBER, .argument = "PORT", .min = 0, .max = 65535, .alone = "0",
      .help = "show progress, then the report, in a browser at 127.0.0.1:PORT or a free port, until Ctrl-C"},
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "print no summary at the end unless something went wrong"},
