@@ -194,14 +194,15 @@ void lwp_heap_told_free(Addr block)
 
 void lwp_heap_finish(void)
 {
-    static HChar note[300];
+    static HChar name[200], note[300];
     uint32_t number = 0;
     for (const HChar *at = lwp_exact_options.allocators; at && *at; number++) {
         const HChar *comma = VG_(strchr)(at, ','), *end = comma ? comma : at + VG_(strlen)(at);
-        if (!(heap_met >> (number & 63) & 1)) {
-            VG_(snprintf)
-            (note, sizeof note, "--allocator: no function %.*s was entered; it has no symbol, or was inlined.",
-             (Int)(end - at) - 2, at);
+        SizeT length = (SizeT)(end - at) - 2;
+        if (!(heap_met >> (number & 63) & 1) && length < sizeof name) {
+            VG_(memcpy)(name, at, length);
+            name[length] = '\0';
+            VG_(snprintf)(note, sizeof note, "--allocator: no function %s was entered; it has no symbol, or was inlined.", name);
             lwp_exact_process_note(note);
         }
         at = comma ? comma + 1 : NULL;
