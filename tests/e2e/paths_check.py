@@ -69,12 +69,14 @@ def main():
         there = (begins if is_various else whole)[(tuple(path), size)]
         if count > there:
             wrong += 1
-            print(f"WRONG: {count} of {size} bytes, {there} in truth, {'various' if is_various else 'whole'}: {' '.join(f'{ip:x}' for ip in path)}")
+            kind, ips = "various" if is_various else "whole", " ".join(f"{ip:x}" for ip in path)
+            print(f"WRONG: {count} of {size} bytes, {there} in truth, {kind}: {ips}")
         elif is_various:
             various += count
         else:
             good += count
-    print(f"{total} allocations: {good} with their whole path, {various} with its inner part; {wrong} wrong of {len(recorded)} paths and sizes")
+    print(f"{total} allocations: {good} with their whole path, {various} with its inner part; "
+          f"{wrong} wrong of {len(recorded)} paths and sizes")
     least = float(sys.argv[3]) if len(sys.argv) > 3 else 0
     sys.exit(wrong > 0 or good < least * total)
 
