@@ -261,7 +261,7 @@ static enum lwp_loop_step_kind pass_access(struct pass *pass, uint64_t address, 
     const struct form unknown = {.count = UNKNOWN};
     for (uint32_t i = 0; i < pass->count; i++)
         pass_note_changes(pass, pass->order[i]);
-    if (!memory->exists || !pass_through(pass, address, &now))
+    if (!memory->exists || memory->string || memory->gather || !pass_through(pass, address, &now))
         return LWP_LOOP_STEP_UNKNOWN;
     struct form sum = {.plus = memory->displacement};
     struct form base = memory->base >= 0 ? now.of[memory->base] : (struct form){.count = 0};
