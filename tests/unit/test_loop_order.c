@@ -22,8 +22,8 @@ static void test_moves(void **state)
     (void)state;
     /* The sampled access, some iterations on two of the same instruction, one after the other, and one of another instruction. */
     static const struct lwp_traversal_access sample[] = {
-        {1, 2, 0x100, 0, false, 0x10000}, {1, 2, 0x100, 5 * 4096, false, 0x10000 + 5 * 4096},
-        {1, 2, 0x104, 8, true, 0x10008}, {1, 2, 0x100, 6 * 4096, true, 0x10000 + 6 * 4096}};
+        {1, 2, 0x100, 0, false, 0x10000, 0}, {1, 2, 0x100, 5 * 4096, false, 0x10000 + 5 * 4096, 0},
+        {1, 2, 0x104, 8, true, 0x10008, 0}, {1, 2, 0x100, 6 * 4096, true, 0x10000 + 6 * 4096, 0}};
     struct lwp_moves moves = {0};
     for (int i = 0; i < 100; i++)
         lwp_moves_sample(&moves, sample, 4);
@@ -50,7 +50,8 @@ static struct lwp_order_step step_of(const int64_t *bytes, int64_t within, int64
 static void test_steps(void **state)
 {
     (void)state;
-    static const int64_t multiples[MOVES] = {8192, 3 * 8192, 17 * 8192, 8192, 5 * 8192, 2 * 8192, -700000, 9 * 8192, 8192, 4 * 8192, 40 * 8192, 6 * 8192};
+    static const int64_t multiples[MOVES] = {8192, 3 * 8192, 17 * 8192, 8192, 5 * 8192, 2 * 8192,
+                                              -700000, 9 * 8192, 8192, 4 * 8192, 40 * 8192, 6 * 8192};
     static const int64_t down[MOVES] = {-96, -480, -96, -192, -288, -96, -960, -384, -96, -96, -192, -480};
     static const int64_t gather[MOVES] = {88888, -4096, 123456, 1600, -80000, 7777776, 64, -999992, 31415920, 2718288, -16, 5000};
     static const int64_t rows[MOVES] = {1040, 2080, 1056, 3120, 1040, 1072, 1040, 135168, 1040, 2080, 1040, 1056};
@@ -135,7 +136,8 @@ static void test_code(void **state)
     static const char *const compilers[] = {"gcc", "clang"};
     char path[256];
     for (size_t i = 0; i < 2; i++) {
-        if (!programs_build(compilers[i], i ? "-O2 -fno-vectorize -fno-unroll-loops -Dnoclone=noinline" : "-O1", "nests.c", path, sizeof path))
+        if (!programs_build(compilers[i], i ? "-O2 -fno-vectorize -fno-unroll-loops -Dnoclone=noinline" : "-O1", "nests.c", path,
+                            sizeof path))
             continue;
         struct lwp_arena *arena = lwp_arena_new();
         struct lwp_code *code = lwp_code_new(arena);

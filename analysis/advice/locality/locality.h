@@ -52,6 +52,7 @@ struct lwp_sampled_row {
     uint64_t seen;       /* accesses */
     int64_t stride;      /* bytes that most instructions go on by each time round, by accesses seen; */
     double stride_share; /* ... those of so large a part of them; 0: not known */
+    int64_t outer;       /* bytes that the loop around moves it by, where that goes from column to column; 0: not known */
     unsigned streams;    /* concurrent streams in the loop, at least; 0: none is known */
     uint64_t pages;      /* that its traversals go over, and other accesses were seen on; 0: not known */
 };

@@ -76,8 +76,7 @@ static double order_lines(struct lwp_profile *profile, const struct lwp_stream *
 }
 
 /* All that samples saw of the instruction on the object, in all versions of the loop. */
-static size_t order_moves(const struct lwp_order *order, const struct lwp_stream *stream, struct lwp_move *moves,
-                          size_t room)
+static size_t order_moves(const struct lwp_order *order, const struct lwp_stream *stream, struct lwp_move *moves, size_t room)
 {
     const struct lwp_moves *all = &order->profile->moves;
     size_t count = 0;
@@ -133,8 +132,8 @@ static void order_add(struct lwp_order *order, const struct lwp_stream *stream)
     struct lwp_order_access *access = &order->accesses[order->count++];
     bool shaped = lwp_loop_shape(profile->code, stream->module, stream->address, &shape);
     *access = (struct lwp_order_access){.stream = stream};
-    access->step = lwp_order_step(moves, order_moves(order, stream, moves, ROOM), shaped ? shape.step : 0,
-                                  shaped && shape.stays, profile->machine.line_bytes);
+    access->step = lwp_order_step(moves, order_moves(order, stream, moves, ROOM), shaped ? shape.step : 0, shaped && shape.stays,
+                                  profile->machine.line_bytes);
     if (shaped && stream->weight.weight > 0)
         order->shape = shape;
 }
@@ -144,9 +143,8 @@ static void order_decode(struct lwp_order *order, struct lwp_order_access *acces
 {
     uint32_t loop;
     int64_t step;
-    if (access->step.kind == LWP_ORDER_OTHER &&
-        lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, 0, false, &loop,
-                           &step) == LWP_LOOP_STEP_CONSTANT)
+    if (access->step.kind == LWP_ORDER_OTHER && lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, 0,
+                                                                   false, &loop, &step) == LWP_LOOP_STEP_CONSTANT)
         access->step = lwp_order_step(NULL, 0, step, step == 0, order->profile->machine.line_bytes);
 }
 
@@ -154,12 +152,10 @@ static void order_decode(struct lwp_order *order, struct lwp_order_access *acces
 static void order_inherit(struct lwp_order *order, struct lwp_order_access *access)
 {
     struct lwp_sibling siblings[SIBLINGS];
-    size_t count =
-        lwp_code_siblings(order->profile->code, access->stream->module, access->stream->address, siblings, SIBLINGS);
+    size_t count = lwp_code_siblings(order->profile->code, access->stream->module, access->stream->address, siblings, SIBLINGS);
     for (size_t i = 0; i < count && i < SIBLINGS && access->step.kind == LWP_ORDER_OTHER; i++)
         for (size_t k = 0; k < order->count; k++)
-            if (order->accesses[k].stream->address == siblings[i].address &&
-                order->accesses[k].stream->object == access->stream->object)
+            if (order->accesses[k].stream->address == siblings[i].address && order->accesses[k].stream->object == access->stream->object)
                 access->step = order->accesses[k].step;
 }
 
@@ -230,8 +226,8 @@ static double order_decoded(struct lwp_order *order, const struct lwp_order_acce
     int64_t step;
     if (!order->level)
         return -1;
-    switch (lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, order->level,
-                               access->step.blocks, &loop, &step)) {
+    switch (lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, order->level, access->step.blocks,
+                               &loop, &step)) {
     case LWP_LOOP_STEP_CONSTANT:
         return fmin(1, (double)llabs(step) / (double)order->profile->machine.line_bytes);
     case LWP_LOOP_STEP_VARIABLE:
@@ -244,8 +240,7 @@ static double order_decoded(struct lwp_order *order, const struct lwp_order_acce
 /* ---- what the loop around does to rows ---- */
 
 /* Whether where the row lies goes with which column it is, in the samples that saw both. -1: not known. */
-static int order_follows(const struct lwp_order *order, const struct lwp_order_access *row,
-                         const struct lwp_order_access *column)
+static int order_follows(const struct lwp_order *order, const struct lwp_order_access *row, const struct lwp_order_access *column)
 {
     enum { PAIRS_LEAST = 8 };
     double x[3 * LWP_TRAVERSAL_MEETINGS], y[3 * LWP_TRAVERSAL_MEETINGS], mx = 0, my = 0, xy = 0, xx = 0, yy = 0;
@@ -256,12 +251,10 @@ static int order_follows(const struct lwp_order *order, const struct lwp_order_a
     for (size_t i = 0; i < all->pair_count; i++) {
         const struct lwp_traversal_pair *pair = &all->pairs[i];
         bool forward = pair->a == a && pair->b == b;
-        if ((!forward && (pair->a != b || pair->b != a)) ||
-            lwp_regions_final(order->profile, pair->region) != order->region)
+        if ((!forward && (pair->a != b || pair->b != a)) || lwp_regions_final(order->profile, pair->region) != order->region)
             continue;
         for (uint32_t k = 0; k < pair->close.count + pair->loose.count && count < sizeof x / sizeof *x; k++) {
-            const struct lwp_traversal_meeting *m =
-                k < pair->close.count ? &pair->close.kept[k] : &pair->loose.kept[k - pair->close.count];
+            const struct lwp_traversal_meeting *m = k < pair->close.count ? &pair->close.kept[k] : &pair->loose.kept[k - pair->close.count];
             uint64_t of_column = forward ? m->b : m->a;
             x[count] = (double)(forward ? m->a : m->b);
             y[count++] = column->step.blocks ? (double)of_column : fmod((double)of_column, size);
@@ -382,14 +375,13 @@ static double order_gain(double w, double left)
     return 1 / (1 - fmin(w, 0.99) * (1 - left));
 }
 
-static bool order_advise(struct lwp_order *order, const struct lwp_sampled_locality *sampled,
+/* `column`: the one that stalls most. */
+static bool order_advise(struct lwp_order *order, const struct lwp_order_access *column, const struct lwp_sampled_locality *sampled,
                          struct lwp_locality_tip *tip)
 {
     struct lwp_profile *profile = order->profile;
     const struct lwp_share share = lwp_share_of(&order->stalled, &profile->total);
-    const struct lwp_order_access *column = order_column(order);
-    if (!column || order->stalled.samples < SAMPLES_LEAST || share.value < share_least || !order->complete ||
-        order_stalled(order) < stalled_least || !order_around_of(order, column))
+    if (order->stalled.samples < SAMPLES_LEAST || share.value < share_least || !order->complete || order_stalled(order) < stalled_least)
         return false;
     order_exchange(order, column);
     struct order_lines sum = order_sum(order);
@@ -411,8 +403,29 @@ static bool order_advise(struct lwp_order *order, const struct lwp_sampled_local
     return false;
 }
 
-void lwp_loop_order_advise(struct lwp_profile *profile, const struct lwp_sampled_locality *sampled,
-                           struct lwp_locality_tips *tips)
+/* What is known of columns goes into their rows. */
+static void order_note(const struct lwp_order *order, struct lwp_sampled_locality *sampled)
+{
+    for (size_t r = 0; r < sampled->count; r++) {
+        struct lwp_sampled_row *row = &sampled->rows[r];
+        const bool open = row->stride_share == 0;
+        uint64_t seen = 0;
+        for (size_t i = 0; row->region == order->region && i < order->count; i++) {
+            const struct lwp_order_access *access = &order->accesses[i];
+            if (access->step.kind != LWP_ORDER_COLUMN || access->stream->object != row->object)
+                continue;
+            row->outer = order->level ? order->by : (int64_t)access->columns.apart;
+            if (!open || (row->stride && row->stride != access->step.bytes))
+                continue;
+            row->stride = access->step.bytes;
+            seen += access->stream->accesses;
+        }
+        if (open && seen)
+            row->stride_share = fmin(1, (double)seen / (double)row->seen);
+    }
+}
+
+void lwp_loop_order_advise(struct lwp_profile *profile, struct lwp_sampled_locality *sampled, struct lwp_locality_tips *tips)
 {
     if (profile->engine == LWPS_ENGINE_EXACT || !profile->machine.line_bytes || !lwp_gain_known(profile))
         return;
@@ -430,8 +443,7 @@ void lwp_loop_order_advise(struct lwp_profile *profile, const struct lwp_sampled
             continue;
         *order = (struct lwp_order){.profile = profile, .region = region, .complete = true, .around = LWP_NONE};
         for (size_t i = 0; i < profile->stream_count; i++)
-            if (profile->streams[i].region == region && profile->streams[i].object != LWP_NONE &&
-                profile->streams[i].module != LWP_NONE)
+            if (profile->streams[i].region == region && profile->streams[i].object != LWP_NONE && profile->streams[i].module != LWP_NONE)
                 order_add(order, &profile->streams[i]);
         if (!order_has_column(order))
             continue;
@@ -441,7 +453,11 @@ void lwp_loop_order_advise(struct lwp_profile *profile, const struct lwp_sampled
             order_decode(order, &order->accesses[i]);
         for (size_t i = 0; i < order->count; i++)
             order_count(order, &order->accesses[i]);
-        tips->count += order_advise(order, sampled, &tips->tips[tips->count]);
+        const struct lwp_order_access *column = order_column(order);
+        if (!column || !order_around_of(order, column))
+            continue;
+        order_note(order, sampled);
+        tips->count += order_advise(order, column, sampled, &tips->tips[tips->count]);
     }
     free(order);
 }

@@ -4,10 +4,10 @@
 
 #include "analysis/advice/locality/locality_advice.h"
 
-/* Tips of kinds "interchange" and "blocking", whose `row` is one of `sampled`, in profile->arena. None where there is a
- * trace: what that shows is better (locality_advice.h). After lwp_streams_link and lwp_elements_find. */
-void lwp_loop_order_advise(struct lwp_profile *profile, const struct lwp_sampled_locality *sampled,
-                           struct lwp_locality_tips *tips);
+/* Strides of columns go into the rows that have none. Tips of kinds "interchange" and "blocking", whose `row` is one of `sampled`, in
+ * profile->arena. None where there is a trace: what that shows is better (locality_advice.h). After lwp_streams_link and lwp_elements_find.
+ */
+void lwp_loop_order_advise(struct lwp_profile *profile, struct lwp_sampled_locality *sampled, struct lwp_locality_tips *tips);
 
 /* ---- its parts ---- */
 
@@ -27,16 +27,14 @@ struct lwp_order_step {
 
 /* From what samples saw (`count` moves) and what the code says: the constant that the address grows by, 0 if it stays
  * (`stays`) or that is not known. */
-struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count, int64_t by_code, bool stays,
-                                     uint64_t line);
+struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count, int64_t by_code, bool stays, uint64_t line);
 
 /* The columns seen: places within one step (or block). */
 struct lwp_order_columns {
     uint64_t apart; /* bytes from one to the next; 0: only one was seen, or they are more than a line apart */
     double lines;   /* a visit costs when columns are visited one after the other */
 };
-struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step,
-                                           uint64_t line);
+struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step, uint64_t line);
 
 /* Lines of `bytes` of cache in `ways` that a walk in these steps can fill. Physical pages lie anywhere: only bits
  * within a page choose a set. */
