@@ -4,7 +4,6 @@
  * Limits: members of variants and unions are taken only when all that cover the offset agree. */
 #include "analysis/program/types/type_members.h"
 
-#include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
 
 #include <dwarf.h>
@@ -317,15 +316,4 @@ bool code_type_reads(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner)
 {
     struct member_held held = {.inner = inner, .alike = true, .budget = MEMBER_BUDGET};
     return member_holds(outer, offset, &held, 0);
-}
-
-bool code_type_holds_kept(struct code_module *module, Dwarf_Die outer, uint64_t offset, Dwarf_Die inner)
-{
-    static char yes, no;
-    uint64_t key = lwp_hash_mix(lwp_hash_mix((uintptr_t)outer.addr, offset), (uintptr_t)inner.addr);
-    bool fresh;
-    void **kept = code_kept_at(&code_types_of(module)->holds, key, &fresh);
-    if (fresh)
-        *kept = code_type_holds(outer, offset, inner) ? &yes : &no;
-    return *kept == &yes;
 }

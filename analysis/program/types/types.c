@@ -3,7 +3,6 @@
 
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
-#include "analysis/program/types/type_members.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -185,24 +184,4 @@ const struct lwp_type *code_type(struct code_module *module, Dwarf_Die written)
     if (fresh)
         *kept = type_read(module, &stripped, &alias);
     return *kept;
-}
-
-/* Whether one member has room for it there, or it may be a base class, which has several. */
-static bool type_has_room(const struct lwp_type *outer, uint64_t offset, uint64_t bytes)
-{
-    for (uint32_t i = 0; i < outer->field_count; i++) {
-        const struct lwp_field *field = &outer->fields[i];
-        if (offset >= field->offset && (field->bytes == 0 || field->inherited || offset + bytes <= field->offset + field->bytes))
-            return true;
-    }
-    return outer->field_count == 0 || offset == 0;
-}
-
-bool lwp_types_hold(const struct lwp_type *outer, uint64_t offset, const struct lwp_type *inner)
-{
-    if (outer == inner && offset == 0)
-        return true;
-    if (!type_has_room(outer, offset, inner->bytes))
-        return false;
-    return outer->die && inner->die && code_type_reads(*(const Dwarf_Die *)outer->die, offset, *(const Dwarf_Die *)inner->die);
 }
