@@ -77,7 +77,7 @@ static void code_vote(const struct lwp_element_base *bases, size_t count, struct
     lattice->share = best / all;
 }
 
-/* How far apart the bases are: the least that holds an element and divides their distances. 0: nothing does. */
+/* How far apart the bases are; 0: nothing that has room for an element divides their distances. */
 static uint64_t code_spacing(const struct lwp_element_base *bases, size_t count, uint64_t least)
 {
     enum { LOOKED_AT = 256, MOST = 1 << 16 };
@@ -86,10 +86,7 @@ static uint64_t code_spacing(const struct lwp_element_base *bases, size_t count,
     for (size_t i = 0; i < count; i += step)
         at[kept++] = bases[i].at;
     apart = lwp_stride_estimate(at, kept).bytes;
-    for (uint64_t spacing = least; spacing <= apart && spacing <= MOST && spacing < 2 * least + 64; spacing++)
-        if (apart % spacing == 0)
-            return spacing;
-    return 0;
+    return apart >= least && apart <= MOST ? apart : 0;
 }
 
 struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_code *code, const struct lwp_type *type, uint64_t spacing)

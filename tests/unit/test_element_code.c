@@ -53,6 +53,11 @@ static uint64_t padded(uint64_t number)
 {
     return 16 + 48 * number;
 }
+static uint64_t turns(uint64_t number)
+{
+    return 24 + 128 * number;
+}
+
 static uint64_t slabs(uint64_t number)
 {
     return number / 100 * 4096 + 64 + number % 100 * 40;
@@ -138,6 +143,8 @@ static void test_lattices(void **state)
     expect_lattice(8, 40, 0);
     LOOK({&item, 8, padded, 0, false}, {&item, 32, padded, 0, false});
     expect_lattice(16, 48, 0);
+    LOOK({&item, 8, turns, 0, false}); /* with another type in between: not a divisor of it that has room, too */
+    expect_lattice(24, 128, 0);
     LOOK({&item, 8, slabs, 0, false});
     expect_lattice(24, 40, 4096); /* 64 modulo 40 */
     LOOK({&item, 8, mixed_items, 0, false});
