@@ -1,7 +1,7 @@
 # A database: memory contexts carved out of blocks, tuples without a type, lists of cells, hash tables, buffers in one large mapping.
 packages=postgresql-15
 needs=perl
-sampled=100 traced=10
+sampled=300 traced=20
 build() {
     # it refuses to run as root; in a test that is no danger
     sed -i 's/geteuid() == 0/false/' src/backend/main/main.c src/bin/initdb/initdb.c src/common/restricted_token.c
