@@ -16,6 +16,10 @@ def check(holds, text):
         print(f"{sys.argv[2]}: {text}: {json.dumps(conflicts)[:600]}")
         sys.exit(1)
 check(conflicts is not None, "not looked for")
+if what in ("column", "padded"):
+    steps = " ".join(f["next_step"] for f in data["findings"] if f["kind"] == "locality" and "matrix" in f["title"] + f["next_step"])
+    check(("make each row of matrix 64 bytes longer (8192 + 64)" in steps) == (what == "column"), f"rows are to be longer: {steps}")
+    sys.exit(0)
 if what == "silent":
     check(conflicts == [], "is no conflict")
     sys.exit(0)
@@ -61,6 +65,8 @@ sampled silent 40000 arrays 64
 sampled rows 8000 rows 0
 sampled silent 40000 few
 sampled silent 8000 random
+sampled column 60 column 0
+sampled padded 150 column 64
 if [ -x "$BUILD/exact/lwp-amd64-linux" ]; then
     traced arrays arrays 60 0
     traced silent arrays 60 64

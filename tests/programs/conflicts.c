@@ -1,16 +1,17 @@
 /* conflicts WHAT ROUNDS [STEP]: one loop over many streams, in a second-level cache.
  * arrays: 24 arrays, each begins STEP bytes further into a page than the one before; rows: 24 rows of one array, of a page and STEP bytes
- * each; few: 6 arrays at one place of a page; random: 24 arrays at one place of a page, at random indices. */
+ * each; column: a matrix of so long rows, read by column; few: 6 arrays at one place of a page; random: 24 arrays at one place of a page, at random indices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAMS = 24, PAGE = 4096, ELEMENTS = 2 * PAGE / (int)sizeof(double), FEW = 6 };
+enum { STREAMS = 24, PAGE = 4096, ELEMENTS = 2 * PAGE / (int)sizeof(double), FEW = 6, SIDE = ELEMENTS };
 
 static double grid[STREAMS * 2 * PAGE] __attribute__((aligned(4096)));
 static double out[ELEMENTS] __attribute__((aligned(4096)));
 static double *in[STREAMS];
 static unsigned at[ELEMENTS];
+static char matrix[SIDE * (2 * PAGE + 64)] __attribute__((aligned(4096))), turned[SIDE * (2 * PAGE + 64)] __attribute__((aligned(4096)));
 
 #define SUM6(p, i) (p[0][i] + p[1][i] + p[2][i]) + (p[3][i] + p[4][i] + p[5][i])
 
@@ -38,12 +39,27 @@ __attribute__((noinline)) static void add_random(double **p)
     }
 }
 
+__attribute__((noinline)) static void turn(size_t row)
+{
+    double *from = (double *)matrix, *to = (double *)turned;
+    for (size_t i = 0; i < SIDE; i++)
+        for (size_t j = 0; j < SIDE; j++)
+            to[i * row + j] = from[j * row + i] + 1;
+}
+
 int main(int count, char **arguments)
 {
     if (count < 3)
         return 2;
     const char *what = arguments[1];
     size_t step = count > 3 ? strtoul(arguments[3], NULL, 0) : 0;
+    if (strcmp(what, "column") == 0) {
+        memset(matrix, 0, sizeof matrix);
+        for (long round = atol(arguments[2]); round > 0; round--)
+            turn((2 * PAGE + step) / sizeof(double));
+        printf("%g\n", ((double *)turned)[SIDE]);
+        return 0;
+    }
     for (int k = 0; k < STREAMS; k++) {
         char *block = aligned_alloc(PAGE, 4 * PAGE);
         if (!block)

@@ -1,9 +1,11 @@
 /* How loop order is said. */
 #include "analysis/advice/locality/loop_order_internal.h"
 
+#include "analysis/caches/tlb.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +56,24 @@ static const char *order_names(const struct lwp_order *order)
     return names;
 }
 
+/* Steps of a power of two lead to few sets of a cache. Rows a line longer lead to all: where the second level then holds the lines of a
+ * column, and now does not, and the TLB their pages, that helps without another order; "" elsewhere. */
+static const char *order_padding(const struct lwp_order *order, const struct lwp_order_access *column)
+{
+    const struct lwp_caches caches = lwp_gain_caches(order->profile->machine);
+    const uint64_t step = (uint64_t)llabs(column->step.bytes), line = caches.line_bytes;
+    const double now = lwp_order_capacity(caches.l2_bytes, step, line);
+    const double pages = order->rows * fmin(1, (double)(step >> LWP_TLB_PAGE_SHIFT));
+    if (column->step.blocks || order->rows <= now || pages > LWP_TLB_PAGES ||
+        order->rows > lwp_order_capacity(caches.l2_bytes, step + line, line) / 2)
+        return "";
+    return lwp_arena_printf(order->profile->arena,
+                            " Where the loops must stay as they are, make each row of %s %llu bytes longer (%llu + %llu): at this distance "
+                            "the second-level cache holds %.0f lines of a column, which has at least %.0f.",
+                            lwp_objects_name(order->profile, column->stream->object), (unsigned long long)line, (unsigned long long)step,
+                            (unsigned long long)line, now, order->rows);
+}
+
 void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange,
                     struct lwp_locality_tip *tip)
 {
@@ -100,4 +120,5 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
             "block "
             "of %lld times %lld elements before the next block, so that each cache line is used up while it is there.",
             block, block);
+    tip->next_step = lwp_arena_printf(profile->arena, "%s%s", tip->next_step, order_padding(order, column));
 }
