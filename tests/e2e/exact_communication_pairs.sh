@@ -209,7 +209,7 @@ take = region(load("spin"), "take")
 assert take["true"] == [[0, 10000], [0, 0]], take["true"]
 # the second loop reads what neighbours wrote at the borders of its part; main reads a number to print
 parallel = [r for r in load("omp")["regions"] if r["kind"] == "parallel"]
-assert [r["name"] for r in parallel if r["true"][0][1] == r["true"][1][2] == r["true"][1][0] == 5] == ["parallel region at omp.c:10 in main"], parallel
+assert [r["name"] for r in parallel if r["true"][0][1] == r["true"][1][2] == r["true"][1][0] == 5] == ["parallel region at omp.c:9 in main"], parallel  # the pragma
 add = region(load("pool"), "add")
 assert sum(add["true"][0]) == 32000 and sum(map(sum, add["true"])) == 32000, add["true"]
 many = load("many")
