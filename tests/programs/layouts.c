@@ -107,17 +107,18 @@ static void *take(size_t bytes)
 }
 
 /* Each instruction loads a field: whatever a sample finds, it is an access to the structure. */
+/* A sum for each field: with one for all, the additions wait for each other longer than for memory, and no layout is faster. */
 static LOOP double sum_gappy(const struct gappy *all)
 {
-    double sum = 0;
+    double weight = 0, height = 0, width = 0;
     for (size_t i = 0; i < COUNT; i++) {
-        sum += all[i].weight;
-        sum += all[i].height;
-        sum += all[i].width;
+        weight += all[i].weight;
+        height += all[i].height;
+        width += all[i].width;
         if (!all[i].kind || !all[i].colour || !all[i].state)
             break;
     }
-    return sum;
+    return weight + height + width;
 }
 
 static LOOP double sum_tight(const struct tight *all)
