@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LABEL = 12, SHARE = 10, PLACE = 40, GAIN = 16, BRIEF_SHOWN = 3 };
+enum { LABEL = 12, SHARE = 10, PLACE = 40, GAIN = 19, BRIEF_SHOWN = 3 };
 
 static void finding_title(const struct lwp_report *report, size_t number, const struct lwp_review_item *item)
 {
@@ -107,7 +107,7 @@ static void finding_full(const struct lwp_report *report, size_t index)
 static void finding_glance(const struct lwp_report *report)
 {
     const struct lwp_review *review = report->review;
-    lwp_terminal_heading(&report->to, "     Speed-up        What to change");
+    lwp_terminal_heading(&report->to, "     Speed-up           What to change");
     for (size_t i = 0; i < review->count; i++) {
         fprintf(report->out, "%3zu. ", i + 1);
         lwp_terminal_style(&report->to, finding_colour(&review->items[i]));

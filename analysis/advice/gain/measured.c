@@ -202,8 +202,9 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     measured->core = times.core;
     measured->before = times.before;
     measured->ratio = times.ratio;
-    measured->low = times.low;
-    measured->high = times.high;
+    /* The spread of the runs, and how far a pattern may be from the loop and still be believed. */
+    measured->low = times.low * (1 - pace_agrees);
+    measured->high = times.high * (1 + pace_agrees);
     /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to. */
     measured->reproduced = waits <= stalls + stall_agrees && waits >= stall_least * stalls &&
                            (measured->pace <= 0 || fabs(times.before - measured->pace) <= pace_agrees * measured->pace);
