@@ -1,19 +1,20 @@
 // Rust: fields lie in the order that rustc chooses; offset_of!() says which, and main() compares that with the rows.
 //
-//! rust_vec type=Rec|rust::Rec bytes=96 hot=load@52 path=main name=recs
-//! rust_vec_push type=Rec|rust::Rec bytes=96 hot=load@52 path=main name=recs
-//! rust_boxes type=Rec|rust::Rec bytes=96 hot=load@52 path=main,new_rec name=recs,rec
-//! rust_boxes and type=alloc::boxed::Box<rust::Rec,alloc::alloc::Global> bytes=8 path=main name=recs
-//! rust_deque type=Rec|rust::Rec bytes=96 hot=load@52 path=main name=recs
-//! rust_tree type=Branch|rust::Branch bytes=72 hot=key@0,left@8,right@16 path=main,insert name=root,left,right
-//! rust_map type=(u64,rust::Rec)|(u64,Rec) bytes=104 hot=__0@0,__1.load@60 path=main name=recs
-//! rust_vec_nested type=rust::Body|Body bytes=80 hot=speed.y@48 path=main name=bodies
-//! rust_two type=Rec|rust::Rec bytes=96 hot=load@52 path=main,make name=recs
-//! rust_two and type=Branch|rust::Branch bytes=72 hot=count@60 path=main,make name=branches
+//! rust_vec type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape name=recs
+//! rust_vec_push type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape name=recs
+//! rust_boxes type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape,new_rec name=recs,rec
+//! rust_boxes and type=alloc::boxed::Box<rust::Rec,alloc::alloc::Global>|alloc::boxed::Box<rust::Rec> bytes=8 path=main,shape name=recs
+//! rust_deque type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape name=recs
+//! rust_tree type=Branch|rust::Branch bytes=72 hot=key@0,left@8,right@16 path=main,shape,insert name=root,left,right,branch
+//! rust_map type=(u64,rust::Rec)|(u64,Rec) bytes=104 hot=__0|0@0,__1.load|1.load@60 path=main,shape name=recs
+//! rust_vec_nested type=rust::Body|Body bytes=80 hot=speed.y@48 path=main,shape name=bodies
+//! rust_two type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape,make name=recs
+//! rust_two and type=Branch|rust::Branch bytes=72 hot=count@60 path=main,shape,make name=branches
 //! rust_vec_O0 of=rust_vec flags=-Copt-level=0
 //! rust_vec_stripped of=rust_vec strip=1
 #![allow(dead_code, unused_imports)]
 use std::collections::{HashMap, VecDeque};
+use std::hint::black_box;
 use std::mem::{offset_of, size_of};
 
 extern "C" {
@@ -73,7 +74,7 @@ fn repeat<F: FnMut() -> f64>(mut walk: F) {
 
 /// Calls VISIT with all numbers below N, in an order that caches and prefetchers do not foresee.
 #[inline(always)]
-fn each<F: FnMut(usize)>(n: usize, mut visit: F) {
+fn walk_each<F: FnMut(usize)>(n: usize, mut visit: F) {
     let mut i = 1;
     for _ in 0..n {
         visit(i);
@@ -85,7 +86,7 @@ fn each<F: FnMut(usize)>(n: usize, mut visit: F) {
 #[inline(never)]
 fn walk(recs: &[Rec]) -> f64 {
     let mut sum = 0.0;
-    each(N, |i| sum += recs[i].load as f64);
+    walk_each(N, |i| sum += recs[i].load as f64);
     sum
 }
 
@@ -110,7 +111,7 @@ fn shape() {
         recs.push(rec(i));
     }
     recs[1].load = 2.0;
-    repeat(|| walk(&recs));
+    repeat(|| walk(black_box(&recs)));
 }
 
 #[cfg(shape_rust_two)]
@@ -126,7 +127,7 @@ fn make<T, F: Fn(usize) -> T>(n: usize, new: F) -> Vec<T> {
 #[inline(never)]
 fn walk_branches(branches: &[Branch]) -> f64 {
     let mut sum = 0.0;
-    each(N, |i| sum += branches[i].count as f64);
+    walk_each(N, |i| sum += branches[i].count as f64);
     sum
 }
 #[cfg(shape_rust_two)]
@@ -134,7 +135,7 @@ fn walk_branches(branches: &[Branch]) -> f64 {
 fn shape() {
     let recs = make(N, rec);
     let branches = make(N, |i| Branch { key: i as u64, tag: 1, left: None, name: [0; 36], right: None, count: 1 });
-    repeat(|| walk(&recs) + walk_branches(&branches));
+    repeat(|| walk(black_box(&recs)) + walk_branches(black_box(&branches)));
 }
 
 #[cfg(shape_rust_boxes)]
@@ -158,14 +159,14 @@ fn shape() {
     for i in 0..N {
         recs.swap(i, (i * 7919) & (N - 1));
     }
-    repeat(|| walk(&recs));
+    repeat(|| walk(black_box(&recs)));
 }
 
 #[cfg(shape_rust_deque)]
 #[inline(never)]
 fn walk(recs: &VecDeque<Rec>) -> f64 {
     let mut sum = 0.0;
-    each(N, |i| sum += recs[i].load as f64);
+    walk_each(N, |i| sum += recs[i].load as f64);
     sum
 }
 #[cfg(shape_rust_deque)]
@@ -175,7 +176,7 @@ fn shape() {
     for i in 0..N {
         recs.push_back(rec(i));
     }
-    repeat(|| walk(&recs));
+    repeat(|| walk(black_box(&recs)));
 }
 
 #[cfg(shape_rust_tree)]
@@ -216,7 +217,7 @@ fn shape() {
         insert(&mut root, (i * 2654435761) & (2 * N as u64 - 1));
     }
     let mut seed = 1;
-    repeat(|| walk(&root, &mut seed));
+    repeat(|| walk(black_box(&root), &mut seed));
 }
 
 #[cfg(shape_rust_map)]
@@ -239,14 +240,14 @@ fn shape() {
         recs.insert(i as u64, rec(i));
     }
     let mut seed = 1;
-    repeat(|| walk(&recs, &mut seed));
+    repeat(|| walk(black_box(&recs), &mut seed));
 }
 
 #[cfg(shape_rust_vec_nested)]
 #[inline(never)]
 fn walk(bodies: &[Body]) -> f64 {
     let mut sum = 0.0;
-    each(N, |i| sum += bodies[i].speed.y);
+    walk_each(N, |i| sum += bodies[i].speed.y);
     sum
 }
 #[cfg(shape_rust_vec_nested)]
@@ -254,5 +255,5 @@ fn walk(bodies: &[Body]) -> f64 {
 fn shape() {
     let zero = Vector { x: 1.0, y: 2.0, z: 3.0 };
     let bodies = vec![Body { id: 1, mass: 1.0, at: zero, speed: zero, last: [0; 2] }; N];
-    repeat(|| walk(&bodies));
+    repeat(|| walk(black_box(&bodies)));
 }
