@@ -285,8 +285,8 @@ def judge(analysis, shape):
                 offset <= o < offset + max(size, 1) for o in offsets for offset, size, _ in fields)]
             right = right or not missing and bool(row.hot or item["element_bytes"] is not None)
             if missing:
-                why = item.get("unknown") or item.get("unknown_reason") or item.get("fields_unknown")
-                reasons.append("%s: no %s%s" % (item["name"], ",".join(missing), "; " + json.dumps(why) if why else ""))
+                why = item.get("fields_unknown") or "no reason given"
+                reasons.append("%s: no %s; %s" % (item["name"], ",".join(missing), why))
     if wrong:
         return "WRONG", " | ".join(wrong)
     return ("right", "") if right else ("unknown", (reasons or ["no such object"])[0])
