@@ -67,14 +67,14 @@ static bool measured_fields(struct lwp_pattern *pattern, const struct lwp_gain_v
                             uint64_t line)
 {
     bool chained = visit->access.dependent, linked = placement->linked && placement->groups > 1;
-    uint64_t room[LWP_PATTERN_ARRAYS] = {0};
+    uint64_t room = 0; /* bytes of array 0's elements that hold fields */
     for (size_t g = 0; g < placement->groups; g++) {
         size_t array = pattern->array_count, accesses = pattern->access_count;
         for (size_t f = 0; f < placement->field_count; f++)
             if (visit->uses[f] && placement->group[f] == (int)g && placement->bytes[f]) {
                 measured_access(pattern, array, placement->offsets[f], placement->bytes[f], line);
                 uint64_t end = placement->offsets[f] + placement->bytes[f];
-                room[0] = array == 0 && end > room[0] ? end : room[0];
+                room = array == 0 && end > room ? end : room;
             }
         if (pattern->access_count == accesses && !(g == 0 && (linked || chained)))
             continue;
@@ -94,9 +94,11 @@ static bool measured_fields(struct lwp_pattern *pattern, const struct lwp_gain_v
             pattern->arrays[0].link = placement->offsets[f];
             break;
         }
+    if (chained && room < pattern->arrays[0].link + 8)
+        room = pattern->arrays[0].link + 8;
     for (size_t a = 1; a < pattern->array_count; a++)
         if (pattern->arrays[a].walk == LWP_PATTERN_LINKED) {
-            pattern->arrays[a].link = (room[0] + 7) / 8 * 8 + 8 * (a - 1);
+            pattern->arrays[a].link = (room + 7) / 8 * 8 + 8 * (a - 1);
             if (pattern->arrays[a].link + 8 > pattern->arrays[0].spacing)
                 return false;
         }
