@@ -73,6 +73,14 @@ static const char *layout_subject(const struct lwp_review *review, const json_t 
     return SAY("%s, allocated in %s()", name, lwp_stable_function(review->arena, function));
 }
 
+/* How the gain is known. */
+static void layout_gain(struct lwp_review *review, struct lwp_review_item *item, const json_t *advice)
+{
+    const char *from = lwp_json_string_or(advice, "speedup_from", NULL);
+    if (from)
+        FACT("gain", "%s", strcmp(from, "estimate") ? "measured here: the loops' accesses were run in both layouts" : "estimated");
+}
+
 static void layout_split_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *split, const json_t *object)
 {
     const json_t *traffic = json_object_get(split, "traffic"), *memory = json_object_get(split, "memory");
@@ -83,6 +91,7 @@ static void layout_split_facts(struct lwp_review *review, struct lwp_review_item
          lwp_json_percent(object, "time_share"));
     layout_declared(review, item, object);
     FACT("confidence", "%s%s", lwp_json_string_or(split, "confidence", "?"), layout_witnesses(review, object));
+    layout_gain(review, item, split);
     FACT("", "cache lines per element visited %.2f -> %.2f", lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
     layout_replay(review, item, json_object_get(split, "replay"));
     FACT("memory", "a pass over all elements goes through %s, then %s", lwp_review_bytes(review, lwp_json_amount(memory, "before")),
@@ -163,8 +172,9 @@ void lwp_review_regroup(struct lwp_review *review, struct lwp_review_item *item,
     }
     FACT("evidence", "%zu arrays of %.0f elements, %s in all, %.0f samples", json_array_size(names), lwp_json_amount(first, "elements"),
          lwp_review_bytes(review, bytes), samples);
-    FACT("confidence", "%s; cache lines per index %.2f -> %.2f", lwp_json_string_or(group, "confidence", "?"),
-         lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
+    FACT("confidence", "%s", lwp_json_string_or(group, "confidence", "?"));
+    layout_gain(review, item, group);
+    FACT("", "cache lines per index %.2f -> %.2f", lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
     layout_replay(review, item, json_object_get(group, "replay"));
     layout_group_rows(review, item, traffic, "cache lines per index");
     json_array_foreach(json_object_get(group, "rejected"), i, row) {
