@@ -106,9 +106,14 @@ static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidat
         return false;
     regroup_weigh(profile, candidates, regroup);
     qsort_r(members, regroup->count, sizeof *members, regroup_member_compare, candidates->arrays);
+    /* Members are chosen by estimates: there are many choices, and what is measured differs a little each time. */
+    double seconds = profile->measure_seconds;
+    profile->measure_seconds = 0;
     lwp_regroup_gain(profile, candidates, regroup);
     regroup_prune(profile, candidates, group, regroup);
+    profile->measure_seconds = seconds;
     regroup_weigh(profile, candidates, regroup);
+    lwp_regroup_gain(profile, candidates, regroup);
     for (size_t i = 0; i < regroup->count; i++)
         bytes += profile->objects[candidates->arrays[members[i]].object].largest;
     if (regroup->count < 2)
