@@ -35,7 +35,8 @@ enum lwp_request {
 #if defined(__GNUC__)
 __attribute__((always_inline)) /* the function that uses a macro is the one that runs */
 #endif
-static inline void lwp_request(unsigned long request, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+static inline void
+lwp_request(unsigned long request, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
     volatile unsigned long arguments[6] = {request, a, b, c, d, 0};
@@ -55,8 +56,8 @@ extern void *lwp_symbol(void *handle, const char *name) __asm__("dlsym") __attri
 
 typedef void lwp_block_function(const void *pool, void *block, unsigned long size);
 
-static inline __attribute__((always_inline)) void lwp_block(unsigned long request, const char *name, const void *pool,
-                                                            void *block, unsigned long size)
+static inline __attribute__((always_inline)) void lwp_block(unsigned long request, const char *name, const void *pool, void *block,
+                                                            unsigned long size)
 {
     static lwp_block_function *functions[2];
     static int asked[2];
@@ -71,9 +72,8 @@ static inline __attribute__((always_inline)) void lwp_block(unsigned long reques
         functions[which](pool, block, size);
 }
 
-#define LWP_ALLOC(pool, pointer, size)                                                                                 \
-    lwp_block(LWP_REQUEST_ALLOC, "lwp_block_alloc", (pool), (pointer), (unsigned long)(size))
-#define LWP_FREE(pool, pointer) lwp_block(LWP_REQUEST_FREE, "lwp_block_free", (pool), (pointer), 0)
+#define LWP_ALLOC(pool, pointer, size) lwp_block(LWP_REQUEST_ALLOC, "lwp_block_alloc", (pool), (pointer), (unsigned long)(size))
+#define LWP_FREE(pool, pointer)        lwp_block(LWP_REQUEST_FREE, "lwp_block_free", (pool), (pointer), 0)
 #else
 #define LWP_ALLOC(pool, pointer, size) ((void)(pool), (void)(pointer), (void)(size))
 #define LWP_FREE(pool, pointer)        ((void)(pool), (void)(pointer))
@@ -81,9 +81,9 @@ static inline __attribute__((always_inline)) void lwp_block(unsigned long reques
 
 #define LWP_BEGIN() lwp_request(LWP_REQUEST_BEGIN, 0, 0, 0, 0)
 #define LWP_END()   lwp_request(LWP_REQUEST_END, 0, 0, 0, 0)
-#define LWP_ARRAY(pointer, count, size)                                                                                \
+#define LWP_ARRAY(pointer, count, size)                                                                                                    \
     lwp_request(LWP_REQUEST_ARRAY, (unsigned long)(pointer), (unsigned long)(count), (unsigned long)(size), 0)
-#define LWP_ARRAY_FLOAT(pointer, count, size)                                                                          \
+#define LWP_ARRAY_FLOAT(pointer, count, size)                                                                                              \
     lwp_request(LWP_REQUEST_ARRAY, (unsigned long)(pointer), (unsigned long)(count), (unsigned long)(size), 1)
 
 #endif

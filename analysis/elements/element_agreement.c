@@ -8,7 +8,7 @@
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/streams.h"
 
-static const double limit = 0.01; /* of all accesses; */
+static const double limit = 0.01;     /* of all accesses; */
 static const double most_limit = 0.5; /* ... and of those where both speak, however few, */
 enum { FEW = 16 };                    /* ... when they are so many */
 
@@ -28,7 +28,7 @@ static enum agreement agreement_at(const struct lwp_object *object, const struct
     if (!lwp_element_place(object, offset, &within))
         return SILENT;
     if (!object->type) /* a size by addresses alone */
-        return place->type->kind != LWP_TYPE_STRUCT                                                     ? SILENT
+        return place->type->kind != LWP_TYPE_STRUCT                                                      ? SILENT
                : place->type->bytes <= object->element_bytes && within % place->type->bytes == place->at ? AGREES
                                                                                                          : DISAGREES;
     if (object->type->kind != LWP_TYPE_STRUCT)
@@ -64,13 +64,13 @@ static const char *agreement_reason(struct lwp_profile *profile, const struct lw
 {
     uint64_t within = 0;
     lwp_element_place(object, offset, &within);
-    return lwp_arena_printf(profile->arena,
-                            "for %.0f %% of the accesses of which both say something the address and the code name different fields (by address %s of %s, by code %s of "
-                            "%s: %s)",
-                            share < 0.01 ? 1 : 100 * share, agreement_field(profile, object->type, within),
-                            object->type ? object->type->name : "its elements",
-                            agreement_field(profile, worst->place.type, worst->place.at), worst->place.type->name,
-                            agreement_where(profile, worst->stream));
+    return lwp_arena_printf(
+        profile->arena,
+        "for %.0f %% of the accesses of which both say something the address and the code name different fields (by address %s of %s, by "
+        "code %s of "
+        "%s: %s)",
+        share < 0.01 ? 1 : 100 * share, agreement_field(profile, object->type, within), object->type ? object->type->name : "its elements",
+        agreement_field(profile, worst->place.type, worst->place.at), worst->place.type->name, agreement_where(profile, worst->stream));
 }
 
 void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code)

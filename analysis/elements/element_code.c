@@ -53,7 +53,8 @@ static int code_by_start(const void *a, const void *b)
 }
 
 /* The share of the bases that agree on one start, and which. */
-static void code_vote(const struct lwp_element_base *bases, size_t count, struct lwp_element_base *room, struct lwp_element_lattice *lattice)
+static void code_vote(const struct lwp_element_base *bases, size_t count, struct lwp_element_base *room,
+                      struct lwp_element_lattice *lattice)
 {
     double all = 0, best = 0;
     for (size_t i = 0; i < count; i++) {
@@ -103,7 +104,8 @@ struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_cod
             code_vote(bases, count, room, &other);
         if (other.share > best.share)
             best = other;
-        for (uint64_t page = LEAST_PAGE; !spacing && best.share < LWP_ELEMENT_LATTICE_GOOD && page <= MOST_PAGE && count >= ENOUGH; page *= 2) {
+        for (uint64_t page = LEAST_PAGE; !spacing && best.share < LWP_ELEMENT_LATTICE_GOOD && page <= MOST_PAGE && count >= ENOUGH;
+             page *= 2) {
             other = (struct lwp_element_lattice){.spacing = type->bytes, .page = page};
             if (page > type->bytes)
                 code_vote(bases, count, room, &other);

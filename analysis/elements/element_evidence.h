@@ -85,8 +85,8 @@ bool lwp_element_evidence_allows(const struct lwp_element_evidence *evidence, ui
 struct lwp_element_try {
     uint64_t size; /* from one element to the next */
     const struct lwp_type *type;
-    bool exact; /* else every access must keep to one place */
-    bool gaps;  /* what lies between elements is of something else */
+    bool exact;          /* else every access must keep to one place */
+    bool gaps;           /* what lies between elements is of something else */
     uint64_t start, end; /* what lies before or behind is not asked; end 0: nothing does */
 };
 
@@ -123,7 +123,7 @@ struct lwp_element_votes {
     size_t count;
     double exact;                    /* accesses through pointers whose type is known */
     uint64_t table_start, table_end; /* of the elements of a table; 0: it is none */
-    const char *holder; /* the variable or member that keeps the block; NULL: unknown */
+    const char *holder;              /* the variable or member that keeps the block; NULL: unknown */
 };
 
 /* `votes` is empty before; candidates come in no order. Asks for no more than the first streams of many. */

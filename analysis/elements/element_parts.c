@@ -236,7 +236,8 @@ static void parts_make(struct parts *parts, struct part *part)
     else if (alone && whole->bytes == whole->largest)
         object->bytes = object->largest = part->range.high - part->range.low;
     parts_move(parts, part);
-    double share = whole->weight.weight + object->weight.weight > 0 ? object->weight.weight / (whole->weight.weight + object->weight.weight) : 0;
+    double share =
+        whole->weight.weight + object->weight.weight > 0 ? object->weight.weight / (whole->weight.weight + object->weight.weight) : 0;
     object->time_weight = share * whole->time_weight;
     profile->objects[parts->index].time_weight -= object->time_weight;
 }
@@ -247,10 +248,11 @@ static const char *parts_reason(const struct parts *parts, bool several)
     for (size_t i = 0; i < parts->count; i++)
         list = lwp_arena_printf(parts->profile->arena, "%s%s%s", list, i ? ", " : "", parts->items[i].type->name);
     return lwp_arena_printf(parts->profile->arena,
-                            several ? "it holds several arrays: those of %s are listed by themselves; what the other accesses to it are to "
-                                      "is not known"
-                                    : "elements of %s are carved out of it, and are listed by themselves; what the other accesses to it are to "
-                            "is not known",
+                            several
+                                ? "it holds several arrays: those of %s are listed by themselves; what the other accesses to it are to "
+                                  "is not known"
+                                : "elements of %s are carved out of it, and are listed by themselves; what the other accesses to it are to "
+                                  "is not known",
                             list);
 }
 

@@ -69,6 +69,7 @@ void lwp_element_start_of_single(struct lwp_profile *profile, uint32_t index)
     if (at_start >= pointing_least * all)
         return;
     object->start_open = true;
-    object->fields_unknown = "the pointers that the code uses lead into the middle of its blocks, and without their type nothing says whether "
-                             "a header comes before the elements";
+    object->fields_unknown =
+        "the pointers that the code uses lead into the middle of its blocks, and without their type nothing says whether "
+        "a header comes before the elements";
 }

@@ -79,8 +79,9 @@ static size_t element_grids(const struct element_case *of, const struct lwp_elem
     const struct lwp_element_candidate *holder = single ? NULL : element_holder(of->votes, candidate->type);
     uint64_t block = single ? object->pool_size : 0, bytes = block ? block : candidate->type->bytes;
     uint64_t behind = candidate->table ? of->votes->table_start : holder ? element_last(holder)->offset : 0;
-    struct element_grid likely[GRIDS] = {
-        {.start = behind, .spacing = bytes}, {.spacing = bytes}, {.start = single ? 0 : element_remainder(object, bytes), .spacing = bytes}};
+    struct element_grid likely[GRIDS] = {{.start = behind, .spacing = bytes},
+                                         {.spacing = bytes},
+                                         {.start = single ? 0 : element_remainder(object, bytes), .spacing = bytes}};
     size_t count = single || candidate->table ? 1 : GRIDS;
     memcpy(grids, likely, sizeof likely);
     if (candidate->table)
@@ -339,8 +340,7 @@ static void element_round(struct element_round *round)
     for (size_t i = 0; i < round->count; i++)
         for (uint32_t s = round->profile->object_streams[round->objects[i]]; s != LWP_NONE; s = round->profile->streams[s].next_of_object) {
             struct lwp_stream *stream = &round->profile->streams[s];
-            stream->string =
-                stream->module != LWP_NONE && lwp_code_operand(round->profile->code, stream->module, stream->address).string;
+            stream->string = stream->module != LWP_NONE && lwp_code_operand(round->profile->code, stream->module, stream->address).string;
         }
     lwp_parallel(round->profile->jobs, round->count, 1, element_evidence, round);
     for (size_t i = 0; i < round->count; i++) {

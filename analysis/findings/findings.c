@@ -186,8 +186,11 @@ static const char *finding_conflict_names(struct lwp_profile *profile, const str
     for (size_t blocks; i < conflict->count && named < NAMED; i += blocks, named++) {
         for (blocks = 1; i + blocks < conflict->count && conflict->arrays[i + blocks].object == conflict->arrays[i].object; blocks++)
             ;
-        text = SAY("%s%s%s%s", text, i == 0 ? "" : i + blocks == conflict->count ? " and " : ", ", conflict->arrays[i].name,
-                   blocks > 1 ? SAY(" (%zu)", blocks) : "");
+        text = SAY("%s%s%s%s", text,
+                   i == 0                          ? ""
+                   : i + blocks == conflict->count ? " and "
+                                                   : ", ",
+                   conflict->arrays[i].name, blocks > 1 ? SAY(" (%zu)", blocks) : "");
     }
     return i < conflict->count ? SAY("%s and %zu more", text, conflict->count - i) : text;
 }
@@ -213,20 +216,15 @@ static const char *finding_conflict_step(struct lwp_profile *profile, const stru
                what, way);
 }
 
-static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_conflict *conflict,
-                                struct lwp_finding *finding)
+static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_conflict *conflict, struct lwp_finding *finding)
 {
     const char *function = profile->regions[conflict->region].function,
                *lines = lwp_regions_lines(profile, &profile->regions[conflict->region]);
-    const char *names = finding_conflict_names(profile, conflict), *place = lines      ? lines
-                                                                            : function ? function
-                                                                                       : "code without a name";
-    *finding =
-        (struct lwp_finding){.kind = "conflict", .share = lwp_share_of(&conflict->weight, &profile->total).value};
+    const char *names = finding_conflict_names(profile, conflict), *place = lines ? lines : function ? function : "code without a name";
+    *finding = (struct lwp_finding){.kind = "conflict", .share = lwp_share_of(&conflict->weight, &profile->total).value};
     finding_gain(finding, conflict->gain.speedup, conflict->gain.low, conflict->gain.high);
     finding->id =
-        finding_id(profile, "set-conflict",
-                   lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
+        finding_id(profile, "set-conflict", lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
     finding->title = conflict->remedy == LWP_CONFLICT_ROWS
                          ? SAY("Make the rows of %s longer: the loop at %s has %.0f lines of it in one set of the "
                                "cache, which holds %u",

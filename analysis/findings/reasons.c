@@ -142,8 +142,9 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
                                        "they need: profile a build with -fno-tree-vectorize"};
     case LWP_SPLIT_LIBRARY:
         return (struct lwp_reason){.code = "library_type",
-                                   .sentence = "its elements are the nodes or entries of a container of the language's library, whose layout "
-                                               "is not the program's to change"};
+                                   .sentence =
+                                       "its elements are the nodes or entries of a container of the language's library, whose layout "
+                                       "is not the program's to change"};
     case LWP_SPLIT_BASE:
         return (struct lwp_reason){.code = "base_class",
                                    .sentence = "it shares a base class with a class that is advised to be changed in another way"};

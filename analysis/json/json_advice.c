@@ -160,15 +160,13 @@ static json_t *json_conflict(struct lwp_json_tables *tables, const struct lwp_co
 {
     const struct lwp_profile *profile = tables->profile;
     bool rows = conflict->remedy == LWP_CONFLICT_ROWS;
-    json_t *json =
-        lwp_json_new("remedy", json_string(rows ? "rows" : "apart"), "loop", lwp_json_loop(tables, conflict->region),
-                     "arrays", LWP_JSON_LIST(i, conflict->count, json_conflict_array(tables, conflict, i)),
-                     "lines", lwp_json_share(conflict->lines), "ways", json_integer(conflict->ways), "way_bytes",
-                     lwp_json_count(conflict->way_bytes), "step", json_integer(conflict->step), "row_bytes",
-                     rows ? lwp_json_count(conflict->row_bytes) : json_null(), "pad_bytes",
-                     rows ? lwp_json_count(conflict->pad_bytes) : json_null(), "share",
-                     lwp_json_share(lwp_share_of(&conflict->weight, &profile->total).value), "samples",
-                     lwp_json_count(conflict->weight.samples), "confidence", json_string(conflict->confidence), NULL);
+    json_t *json = lwp_json_new(
+        "remedy", json_string(rows ? "rows" : "apart"), "loop", lwp_json_loop(tables, conflict->region), "arrays",
+        LWP_JSON_LIST(i, conflict->count, json_conflict_array(tables, conflict, i)), "lines", lwp_json_share(conflict->lines), "ways",
+        json_integer(conflict->ways), "way_bytes", lwp_json_count(conflict->way_bytes), "step", json_integer(conflict->step), "row_bytes",
+        rows ? lwp_json_count(conflict->row_bytes) : json_null(), "pad_bytes", rows ? lwp_json_count(conflict->pad_bytes) : json_null(),
+        "share", lwp_json_share(lwp_share_of(&conflict->weight, &profile->total).value), "samples",
+        lwp_json_count(conflict->weight.samples), "confidence", json_string(conflict->confidence), NULL);
     json_gain(tables, &conflict->gain, "cache lines per iteration", json);
     json_object_set_new(json, "declaration", lwp_json_text(conflict->declaration));
     return json;

@@ -71,10 +71,9 @@ static json_t *json_sampled_row(struct lwp_json_tables *tables, const struct lwp
                                           "cycles_per_access", "numa_hit_ratio", "conflicts",      "restarted", "elsewhere"};
     double line = (double)tables->profile->machine.line_bytes;
     bool known = row->stride_share > 0 && line > 0;
-    json_t *stride =
-        lwp_json_new("dominant", json_real_if(known, (double)row->stride / line), "share",
-                     known ? lwp_json_share(row->stride_share) : json_null(), "outer",
-                     json_real_if(known && row->outer, (double)row->outer / line), "buckets", json_null(), NULL);
+    json_t *stride = lwp_json_new("dominant", json_real_if(known, (double)row->stride / line), "share",
+                                  known ? lwp_json_share(row->stride_share) : json_null(), "outer",
+                                  json_real_if(known && row->outer, (double)row->outer / line), "buckets", json_null(), NULL);
     json_t *json = lwp_json_new("object", lwp_json_object(tables, row->object), "loop", lwp_json_loop(tables, row->region), "share",
                                 lwp_json_share(row->share), "seen", json_integer((json_int_t)row->seen), "stride_lines", stride, "streams",
                                 row->streams ? json_integer(row->streams) : json_null(), "pages", lwp_json_known(row->pages), NULL);

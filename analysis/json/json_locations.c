@@ -72,7 +72,8 @@ static json_t *json_loop(struct lwp_json_tables *tables, uint32_t index, int dep
                                        call ? lwp_json_new("function", lwp_json_text(call->function), "file", lwp_json_text(call->file),
                                                            "line", lwp_json_known(call->line), NULL)
                                             : json_null(),
-                                       "level", level > 1 ? lwp_json_count(level) : NULL, "parent", parent, "module", lwp_json_id(region->module), "share",
+                                       "level", level > 1 ? lwp_json_count(level) : NULL, "parent", parent, "module",
+                                       lwp_json_id(region->module), "share",
                                        lwp_json_share(lwp_share_of(&region->weight, &profile->total).value), "samples",
                                        lwp_json_count(region->weight.samples), NULL));
     return json_integer(id);

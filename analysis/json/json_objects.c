@@ -165,7 +165,8 @@ static json_t *json_one_object(struct lwp_json_tables *tables, uint32_t index)
     json_t *context = lwp_json_context(tables, object->context), *common = lwp_json_context(tables, object->common);
     return lwp_json_new("kind", json_string(kinds[object->kind]), "name", lwp_json_text(lwp_objects_name(profile, index)), "type",
                         lwp_json_text(object->type ? object->type->name : NULL), "declared", json_declared(object), "bytes",
-                        lwp_json_known(json_bytes(object)), "allocated_bytes", lwp_json_known(object->bytes), "element_bytes", lwp_json_known(object->element_bytes), "element_probability",
+                        lwp_json_known(json_bytes(object)), "allocated_bytes", lwp_json_known(object->bytes), "element_bytes",
+                        lwp_json_known(object->element_bytes), "element_probability",
                         object->element_bytes ? lwp_json_share(object->element_probability) : json_null(), "element_start",
                         object->start_open ? json_null() : lwp_json_count(object->element_start), "element_spacing",
                         lwp_json_known(lwp_element_spacing(object)), "agreement", json_agreement(object), "fields_unknown",

@@ -152,9 +152,11 @@ static void batch_windows(struct lwp_batch *batch)
         for (uint32_t i = 0; i < sample->count && lwp_sample_windows_wants(windows); i++) {
             const struct lwp_batch_access *access = &batch->accesses[sample->first + i];
             if (access->flags & LWPS_ACCESS_KNOWN)
-                walk[count++] = (struct lwp_traversal_access){.object = access->object, .region = access->part,
+                walk[count++] = (struct lwp_traversal_access){.object = access->object,
+                                                              .region = access->part,
                                                               .code = access->location->address,
-                                                              .offset = access->offset, .address = access->address,
+                                                              .offset = access->offset,
+                                                              .address = access->address,
                                                               .weight = access->weighted ? sample->weight : 0,
                                                               .close = access->close};
         }

@@ -26,9 +26,9 @@ struct trace_site {
     uint32_t window, thread;          /* in which what follows was so */
     uint64_t last, run;               /* last address; where the traversal began: its loop, or else the strided run */
     int64_t step;
-    uint32_t steps;   /* equal ones so far */
-    uint32_t rounds;  /* of the loop, since it was entered; 0: that was not seen */
-    uint64_t time;    /* of the last access, as in struct trace_part */
+    uint32_t steps;  /* equal ones so far */
+    uint32_t rounds; /* of the loop, since it was entered; 0: that was not seen */
+    uint64_t time;   /* of the last access, as in struct trace_part */
     uint32_t chunk; /* the last one with an access */
 };
 

@@ -186,8 +186,7 @@ static void code_leave(struct code_buffer *code, const struct lwp_pattern *patte
     for (size_t a = 0; a < pattern->array_count; a++)
         code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8),
                  code_register(code_arrays[a]));
-    code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, order), 8),
-             code_register(code_order));
+    code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, order), 8), code_register(code_order));
     for (size_t i = sizeof code_saved / sizeof *code_saved; i-- > 0;)
         code_add(code, ZYDIS_MNEMONIC_POP, 1, code_register(code_saved[i]), (ZydisEncoderOperand){0});
     code_add(code, ZYDIS_MNEMONIC_RET, 0, (ZydisEncoderOperand){0}, (ZydisEncoderOperand){0});
@@ -209,10 +208,8 @@ int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_
     code_round(&code, pattern);
     code_add(&code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_rounds), code_number(1));
     enum { JUMP_BYTES = 6 };
-    ZydisEncoderRequest jump = {.mnemonic = ZYDIS_MNEMONIC_JNZ,
-                                .operand_count = 1,
-                                .branch_type = ZYDIS_BRANCH_TYPE_NEAR,
-                                .branch_width = ZYDIS_BRANCH_WIDTH_32};
+    ZydisEncoderRequest jump = {
+        .mnemonic = ZYDIS_MNEMONIC_JNZ, .operand_count = 1, .branch_type = ZYDIS_BRANCH_TYPE_NEAR, .branch_width = ZYDIS_BRANCH_WIDTH_32};
     jump.operands[0] = code_number((int64_t)head - (int64_t)(code.used + JUMP_BYTES));
     code_encode(&code, &jump);
     code_leave(&code, pattern);

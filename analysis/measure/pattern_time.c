@@ -97,7 +97,8 @@ static void walker_find_rounds(struct time_walker *walker)
 static double walker_turn(struct time_walker *walker)
 {
     double begun = time_now(CLOCK_MONOTONIC);
-    for (uint64_t warm = 0; warm < walker->memory.elements && time_now(CLOCK_MONOTONIC) - begun < warm_seconds; warm += walker->rounds / 8 + 1)
+    for (uint64_t warm = 0; warm < walker->memory.elements && time_now(CLOCK_MONOTONIC) - begun < warm_seconds;
+         warm += walker->rounds / 8 + 1)
         walker_run(walker, walker->rounds / 8 + 1);
     return walker_seconds(walker, walker->rounds) * 1e9 / (double)walker->rounds;
 }

@@ -19,8 +19,7 @@ static struct lwp_concurrent *concurrent_of(struct lwp_concurrents *concurrents,
     if (concurrents->count == LOOPS_MOST)
         return NULL;
     *lwp_map_at(concurrents->index, region) = (uint32_t)concurrents->count;
-    return LWP_APPEND(&concurrents->items, &concurrents->count, &concurrents->room,
-                      (struct lwp_concurrent){.region = region});
+    return LWP_APPEND(&concurrents->items, &concurrents->count, &concurrents->room, (struct lwp_concurrent){.region = region});
 }
 
 /* Vitter's algorithm R: the item to be replaced, or where it is appended; LWP_CONCURRENT_KEPT: it is not kept. */
@@ -32,8 +31,7 @@ static uint64_t concurrent_place(struct lwp_concurrents *concurrents, size_t cou
     return place < LWP_CONCURRENT_KEPT ? place : LWP_CONCURRENT_KEPT;
 }
 
-static void concurrent_pair(struct lwp_concurrents *concurrents, struct lwp_concurrent *to,
-                            const struct lwp_concurrent_pair *pair)
+static void concurrent_pair(struct lwp_concurrents *concurrents, struct lwp_concurrent *to, const struct lwp_concurrent_pair *pair)
 {
     uint64_t place = concurrent_place(concurrents, to->pair_count, ++to->pairs_seen);
     if (place == to->pair_count && place < LWP_CONCURRENT_KEPT)
@@ -42,8 +40,7 @@ static void concurrent_pair(struct lwp_concurrents *concurrents, struct lwp_conc
         to->pairs[place] = *pair;
 }
 
-static void concurrent_stall(struct lwp_concurrents *concurrents, struct lwp_concurrent *to,
-                             const struct lwp_concurrent_stall *stall)
+static void concurrent_stall(struct lwp_concurrents *concurrents, struct lwp_concurrent *to, const struct lwp_concurrent_stall *stall)
 {
     uint64_t place = concurrent_place(concurrents, to->stall_count, ++to->stalls_seen);
     if (place == to->stall_count && place < LWP_CONCURRENT_KEPT)
@@ -54,10 +51,8 @@ static void concurrent_stall(struct lwp_concurrents *concurrents, struct lwp_con
 
 static struct lwp_concurrent_access concurrent_access(const struct lwp_traversal_access *access)
 {
-    return (struct lwp_concurrent_access){.code = access->code,
-                                          .address = access->address,
-                                          .start = access->address - access->offset,
-                                          .object = access->object};
+    return (struct lwp_concurrent_access){
+        .code = access->code, .address = access->address, .start = access->address - access->offset, .object = access->object};
 }
 
 void lwp_concurrents_sample(struct lwp_concurrents *concurrents, const struct lwp_traversal_access *accesses, int count)
@@ -66,12 +61,10 @@ void lwp_concurrents_sample(struct lwp_concurrents *concurrents, const struct lw
         bool pairs = i && accesses[i].close && accesses[i - 1].region == accesses[i].region;
         struct lwp_concurrent *to = pairs || accesses[i].weight ? concurrent_of(concurrents, accesses[i].region) : NULL;
         if (to && accesses[i].weight)
-            concurrent_stall(concurrents, to,
-                             &(struct lwp_concurrent_stall){concurrent_access(&accesses[i]), accesses[i].weight});
+            concurrent_stall(concurrents, to, &(struct lwp_concurrent_stall){concurrent_access(&accesses[i]), accesses[i].weight});
         for (int k = i; to && k-- > 0 && accesses[k + 1].close && accesses[k].region == accesses[i].region;) {
-            concurrent_pair(
-                concurrents, to,
-                &(struct lwp_concurrent_pair){concurrent_access(&accesses[k]), concurrent_access(&accesses[i])});
+            concurrent_pair(concurrents, to,
+                            &(struct lwp_concurrent_pair){concurrent_access(&accesses[k]), concurrent_access(&accesses[i])});
             if (accesses[k].code == accesses[i].code)
                 break; /* what is before is of another iteration */
         }

@@ -40,8 +40,7 @@ struct lwp_concurrents {
 };
 
 /* The accesses of one sample in their order. */
-void lwp_concurrents_sample(struct lwp_concurrents *concurrents, const struct lwp_traversal_access *accesses,
-                            int count);
+void lwp_concurrents_sample(struct lwp_concurrents *concurrents, const struct lwp_traversal_access *accesses, int count);
 void lwp_concurrents_free(struct lwp_concurrents *concurrents);
 
 #endif

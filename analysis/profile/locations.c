@@ -72,8 +72,8 @@ const struct lwp_location *lwp_locations_at(struct lwp_profile *profile, uint32_
             *at = (uint32_t)locations->count;
             LWP_GROW(&locations->items, locations->count, &locations->room);
             struct lwp_location *location = lwp_arena_alloc(profile->arena, 1, sizeof *location);
-            *location = (struct lwp_location){.id = (uint32_t)locations->count, .module = module, .address = address,
-                                              .part = LWP_NONE, .around = LWP_NONE};
+            *location = (struct lwp_location){
+                .id = (uint32_t)locations->count, .module = module, .address = address, .part = LWP_NONE, .around = LWP_NONE};
             locations->items[locations->count++] = location;
             location_look(profile, location);
             return location;

@@ -36,9 +36,8 @@ static struct lwp_code_moves *moves_of(struct lwp_moves *moves, const struct lwp
     if (moves->count >= MOVES_MAX)
         return NULL;
     *lwp_map_at(&moves->index, key) = (uint32_t)moves->count;
-    return LWP_APPEND(
-        &moves->items, &moves->count, &moves->room,
-        (struct lwp_code_moves){.object = access->object, .region = access->region, .code = access->code});
+    return LWP_APPEND(&moves->items, &moves->count, &moves->room,
+                      (struct lwp_code_moves){.object = access->object, .region = access->region, .code = access->code});
 }
 
 static void moves_keep(struct lwp_moves *moves, struct lwp_code_moves *item, struct lwp_move move)

@@ -89,7 +89,7 @@ struct lwp_stream {
     uint32_t common; /* function-level context all its accesses share */
     uint16_t bytes;
     bool vector;
-    bool string; /* by an instruction that goes on by itself, of objects worth the work (elements.c) */
+    bool string;       /* by an instruction that goes on by itself, of objects worth the work (elements.c) */
     uint8_t fair_seen; /* dithered accesses; 255: or more */
     uint32_t module;
     uint64_t address; /* of the instruction, in its module's file */
@@ -145,8 +145,8 @@ struct lwp_profile {
     json_t *runs;         /* times of each DIR, when several are merged; owned */
     struct lwp_caches machine;
     uint8_t engine, weight_unit;
-    double measure_seconds;        /* left for patterns to be run in (advice/gain/measured.h); 0: none are */
-    struct lwp_gain_timed *timed;  /* those that were */
+    double measure_seconds;       /* left for patterns to be run in (advice/gain/measured.h); 0: none are */
+    struct lwp_gain_timed *timed; /* those that were */
     size_t timed_count;
 
     const char **notes;

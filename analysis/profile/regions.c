@@ -82,9 +82,14 @@ static uint32_t region_of_loop(struct lwp_profile *profile, uint32_t index, int 
     const struct lwp_loop *loop = lwp_code_loop(profile->code, index);
     if (!loop)
         return LWP_NONE;
-    struct lwp_region region = {.module = loop->module, .address = loop->header, .function = loop->function,
-                                .file = loop->file, .first_line = loop->first_line, .last_line = loop->last_line,
-                                .calls = loop->calls, .call_count = loop->call_count,
+    struct lwp_region region = {.module = loop->module,
+                                .address = loop->header,
+                                .function = loop->function,
+                                .file = loop->file,
+                                .first_line = loop->first_line,
+                                .last_line = loop->last_line,
+                                .calls = loop->calls,
+                                .call_count = loop->call_count,
                                 .parent = region_of_loop(profile, loop->parent, depth + 1)};
     uint64_t key = region_key(&region, loop->header);
     /* A nest written on one line: none of its loops is one of those around it. */
@@ -145,7 +150,8 @@ const struct lwp_frame *lwp_regions_call(const struct lwp_region *region)
 unsigned lwp_regions_level(const struct lwp_profile *profile, const struct lwp_region *region)
 {
     unsigned level = 1;
-    for (uint32_t outer = region->first_line ? region->parent : LWP_NONE; outer != LWP_NONE && level < 64; outer = profile->regions[outer].parent)
+    for (uint32_t outer = region->first_line ? region->parent : LWP_NONE; outer != LWP_NONE && level < 64;
+         outer = profile->regions[outer].parent)
         level += !region->is_function && !profile->regions[outer].is_function && profile->regions[outer].first_line == region->first_line &&
                  profile->regions[outer].last_line == region->last_line && region_text_equal(profile->regions[outer].file, region->file) &&
                  region_calls_equal(&profile->regions[outer], region);
@@ -173,7 +179,8 @@ static bool region_lines_shared(const struct lwp_region *x, const struct lwp_reg
 {
     uint32_t first = x->first_line > y->first_line ? x->first_line : y->first_line;
     uint32_t last = x->last_line < y->last_line ? x->last_line : y->last_line;
-    uint32_t shorter = x->last_line - x->first_line < y->last_line - y->first_line ? x->last_line - x->first_line : y->last_line - y->first_line;
+    uint32_t shorter =
+        x->last_line - x->first_line < y->last_line - y->first_line ? x->last_line - x->first_line : y->last_line - y->first_line;
     return first <= last && 2 * (uint64_t)(last - first + 1) >= (uint64_t)shorter + 1;
 }
 

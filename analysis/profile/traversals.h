@@ -31,7 +31,7 @@ struct lwp_traversal_meeting {
 
 /* Two samples of one thread, one after the other, at the same instruction. */
 struct lwp_traversal_pace {
-    uint64_t ns; /* that the thread ran between them */
+    uint64_t ns;   /* that the thread ran between them */
     int64_t bytes; /* from one's offset to the other's */
 };
 

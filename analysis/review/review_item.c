@@ -99,7 +99,8 @@ const char *lwp_review_loop_text(const struct lwp_review *review, const json_t *
     unsigned level = review_line(loop, "level");
     if (!lwp_json_is(loop, "kind", "loop"))
         return text;
-    if (!review_line(loop, "first_line") && lwp_json_string(loop, "function") && json_is_integer(address)) /* several loops of a function would have one name */
+    if (!review_line(loop, "first_line") && lwp_json_string(loop, "function") &&
+        json_is_integer(address)) /* several loops of a function would have one name */
         text = SAY("%s (loop at %#llx)", text, (unsigned long long)json_integer_value(address));
     if (level)
         text = SAY("%s, loop %u of the nest", text, level);

@@ -196,15 +196,13 @@ void lwp_review_conflict(struct lwp_review *review, struct lwp_review_item *item
     item->subject = lwp_json_string_or(json_array_get(arrays, 0), "name", "?");
     lwp_review_add_loop(review, item, "loop", lwp_json_at(review->root, "loops", json_object_get(conflict, "loop")));
     json_array_foreach(arrays, i, row) {
-        lwp_review_add_frame(
-            review, item, "allocated",
-            json_object_get(lwp_json_at(review->root, "objects", json_object_get(row, "object")), "site"));
+        lwp_review_add_frame(review, item, "allocated",
+                             json_object_get(lwp_json_at(review->root, "objects", json_object_get(row, "object")), "site"));
         if (i < LEFT_OUT_SHOWN)
-            text = lwp_arena_printf(review->arena, "%s%s%s %.0f", text, i ? ", " : "",
-                                    lwp_json_string_or(row, "name", "?"), lwp_json_amount(row, "move"));
+            text = lwp_arena_printf(review->arena, "%s%s%s %.0f", text, i ? ", " : "", lwp_json_string_or(row, "name", "?"),
+                                    lwp_json_amount(row, "move"));
     }
-    FACT("evidence",
-         "of the lines of one iteration %.0f fall into one set, which holds %.0f; %.0f samples waited for them",
+    FACT("evidence", "of the lines of one iteration %.0f fall into one set, which holds %.0f; %.0f samples waited for them",
          lwp_json_amount(conflict, "lines"), lwp_json_amount(conflict, "ways"), lwp_json_amount(conflict, "samples"));
     FACT("confidence", "%s; cache lines per iteration %.2f -> %.2f", lwp_json_string_or(conflict, "confidence", "?"),
          lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));

@@ -6,19 +6,24 @@ const struct lwp_review_rule lwp_review_rules[] = {
     {"split", "SplitStructure", "splits", "Loops use few of a structure's fields, and fetch the others with them.",
      "A cache line that is fetched for one field brings its neighbours along. Where loops use few fields of a large array's elements, "
      "put the fields that are used together into a structure of their own and the others into another. The same index leads to all "
-     "parts.", NULL},
+     "parts.",
+     NULL},
     {"reorder", "ReorderFields", "splits", "Another order of a structure's fields takes fewer cache lines a visit.",
      "Holes between fields, and fields of one visit that lie on two cache lines, cost memory traffic. Declare the fields in the order "
-     "given; check initialisers without names, and files and messages that hold the structure as bytes.", NULL},
+     "given; check initialisers without names, and files and messages that hold the structure as bytes.",
+     NULL},
     {"regroup", "RegroupArrays", "regroups", "Arrays that are used at the same index lie apart.",
      "Each of several arrays that a loop reads at the same index costs a cache line of its own when the index jumps. One array of a "
-     "structure brings all of them with one line.", NULL},
+     "structure brings all of them with one line.",
+     NULL},
     {"set-conflict", "SetConflict", "conflicts", "A loop walks over more lines that fall into one set of a cache than the set holds.",
      "Arrays whose starts are a multiple of a few kibibytes apart, or rows of such a length, put all lines of one iteration into one set. "
-     "Each is thrown out before the rest of it is used. Move each array by another number of cache lines, or make rows longer.", NULL},
+     "Each is thrown out before the rest of it is used. Move each array by another number of cache lines, or make rows longer.",
+     NULL},
     {"dead-store", "DeadStore", "redundancies", "Stores are overwritten before anything reads them.",
      "The store, and often the computation before it, is work for nothing. Typical causes: initialisation of what is filled right after, "
-     "a total kept in memory instead of a local variable, a buffer cleared whole but used in part.", NULL},
+     "a total kept in memory instead of a local variable, a buffer cleared whole but used in part.",
+     NULL},
     {"silent-store", "SilentStore", "redundancies", "Stores leave the value in memory as it was.",
      "The value is computed and written although it is there already. Test the inputs first, or skip what has converged.", NULL},
     {"silent-load", "SilentLoad", "redundancies", "Loads fetch again what has not changed.",
@@ -31,9 +36,9 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "Store a run once with its length, use a smaller type, or skip the work for equal elements.", NULL},
     {"false-sharing", "FalseSharing", "sharing", "Threads take a cache line from each other though they use other bytes of it.",
      "Give what each thread writes a cache line of its own: alignas(64), or pad the structure, or keep a local copy and store it "
-     "once.", NULL},
-    {"communication-distance", "CommunicationReuseDistance", "communication",
-     "Threads read each other's data again too late for a cache.",
+     "once.",
+     NULL},
+    {"communication-distance", "CommunicationReuseDistance", "communication", "Threads read each other's data again too late for a cache.",
      "Block the arrays so that a block is used up before the next, or fuse the loops that go over the same data.", "distance-"},
     {"communication-pieces", "CommunicationPieces", "communication", "What threads read of each other lies in small pieces.",
      "Make what one thread hands to another contiguous.", "pieces-"},

@@ -39,11 +39,12 @@ static Bool main_option(const HChar *argument)
     else if VG_BINT_CLO(argument, "--lwp-off", option_off, 0, (Long)1 << 40) {}
     else if VG_BOOL_CLO(argument, "--lwp-grow", option_grow) {}
     else if VG_BOOL_CLO(argument, "--lwp-windows", option_windows) {}
-    else if VG_STR_CLO(argument, "--lwp-region", option_region) {}
-    else if VG_STR_CLO(argument, "--lwp-allocator", lwp_exact_options.allocators) {}
-    else if VG_DBL_CLO(argument, "--lwp-close", lwp_value_close) {}
-    else if VG_BOOL_CLO(argument, "--lwp-follow", option_follow) {}
-    else return lwp_detectors_option(argument);
+    else if VG_STR_CLO(argument, "--lwp-region", option_region) {
+    } else if VG_STR_CLO (argument, "--lwp-allocator", lwp_exact_options.allocators) {
+    } else if VG_DBL_CLO (argument, "--lwp-close", lwp_value_close) {
+    } else if VG_BOOL_CLO (argument, "--lwp-follow", option_follow) {
+    } else
+        return lwp_detectors_option(argument);
     return True;
 }
 

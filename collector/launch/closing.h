@@ -10,7 +10,7 @@ struct lwp_closing {
     const struct lwp_ended *ended;
     bool timed; /* --delay or --duration were given */
     bool quiet, analyze;
-    bool measure; /* what changes would gain, by running patterns of accesses on this machine */
+    bool measure;   /* what changes would gain, by running patterns of accesses on this machine */
     bool simulated; /* under the exact engine */
     bool counted; /* what was asked for is counted, not sampled: no samples are no loss */
     bool counts; /* the result is all of the run, so its counts are worth a line */

@@ -165,8 +165,7 @@ static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, c
 }
 
 /* Nothing saves more than the time that is lost on the data, at its upper bound. */
-void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving *sum, const struct lwp_share *share,
-                       struct lwp_gain *gain)
+void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving *sum, const struct lwp_share *share, struct lwp_gain *gain)
 {
     double most = share->high, running = 1 - lwp_gain_spinning(profile);
     struct lwp_gain_range ends = lwp_gain_speedup(fmin(sum->low, most), fmin(sum->high, most) / running);
@@ -228,9 +227,7 @@ static struct lwp_gain_visit gain_visit(const struct lwp_profile *profile, const
                                    .visits = 1,
                                    .far = pairs > 0 ? (double)loop->far / pairs : -1};
     const struct lwp_stream *stream = gain_stream(profile, layout, loop->region);
-    visit.access.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN
-                           : loop->far > loop->near    ? LWP_GAIN_RANDOM
-                                                       : LWP_GAIN_SEQUENTIAL;
+    visit.access.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN : loop->far > loop->near ? LWP_GAIN_RANDOM : LWP_GAIN_SEQUENTIAL;
     if (stream && profile->code && lwp_loop_shape(profile->code, stream->module, stream->address, &visit.shape)) {
         visit.access.dependent = visit.shape.chained;
         if (visit.access.pattern == LWP_GAIN_UNKNOWN && visit.shape.steps)

@@ -32,7 +32,7 @@ struct lwp_layout {
     size_t object_count;
     const struct lwp_type *type; /* NULL: fields are known by offset only */
     uint64_t element_bytes;
-    uint64_t spacing;    /* from one element of a block to the next, and of single ones the size of the block */
+    uint64_t spacing;               /* from one element of a block to the next, and of single ones the size of the block */
     struct lwp_agreement agreement; /* of the fields by address and by code, in all objects */
     bool single;         /* each block is one element */
     const char *pointed; /* arrays: who holds pointers to elements (element_pointers.h); NULL: nobody known, or not asked */

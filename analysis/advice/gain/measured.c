@@ -18,7 +18,8 @@
 
 enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256 };
 
-static const double pace_agrees = 0.15, stall_agrees = 0.15, stall_least = 0.4, seconds_each = 0.25, usual_cycle_ns = 0.3, large_object = 64 << 10;
+static const double pace_agrees = 0.15, stall_agrees = 0.15, stall_least = 0.4, seconds_each = 0.25, usual_cycle_ns = 0.3,
+                    large_object = 64 << 10;
 
 /* ---- what was timed already: several candidates place a loop's fields alike ---- */
 
@@ -58,8 +59,8 @@ static void measured_access(struct lwp_pattern *pattern, size_t array, uint64_t 
 {
     /* Of a long field two lines, as in lwp_gain_lines(). */
     for (uint64_t at = 0, lines = 0; at < bytes && lines < 2 && pattern->access_count < LWP_PATTERN_ACCESSES; at += line, lines++)
-        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
-            .array = array, .offset = offset + at, .bytes = bytes - at < 8 ? (unsigned)(bytes - at) : 8};
+        pattern->accesses[pattern->access_count++] =
+            (struct lwp_pattern_access){.array = array, .offset = offset + at, .bytes = bytes - at < 8 ? (unsigned)(bytes - at) : 8};
 }
 
 /* The fields in use, a group an array; false: too many. */
@@ -137,8 +138,8 @@ static bool measured_others(struct lwp_profile *profile, const struct lwp_gain_v
         }
         if (!array.spacing)
             continue;
-        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
-            .array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads};
+        pattern->accesses[pattern->access_count++] =
+            (struct lwp_pattern_access){.array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads};
         pattern->arrays[pattern->array_count++] = array;
     }
     return true;

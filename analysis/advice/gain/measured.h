@@ -9,11 +9,11 @@ struct lwp_gain_visit {
     uint32_t region;         /* the loop */
     const uint32_t *objects; /* what is placed: the loop's accesses to them are the fields in use, */
     size_t object_count;
-    const bool *uses;        /* ... one for each field of a placement */
-    uint64_t spacing;        /* of the first object's elements, as it is */
-    double elements;         /* visited */
-    double visits;           /* of elements, each time round: more than one where the loop is unrolled */
-    double far;              /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
+    const bool *uses; /* ... one for each field of a placement */
+    uint64_t spacing; /* of the first object's elements, as it is */
+    double elements;  /* visited */
+    double visits;    /* of elements, each time round: more than one where the loop is unrolled */
+    double far;       /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
     struct lwp_gain_access access;
     struct lwp_loop_shape shape; /* all zero: not known */
 };

@@ -1,8 +1,8 @@
 /* How long a walk takes for one element, from pairs of samples: between them the address moved on by time / pace elements, modulo
  * the whole walks that lie between.
  *
- * Each pair votes for the paces that explain it, one for each number of whole walks, the fewer the more. Pairs between which something else ran vote
- * for anything; the pace sought gets votes from all others. A pace counts when it has far more votes than chance gives it. */
+ * Each pair votes for the paces that explain it, one for each number of whole walks, the fewer the more. Pairs between which something else
+ * ran vote for anything; the pace sought gets votes from all others. A pace counts when it has far more votes than chance gives it. */
 #include "analysis/advice/gain/pace.h"
 
 #include <math.h>

@@ -45,13 +45,11 @@ static uint32_t place_stream(struct lwp_conflict_loop *loop, const struct lwp_co
 {
     uint64_t start = loop->absolute ? access->start : 0;
     for (uint32_t i = 0; i < loop->count; i++)
-        if (loop->streams[i].code == access->code && loop->streams[i].object == access->object &&
-            loop->streams[i].start == start)
+        if (loop->streams[i].code == access->code && loop->streams[i].object == access->object && loop->streams[i].start == start)
             return i;
     if (!made || loop->count == LWP_CONFLICT_STREAMS_MAX)
         return LWP_NONE;
-    loop->streams[loop->count] =
-        (struct lwp_conflict_stream){.code = access->code, .object = access->object, .start = start};
+    loop->streams[loop->count] = (struct lwp_conflict_stream){.code = access->code, .object = access->object, .start = start};
     return (uint32_t)loop->count++;
 }
 
@@ -233,8 +231,7 @@ static int64_t step_seen(const struct place_making *making, uint32_t part)
     uint64_t steps[PAIRS_MAX], best = 0;
     size_t count = 0, near = 0;
     for (size_t i = 0; i < making->step_count && i < PAIRS_MAX; i++)
-        if (making->loop->streams[making->steps[i].stream].known &&
-            making->loop->streams[making->steps[i].stream].part == part) {
+        if (making->loop->streams[making->steps[i].stream].known && making->loop->streams[making->steps[i].stream].part == part) {
             steps[count++] = making->steps[i].bytes;
             near += making->steps[i].bytes <= NEAR_LINES * making->loop->line;
         }
@@ -262,8 +259,7 @@ static void place_steps(const struct place_making *making)
         for (size_t k = 0; k < loop->count; k++) {
             uint32_t same = 0;
             for (size_t l = 0; l < loop->count; l++)
-                same +=
-                    loop->streams[l].known && loop->streams[l].part == part && making->by_code[l] == making->by_code[k];
+                same += loop->streams[l].known && loop->streams[l].part == part && making->by_code[l] == making->by_code[k];
             if (loop->streams[k].known && loop->streams[k].part == part && making->by_code[k] && same > most) {
                 step = making->by_code[k];
                 most = same;
@@ -288,8 +284,7 @@ static void place_stalls(const struct lwp_profile *profile, struct lwp_conflict_
             if (at == LWP_NONE)
                 continue;
             struct lwp_conflict_stream *stream = &loop->streams[at];
-            uint64_t within = stall->access.address % loop->line,
-                     passed = stream->step > 0 ? within : loop->line - 1 - within;
+            uint64_t within = stall->access.address % loop->line, passed = stream->step > 0 ? within : loop->line - 1 - within;
             stream->weight += (double)stall->weight;
             stream->first += passed < (uint64_t)llabs(stream->step) ? (double)stall->weight : 0;
             stream->stalls++;

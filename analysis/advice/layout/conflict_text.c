@@ -28,9 +28,7 @@ static const char *text_type(const struct lwp_object *object)
 
 static uint64_t text_bytes(const struct lwp_object *object)
 {
-    return object->type && object->type->bytes ? object->type->bytes
-           : object->element_bytes             ? object->element_bytes
-                                               : 1;
+    return object->type && object->type->bytes ? object->type->bytes : object->element_bytes ? object->element_bytes : 1;
 }
 
 /* Blocks of one allocation, from array `i` on, each moved by as much from the one before: how many; 1: it is none of
@@ -40,8 +38,7 @@ static size_t text_series(const struct lwp_conflict *conflict, size_t i)
     const struct lwp_conflict_array *first = &conflict->arrays[i];
     size_t count = 1;
     while (i + count < conflict->count && first[count].object == first->object &&
-           (first[count].move - first->move) % conflict->way_bytes ==
-               count * (first[1].move - first->move) % conflict->way_bytes)
+           (first[count].move - first->move) % conflict->way_bytes == count * (first[1].move - first->move) % conflict->way_bytes)
         count++;
     return count;
 }
@@ -56,14 +53,12 @@ static void text_heap(FILE *out, struct lwp_profile *profile, const struct lwp_c
         blocks = text_series(conflict, i);
         if (blocks > 1) {
             unsigned long long each = (array[1].move - array->move) % conflict->way_bytes;
-            const char *further = move ? lwp_arena_printf(profile->arena, "%llu + k * %llu", move, each)
-                                       : lwp_arena_printf(profile->arena, "k * %llu", each);
-            fprintf(out, "%s[k] = (%s *)((char *)malloc(%llu + %s) + %s); /* k from 0 to %llu */\n", array->name,
-                    text_type(object), bytes, further, further,
-                    (unsigned long long)(object->allocations > blocks ? object->allocations : blocks) - 1);
+            const char *further =
+                move ? lwp_arena_printf(profile->arena, "%llu + k * %llu", move, each) : lwp_arena_printf(profile->arena, "k * %llu", each);
+            fprintf(out, "%s[k] = (%s *)((char *)malloc(%llu + %s) + %s); /* k from 0 to %llu */\n", array->name, text_type(object), bytes,
+                    further, further, (unsigned long long)(object->allocations > blocks ? object->allocations : blocks) - 1);
         } else if (move) {
-            fprintf(out, "%s = (%s *)((char *)malloc(%llu + %llu) + %llu);\n", array->name, text_type(object), bytes,
-                    move, move);
+            fprintf(out, "%s = (%s *)((char *)malloc(%llu + %llu) + %llu);\n", array->name, text_type(object), bytes, move, move);
         } else {
             fprintf(out, "%s = (%s *)malloc(%llu);\n", array->name, text_type(object), bytes);
         }
@@ -80,11 +75,10 @@ static void text_static(FILE *out, struct lwp_profile *profile, const struct lwp
         uint64_t next = i + 1 < conflict->count ? conflict->arrays[i + 1].move : move;
         uint64_t more = (next - move) % conflict->way_bytes, elements = (more + of - 1) / of;
         if (elements)
-            fprintf(out, "%s %s[%llu + %llu];\n", text_type(object), conflict->arrays[i].name,
-                    (unsigned long long)(object->largest / of), (unsigned long long)elements);
+            fprintf(out, "%s %s[%llu + %llu];\n", text_type(object), conflict->arrays[i].name, (unsigned long long)(object->largest / of),
+                    (unsigned long long)elements);
         else
-            fprintf(out, "%s %s[%llu];\n", text_type(object), conflict->arrays[i].name,
-                    (unsigned long long)(object->largest / of));
+            fprintf(out, "%s %s[%llu];\n", text_type(object), conflict->arrays[i].name, (unsigned long long)(object->largest / of));
     }
 }
 
@@ -93,8 +87,8 @@ static void text_rows(FILE *out, struct lwp_profile *profile, const struct lwp_c
     const struct lwp_object *object = &profile->objects[conflict->arrays[0].object];
     uint64_t of = text_bytes(object);
     unsigned long long elements = conflict->row_bytes / of, more = (conflict->pad_bytes + of - 1) / of;
-    fprintf(out, "%s %s[][%llu + %llu]; /* of a row the last %llu are not used */\n", text_type(object),
-            conflict->arrays[0].name, elements, more, more);
+    fprintf(out, "%s %s[][%llu + %llu]; /* of a row the last %llu are not used */\n", text_type(object), conflict->arrays[0].name, elements,
+            more, more);
 }
 
 void lwp_conflict_text(struct lwp_profile *profile, struct lwp_conflict *conflict)

@@ -89,8 +89,8 @@ static void conflict_lines(struct conflict_making *making)
         }
         if (!line || line->part != stream->part || (uint64_t)(stream->at - line->first) >= loop->line) {
             line = &making->lines[making->count++];
-            *line = (struct conflict_line){
-                .part = stream->part, .step = stream->step, .block = making->block_count - 1, .first = stream->at};
+            *line =
+                (struct conflict_line){.part = stream->part, .step = stream->step, .block = making->block_count - 1, .first = stream->at};
         }
         line->last = stream->at;
         line->at = (double)line->first + (double)(line->last - line->first) / 2;
@@ -113,8 +113,7 @@ struct conflict_padding {
     uint64_t row, pad; /* row 0: none */
 };
 
-static double conflict_moved(const struct conflict_making *making, const struct conflict_line *line,
-                             const struct conflict_padding *padding)
+static double conflict_moved(const struct conflict_making *making, const struct conflict_line *line, const struct conflict_padding *padding)
 {
     double at = line->at + (double)making->blocks[line->block].move;
     if (padding && padding->row && line->block == padding->block)
@@ -124,8 +123,7 @@ static double conflict_moved(const struct conflict_making *making, const struct 
 
 /* How many lines share the set of line `i`, itself among them, of those in blocks before `limit` and those that stay.
  */
-static double conflict_in_set(const struct conflict_making *making, size_t i, const struct conflict_padding *padding,
-                              size_t limit)
+static double conflict_in_set(const struct conflict_making *making, size_t i, const struct conflict_padding *padding, size_t limit)
 {
     double lines = 0, at = conflict_moved(making, &making->lines[i], padding);
     for (size_t k = 0; k < making->count; k++) {
@@ -157,8 +155,8 @@ static double conflict_mark(struct conflict_making *making)
     for (size_t i = 0, end; i < making->count; i = end) { /* lines of one block and part follow each other */
         struct conflict_block *block = &making->blocks[making->lines[i].block];
         size_t colliding = 0;
-        for (end = i; end < making->count && making->lines[end].block == making->lines[i].block &&
-                      making->lines[end].part == making->lines[i].part;
+        for (end = i;
+             end < making->count && making->lines[end].block == making->lines[i].block && making->lines[end].part == making->lines[i].part;
              end++)
             colliding += making->lines[end].collides;
         LWP_RAISE(block->lines, end - i);
@@ -267,14 +265,12 @@ static void conflict_gain(struct conflict_making *making, struct lwp_conflict *c
             weight += making->lines[i].weight;
             first_weight += making->lines[i].first_weight;
         }
-    double first = first_weight / weight,
-           spread = 1.96 * sqrt(fmax(first * (1 - first), 0.01) / (double)conflict->weight.samples);
+    double first = first_weight / weight, spread = 1.96 * sqrt(fmax(first * (1 - first), 0.01) / (double)conflict->weight.samples);
     double excess = fmax(0, first - step - spread) / (1 - step), saved = fmin(most, 1 - first);
     double low = fmax(0, saved - excess - spread), high = fmin(most, saved + spread);
     struct lwp_share share = lwp_share_of(&conflict->weight, &profile->total);
     struct lwp_loop_shape shape = conflict_shape(making);
-    double surely =
-        fmin(share.value, lwp_gain_stalled(profile, conflict->region, conflict->weight.weight, &shape).low / all);
+    double surely = fmin(share.value, lwp_gain_stalled(profile, conflict->region, conflict->weight.weight, &shape).low / all);
     double stalled = (surely + share.value) / 2, middle = (low + high) / 2;
     double by_chance = (share.value - surely) / 2 / stalled, of_share = (share.high - share.low) / 2 / share.value;
     double of_first = middle > 0 ? (high - low) / 2 / middle : 1;
@@ -291,9 +287,7 @@ static void conflict_gain(struct conflict_making *making, struct lwp_conflict *c
 
 static const char *conflict_confidence(const struct lwp_conflict *conflict)
 {
-    return conflict->weight.samples >= SAMPLES_MANY   ? "high"
-           : conflict->weight.samples >= SAMPLES_GOOD ? "medium"
-                                                      : "low";
+    return conflict->weight.samples >= SAMPLES_MANY ? "high" : conflict->weight.samples >= SAMPLES_GOOD ? "medium" : "low";
 }
 
 static void conflict_arrays(const struct conflict_making *making, struct lwp_conflict *conflict, size_t padded)
@@ -346,15 +340,13 @@ static bool conflict_of(struct conflict_making *making, uint32_t region, struct 
     if (!lwp_conflict_streams(making->profile, region, loop))
         return false;
     conflict_lines(making);
-    *conflict =
-        (struct lwp_conflict){.region = region, .ways = making->ways, .way_bytes = loop->way, .line_bytes = loop->line};
+    *conflict = (struct lwp_conflict){.region = region, .ways = making->ways, .way_bytes = loop->way, .line_bytes = loop->line};
     conflict->lines = conflict_mark(making);
     if (conflict->lines <= making->ways)
         return false;
     conflict->weight = conflict_weight(making);
     conflict->step = conflict_step(making);
-    if (conflict->weight.weight < share_least * making->profile->total.weight ||
-        conflict->weight.samples < SAMPLES_NEEDED)
+    if (conflict->weight.weight < share_least * making->profile->total.weight || conflict->weight.samples < SAMPLES_NEEDED)
         return false;
     if (conflict_move(making)) {
         conflict->remedy = LWP_CONFLICT_APART;
@@ -398,8 +390,7 @@ static bool conflict_join(struct lwp_conflict *into, const struct lwp_conflict *
 static int conflict_heavier(const void *a, const void *b)
 {
     const struct lwp_conflict *x = a, *y = b;
-    return x->saved != y->saved ? (x->saved < y->saved) - (x->saved > y->saved)
-                                : (x->region > y->region) - (x->region < y->region);
+    return x->saved != y->saved ? (x->saved < y->saved) - (x->saved > y->saved) : (x->region > y->region) - (x->region < y->region);
 }
 
 /* Joins what one change mends, and leaves out what is not worth a change. */
@@ -444,8 +435,7 @@ void lwp_conflicts_find(struct lwp_profile *profile, struct lwp_conflicts *confl
     making->ways = first->ways;
     making->loop.way = first->bytes / first->ways;
     making->loop.line = (uint64_t)1 << caches->line_shift;
-    conflicts->conflicts =
-        lwp_arena_alloc(profile->arena, profile->concurrents.count + 1, sizeof *conflicts->conflicts);
+    conflicts->conflicts = lwp_arena_alloc(profile->arena, profile->concurrents.count + 1, sizeof *conflicts->conflicts);
     for (size_t i = 0; i < profile->concurrents.count; i++) {
         uint32_t region = lwp_regions_final(profile, profile->concurrents.items[i].region);
         bool seen = profile->regions[region].is_function;

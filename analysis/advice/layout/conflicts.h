@@ -39,7 +39,7 @@ struct lwp_conflict {
 };
 
 struct lwp_conflicts {
-    bool looked; /* the machine's first-level cache is known, and a layout can save time of what was measured */
+    bool looked;                    /* the machine's first-level cache is known, and a layout can save time of what was measured */
     struct lwp_conflict *conflicts; /* largest expected gain first */
     size_t count;
 };

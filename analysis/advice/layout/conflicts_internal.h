@@ -13,8 +13,8 @@ struct lwp_conflict_stream {
     uint64_t code;  /* of the instruction, in its module's file */
     bool known;     /* where it is */
     uint32_t part;  /* only streams of one part were seen together: a loop may go over other arrays each time */
-    int64_t at; /* bytes from the part's first stream in one iteration; modulo a way where the loop is not `absolute` */
-    int64_t step; /* bytes from one iteration to the next, of all in its part; 0: not known */
+    int64_t at;     /* bytes from the part's first stream in one iteration; modulo a way where the loop is not `absolute` */
+    int64_t step;   /* bytes from one iteration to the next, of all in its part; 0: not known */
     uint32_t pairs, agree;
     double weight; /* of stalls that were kept (concurrent.h) */
     double first;  /* ... on the first bytes of a line */

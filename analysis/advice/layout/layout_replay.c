@@ -168,8 +168,8 @@ static void replay_regroup(struct lwp_profile *profile, struct layout_replay *re
     }
 }
 
-static void replay_after(struct layout_replay *replay, const struct lwp_hierarchy_plan *machine,
-                         const struct lwp_locality_found *before, struct lwp_gain_replay *result)
+static void replay_after(struct layout_replay *replay, const struct lwp_hierarchy_plan *machine, const struct lwp_locality_found *before,
+                         struct lwp_gain_replay *result)
 {
     result->accesses = replay->count || replay->conflict ? replay->kept->count : 0;
     result->before = *before;
@@ -189,8 +189,8 @@ static bool replay_worse(struct lwp_profile *profile, const struct lwp_gain_repl
     if (!result->accesses || (after <= before && result->after.cycles <= result->before.cycles))
         return false;
     lwp_profile_note(profile,
-                     "%s is not advised: replayed that way, %llu of the %llu accesses traced miss the first-level cache, now %llu.",
-                     what, (unsigned long long)after, (unsigned long long)result->accesses, (unsigned long long)before);
+                     "%s is not advised: replayed that way, %llu of the %llu accesses traced miss the first-level cache, now %llu.", what,
+                     (unsigned long long)after, (unsigned long long)result->accesses, (unsigned long long)before);
     return true;
 }
 

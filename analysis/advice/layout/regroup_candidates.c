@@ -31,7 +31,8 @@ static bool regroup_is_candidate(const struct lwp_profile *profile, uint32_t ind
     double share = profile->total.weight > 0 ? object->weight.weight / profile->total.weight : 0;
     if (!object->accessed || !lwp_objects_is_array(profile, index) || object->accesses < ACCESSES_NEEDED)
         return false;
-    if (object->element_bytes == 0 || object->single || lwp_element_spacing(object) > object->element_bytes || object->fields_unknown || object->largest / object->element_bytes < 64)
+    if (object->element_bytes == 0 || object->single || lwp_element_spacing(object) > object->element_bytes || object->fields_unknown ||
+        object->largest / object->element_bytes < 64)
         return false;
     if (object->bytes > object->largest + object->largest / 8) /* several blocks at a time */
         return false;

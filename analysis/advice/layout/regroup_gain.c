@@ -273,7 +273,7 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
                                    .elements = (double)candidates->arrays[regroup->members[0]].elements,
                                    .visits = 1,
                                    .far = 1,
-                                   .access = {!told                          ? LWP_GAIN_UNKNOWN
+                                   .access = {!told                           ? LWP_GAIN_UNKNOWN
                                               : of->pattern == PATTERN_RANDOM ? LWP_GAIN_RANDOM
                                                                               : LWP_GAIN_SEQUENTIAL,
                                               false, loop->shape.instructions},

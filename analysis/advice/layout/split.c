@@ -25,7 +25,8 @@ static bool split_same_type(const struct lwp_type *a, const struct lwp_type *b)
 /* Objects of one family are judged together. */
 static bool split_same_family(const struct lwp_object *a, const struct lwp_object *b)
 {
-    return split_same_type(a->type, b->type) && a->element_bytes == b->element_bytes && a->element_spacing == b->element_spacing && a->type->bytes == b->type->bytes;
+    return split_same_type(a->type, b->type) && a->element_bytes == b->element_bytes && a->element_spacing == b->element_spacing &&
+           a->type->bytes == b->type->bytes;
 }
 
 static uint64_t split_footprint(const struct lwp_profile *profile, const struct lwp_layout *layout)
@@ -207,18 +208,18 @@ static bool split_is_vague(const struct lwp_layout *layout)
 /* What stands against a layout that was tried. */
 static enum lwp_split_verdict split_against(const struct lwp_layout *layout, const struct lwp_split_reason *reason)
 {
-    return reason->verdict != LWP_SPLIT_NOT_JUDGED ? reason->verdict
-           : split_is_vague(layout)                ? LWP_SPLIT_VAGUE
-           : reason->few                           ? LWP_SPLIT_FEW_SAMPLES
-           : reason->high > 0                      ? LWP_SPLIT_LITTLE_GAIN
+    return reason->verdict != LWP_SPLIT_NOT_JUDGED            ? reason->verdict
+           : split_is_vague(layout)                           ? LWP_SPLIT_VAGUE
+           : reason->few                                      ? LWP_SPLIT_FEW_SAMPLES
+           : reason->high > 0                                 ? LWP_SPLIT_LITTLE_GAIN
            : layout->weight.samples < lwp_split_needs.samples ? LWP_SPLIT_FEW_SAMPLES
-                                                     : LWP_SPLIT_USED_TOGETHER;
+                                                              : LWP_SPLIT_USED_TOGETHER;
 }
 
 static enum lwp_split_verdict split_before(const struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
-    return share.value < lwp_split_needs.share                                                                ? LWP_SPLIT_LITTLE_TIME
+    return share.value < lwp_split_needs.share                                                  ? LWP_SPLIT_LITTLE_TIME
            : split_footprint(profile, layout) <= lwp_gain_caches(profile->machine).l2_bytes / 2 ? LWP_SPLIT_FITS_CACHE
            : !layout->type && layout->probability < 0.95                                        ? LWP_SPLIT_UNSURE_SIZE
                                                                                                 : LWP_SPLIT_NOT_JUDGED;
@@ -248,8 +249,8 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         split_cluster(profile, layout, true, &others);
         advised = others.groups > 0 && split_parts(profile, layout, &others, split, reason);
     }
-    if (!advised && (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) ||
-                     !split_worth(profile, layout, &split->gain, reason))) {
+    if (!advised &&
+        (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) || !split_worth(profile, layout, &split->gain, reason))) {
         reason->verdict = split_against(layout, reason);
         return false;
     }

@@ -55,10 +55,11 @@ const char *lwp_split_caution(struct lwp_profile *profile, const struct lwp_spli
                                 "and not yours to change. Copy the fields your loops use into arrays of your own.",
                                 type->name, type->file ? type->file : "a header of the system");
     if (base)
-        return lwp_arena_printf(profile->arena,
-                                "Some of the members that are moved are those of its base class %s: all classes derived from it change with "
-                                "them, and what uses them there was not looked at.",
-                                base);
+        return lwp_arena_printf(
+            profile->arena,
+            "Some of the members that are moved are those of its base class %s: all classes derived from it change with "
+            "them, and what uses them there was not looked at.",
+            base);
     return NULL;
 }
 
@@ -100,10 +101,11 @@ void lwp_split_drop_conflicts(struct lwp_profile *profile, struct lwp_splits *sp
             splits->splits[kept++] = splits->splits[i];
             continue;
         }
-        lwp_profile_note(profile,
-                         "%s is not advised to be split although that would pay by itself: it shares the base class %s with %s, whose advice "
-                         "puts the members of %s into other parts.",
-                         split->layout->type->name, base, splits->splits[with].layout->type->name, base);
+        lwp_profile_note(
+            profile,
+            "%s is not advised to be split although that would pay by itself: it shares the base class %s with %s, whose advice "
+            "puts the members of %s into other parts.",
+            split->layout->type->name, base, splits->splits[with].layout->type->name, base);
         for (size_t k = 0; k < split->layout->object_count; k++)
             splits->reasons[split->layout->objects[k]].verdict = LWP_SPLIT_BASE;
     }

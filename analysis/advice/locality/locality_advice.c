@@ -89,9 +89,11 @@ static const struct lwp_region *loop_around(const struct advice *advice)
 /* `saved`: the part of all time, at most. */
 static struct lwp_locality_tip tip_of(const struct advice *advice, double share, double saved)
 {
-    return (struct lwp_locality_tip){
-        .row = (size_t)(advice->row - advice->locality->rows), .object = advice->row->object, .region = advice->row->region,
-        .share = share, .gain = lwp_gain_speedup(saved / 2, saved)};
+    return (struct lwp_locality_tip){.row = (size_t)(advice->row - advice->locality->rows),
+                                     .object = advice->row->object,
+                                     .region = advice->row->region,
+                                     .share = share,
+                                     .gain = lwp_gain_speedup(saved / 2, saved)};
 }
 
 /* ---- interchange ---- */
@@ -152,11 +154,10 @@ static bool advise_interchange(const struct advice *advice, struct lwp_locality_
         return false;
     *tip = tip_of(advice, share, share * (1 - cycles_then / cycles_now));
     const char *name = name_of(advice), *here = place_of(advice, advice->region);
-    tip->title =
-        lwp_arena_printf(advice->profile->arena,
-                         "The loop %s walks over %s in steps of %s; the loop around it goes in steps of %lld: exchange the two", here, name,
-                         scattered ? "different lengths" : lwp_arena_printf(advice->profile->arena, "%lld bytes", llabs(row->stride)),
-                         (long long)llabs(row->outer));
+    tip->title = lwp_arena_printf(
+        advice->profile->arena, "The loop %s walks over %s in steps of %s; the loop around it goes in steps of %lld: exchange the two",
+        here, name, scattered ? "different lengths" : lwp_arena_printf(advice->profile->arena, "%lld bytes", llabs(row->stride)),
+        (long long)llabs(row->outer));
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
         "Loop interchange: make the loop %s the inner one and the loop %s the outer one, where no iteration needs what a later one would "

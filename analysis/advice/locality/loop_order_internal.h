@@ -29,7 +29,6 @@ struct lwp_order {
 };
 
 /* Title and next step of the tip (loop_order_text.c). `column`: the access that is stalled most. */
-void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange,
-                    struct lwp_locality_tip *tip);
+void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange, struct lwp_locality_tip *tip);
 
 #endif

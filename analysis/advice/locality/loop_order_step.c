@@ -52,8 +52,7 @@ static int64_t moves_median(const struct lwp_move *moves, size_t count)
     return kept ? (int64_t)lengths[kept / 2] : 0;
 }
 
-struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count, int64_t by_code, bool stays,
-                                     uint64_t line)
+struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count, int64_t by_code, bool stays, uint64_t line)
 {
     size_t still = 0, blocks = 0, far = 0;
     for (size_t i = 0; i < count; i++) {
@@ -66,9 +65,7 @@ struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count,
     if (count < MOVES_LEAST) {
         step.bytes = by_code;
         if (by_code || stays)
-            step.kind = !by_code                           ? LWP_ORDER_STAYS
-                        : (uint64_t)llabs(by_code) <= line ? LWP_ORDER_ROW
-                                                           : LWP_ORDER_COLUMN;
+            step.kind = !by_code ? LWP_ORDER_STAYS : (uint64_t)llabs(by_code) <= line ? LWP_ORDER_ROW : LWP_ORDER_COLUMN;
         return step;
     }
     if ((double)still >= enough) {
@@ -77,18 +74,15 @@ struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count,
     }
     if ((double)blocks >= enough && (double)far >= enough) {
         int64_t constant = moves_step(moves, count);
-        return (struct lwp_order_step){LWP_ORDER_COLUMN, true,
-                                       (uint64_t)llabs(constant) > line ? constant : moves_median(moves, count)};
+        return (struct lwp_order_step){LWP_ORDER_COLUMN, true, (uint64_t)llabs(constant) > line ? constant : moves_median(moves, count)};
     }
-    step.bytes =
-        by_code && (double)labs(moves_agreeing(moves, count, by_code)) >= enough ? by_code : moves_step(moves, count);
+    step.bytes = by_code && (double)labs(moves_agreeing(moves, count, by_code)) >= enough ? by_code : moves_step(moves, count);
     if (step.bytes)
         step.kind = (uint64_t)llabs(step.bytes) <= line ? LWP_ORDER_ROW : LWP_ORDER_COLUMN;
     return step;
 }
 
-struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step,
-                                           uint64_t line)
+struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step, uint64_t line)
 {
     struct lwp_order_columns columns = {0};
     uint64_t places[PLACES_MOST], size = (uint64_t)llabs(step->bytes), low = UINT64_MAX, high = 0;

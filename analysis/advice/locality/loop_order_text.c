@@ -12,9 +12,8 @@
 static const char *order_place(struct lwp_profile *profile, const struct lwp_region *region)
 {
     const char *lines = lwp_regions_lines(profile, region);
-    return lines
-               ? lwp_arena_printf(profile->arena, "at %s", lines)
-               : lwp_arena_printf(profile->arena, "in %s", region->function ? region->function : "code without a name");
+    return lines ? lwp_arena_printf(profile->arena, "at %s", lines)
+                 : lwp_arena_printf(profile->arena, "in %s", region->function ? region->function : "code without a name");
 }
 
 /* "b, c and d": the objects walked by column, the most stalled first. */
@@ -74,8 +73,7 @@ static const char *order_padding(const struct lwp_order *order, const struct lwp
                             (unsigned long long)line, now, order->rows);
 }
 
-void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange,
-                    struct lwp_locality_tip *tip)
+void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange, struct lwp_locality_tip *tip)
 {
     struct lwp_profile *profile = order->profile;
     const struct lwp_region *region = &profile->regions[order->region];
@@ -83,18 +81,15 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
     const struct lwp_region *around = parent == LWP_NONE ? NULL : &profile->regions[parent];
     const char *names = order_names(order), *here = order_place(profile, region);
     const bool nest = around && !around->is_function;
-    const char *outer =
-        nest ? lwp_arena_printf(profile->arena, "the loop %s", order_place(profile, around)) : "the code around it";
-    const char *step =
-        column->step.blocks
-            ? lwp_arena_printf(profile->arena, "from one block to the next (%lld bytes)", llabs(column->step.bytes))
-            : lwp_arena_printf(profile->arena, "in steps of %lld bytes", llabs(column->step.bytes));
-    tip->title =
-        lwp_arena_printf(profile->arena, "The loop %s walks over %s column by column, %s; %s moves by %lld bytes: %s",
-                         here, names, step, outer, order->level ? llabs(order->by) : (long long)column->columns.apart,
-                         !interchange ? "block the two"
-                         : nest       ? "interchange the two"
-                                      : "interchange them or transpose");
+    const char *outer = nest ? lwp_arena_printf(profile->arena, "the loop %s", order_place(profile, around)) : "the code around it";
+    const char *step = column->step.blocks
+                           ? lwp_arena_printf(profile->arena, "from one block to the next (%lld bytes)", llabs(column->step.bytes))
+                           : lwp_arena_printf(profile->arena, "in steps of %lld bytes", llabs(column->step.bytes));
+    tip->title = lwp_arena_printf(profile->arena, "The loop %s walks over %s column by column, %s; %s moves by %lld bytes: %s", here, names,
+                                  step, outer, order->level ? llabs(order->by) : (long long)column->columns.apart,
+                                  !interchange ? "block the two"
+                                  : nest       ? "interchange the two"
+                                               : "interchange them or transpose");
     const long long block = (long long)(profile->machine.line_bytes / column->columns.apart);
     if (interchange && nest)
         tip->next_step = lwp_arena_printf(profile->arena,
@@ -114,11 +109,11 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
                                           "Misses: lwp collect -e exact --detect locality.",
                                           here);
     else
-        tip->next_step = lwp_arena_printf(
-            profile->arena,
-            "Blocking: in either order of the loops one array is walked column by column. Let both loops go over a "
-            "block "
-            "of %lld times %lld elements before the next block, so that each cache line is used up while it is there.",
-            block, block);
+        tip->next_step =
+            lwp_arena_printf(profile->arena,
+                             "Blocking: in either order of the loops one array is walked column by column. Let both loops go over a "
+                             "block "
+                             "of %lld times %lld elements before the next block, so that each cache line is used up while it is there.",
+                             block, block);
     tip->next_step = lwp_arena_printf(profile->arena, "%s%s", tip->next_step, order_padding(order, column));
 }

@@ -1,6 +1,7 @@
 /* Names as people write them: C++ through libstdc++'s __cxa_demangle, Rust's older scheme on top of it, its newer one
  * (demangle_rust.c), procedures and variables of Fortran modules, and the suffixes that compilers add to copies and parts of
- * one function or variable taken off: what is outlined for OpenMP is code of the function that it stands in. Names come from the profiled program: very long ones are cut. */
+ * one function or variable taken off: what is outlined for OpenMP is code of the function that it stands in. Names come from the profiled
+ * program: very long ones are cut. */
 #include "analysis/program/binary/module.h"
 
 #include <stdio.h>
@@ -14,10 +15,10 @@ char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *sta
 /* The length without ".part.0", ".cold", ".constprop.1", ".isra.0", ".lto_priv.3", ".llvm.123", ".7" … */
 static size_t name_plain_length(const char *name)
 {
-    static const char *const suffixes[] = {"cold", "part",  "isra",       "constprop", "lto_priv",
-                                           "llvm", "clone", "localalias", "str",       "resume",
-                                           "_omp_fn", "_omp_cpyfn", "omp_outlined", "omp_outlined_debug__", "destroy", "actor",
-                                           "cleanup", "simdclone", "default", "warm"};
+    static const char *const suffixes[] = {
+        "cold",       "part",  "isra",    "constprop", "lto_priv",   "llvm",         "clone",
+        "localalias", "str",   "resume",  "_omp_fn",   "_omp_cpyfn", "omp_outlined", "omp_outlined_debug__",
+        "destroy",    "actor", "cleanup", "simdclone", "default",    "warm"};
     size_t length = strlen(name);
     for (;;) {
         size_t dot = length;

@@ -72,8 +72,10 @@ static uint64_t rust_number62(struct rust_name *name)
         char c = rust_next(name);
         if (c == '_')
             return value + 1;
-        unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'z' ? (unsigned)(c - 'a') + 10
-                       : c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A') + 36 : 62;
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'z' ? (unsigned)(c - 'a') + 10
+                         : c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A') + 36
+                                                : 62;
         if (digit == 62 || value > (UINT64_MAX - digit) / 62 - 1) {
             name->failed = true;
             return 0;
@@ -258,9 +260,9 @@ static const char *rust_basic(char tag)
     static const struct {
         char tag;
         const char *name;
-    } basic[] = {{'a', "i8"},  {'b', "bool"}, {'c', "char"}, {'d', "f64"}, {'e', "str"}, {'f', "f32"},  {'h', "u8"},
-                 {'i', "isize"}, {'j', "usize"}, {'l', "i32"}, {'m', "u32"}, {'n', "i128"}, {'o', "u128"}, {'s', "i16"},
-                 {'t', "u16"}, {'u', "()"},   {'v', "..."},  {'x', "i64"}, {'y', "u64"}, {'z', "!"},    {'p', "_"}};
+    } basic[] = {{'a', "i8"},    {'b', "bool"},  {'c', "char"}, {'d', "f64"}, {'e', "str"},  {'f', "f32"},  {'h', "u8"},
+                 {'i', "isize"}, {'j', "usize"}, {'l', "i32"},  {'m', "u32"}, {'n', "i128"}, {'o', "u128"}, {'s', "i16"},
+                 {'t', "u16"},   {'u', "()"},    {'v', "..."},  {'x', "i64"}, {'y', "u64"},  {'z', "!"},    {'p', "_"}};
     for (size_t i = 0; i < sizeof basic / sizeof *basic; i++)
         if (basic[i].tag == tag)
             return basic[i].name;

@@ -39,7 +39,7 @@ struct loop_lines {
     uint32_t first_line, last_line;
     uint64_t origin; /* the same for loops of copies of one source function; 0: unknown */
     uint32_t latch_line, latch_column; /* of all jumps back to the header; 0: unknown, or they have several */
-    const struct lwp_frame *calls; /* that inlined the function, innermost first; in the arena */
+    const struct lwp_frame *calls;     /* that inlined the function, innermost first; in the arena */
     uint32_t call_count;
 };
 

@@ -85,7 +85,8 @@ static uint8_t decode_cycles(const ZydisDecodedInstruction *instruction)
     if (strncmp(name, "cvt", 3) == 0)
         return 5;
     size_t length = strlen(name);
-    bool numbers = length > 2 && (name[length - 1] == 's' || name[length - 1] == 'd') && (name[length - 2] == 's' || name[length - 2] == 'p');
+    bool numbers =
+        length > 2 && (name[length - 1] == 's' || name[length - 1] == 'd') && (name[length - 2] == 's' || name[length - 2] == 'p');
     if (packed && numbers &&
         (strncmp(name, "add", 3) == 0 || strncmp(name, "sub", 3) == 0 || strncmp(name, "mul", 3) == 0 || strncmp(name, "min", 3) == 0 ||
          strncmp(name, "max", 3) == 0 || strncmp(name, "fmadd", 5) == 0 || strncmp(name, "fnmadd", 6) == 0 ||

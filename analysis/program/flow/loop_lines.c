@@ -102,12 +102,11 @@ static uint32_t loop_outer(const struct loop_source *source, uint32_t scope)
 }
 
 /* The last instructions of the blocks that jump back to the header. */
-#define LOOP_EACH_LATCH(instruction)                                                                                   \
-    for (uint32_t i_ = 0; i_ < loop->block_count; i_++)                                                                \
-        for (uint32_t b_ = loop->blocks[i_], e_ = source->cfg->edge_first[b_],                                         \
-                      instruction =                                                                                    \
-                          source->cfg->blocks[b_].first_instruction + source->cfg->blocks[b_].instruction_count - 1;   \
-             e_ < source->cfg->edge_first[b_ + 1]; e_++)                                                               \
+#define LOOP_EACH_LATCH(instruction)                                                                                                       \
+    for (uint32_t i_ = 0; i_ < loop->block_count; i_++)                                                                                    \
+        for (uint32_t b_ = loop->blocks[i_], e_ = source->cfg->edge_first[b_],                                                             \
+                      instruction = source->cfg->blocks[b_].first_instruction + source->cfg->blocks[b_].instruction_count - 1;             \
+             e_ < source->cfg->edge_first[b_ + 1]; e_++)                                                                                   \
             if (source->cfg->edges[e_] == loop->header)
 
 /* The innermost scope in which the jumps back to the header all are. */
@@ -256,8 +255,7 @@ static void loop_extend(struct loop_source *source, const struct loop_blocks *lo
 }
 
 /* A loop's condition has one line and column in all copies of the loop that the compiler makes. */
-static void loop_find_latch(struct loop_source *source, const struct loop_blocks *loop, uint32_t scope,
-                            struct loop_lines *result)
+static void loop_find_latch(struct loop_source *source, const struct loop_blocks *loop, uint32_t scope, struct loop_lines *result)
 {
     uint32_t line = 0, column = 0;
     LOOP_EACH_LATCH(last)

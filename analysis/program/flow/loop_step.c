@@ -31,10 +31,9 @@ struct pass {
     struct code_module *module;
     const struct flow_function *function;
     uint32_t loop;
-    uint32_t *order, *position,
-        count;         /* blocks of the body, header first; block -> where it is in the order, or LWP_NONE */
-    uint32_t *changed; /* block -> values changed in the loop it heads */
-    struct state *in;  /* by position */
+    uint32_t *order, *position, count; /* blocks of the body, header first; block -> where it is in the order, or LWP_NONE */
+    uint32_t *changed;                 /* block -> values changed in the loop it heads */
+    struct state *in;                  /* by position */
     struct state latch;
     int32_t slots[SLOTS]; /* displacements from the stack pointer */
     int slot_count;
@@ -156,8 +155,7 @@ static bool pass_order(struct pass *pass, uint32_t header)
             continue;
         }
         uint32_t to = function->edges[next[block]++];
-        if (pass->position[to] != LWP_NONE ||
-            !code_loop_holds(pass->module->code, pass->loop, function->blocks[to].loop))
+        if (pass->position[to] != LWP_NONE || !code_loop_holds(pass->module->code, pass->loop, function->blocks[to].loop))
             continue;
         pass->position[to] = 0;
         next[to] = function->edge_first[to];
@@ -277,8 +275,8 @@ static enum lwp_loop_step_kind pass_access(struct pass *pass, uint64_t address, 
     return pass_through(pass, 0, &now) ? pass_sum(pass, &sum, step) : LWP_LOOP_STEP_UNKNOWN;
 }
 
-enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level,
-                                           bool loaded_rows, uint32_t *loop, int64_t *step)
+enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level, bool loaded_rows,
+                                           uint32_t *loop, int64_t *step)
 {
     enum lwp_loop_step_kind kind = LWP_LOOP_STEP_NO_LOOP;
     struct pass pass = {.module = code_module_at(code, module)};
@@ -294,8 +292,7 @@ enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t modul
     if (pass.loop == LWP_NONE)
         return kind;
     *loop = pass.loop;
-    const uint32_t count = pass.function->block_count,
-                   header = code_flow_block(pass.function, code->loops[pass.loop]->header);
+    const uint32_t count = pass.function->block_count, header = code_flow_block(pass.function, code->loops[pass.loop]->header);
     pass.order = lwp_zeroed(count, sizeof *pass.order);
     pass.position = lwp_zeroed(count, sizeof *pass.position);
     pass.changed = lwp_zeroed(count, sizeof *pass.changed);

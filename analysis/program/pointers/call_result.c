@@ -95,8 +95,8 @@ static bool value_frame(struct code_module *module, uint64_t pc, const struct lw
 /* Whether the instruction tells what the result is, and then, who keeps it. */
 enum value_told { VALUE_NOT_TOLD, VALUE_IN_FRAME, VALUE_KEPT, VALUE_OF_THIS };
 
-static enum value_told value_tells(struct code_module *module, const struct value_way *way,
-                                   const struct code_instruction *instruction, struct code_pointee *pointee)
+static enum value_told value_tells(struct code_module *module, const struct value_way *way, const struct code_instruction *instruction,
+                                   struct code_pointee *pointee)
 {
     uint32_t holders = way->registers;
     int64_t at = 0;
@@ -117,9 +117,8 @@ static enum value_told value_tells(struct code_module *module, const struct valu
 /* Whether what is called returns its first argument: compilers go on with the result then. */
 static bool value_comes_back(struct code_module *module, const struct code_instruction *call)
 {
-    static const char names[] =
-        "memset memcpy memmove strcpy strncpy strcat strncat wmemset wmemcpy wmemmove __memset_chk __memcpy_chk "
-        "__memmove_chk __strcpy_chk __strncpy_chk __strcat_chk";
+    static const char names[] = "memset memcpy memmove strcpy strncpy strcat strncat wmemset wmemcpy wmemmove __memset_chk __memcpy_chk "
+                                "__memmove_chk __strcpy_chk __strncpy_chk __strcat_chk";
     struct code_range range;
     const char *name = call->call_slot ? code_import_at_slot(module, call->call_slot) : NULL;
     if (!name && call->target && !(name = code_import_at_stub(module, call->target)))
@@ -144,8 +143,8 @@ static void value_follow(struct code_module *module, struct value_way *way, cons
     const struct code_linear *linear = &instruction->linear;
     int8_t copied = linear->plus && !way->moved ? -1 : code_copied_register(linear);
     bool reloaded = instruction->loads && framed && value_slot(way, at);
-    bool back = (instruction->flow == CODE_FLOW_CALL || instruction->flow == CODE_FLOW_JUMP) &&
-                holders >> CODE_RDI & 1 && value_comes_back(module, instruction);
+    bool back = (instruction->flow == CODE_FLOW_CALL || instruction->flow == CODE_FLOW_JUMP) && holders >> CODE_RDI & 1 &&
+                value_comes_back(module, instruction);
     way->registers &= ~instruction->written;
     if (back)
         way->registers |= 1u << CODE_RAX;
@@ -156,8 +155,7 @@ static void value_follow(struct code_module *module, struct value_way *way, cons
 }
 
 /* To the next instruction; the other way of a branch becomes one of `ways`. False: the path is not known further. */
-static bool value_next(struct value_way *way, const struct code_instruction *instruction, struct value_way *ways,
-                       int *count)
+static bool value_next(struct value_way *way, const struct code_instruction *instruction, struct value_way *ways, int *count)
 {
     if (instruction->flow == CODE_FLOW_END || instruction->flow == CODE_FLOW_INDIRECT)
         return false;
@@ -223,8 +221,8 @@ static bool holder_match(Dwarf_Die *variable, Dwarf_Die *function, void *context
     return false;
 }
 
-static void holder_of_instruction(const struct value_way *way, const struct code_instruction *instruction,
-                                  struct holder_search *search, struct code_holder *holder)
+static void holder_of_instruction(const struct value_way *way, const struct code_instruction *instruction, struct holder_search *search,
+                                  struct code_holder *holder)
 {
     struct code_pointee pointee;
     search->way = way;

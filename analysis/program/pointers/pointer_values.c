@@ -60,8 +60,7 @@ static void pointer_add_multiples(const struct pointer_value *a, const struct po
     if (!a->modulus || !b->modulus) {
         sum->factor = a->modulus ? a->factor : b->factor;
         sum->times = a->modulus ? a->times : b->times;
-    } else if (a->factor && a->factor == b->factor && !__builtin_add_overflow(a->times, b->times, &sum->times) &&
-               sum->times != INT64_MIN) {
+    } else if (a->factor && a->factor == b->factor && !__builtin_add_overflow(a->times, b->times, &sum->times) && sum->times != INT64_MIN) {
         sum->modulus = (uint64_t)(sum->times < 0 ? -sum->times : sum->times);
         sum->factor = sum->times ? a->factor : 0;
     } else {
@@ -84,10 +83,9 @@ struct pointer_value pointer_scaled(const struct pointer_value *value, int64_t s
     struct pointer_value made = *value;
     if (scale == 1)
         return made;
-    if (value->kind != POINTER_NUMBER || scale == INT64_MIN ||
-        __builtin_mul_overflow(value->offset, scale, &made.offset) ||
-        __builtin_mul_overflow(value->times, scale, &made.times) || __builtin_mul_overflow(value->modulus, (uint64_t)(scale < 0 ? -scale : scale), &made.modulus) ||
-        made.modulus > INT64_MAX)
+    if (value->kind != POINTER_NUMBER || scale == INT64_MIN || __builtin_mul_overflow(value->offset, scale, &made.offset) ||
+        __builtin_mul_overflow(value->times, scale, &made.times) ||
+        __builtin_mul_overflow(value->modulus, (uint64_t)(scale < 0 ? -scale : scale), &made.modulus) || made.modulus > INT64_MAX)
         return pointer_unknown;
     if (scale == 0)
         made.modulus = made.factor = 0;

@@ -132,7 +132,8 @@ void lwp_exact_process_totals(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    struct lwps_totals totals = {.time = lwp_trace_time(), .user_ns = process_nanoseconds(usage.ru_utime),
+    struct lwps_totals totals = {.time = lwp_trace_time(),
+                                 .user_ns = process_nanoseconds(usage.ru_utime),
                                  .system_ns = process_nanoseconds(usage.ru_stime),
                                  .samples = lwp_exact_process.samples,
                                  .samples_with_address = lwp_exact_process.samples_with_address,

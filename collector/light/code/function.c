@@ -124,8 +124,8 @@ static void function_note_sibling(struct lwp_functions *functions, const struct 
     for (uint32_t i = 0; i < functions->sibling_count; i++)
         if (insn->target >= functions->siblings[i][0] && insn->target < functions->siblings[i][1])
             return;
-    if (functions->sibling_count == SIBLINGS_MAX || !lwp_function_bounds(insn->target, &low, &high) ||
-        high - low > FUNCTION_BYTES_MAX || (insn->op == LWP_OP_JMP && insn->target == low))
+    if (functions->sibling_count == SIBLINGS_MAX || !lwp_function_bounds(insn->target, &low, &high) || high - low > FUNCTION_BYTES_MAX ||
+        (insn->op == LWP_OP_JMP && insn->target == low))
         return;
     functions->siblings[functions->sibling_count][0] = low;
     functions->siblings[functions->sibling_count++][1] = high;

@@ -33,16 +33,7 @@ _Static_assert(LWP_CHAIN_STEPS == 1 << 11, "the product's upper 11 bits");
  * register than %rbp. Bytes that only look like one make a path end early, no more. */
 static bool chains_moves_stack(uint64_t low, uint64_t high)
 {
-    enum {
-        REX_W = 0x48,
-        SUB = 0x29,
-        SUB_FROM = 0x2b,
-        MOV = 0x89,
-        MOV_FROM = 0x8b,
-        TO_RSP = 0xc4,
-        FROM_RSP = 0xe0,
-        RBP = 5
-    };
+    enum { REX_W = 0x48, SUB = 0x29, SUB_FROM = 0x2b, MOV = 0x89, MOV_FROM = 0x8b, TO_RSP = 0xc4, FROM_RSP = 0xe0, RBP = 5 };
     for (const uint8_t *code = (const uint8_t *)low; (uint64_t)(code + 3) <= high; code++) {
         if ((code[0] & ~5) != REX_W)
             continue;
@@ -50,8 +41,7 @@ static bool chains_moves_stack(uint64_t low, uint64_t high)
         bool stores = to == TO_RSP && !(code[0] & 1), loads = from == FROM_RSP && !(code[0] & 4);
         if ((code[1] == SUB && stores) || (code[1] == SUB_FROM && loads))
             return true;
-        if ((code[1] == MOV && stores && (reg != RBP || code[0] & 4)) ||
-            (code[1] == MOV_FROM && loads && (rm != RBP || code[0] & 1)))
+        if ((code[1] == MOV && stores && (reg != RBP || code[0] & 4)) || (code[1] == MOV_FROM && loads && (rm != RBP || code[0] & 1)))
             return true;
     }
     return false;
@@ -112,15 +102,13 @@ static void chains_walk(struct lwp_chains *chains, const uint64_t *frame, struct
     }
 }
 
-static void chains_frames(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget,
-                          struct chains_walk *walk)
+static void chains_frames(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget, struct chains_walk *walk)
 {
     enum { TRIES = 3 };
     uint64_t begun;
     bool unknown;
     chains_walk(chains, frame, walk, &unknown);
-    for (int tries = 0; unknown && tries < TRIES;
-         tries++) { /* what is learnt may be that a distance is not always the same */
+    for (int tries = 0; unknown && tries < TRIES; tries++) { /* what is learnt may be that a distance is not always the same */
         if (!budget->begin(budget->of, &begun)) {
             walk->starved = true;
             return;
@@ -152,8 +140,8 @@ static void chain_add(struct lwp_chain *chain, uint64_t ra, uint32_t words)
 }
 
 /* The outermost round of the recursion and what is beyond it, if there is room for all. */
-static bool chain_add_outer(const struct lwp_chains *chains, const struct chains_walk *walk, const uint64_t *frame,
-                            uint32_t outermost, struct lwp_chain *chain)
+static bool chain_add_outer(const struct lwp_chains *chains, const struct chains_walk *walk, const uint64_t *frame, uint32_t outermost,
+                            struct lwp_chain *chain)
 {
     if (!walk->whole || chain->count + walk->count - outermost > LWP_CHAIN_LINKS)
         return false;
@@ -164,8 +152,7 @@ static bool chain_add_outer(const struct lwp_chains *chains, const struct chains
     return true;
 }
 
-static void chain_make(struct lwp_chains *chains, const struct chains_walk *walk, const uint64_t *frame,
-                       struct lwp_chain *chain)
+static void chain_make(struct lwp_chains *chains, const struct chains_walk *walk, const uint64_t *frame, struct lwp_chain *chain)
 {
     uint32_t first = 0, outermost = 0;
     memset(chains->seen, 0, sizeof chains->seen);
@@ -196,8 +183,7 @@ static uint32_t chain_hash(const struct lwp_chain *chain)
 
 static bool chain_same(const struct lwp_chain *a, const struct lwp_chain *b)
 {
-    return a->hash == b->hash && a->count == b->count && a->near == b->near && a->whole == b->whole &&
-           lwp_chains_fork(a, b) == a->count;
+    return a->hash == b->hash && a->count == b->count && a->near == b->near && a->whole == b->whole && lwp_chains_fork(a, b) == a->count;
 }
 
 uint32_t lwp_chains_fork(const struct lwp_chain *a, const struct lwp_chain *b)
@@ -221,8 +207,7 @@ static uint32_t chains_intern(struct lwp_chains *chains, struct lwp_chain *chain
     return chains->count;
 }
 
-uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget,
-                         bool *starved)
+uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget, bool *starved)
 {
     struct lwp_chain chain = {.count = 0};
     struct chains_walk walk = {.count = 0};

@@ -56,8 +56,7 @@ static inline bool lwp_chains_own(const struct lwp_chains *chains, const uint64_
 /* Whether the stack holds it; the innermost link does already. All places are on the thread's own stack, so that they
  * can be read whatever it holds. If all within a place hold what they should, it is a return address; those looked for
  * from the end of the stack are so from its end inwards. */
-static inline bool lwp_chain_holds(const struct lwp_chains *chains, const struct lwp_chain *chain,
-                                   const uint64_t *frame)
+static inline bool lwp_chain_holds(const struct lwp_chains *chains, const struct lwp_chain *chain, const uint64_t *frame)
 {
     uint32_t near = chain->near, count = chain->count;
     if (count == 1 && !chain->whole)
@@ -66,9 +65,9 @@ static inline bool lwp_chain_holds(const struct lwp_chains *chains, const struct
     if (last >= high || (near < count && high - chain->words[near] <= last))
         return false;
     uint64_t other = 0;
-#define LWP_CHAIN_LINK(number)                                                                                         \
-    case (number) + 1:                                                                                                 \
-        other |= frame[chain->words[number]] ^ chain->ra[number];                                                      \
+#define LWP_CHAIN_LINK(number)                                                                                                             \
+    case (number) + 1:                                                                                                                     \
+        other |= frame[chain->words[number]] ^ chain->ra[number];                                                                          \
         __attribute__((fallthrough));
     switch (near) {
         LWP_CHAIN_LINK(19)
@@ -106,8 +105,7 @@ struct lwp_chain_budget {
     void *of;
 };
 
-uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget,
-                         bool *starved);
+uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget, bool *starved);
 
 /* The first link in which they differ; the smaller count: one begins with all of the other. */
 uint32_t lwp_chains_fork(const struct lwp_chain *a, const struct lwp_chain *b);

@@ -151,8 +151,7 @@ uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
     return chain ? lwp_chains_context(&sites->chains, chain, sites->told) : 0;
 }
 
-static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t size, uint64_t key,
-                           struct lwp_allocation_path *path)
+static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t size, uint64_t key, struct lwp_allocation_path *path)
 {
     if (!lwp_process_lock_soon())
         return false;
@@ -174,13 +173,12 @@ static uint32_t sites_fork(struct lwp_sites *sites, const struct lwp_chain *chai
 {
     const struct lwp_chain *other = &sites->chains.chain[path->chain];
     uint32_t at = lwp_chains_fork(chain, other), known = 1;
-    while (path->fork && known < at &&
-           (other->words[known] != path->words || (known < other->near) != (path->fork == LWP_FORK_NEAR)))
+    while (path->fork && known < at && (other->words[known] != path->words || (known < other->near) != (path->fork == LWP_FORK_NEAR)))
         known++;
     if (path->fork && known < at)
         return known;
-    if (at >= chain->count || at >= other->count || (at < chain->near) != (at < other->near) ||
-        chain->words[at] != other->words[at] || chain->words[at] > UINT16_MAX)
+    if (at >= chain->count || at >= other->count || (at < chain->near) != (at < other->near) || chain->words[at] != other->words[at] ||
+        chain->words[at] > UINT16_MAX)
         return 0;
     sites_add_path(sites, path, 0);
     path->words = (uint16_t)chain->words[at]; /* what was told apart further out is found again */
@@ -189,8 +187,8 @@ static uint32_t sites_fork(struct lwp_sites *sites, const struct lwp_chain *chai
 }
 
 /* Where the chain's blocks of this size are to be counted: found where no other chain is. */
-static struct lwp_allocation_path *sites_place(struct lwp_sites *sites, uint32_t number, const uint64_t *frame,
-                                               uint32_t size, uint64_t *key)
+static struct lwp_allocation_path *sites_place(struct lwp_sites *sites, uint32_t number, const uint64_t *frame, uint32_t size,
+                                               uint64_t *key)
 {
     const struct lwp_chain *chain = &sites->chains.chain[number];
     *key = lwp_sites_key(*frame, size, lwp_chains_own(&sites->chains, frame));
@@ -205,8 +203,7 @@ static struct lwp_allocation_path *sites_place(struct lwp_sites *sites, uint32_t
     }
 }
 
-__attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites,
-                                                                          const uint64_t *frame, uint32_t size)
+__attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
     int saved = errno;
     bool starved;

@@ -83,8 +83,7 @@ static inline struct lwp_allocation_path *lwp_sites_path(struct lwp_sites *sites
     uint64_t key = lwp_sites_key(*frame, size, lwp_chains_own(chains, frame));
     struct lwp_allocation_path *path = &sites->path[key >> 53];
     while (__builtin_expect(path->key == key && path->fork, 0)) {
-        const uint64_t *place =
-            path->fork == LWP_FORK_NEAR ? frame + path->words : (const uint64_t *)chains->stack_high - path->words;
+        const uint64_t *place = path->fork == LWP_FORK_NEAR ? frame + path->words : (const uint64_t *)chains->stack_high - path->words;
         if ((uint64_t)place >= chains->stack_high)
             break;
         key = lwp_sites_key_further(key, *place);
@@ -94,7 +93,6 @@ static inline struct lwp_allocation_path *lwp_sites_path(struct lwp_sites *sites
     return __builtin_expect(known, 1) ? path : lwp_sites_path_slow(sites, frame, size);
 }
 
-_Static_assert(LWP_ALLOCATION_PATHS == 1 << 11 && sizeof(struct lwp_allocation_path) == 16,
-               "the key's upper 11 bits; four in a line");
+_Static_assert(LWP_ALLOCATION_PATHS == 1 << 11 && sizeof(struct lwp_allocation_path) == 16, "the key's upper 11 bits; four in a line");
 
 #endif
