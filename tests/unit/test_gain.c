@@ -172,6 +172,29 @@ static void test_stalled(void **state)
     near(lwp_gain_stalled(&profile, LWP_NONE, 7, &shape).high, 7);
 }
 
+/* A timer that leaves the kernel out: a quarter of this program's time is the kernel's, and nothing of it is saved. */
+static void test_kernel_time(void **state)
+{
+    (void)state;
+    struct lwp_profile profile = {.engine = LWPS_ENGINE_TIMER, .user_ns = 750, .system_ns = 260, .own_ns = 10, .total.weight = 750};
+    struct lwp_gain_saving sum = {.value = 0.8, .low = 0.8, .high = 0.8};
+    struct lwp_share share = {.value = 0.9, .low = 0.8, .high = 1};
+    struct lwp_gain gain;
+    near(lwp_gain_sampled(&profile), 0.75);
+    lwp_gain_speedups(&profile, &sum, &share, &gain);
+    near(gain.speedup, 1 / (1 - 0.75 * 0.8));
+    near(gain.low, gain.speedup);
+    near(gain.high, gain.speedup);
+    profile.total.weight = 1000; /* a timer that counts it */
+    near(lwp_gain_sampled(&profile), 1);
+    profile.total.weight = 30; /* sampled for a part of the run */
+    near(lwp_gain_sampled(&profile), 0.75);
+    profile.engine = LWPS_ENGINE_EXACT;
+    near(lwp_gain_sampled(&profile), 1);
+    profile = (struct lwp_profile){.engine = LWPS_ENGINE_TIMER}; /* a damaged result: times are not known */
+    near(lwp_gain_sampled(&profile), 1);
+}
+
 /* The shape at the first access to a member of a node within the loop. */
 static struct lwp_loop_shape shape_of(struct lwp_code *code, uint32_t module, const char *path, const char *function)
 {
@@ -234,7 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_sequential), cmocka_unit_test(test_lines_random), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_chunk),          cmocka_unit_test(test_model),         cmocka_unit_test(test_stalled),
-        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_kernel_time),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -184,6 +184,15 @@ double lwp_gain_spinning(struct lwp_profile *profile)
     return fmin(share, 0.9);
 }
 
+double lwp_gain_sampled(const struct lwp_profile *profile)
+{
+    double system = fmax(0, (double)profile->system_ns - (double)profile->own_ns), user = (double)profile->user_ns;
+    if (!lwp_engine_row(profile->engine)->cpu_time || user <= 0)
+        return 1;
+    /* A part of the run may have been sampled only: as much of the rest is the kernel's. */
+    return fmin(1, fmax(user, profile->total.weight) / (user + system));
+}
+
 bool lwp_gain_known(const struct lwp_profile *profile)
 {
     return lwp_unit_row(profile->weight_unit)->gain;

@@ -44,6 +44,10 @@ struct lwp_gain_range lwp_gain_stalled(const struct lwp_profile *profile, uint32
  * is much a note says so. */
 double lwp_gain_spinning(struct lwp_profile *profile);
 
+/* The part of the program's CPU time that the samples stand for, 0 to 1. A timer that leaves the kernel out sees none of what page
+ * faults and system calls take, which no layout saves. */
+double lwp_gain_sampled(const struct lwp_profile *profile);
+
 /* Whether the shares are of a time that a layout can save: not when events were counted that have no latency. */
 bool lwp_gain_known(const struct lwp_profile *profile);
 

@@ -208,8 +208,9 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     /* The spread of the runs, and how far a pattern may be from the loop and still be believed. */
     measured->low = times.low * (1 - pace_agrees);
     measured->high = times.high * (1 + pace_agrees);
-    /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to. */
-    measured->reproduced = waits <= stalls + stall_agrees && waits >= stall_least * stalls &&
+    /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.
+     * A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not run. */
+    measured->reproduced = (!visit->access.dependent || visit->far >= 0) && waits <= stalls + stall_agrees && waits >= stall_least * stalls &&
                            (measured->pace <= 0 || fabs(times.before - measured->pace) <= pace_agrees * measured->pace);
     return true;
 }
