@@ -204,13 +204,15 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     }
     measured->core = times.core;
     measured->before = times.before;
-    measured->ratio = times.ratio;
+    /* A loop saves no more than it waits, and the pattern may wait more than the loop. */
+    measured->ratio = fmax(times.ratio, 1 - stalls);
     /* The spread of the runs, and how far a pattern may be from the loop and still be believed. */
     measured->low = times.low * (1 - pace_agrees);
-    measured->high = times.high * (1 + pace_agrees);
+    measured->high = fmax(times.high * (1 + pace_agrees), measured->ratio);
     /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.
      * A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not run. */
-    measured->reproduced = (!visit->access.dependent || visit->far >= 0) && waits <= stalls + stall_agrees && waits >= stall_least * stalls &&
+    measured->reproduced = (!visit->access.dependent || visit->far >= 0) && waits <= stalls + stall_agrees &&
+                           waits >= stall_least * stalls &&
                            (measured->pace <= 0 || fabs(times.before - measured->pace) <= pace_agrees * measured->pace);
     return true;
 }
