@@ -206,9 +206,11 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     measured->before = times.before;
     /* A loop saves no more than it waits, and the pattern may wait more than the loop. */
     measured->ratio = fmax(times.ratio, 1 - stalls);
-    /* The spread of the runs, and how far a pattern may be from the loop and still be believed. */
-    measured->low = times.low * (1 - pace_agrees);
-    measured->high = fmax(times.high * (1 + pace_agrees), measured->ratio);
+    /* The spread of the runs, and what a part of each round that the pattern lacks or has too much would do to the ratio: as much of it as
+     * its time may be off and still be believed. */
+    double off = pace_agrees * fabs(1 - measured->ratio);
+    measured->low = fmax(times.low - off, 0.5 * times.low);
+    measured->high = fmax(times.high, measured->ratio) + off;
     /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.
      * A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not run. */
     measured->reproduced = (!visit->access.dependent || visit->far >= 0) && waits <= stalls + stall_agrees &&
