@@ -9,6 +9,7 @@
 #include "base/pages.h"
 #include "base/path.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -332,12 +333,30 @@ static const char *object_stack_name(struct lwp_profile *profile, const struct l
                             : lwp_arena_printf(profile->arena, "stack of %s", function);
 }
 
+/* Names like __p and _Node are reserved for the language's library, and `this` is what a constructor calls what others keep: neither is
+ * the program's name for the object. */
+static bool object_has_own_name(const struct lwp_object *object)
+{
+    const char *name = object->variable;
+    bool reserved = name && name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
+    return name && !reserved && strcmp(name, "this") != 0;
+}
+
+/* By what keeps it, else by its type, else by where it was allocated. */
+static const char *object_block_name(struct lwp_profile *profile, const struct lwp_object *object)
+{
+    if (object_has_own_name(object))
+        return object->variable;
+    bool type = object->variable && object->type && object->type->kind == LWP_TYPE_STRUCT && object->type->name && *object->type->name;
+    return type ? object->type->name : object_allocated_name(profile, object);
+}
+
 static const char *object_label(struct lwp_profile *profile, const struct lwp_object *object)
 {
     switch (object->kind) {
     case LWP_OBJECT_HEAP:
     case LWP_OBJECT_MMAP:
-        return object->variable ? object->variable : object_allocated_name(profile, object);
+        return object_block_name(profile, object);
     case LWP_OBJECT_STATIC:
         return lwp_arena_printf(profile->arena, "static data of %s without a symbol", object_module_name(profile, object->module));
     case LWP_OBJECT_STACK:
