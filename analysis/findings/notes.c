@@ -146,8 +146,8 @@ static void run_measured(struct lwp_profile *profile)
                          (unsigned long long)profile->samples);
     if (engine->cpu_time && cpu > 0 && (double)profile->system_ns > 0.15 * cpu)
         lwp_profile_note(profile,
-                         "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
-                         "code that was running around it.",
+                         "%.0f %% of the CPU time was spent in the kernel (page faults, system calls). Shares are of the other time; "
+                         "gains are of both.",
                          100 * (double)profile->system_ns / cpu);
     if (profile->watchpoints.beyond)
         lwp_profile_note(profile, "There were too many different pairs of accesses: of those that came last nothing is told.");

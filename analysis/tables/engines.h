@@ -11,7 +11,7 @@
 struct lwp_engine_row {
     const char *name;            /* in analysis.json; NULL: not known */
     bool exact;                  /* counts all accesses: nothing is an estimate, and there is no overhead to measure */
-    bool cpu_time;               /* samples CPU time, that of the kernel with the code around it */
+    bool cpu_time;               /* samples CPU time, outside of the kernel */
     const char *note;            /* about every run, or NULL */
     const char *note_of_weights; /* about runs that have samples, or NULL */
 };
