@@ -7,6 +7,7 @@
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,6 +191,9 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
     bool worth = split_worth(profile, layout, &split->gain, reason);
     if (!worth && layout->single) {
         split_pool(profile, split);
+        /* What an index costs where a pointer did is in no estimate. */
+        if (!split->gain.measured)
+            split->gain.low = fmin(split->gain.low, 1);
         worth = split_worth(profile, layout, &split->gain, reason);
     }
     if (worth && split_shares_falsely(profile, split)) {
