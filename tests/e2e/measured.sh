@@ -1,0 +1,64 @@
+#!/bin/bash
+# A gain is one number in its interval. It is measured on the machine that ran the program, where that is asked for and can be: not
+# with --no-measure, and not when the samples come from another machine. Additions that wait for each other are no memory stall: where
+# they take all of the time, no layout is advised.
+set -u
+. "$SRC/tests/sampled.sh"
+cd "$TMP" || exit 1
+fail() { echo "FAILED: $*"; exit 1; }
+cat > walk.c << 'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct cell { double t; long id; double flux[6]; };
+enum { CELLS = 1 << 20 };
+/* LATE: each sum waits for three additions of the one before, some 12 cycles and more than a line takes to come. */
+__attribute__((noipa)) static double sweep(const struct cell *cells)
+{
+    double sum = 0;
+    for (long i = 0; i < CELLS; i++) {
+        sum += cells[i].t;
+#ifdef LATE
+        sum = (((((sum * 0.5 + 1) * 0.5 + 1) * 0.5 + 1) * 0.5 + 1) * 0.5 + 1) * 0.5 + 1;
+#endif
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    struct cell *cells = malloc(CELLS * sizeof *cells);
+    double sum = 0;
+    memset(cells, 1, CELLS * sizeof *cells); /* real pages, not one empty page for all */
+    for (int i = 0; i < atoi(argv[argc - 1]); i++)
+        sum += sweep(cells);
+    return printf("%g\n", sum) < 0;
+}
+C
+${CC:-cc} -std=gnu11 -O2 -g -o walk walk.c && ${CC:-cc} -std=gnu11 -O2 -g -DLATE -o late walk.c || fail "compile"
+collect_samples 200 walk.r 300 -F 1000 --max-overhead 25 -- ./walk @ || fail "walk"
+collect_samples 200 late.r 60 -F 1000 --max-overhead 25 -- ./late @ || fail "late"
+cp -r walk.r elsewhere.r
+sed -i 's/"host": *"[^"]*"/"host": "another"/' elsewhere.r/run.json
+"$LWP" analyze -q walk.r && "$LWP" analyze -q late.r && "$LWP" analyze -q elsewhere.r || fail "analyze"
+cp -r walk.r estimated.r
+"$LWP" analyze -q -f --no-measure estimated.r || fail "analyze --no-measure"
+"$LWP" report walk.r > walk.txt || fail "report"
+/usr/bin/python3 - << 'PY' || fail "gains"
+import json
+def splits(name):
+    return json.load(open(name + ".r/analysis.json"))["splits"]
+def finding(name):
+    return json.load(open(name + ".r/analysis.json"))["findings"][0]
+for name in ("walk", "estimated", "elsewhere"):
+    split, = splits(name)
+    low, high = split["expected_speedup"]
+    assert split["groups"][0]["fields"] == ["t"], (name, split["groups"])
+    assert 1.02 <= low <= split["speedup"] <= high, (name, low, split["speedup"], high)
+    assert finding(name)["speedup"] == split["speedup"], name
+    if name != "walk":
+        assert split["speedup_from"] == "estimate", (name, split["speedup_from"])
+    text = "%.2fx (%.2f-%.2f)" % (split["speedup"], low, high)
+    assert name != "walk" or text in open("walk.txt").read(), text
+late = splits("late")
+assert all(split["speedup"] < 1.3 for split in late), [(split["speedup"], split["expected_speedup"]) for split in late]
+PY
