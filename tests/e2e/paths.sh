@@ -63,7 +63,7 @@ int main(void)
 }
 END
 
-"$CC" -O1 -g -shared -fPIC -o control.so "$SRC/tests/e2e/paths_control.c" -lunwind -ldl -pthread
+"$CC" -O1 -g -shared -fPIC -o control.so "$SRC/tests/programs/paths_control.c" -lunwind -ldl -pthread
 against_control() { # LEAST PROGRAM ARGUMENT...
     local least=$1 name
     shift
@@ -73,7 +73,7 @@ against_control() { # LEAST PROGRAM ARGUMENT...
         > "$name.out" 2> "$name.err" || { cat "$name.err"; return 1; }
     for process in result/p*; do
         "$LWP" dump "$process/process.lwps" > dump
-        python3 "$SRC/tests/e2e/paths_check.py" dump "control.${process#result/p}" "$least" || { echo "  of $name"; return 1; }
+        python3 "$SRC/tests/truth/paths_check.py" dump "control.${process#result/p}" "$least" || { echo "  of $name"; return 1; }
     done
 }
 
