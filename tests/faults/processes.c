@@ -176,7 +176,12 @@ static int suspends(void)
     return 4;
 }
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, continued;
+
+static void on_continue(int number)
+{
+    continued = number;
+}
 
 static void on_interrupt(int number)
 {
@@ -186,9 +191,14 @@ static void on_interrupt(int number)
 static int at_terminal(void)
 {
     signal(SIGINT, on_interrupt);
+    signal(SIGCONT, on_continue);
     printf("%d %d, in the foreground: %d\n", isatty(0), isatty(1), tcgetpgrp(0) == getpgrp());
-    while (!interrupted)
+    while (!interrupted) {
         work(5);
+        if (continued)
+            printf("on again\n"); /* only now the terminal's keys reach this process */
+        continued = 0;
+    }
     signal(SIGINT, SIG_DFL);
     printf("signal %d\n", (int)interrupted); /* the terminal's next key waits for this line */
     work(60000);

@@ -112,7 +112,7 @@ SITUATIONS = [
     own("processes", "traced_by_parent"),
     own("processes", "timers"),
     own("processes", "suspends", keys=((PROMPT, "echo status $?\n"), (PROMPT, "fg\n"))),
-    own("processes", "at_terminal", keys=((r"foreground: 1\s+", "\x1a"), (PROMPT, "jobs\n"), (PROMPT, "fg\n"), (r"fg\s+\.\./job\s+", "\x03"), (r"signal 2\s+", "\x03")),
+    own("processes", "at_terminal", keys=((r"foreground: 1\s+", "\x1a"), (PROMPT, "jobs\n"), (PROMPT, "fg\n"), (r"on again\s+", "\x03"), (r"signal 2\s+", "\x03")),
         keep=lambda text: "".join(text.split())),  # a shell ends the line of what SIGINT killed
     own("memory", "holes"),
     # names and allocators
