@@ -70,40 +70,12 @@ static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *in
     return memory;
 }
 
-/* Usual latencies of registers' instructions (Intel from Skylake on and AMD from Zen on differ by a cycle or so). */
-static uint8_t decode_cycles(const ZydisDecodedInstruction *instruction)
-{
-    const char *name = ZydisMnemonicGetString(instruction->mnemonic);
-    name += *name == 'v';
-    bool packed = instruction->meta.isa_ext != ZYDIS_ISA_EXT_BASE && instruction->meta.isa_ext != ZYDIS_ISA_EXT_LONGMODE;
-    if (strncmp(name, "div", 3) == 0 || strncmp(name, "idiv", 4) == 0)
-        return packed ? 13 : 18;
-    if (strncmp(name, "sqrt", 4) == 0)
-        return 18;
-    if (strncmp(name, "imul", 4) == 0 || strcmp(name, "mul") == 0)
-        return 3;
-    if (strncmp(name, "cvt", 3) == 0)
-        return 5;
-    size_t length = strlen(name);
-    bool numbers =
-        length > 2 && (name[length - 1] == 's' || name[length - 1] == 'd') && (name[length - 2] == 's' || name[length - 2] == 'p');
-    if (packed && numbers &&
-        (strncmp(name, "add", 3) == 0 || strncmp(name, "sub", 3) == 0 || strncmp(name, "mul", 3) == 0 || strncmp(name, "min", 3) == 0 ||
-         strncmp(name, "max", 3) == 0 || strncmp(name, "fmadd", 5) == 0 || strncmp(name, "fnmadd", 6) == 0 ||
-         strncmp(name, "fmsub", 5) == 0 || strncmp(name, "fnmsub", 6) == 0 || strncmp(name, "hadd", 4) == 0))
-        return 4;
-    if (strncmp(name, "pmul", 4) == 0)
-        return 5;
-    return instruction->mnemonic == ZYDIS_MNEMONIC_MOV ? 0 : 1;
-}
-
 /* xor and pxor of a register with itself. */
 static bool decode_zeroes(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
 {
     unsigned last = instruction->operand_count_visible;
-    const char *name = ZydisMnemonicGetString(instruction->mnemonic);
-    return last >= 2 && strstr(name, "xor") && operands[last - 1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-           operands[last - 2].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[last - 1].reg.value == operands[last - 2].reg.value;
+    return last >= 2 && operands[last - 1].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[last - 2].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           operands[last - 1].reg.value == operands[last - 2].reg.value && strstr(ZydisMnemonicGetString(instruction->mnemonic), "xor");
 }
 
 /* Registers that change, and 64-bit moves between a general register and memory. */
@@ -128,7 +100,8 @@ static void decode_moves(const ZydisDecodedInstruction *instruction, const Zydis
     }
     if (decode_zeroes(instruction, operands))
         result->read = result->read_vectors = 0;
-    result->cycles = decode_cycles(instruction);
+    result->mnemonic = (uint16_t)instruction->mnemonic;
+    result->basic = instruction->meta.isa_ext == ZYDIS_ISA_EXT_BASE || instruction->meta.isa_ext == ZYDIS_ISA_EXT_LONGMODE;
     if (instruction->mnemonic != ZYDIS_MNEMONIC_MOV || operands[0].size != 64)
         return;
     if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
@@ -296,6 +269,33 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
     if (result.flow == CODE_FLOW_CALL)
         result.written |= CALL_CLOBBERS;
     return result;
+}
+
+/* Usual latencies of registers' instructions (Intel from Skylake on and AMD from Zen on differ by a cycle or so). */
+uint8_t code_cycles(const struct code_instruction *instruction)
+{
+    const char *name = ZydisMnemonicGetString((ZydisMnemonic)instruction->mnemonic);
+    name += *name == 'v';
+    bool packed = !instruction->basic;
+    if (strncmp(name, "div", 3) == 0 || strncmp(name, "idiv", 4) == 0)
+        return packed ? 13 : 18;
+    if (strncmp(name, "sqrt", 4) == 0)
+        return 18;
+    if (strncmp(name, "imul", 4) == 0 || strcmp(name, "mul") == 0)
+        return 3;
+    if (strncmp(name, "cvt", 3) == 0)
+        return 5;
+    size_t length = strlen(name);
+    bool numbers =
+        length > 2 && (name[length - 1] == 's' || name[length - 1] == 'd') && (name[length - 2] == 's' || name[length - 2] == 'p');
+    if (packed && numbers &&
+        (strncmp(name, "add", 3) == 0 || strncmp(name, "sub", 3) == 0 || strncmp(name, "mul", 3) == 0 || strncmp(name, "min", 3) == 0 ||
+         strncmp(name, "max", 3) == 0 || strncmp(name, "fmadd", 5) == 0 || strncmp(name, "fnmadd", 6) == 0 ||
+         strncmp(name, "fmsub", 5) == 0 || strncmp(name, "fnmsub", 6) == 0 || strncmp(name, "hadd", 4) == 0))
+        return 4;
+    if (strncmp(name, "pmul", 4) == 0)
+        return 5;
+    return instruction->mnemonic == ZYDIS_MNEMONIC_MOV ? 0 : 1;
 }
 
 int8_t code_copied_register(const struct code_linear *linear)

@@ -24,7 +24,8 @@ struct code_instruction {
     uint32_t written;         /* general registers it may change, a bit each */
     uint32_t written_vectors; /* xmm, ymm, zmm 0 to 31 likewise */
     uint32_t read, read_vectors; /* ... whose value goes into what it writes, not those of an address in memory */
-    uint8_t cycles;              /* from what is read to what is written, on processors of today */
+    uint16_t mnemonic; /* Zydis' number; 0 without operands */
+    bool basic;        /* of the general registers' instructions: no vectors, no x87 */
     bool puts;                /* stores what is in the register `put`, or a constant (-1), and does not load */
     int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
     bool loads;               /* `destination` = 8 bytes at `memory` */
@@ -43,6 +44,9 @@ struct code_instruction {
 
 enum { CODE_VECTORS = 32 };
 enum { CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RDI = 7 }; /* in ModRM numbering, as everywhere here */
+
+/* Cycles from what an instruction decoded with operands reads to what it writes, on processors of today. */
+uint8_t code_cycles(const struct code_instruction *instruction);
 
 /* The register whose value plus a constant goes into `linear.to`, perhaps itself (mov, add, sub, inc, dec, lea); -1: it
  * is not one register's. */

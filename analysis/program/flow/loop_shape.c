@@ -110,13 +110,14 @@ static void waits_add(struct shape_waits *waits, const struct code_instruction *
 {
     uint64_t read = instruction->read | (uint64_t)instruction->read_vectors << REGISTERS;
     uint64_t written = instruction->written | (uint64_t)instruction->written_vectors << REGISTERS;
+    int cycles = written ? code_cycles(instruction) : 0;
     for (int s = 0; s < CHAIN_REGISTERS && written; s++) {
         int latest = -1;
         for (uint64_t left = read; left; left &= left - 1) {
             int at = waits->waits[s][__builtin_ctzll(left)];
             latest = at > latest ? at : latest;
         }
-        int done = latest < 0 ? -1 : latest + instruction->cycles > INT16_MAX ? INT16_MAX : latest + instruction->cycles;
+        int done = latest < 0 ? -1 : latest + cycles > INT16_MAX ? INT16_MAX : latest + cycles;
         for (uint64_t left = written; left; left &= left - 1)
             waits->waits[s][__builtin_ctzll(left)] = (int16_t)done;
     }
