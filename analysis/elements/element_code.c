@@ -47,11 +47,6 @@ struct lwp_element_base *lwp_element_code_bases(const struct lwp_element_code *c
     return bases;
 }
 
-static int code_by_start(const void *a, const void *b)
-{
-    return LWP_COMPARE(((const struct lwp_element_base *)a)->at, ((const struct lwp_element_base *)b)->at);
-}
-
 /* The share of the bases that agree on one start, and which. */
 static void code_vote(const struct lwp_element_base *bases, size_t count, struct lwp_element_base *room,
                       struct lwp_element_lattice *lattice)
@@ -64,7 +59,7 @@ static void code_vote(const struct lwp_element_base *bases, size_t count, struct
         room[i] = (struct lwp_element_base){at, bases[i].weight};
         all += bases[i].weight;
     }
-    qsort(room, count, sizeof *room, code_by_start);
+    qsort(room, count, sizeof *room, lwp_by_first);
     for (size_t i = 0; i < count;) {
         uint64_t at = room[i].at;
         double sum = 0;

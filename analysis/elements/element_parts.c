@@ -48,11 +48,6 @@ static int parts_by_accesses(const void *a, const void *b)
     return (x->accesses < y->accesses) - (x->accesses > y->accesses);
 }
 
-static int parts_by_base(const void *a, const void *b)
-{
-    return LWP_COMPARE(((const struct lwp_element_base *)a)->at, ((const struct lwp_element_base *)b)->at);
-}
-
 /* Where in `outer` a value of `inner` may be: the only place, else false. */
 static bool parts_member(const struct lwp_type *outer, const struct lwp_type *inner, uint64_t *at)
 {
@@ -120,7 +115,7 @@ static void parts_witness(const struct parts *parts, struct part *part)
     double all = 0, good = 0;
     if (!count)
         return;
-    qsort(bases, count, sizeof *bases, parts_by_base);
+    qsort(bases, count, sizeof *bases, lwp_by_first);
     for (size_t i = 0; i < count; i++) {
         all += bases[i].weight;
         good += bases[i].at % alignment == 0 && (!limit || bases[i].at < limit) ? bases[i].weight : 0;

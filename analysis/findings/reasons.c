@@ -1,6 +1,7 @@
 #include "analysis/findings/reasons.h"
 
 #include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +37,7 @@ static double sequential_part(const struct subject *subject)
     uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
     uint64_t far = subject->object->element_bytes > line ? subject->object->element_bytes : line;
     double all = 0, ordered = 0;
-    for (uint32_t i = profile->object_streams[subject->index]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
-        const struct lwp_stream *stream = &profile->streams[i];
+    LWP_STREAMS_OF(profile, subject->index, stream) {
         struct lwp_loop_shape shape;
         all += stream->weight.weight;
         if (stream->weight.weight > 0 && stream->module != LWP_NONE &&
@@ -252,15 +252,6 @@ static bool is_advised(const struct subject *subject, const struct lwp_conflicts
     return false;
 }
 
-static int object_compare(const void *a, const void *b, void *objects)
-{
-    const struct lwp_object *x = (struct lwp_object *)objects + *(const uint32_t *)a;
-    const struct lwp_object *y = (struct lwp_object *)objects + *(const uint32_t *)b;
-    if (x->weight.weight != y->weight.weight)
-        return x->weight.weight < y->weight.weight ? 1 : -1;
-    return (x->key > y->key) - (x->key < y->key);
-}
-
 void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *splits, const struct lwp_regroups *regroups,
                       const struct lwp_conflicts *conflicts, const struct lwp_locality *locality, const struct lwp_locality_tips *tips,
                       struct lwp_reasons *reasons)
@@ -270,7 +261,7 @@ void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *spli
     for (size_t i = 0; i < profile->object_count; i++)
         if (profile->objects[i].weight.weight > 0)
             order[count++] = (uint32_t)i;
-    qsort_r(order, count, sizeof *order, object_compare, profile->objects);
+    qsort_r(order, count, sizeof *order, lwp_objects_heavier, profile->objects);
     reasons->count = 0;
     for (size_t i = 0; i < count && known < OBJECTS_EXPLAINED && reasons->count < LWP_REASONS_MAX; i++) {
         const struct subject subject = {.profile = profile,

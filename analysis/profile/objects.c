@@ -333,6 +333,13 @@ static const char *object_stack_name(struct lwp_profile *profile, const struct l
                             : lwp_arena_printf(profile->arena, "stack of %s", function);
 }
 
+int lwp_objects_heavier(const void *a, const void *b, void *objects)
+{
+    const struct lwp_object *x = (struct lwp_object *)objects + *(const uint32_t *)a;
+    const struct lwp_object *y = (struct lwp_object *)objects + *(const uint32_t *)b;
+    return LWP_COMPARE(y->weight.weight, x->weight.weight) ?: LWP_COMPARE(x->key, y->key);
+}
+
 /* Names like __p and _Node are reserved for the language's library, and `this` is what a constructor calls what others keep: neither is
  * the program's name for the object. */
 static bool object_has_own_name(const struct lwp_object *object)

@@ -47,6 +47,9 @@ static inline bool lwp_objects_is_array(const struct lwp_profile *profile, uint3
            (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_STATIC || object->kind == LWP_OBJECT_MMAP);
 }
 
+/* For qsort_r() of objects' indices, with profile->objects: the most cost first. */
+int lwp_objects_heavier(const void *a, const void *b, void *objects);
+
 /* Numbers the objects by kind, module, address and context, so that numbers do not depend on the order in which they were made; after
  * lwp_contexts_sort. numbers[old] is the new one. No object can be looked up until lwp_objects_index. */
 void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers);

@@ -198,3 +198,19 @@ struct lwp_stride lwp_stride_estimate(const uint64_t *addresses, size_t count)
         stride.probability *= pow(1 - undetected, (double)n);
     return stride;
 }
+
+uint64_t lwp_stride_common(const uint64_t *distances, size_t count, uint64_t least)
+{
+    enum { TRIED = 12 };
+    uint64_t best = least;
+    for (size_t i = 0; i < count && i < TRIED; i++)
+        for (size_t j = i; j < count && j < TRIED; j++) {
+            uint64_t stride = lwp_stride_gcd(distances[i], distances[j]);
+            size_t agree = 0;
+            for (size_t k = 0; k < count && stride > best; k++)
+                agree += distances[k] % stride == 0;
+            if (stride > best && agree * 10 >= count * 8)
+                best = stride;
+        }
+    return best;
+}

@@ -16,4 +16,8 @@ struct lwp_stride lwp_stride_estimate(const uint64_t *addresses, size_t count);
 
 uint64_t lwp_stride_gcd(uint64_t a, uint64_t b);
 
+/* The largest distance above `least` that most of those given are multiples of, `least` where there is none: the ends of rows and strays
+ * are not. A dozen of them are tried. */
+uint64_t lwp_stride_common(const uint64_t *distances, size_t count, uint64_t least);
+
 #endif

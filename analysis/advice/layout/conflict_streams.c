@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRS_MAX = 8192, STEPS_NEEDED = 3, STEPS_LOOKED_AT = 12, NEAR_LINES = 8 };
+enum { PAIRS_MAX = 8192, STEPS_NEEDED = 3, NEAR_LINES = 8 };
 
 static const double agree_least = 0.6; /* of a stream's pairs, and of all */
 static const double room_least = 0.9;  /* of all pairs: with fewer, blocks are too many to look at one by one */
@@ -228,7 +228,7 @@ static void place_align(struct place_making *making)
  * place. */
 static int64_t step_seen(const struct place_making *making, uint32_t part)
 {
-    uint64_t steps[PAIRS_MAX], best = 0;
+    uint64_t steps[PAIRS_MAX];
     size_t count = 0, near = 0;
     for (size_t i = 0; i < making->step_count && i < PAIRS_MAX; i++)
         if (making->loop->streams[making->steps[i].stream].known && making->loop->streams[making->steps[i].stream].part == part) {
@@ -237,16 +237,7 @@ static int64_t step_seen(const struct place_making *making, uint32_t part)
         }
     if (count < STEPS_NEEDED || near * 10 < count * 8)
         return 0;
-    for (size_t i = 0; i < count && i < STEPS_LOOKED_AT; i++)
-        for (size_t k = i; k < count && k < STEPS_LOOKED_AT; k++) {
-            uint64_t step = lwp_stride_gcd(steps[i], steps[k]);
-            size_t agree = 0;
-            for (size_t j = 0; j < count && step > best; j++)
-                agree += steps[j] % step == 0;
-            if (step > best && agree * 10 >= count * 8)
-                best = step;
-        }
-    return (int64_t)best;
+    return (int64_t)lwp_stride_common(steps, count, 0);
 }
 
 /* Streams of one part go on by one step: by the code of most of those of which it says so, else by what was seen. */

@@ -9,6 +9,7 @@
  * counts as if they did not; loops that lose their vector instructions when arrays are regrouped are feared, not measured. */
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/layout/regroup_internal.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,28 +30,6 @@ static uint64_t gain_pack(const struct lwp_regroup_candidates *candidates, const
         offsets[i] = lwp_member_packing_add(&packing, array->element_bytes, array->alignment);
     }
     return lwp_member_packing_size(&packing);
-}
-
-static int gain_compare(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The largest stride that most of those seen are multiples of; the ends of rows and stray samples are not. */
-static uint64_t gain_stride(const uint64_t *strides, size_t count)
-{
-    uint64_t best = 1;
-    for (size_t i = 0; i < count && i < 12; i++)
-        for (size_t j = i; j < count && j < 12; j++) {
-            uint64_t stride = lwp_stride_gcd(strides[i], strides[j]);
-            size_t agree = 0;
-            for (size_t k = 0; k < count && stride > best; k++)
-                agree += strides[k] % stride == 0;
-            if (stride > best && agree * 10 >= count * 8)
-                best = stride;
-        }
-    return best;
 }
 
 /* Beside another array that the loop visits sequentially (the indices of a gather): where that is, the loop's own counter is. An
@@ -140,8 +119,8 @@ static enum regroup_pattern gain_pattern(const struct lwp_regroup_candidates *ca
         enum regroup_pattern seen = gain_pattern_by_company(candidates, regroup, loop);
         return seen == PATTERN_UNKNOWN ? by_code : by_code == PATTERN_UNKNOWN || by_code == seen ? seen : PATTERN_UNKNOWN;
     }
-    uint64_t common = gain_stride(strides, count);
-    qsort(strides, count, sizeof *strides, gain_compare);
+    uint64_t common = lwp_stride_common(strides, count, 1);
+    qsort(strides, count, sizeof *strides, lwp_compare_u64);
     if (common * smallest > line && (pure || strides[count - 1] >= strides[0] + 2 * common)) {
         *stride = common;
         return PATTERN_STRIDED;

@@ -284,16 +284,6 @@ static int split_compare(const void *a, const void *b)
     return (p < q) - (p > q);
 }
 
-/* Heaviest first. */
-static int split_object_compare(const void *a, const void *b, void *objects)
-{
-    const struct lwp_object *x = (struct lwp_object *)objects + *(const uint32_t *)a;
-    const struct lwp_object *y = (struct lwp_object *)objects + *(const uint32_t *)b;
-    if (x->weight.weight != y->weight.weight)
-        return x->weight.weight < y->weight.weight ? 1 : -1;
-    return (x->key > y->key) - (x->key < y->key);
-}
-
 /* Whether there is advice for the type already, for objects of another element size. */
 static bool split_is_advised(const struct lwp_splits *splits, const struct lwp_layout *layout)
 {
@@ -317,7 +307,7 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
         if (object->element_bytes >= 2 && (object->kind != LWP_OBJECT_STACK || object->type))
             order[count++] = (uint32_t)i;
     }
-    qsort_r(order, count, sizeof *order, split_object_compare, profile->objects);
+    qsort_r(order, count, sizeof *order, lwp_objects_heavier, profile->objects);
     for (size_t i = 0; i < count; i++) {
         splits->of_object[order[i]] = lwp_layout_make(profile, &order[i], 1);
         judged[i] = !splits->of_object[order[i]] || profile->objects[order[i]].kind == LWP_OBJECT_STACK;
