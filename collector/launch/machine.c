@@ -131,24 +131,6 @@ static void machine_cache(struct lwp_machine *machine, const char *root, const c
     machine->cache_count++;
 }
 
-static void machine_cpu_name(struct lwp_machine *machine, const char *root)
-{
-    char path[1024], line[512];
-    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return;
-    while (fgets(line, sizeof line, file)) {
-        const char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) || !value)
-            continue;
-        value += strspn(value, ": \t");
-        snprintf(machine->cpu, sizeof machine->cpu, "%.*s", (int)strcspn(value, "\n"), value);
-        break;
-    }
-    fclose(file);
-}
-
 static unsigned machine_nodes(const char *root)
 {
     char online[4096];
@@ -161,7 +143,7 @@ static unsigned machine_nodes(const char *root)
 void lwp_machine_read(struct lwp_machine *machine, const char *root)
 {
     *machine = (struct lwp_machine){0};
-    machine_cpu_name(machine, root);
+    lwp_cpu_name(root, machine->cpu, sizeof machine->cpu);
     unsigned first_cpu;
     machine_cores(machine, root, &first_cpu);
     for (unsigned i = 0; i < 2 * LWP_CACHES_MAX; i++) {

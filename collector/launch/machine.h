@@ -2,6 +2,7 @@
 #ifndef LWP_LAUNCH_MACHINE_H
 #define LWP_LAUNCH_MACHINE_H
 
+#include "base/cpu.h"
 #include "base/error.h"
 
 #include <stdint.h>
@@ -16,7 +17,7 @@ struct lwp_machine_cache {
 };
 
 struct lwp_machine {
-    char cpu[128];       /* "" when unknown */
+    char cpu[LWP_CPU_NAME]; /* "" when unknown */
     unsigned cores;      /* physical ones; as many as logical CPUs where the kernel does not tell */
     unsigned cpus;       /* logical CPUs online */
     unsigned line_bytes; /* 0: unknown */

@@ -203,7 +203,6 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         chain += (waits - stalls) * times.before / (chain > 4 ? times.core / chain : usual_cycle_ns);
     }
     measured->core = times.core;
-    measured->before = times.before;
     /* A loop saves no more than it waits, and the pattern may wait more than the loop. */
     measured->ratio = fmax(times.ratio, 1 - stalls);
     /* The spread of the runs, and what a part of each round that the pattern lacks or has too much would do to the ratio: as much of it as
