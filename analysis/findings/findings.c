@@ -476,7 +476,7 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
             if (strcmp(findings[j].id, findings[i].id) == 0)
                 findings[i].id = SAY("%s-%zu", findings[i].id, i);
     answers->findings = (struct lwp_findings){findings, count};
-    lwp_reasons_find(profile, splits, regroups, &answers->conflicts, &answers->locality, tips, &answers->reasons);
+    lwp_reasons_find(profile, splits, regroups, conflicts, &answers->locality, tips, &answers->reasons);
     lwp_coverage_find(profile, &answers->coverage);
     lwp_silence_find(profile, &answers->coverage, count, &answers->silence);
 }

@@ -181,9 +181,7 @@ static void run_unknown(struct lwp_profile *profile)
 /* Why there is nothing about redundant stores and loads. */
 static void run_no_redundancy(struct lwp_profile *profile)
 {
-    const char *detect = json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect"));
-    bool asked = detect && (strstr(detect, "redundancy") || strcmp(detect, "all") == 0);
-    if (!detect || !asked)
+    if (!lwp_profile_detected(profile, LWP_DETECT_REDUNDANCY, false))
         lwp_profile_note(profile, "Redundant stores and loads were not looked for: that takes lwp collect --detect redundancy.");
     else if (!profile->samples_with_address)
         lwp_profile_note(profile, "Of redundant stores and loads nothing is known: no access was sampled with its address.");

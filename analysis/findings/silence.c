@@ -69,13 +69,6 @@ void lwp_coverage_find(struct lwp_profile *profile, struct lwp_coverage *coverag
                                  coverage->sentence ? coverage->sentence : "", coverage->sentence ? " " : "", 100 * coverage->loader);
 }
 
-/* Whether the run was to find layouts at all. */
-static bool silence_layout_asked(const struct lwp_profile *profile)
-{
-    const char *detect = json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect"));
-    return !detect || strstr(detect, "layout") || strcmp(detect, "all") == 0;
-}
-
 static struct lwp_silence silence_of_windows(struct lwp_profile *profile, const struct lwp_coverage *coverage)
 {
     const char *seen = SAY("windows recorded %.3g %% of the run's %s instructions", 100 * coverage->share,
@@ -100,7 +93,7 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
     const struct lwp_engine_row *engine = lwp_engine_row(profile->engine);
     double unknown = coverage_unknown(profile);
     struct lwp_share stalled = lwp_share_of(&profile->stalled, &profile->total);
-    if (!silence_layout_asked(profile))
+    if (!lwp_profile_detected(profile, LWP_DETECT_LAYOUT, true))
         return (struct lwp_silence){.kind = "not_measured",
                                     .code = "layout_not_asked",
                                     .sentence = "nothing of what was looked for is worth a change, and layout was not looked for",

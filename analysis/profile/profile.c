@@ -65,6 +65,12 @@ void lwp_profile_reset(struct lwp_profile *profile)
     profile->machines[LWP_MACHINE_ELSEWHERE] = elsewhere;
 }
 
+bool lwp_profile_detected(const struct lwp_profile *profile, enum lwp_detect detector, bool unsaid)
+{
+    const char *list = json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect"));
+    return list ? strcmp(list, "all") == 0 || lwp_detect_parse(list) & detector : unsaid;
+}
+
 void lwp_profile_note(struct lwp_profile *profile, const char *format, ...)
 {
     char text[NOTE_TEXT];

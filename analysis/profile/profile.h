@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "format/detect.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -196,6 +197,9 @@ void lwp_profile_init(struct lwp_profile *profile);
 void lwp_profile_reset(struct lwp_profile *profile);
 
 void lwp_profile_fini(struct lwp_profile *profile);
+
+/* Whether run.json says that the detector (format/detect.h) was on; `unsaid`: the answer where it does not say. */
+bool lwp_profile_detected(const struct lwp_profile *profile, enum lwp_detect detector, bool unsaid);
 
 /* One sentence for the report; the same one twice is kept once. */
 void lwp_profile_note(struct lwp_profile *profile, const char *format, ...) __attribute__((format(printf, 2, 3)));
