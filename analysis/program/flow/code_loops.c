@@ -23,6 +23,37 @@ static void flow_function_free(struct flow_function *function)
     free(function);
 }
 
+uint32_t code_loop_order(const struct lwp_code *code, const struct flow_function *function, uint32_t loop, uint32_t header, uint32_t *order,
+                         uint32_t *position)
+{
+    const uint32_t all = function->block_count;
+    uint32_t *stack = lwp_zeroed(all, sizeof *stack), *next = lwp_zeroed(all, sizeof *next), depth = 0, at = all;
+    memset(position, 0xff, all * sizeof *position);
+    stack[depth++] = header;
+    next[header] = function->edge_first[header];
+    position[header] = 0; /* seen */
+    while (depth) {
+        uint32_t block = stack[depth - 1];
+        if (next[block] == function->edge_first[block + 1]) {
+            order[--at] = block;
+            depth--;
+            continue;
+        }
+        uint32_t to = function->edges[next[block]++];
+        if (position[to] != LWP_NONE || !code_loop_holds(code, loop, function->blocks[to].loop))
+            continue;
+        position[to] = 0;
+        next[to] = function->edge_first[to];
+        stack[depth++] = to;
+    }
+    memmove(order, order + at, (all - at) * sizeof *order);
+    for (uint32_t i = 0; i < all - at; i++)
+        position[order[i]] = i;
+    free(stack);
+    free(next);
+    return all - at;
+}
+
 void code_flow_free(struct code_kept *functions)
 {
     for (size_t i = 0; i < functions->count; i++)

@@ -29,6 +29,11 @@ uint32_t code_loop_at(struct code_module *module, uint64_t address);
 /* Whether the loop (or LWP_NONE) is `outer` or inside it. */
 bool code_loop_holds(const struct lwp_code *code, uint32_t outer, uint32_t loop);
 
+/* The loop's blocks from its header on, in reverse postorder, into `order` (room: the function's blocks), and where each block is in it
+ * into `position` (by block; LWP_NONE: not in the loop). Returns how many they are. */
+uint32_t code_loop_order(const struct lwp_code *code, const struct flow_function *function, uint32_t loop, uint32_t header, uint32_t *order,
+                         uint32_t *position);
+
 void code_flow_free(struct code_kept *functions);
 
 #endif

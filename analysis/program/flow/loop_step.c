@@ -137,39 +137,6 @@ static void state_merge(struct state *in, const struct state *from)
     in->reached = true;
 }
 
-/* Reverse postorder of the loop's blocks from its header. False: there are too many. */
-static bool pass_order(struct pass *pass, uint32_t header)
-{
-    const struct flow_function *function = pass->function;
-    const uint32_t all = function->block_count;
-    uint32_t *stack = lwp_zeroed(all, sizeof *stack), *next = lwp_zeroed(all, sizeof *next), depth = 0, at = all;
-    memset(pass->position, 0xff, all * sizeof *pass->position);
-    stack[depth++] = header;
-    next[header] = function->edge_first[header];
-    pass->position[header] = 0;
-    while (depth) {
-        uint32_t block = stack[depth - 1];
-        if (next[block] == function->edge_first[block + 1]) {
-            pass->order[--at] = block;
-            depth--;
-            continue;
-        }
-        uint32_t to = function->edges[next[block]++];
-        if (pass->position[to] != LWP_NONE || !code_loop_holds(pass->module->code, pass->loop, function->blocks[to].loop))
-            continue;
-        pass->position[to] = 0;
-        next[to] = function->edge_first[to];
-        stack[depth++] = to;
-    }
-    pass->count = all - at;
-    memmove(pass->order, pass->order + at, pass->count * sizeof *pass->order);
-    for (uint32_t i = 0; i < pass->count; i++)
-        pass->position[pass->order[i]] = i;
-    free(stack);
-    free(next);
-    return pass->count <= BLOCKS_MOST;
-}
-
 /* Notes what the block changes with the loops inside the one passed that hold it. */
 static void pass_note_changes(struct pass *pass, uint32_t block)
 {
@@ -297,7 +264,9 @@ enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t modul
     pass.position = lwp_zeroed(count, sizeof *pass.position);
     pass.changed = lwp_zeroed(count, sizeof *pass.changed);
     kind = LWP_LOOP_STEP_UNKNOWN;
-    if (header != LWP_NONE && pass_order(&pass, header)) {
+    if (header != LWP_NONE)
+        pass.count = code_loop_order(code, pass.function, pass.loop, header, pass.order, pass.position);
+    if (pass.count && pass.count <= BLOCKS_MOST) {
         pass.in = lwp_zeroed(pass.count, sizeof *pass.in);
         kind = pass_access(&pass, address, loaded_rows, step);
         free(pass.in);

@@ -48,40 +48,6 @@ struct walk {
     size_t access_count, access_capacity;
 };
 
-/* Reverse postorder of the body from its header. */
-static void walk_order(struct walk *walk, uint32_t header)
-{
-    const struct flow_function *function = walk->function;
-    uint32_t count = function->block_count, depth = 0, at = count;
-    uint32_t *stack = lwp_zeroed(count, sizeof *stack), *next = lwp_zeroed(count, sizeof *next);
-    uint8_t *seen = lwp_zeroed(count, 1);
-    stack[depth++] = header;
-    next[header] = function->edge_first[header];
-    seen[header] = 1;
-    while (depth) {
-        uint32_t b = stack[depth - 1];
-        if (next[b] == function->edge_first[b + 1]) {
-            walk->order[--at] = b;
-            depth--;
-            continue;
-        }
-        uint32_t to = function->edges[next[b]++];
-        if (seen[to] || !code_loop_holds(walk->module->code, walk->loop, function->blocks[to].loop))
-            continue;
-        seen[to] = 1;
-        next[to] = function->edge_first[to];
-        stack[depth++] = to;
-    }
-    walk->count = count - at;
-    memmove(walk->order, walk->order + at, walk->count * sizeof *walk->order);
-    memset(walk->position, 0xff, count * sizeof *walk->position);
-    for (uint32_t i = 0; i < walk->count; i++)
-        walk->position[walk->order[i]] = i;
-    free(stack);
-    free(next);
-    free(seen);
-}
-
 static struct symbolic symbolic_at(const struct registers *now, int8_t reg)
 {
     return reg >= 0 ? now->of[reg] : (struct symbolic){.reg = reg};
@@ -212,7 +178,7 @@ static const struct loop_accesses *loop_accesses(struct code_module *module, con
     walk.order = lwp_zeroed(count, sizeof *walk.order);
     walk.position = lwp_zeroed(count, sizeof *walk.position);
     walk.changed_below = lwp_zeroed(count, sizeof *walk.changed_below);
-    walk_order(&walk, function->blocks[block].header);
+    walk.count = code_loop_order(walk.module->code, function, walk.loop, function->blocks[block].header, walk.order, walk.position);
     if (walk.count <= SIBLING_BLOCK_LIMIT) {
         walk.in = lwp_zeroed(walk.count, sizeof *walk.in);
         walk_values(&walk);
