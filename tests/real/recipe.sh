@@ -8,10 +8,11 @@
 #     sampled    SIZE of the runs that are sampled, some 2 s
 #     traced     SIZE of the runs that see every access or unwind at every allocation
 #     build      function: builds with $CFLAGS in $TREE, the current folder
+#     here       the folder of client.py, which is for servers
 #     run        function: in an empty folder, makes its input, runs the program as `$WITH program`, and prints what depends on
 #                nothing but the program and SIZE
 set -u
-program=$1 step=$2
+program=$1 step=$2 here=$(cd "$(dirname "$0")" && pwd)
 sampled=100 traced=20 debs= needs= language=c
 . "$(dirname "$0")/programs/$program.sh" || exit 1
 case $step in

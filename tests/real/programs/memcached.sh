@@ -13,33 +13,19 @@ run() {
     rm -f socket
     $WITH "$TREE/memcached" -s "$PWD/socket" -u root -A -t 2 -m 512 > server.out 2>&1 < /dev/null &
     server=$!
-    python3 - "$SIZE" <<'P'
-import hashlib, socket, sys, threading, time
-size = int(sys.argv[1])
-for _ in range(600):
-    try:
-        s = socket.socket(socket.AF_UNIX); s.connect("socket"); break
-    except OSError:
-        time.sleep(0.05)
-replies = hashlib.sha256()
+    PYTHONPATH=$here python3 -B - "$SIZE" <<'P'
+import sys
+from client import Client
+size, server = int(sys.argv[1]), Client("socket")
 def send(lines):
-    data = b"".join(lines) + b"mn\r\n"
-    writer = threading.Thread(target=s.sendall, args=(data,)); writer.start()
-    got = b""
-    while not got.endswith(b"MN\r\n"):
-        part = s.recv(1 << 20)
-        if not part: break
-        replies.update(part); got = (got + part)[-8:]
-    writer.join()
+    server.send(b"".join(lines) + b"mn\r\n", b"MN\r\n")
 n = 2000 * size
 for base in range(0, n, 10000):
     send([b"set key%d 0 0 %d\r\n%s\r\n" % (i, 20 + i % 200, b"v" * (20 + i % 200)) for i in range(base, base + 10000)])
     for r in range(3):
         send([b"get key%d\r\n" % (i * (7919 + r) % n) for i in range(base, base + 10000)])
     send([b"delete key%d\r\n" % (i * 7) for i in range(base // 7, base // 7 + 500)])
-print(replies.hexdigest())
-s.sendall(b"shutdown\r\n")
-s.recv(100)
+server.shut_down(b"shutdown\r\n")
 P
     wait $server
 }

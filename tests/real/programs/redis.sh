@@ -10,28 +10,15 @@ run() {
     $WITH "$TREE/src/redis-server" --port 0 --unixsocket "$PWD/socket" --save '' --appendonly no --dir "$PWD" \
         --hash-max-listpack-entries 8 --io-threads 1 --activerehashing no --loglevel warning > server.out 2>&1 < /dev/null &
     server=$!
-    python3 - "$SIZE" <<'P'
-import hashlib, socket, sys, time
-size = int(sys.argv[1])
-for _ in range(600):
-    try:
-        s = socket.socket(socket.AF_UNIX); s.connect("socket"); break
-    except OSError:
-        time.sleep(0.05)
-replies = hashlib.sha256()
+    PYTHONPATH=$here python3 -B - "$SIZE" <<'P'
+import sys
+from client import Client
+size, server = int(sys.argv[1]), Client("socket")
 def word(text):
     text = str(text).encode()
     return b"$%d\r\n%s\r\n" % (len(text), text)
 def send(commands, marker):
-    data = b"".join(b"*%d\r\n" % len(c) + b"".join(word(w) for w in c) for c in commands + [["echo", marker]])
-    import threading
-    writer = threading.Thread(target=s.sendall, args=(data,)); writer.start()
-    got, end = b"", word(marker)
-    while not got.endswith(end):
-        part = s.recv(1 << 20)
-        if not part: break
-        replies.update(part); got = (got + part)[-200:]
-    writer.join()
+    server.send(b"".join(b"*%d\r\n" % len(c) + b"".join(word(w) for w in c) for c in commands + [["echo", marker]]), word(marker))
 n = 1000 * size
 for base in range(0, n, 10000):
     send([["set", "key:%d" % i, "value:%d" % (i * 31 % 1009)] for i in range(base, base + 10000)], "a%d" % base)
@@ -43,9 +30,7 @@ for base in range(0, n, 10000):
 for i in range(5):
     send([["zrange", "sorted:%d" % k, 0, 50] for k in range(50)] + [["incr", "counter"]] * 2000
          + [["del", "key:%d" % (k * 5 + i)] for k in range(n // 50)], "g%d" % i)
-print(replies.hexdigest())
-s.sendall(b"*2\r\n$8\r\nshutdown\r\n$6\r\nnosave\r\n")
-s.recv(100)
+server.shut_down(b"*2\r\n$8\r\nshutdown\r\n$6\r\nnosave\r\n")
 P
     wait $server
 }
