@@ -34,16 +34,21 @@ static struct lwp_silence ask(struct lwp_profile *profile, size_t findings, stru
     return silence;
 }
 
+static void assert_says(const struct lwp_silence *silence, const char *kind, const char *code, const char *says)
+{
+    assert_string_equal(silence->kind, kind);
+    assert_string_equal(silence->code, code);
+    if (!strstr(silence->sentence, says))
+        fail_msg("%s: '%s' does not say '%s'", code, silence->sentence, says);
+}
+
 static void check(unsigned samples, unsigned stalled, unsigned unknown, const char *kind, const char *code, const char *says)
 {
     struct lwp_profile profile;
     struct lwp_coverage coverage;
     fill(&profile, samples, stalled, unknown);
     struct lwp_silence silence = ask(&profile, 0, &coverage);
-    assert_string_equal(silence.kind, kind);
-    assert_string_equal(silence.code, code);
-    if (!strstr(silence.sentence, says))
-        fail_msg("%s: '%s' does not say '%s'", code, silence.sentence, says);
+    assert_says(&silence, kind, code, says);
     assert_true(!strcmp(kind, "not_measured") == (silence.help != NULL));
     if (samples) {
         assert_string_equal(coverage.of, "time");
@@ -94,10 +99,7 @@ static void check_windows(uint64_t instructions, uint64_t recorded, unsigned sam
     profile.instructions = instructions;
     profile.instructions_recorded = recorded;
     struct lwp_silence silence = ask(&profile, 0, &coverage);
-    assert_string_equal(silence.kind, kind);
-    assert_string_equal(silence.code, code);
-    if (!strstr(silence.sentence, says))
-        fail_msg("%s: '%s' does not say '%s'", code, silence.sentence, says);
+    assert_says(&silence, kind, code, says);
     assert_string_equal(coverage.of, "instructions");
     assert_float_equal(coverage.share, (double)recorded / (double)instructions, 1e-9);
     assert_non_null(coverage.sentence);

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_NEEDED = 24, SAMPLES_GOOD = 150, SAMPLES_MANY = 500, PADS_TRIED = 8, LOOPS_MOST = 16 };
+enum { SAMPLES_NEEDED = 24, PADS_TRIED = 8, LOOPS_MOST = 16 };
 
 static const double share_least = 0.02, gain_least = 1.02;
 
@@ -287,7 +287,7 @@ static void conflict_gain(struct conflict_making *making, struct lwp_conflict *c
 
 static const char *conflict_confidence(const struct lwp_conflict *conflict)
 {
-    return conflict->weight.samples >= SAMPLES_MANY ? "high" : conflict->weight.samples >= SAMPLES_GOOD ? "medium" : "low";
+    return conflict->weight.samples >= LWP_SAMPLES_MANY ? "high" : conflict->weight.samples >= LWP_SAMPLES_GOOD ? "medium" : "low";
 }
 
 static void conflict_arrays(const struct conflict_making *making, struct lwp_conflict *conflict, size_t padded)

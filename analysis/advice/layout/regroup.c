@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500, PRUNED = -2 };
+enum { SAMPLES_NEEDED = 40, PRUNED = -2 };
 
 static const double shared_always = 0.99, gain_needed = 1.02;
 static const double apart = -1e6; /* affinity of what must not be in one group: no average makes up for it */
@@ -47,9 +47,9 @@ static const char *regroup_confidence(const struct lwp_profile *profile, const s
         sure &= object->type != NULL || object->element_probability > 0.99;
         typed &= object->type != NULL; /* by the addresses alone there is one witness only */
     }
-    if (sure && typed && regroup->weight.samples >= SAMPLES_MANY)
+    if (sure && typed && regroup->weight.samples >= LWP_SAMPLES_MANY)
         return "high";
-    return sure && regroup->weight.samples >= SAMPLES_GOOD ? "medium" : "low";
+    return sure && regroup->weight.samples >= LWP_SAMPLES_GOOD ? "medium" : "low";
 }
 
 /* Whether some loop uses the array and not all of the others, or the others and not it. */

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_GOOD = 150, SAMPLES_MANY = 500 };
-
 static const double affinity_least = 0.5, cold_share = 0.01;
 static const double witnessed_least = 0.5; /* of the accesses: those whose field the code names, too */
 
@@ -51,9 +49,9 @@ static const char *split_confidence(const struct lwp_profile *profile, const str
     /* A declared variable needs no pointer to tell its type. */
     bool declared = first->kind == LWP_OBJECT_STATIC && first->type_exact;
     bool witnessed = layout->type && (declared || agreement->compared >= witnessed_least * agreement->looked_at);
-    if (layout->weight.samples >= SAMPLES_MANY && witnessed && layout->probability > 0.99)
+    if (layout->weight.samples >= LWP_SAMPLES_MANY && witnessed && layout->probability > 0.99)
         return "high";
-    if (layout->weight.samples >= SAMPLES_GOOD && layout->probability > 0.95)
+    if (layout->weight.samples >= LWP_SAMPLES_GOOD && layout->probability > 0.95)
         return "medium";
     return "low";
 }

@@ -96,8 +96,8 @@ static double order_range(const struct lwp_offsets *offsets)
 {
     uint64_t low = UINT64_MAX, high = 0;
     for (uint32_t i = 0; i < offsets->count; i++) {
-        low = offsets->items[i] < low ? offsets->items[i] : low;
-        high = offsets->items[i] > high ? offsets->items[i] : high;
+        LWP_LOWER(low, offsets->items[i]);
+        LWP_RAISE(high, offsets->items[i]);
     }
     return offsets->count ? (double)(high - low) : 0;
 }

@@ -85,7 +85,7 @@ struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count,
 struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step, uint64_t line)
 {
     struct lwp_order_columns columns = {0};
-    uint64_t places[PLACES_MOST], size = (uint64_t)llabs(step->bytes), low = UINT64_MAX, high = 0;
+    uint64_t places[PLACES_MOST], size = (uint64_t)llabs(step->bytes);
     size_t count = 0, distinct = 0;
     for (uint32_t i = 0; i < offsets->count && count < PLACES_MOST; i++)
         places[count++] = step->blocks || !size ? offsets->items[i] : offsets->items[i] % size;
@@ -95,9 +95,7 @@ struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, co
     struct lwp_stride apart = lwp_stride_estimate(places, count);
     if (distinct < COLUMNS_LEAST || !apart.bytes || apart.bytes >= line)
         return columns;
-    for (size_t i = 0; i < count; i++)
-        low = places[i] < low ? places[i] : low, high = places[i] > high ? places[i] : high;
-    double range = (double)(high - low) / (double)apart.bytes + 1, width = (double)line;
+    double range = (double)(places[count - 1] - places[0]) / (double)apart.bytes + 1, width = (double)line;
     columns.apart = apart.bytes;
     columns.lines = ceil(range * (double)apart.bytes / width) / range;
     return columns;
