@@ -47,7 +47,7 @@ static json_t *json_processes(const struct lwp_profile *profile)
                                       processes[i].rank < 0 ? json_null() : json_integer(processes[i].rank), NULL));
 }
 
-/* Of the run, waiting for memory; null where most of it is not known. */
+/* Of the run, stalled on memory; null where most of it is not known. */
 static json_t *json_stall_share(const struct lwp_json_tables *tables)
 {
     const struct lwp_profile *profile = tables->profile;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What several wrappers merge is told apart: each array has the name of the function that makes it, however many wrappers are
+# What several wrappers merge is distinguished: each array has the name of the function that makes it, however many wrappers are
 # between it and malloc, whether they have frame pointers, are in a shared library, allocate on the stack or recurse. Every path
 # recorded is one that a control finds that unwinds at every allocation.
 set -euo pipefail

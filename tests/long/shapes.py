@@ -18,7 +18,7 @@ The truth is in the programs, in rows of "/// NAME key=value..." ("//!" in Rust,
     name         what the object may be called: variables that keep it; its type, and functions of the path but wrappers (below), too
     wrappers     functions of the path that only pass memory on: an object is not called after them
     stack        the object lies on the stack
-    block        bytes of the block, where that is what tells two objects apart
+    block        bytes of the block, where that distinguishes two objects
     flags, with  for the compiler; strip: no symbols; like: as in the rows of another shape but for what is said; of: of its program, too
     must=right   unknown is not enough
 "NAME and ..." is another object that walk() uses; "NAME or ..." another way to see the first one."""

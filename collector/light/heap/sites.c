@@ -1,5 +1,5 @@
 /* A small block's path and size are found by the innermost return address, and by as many words of the stack more as
- * tell its chains apart. Whether the stack really holds the chain found is looked at each time. */
+ * distinguish its chains. Whether the stack really holds the chain found is looked at each time. */
 #define _GNU_SOURCE
 #include "collector/light/heap/sites.h"
 
@@ -181,7 +181,7 @@ static uint32_t sites_fork(struct lwp_sites *sites, const struct lwp_chain *chai
         chain->words[at] > UINT16_MAX)
         return 0;
     sites_add_path(sites, path, 0);
-    path->words = (uint16_t)chain->words[at]; /* what was told apart further out is found again */
+    path->words = (uint16_t)chain->words[at]; /* what further words distinguished is found again */
     path->fork = at < chain->near ? LWP_FORK_NEAR : LWP_FORK_END;
     return at;
 }

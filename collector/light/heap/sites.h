@@ -14,7 +14,7 @@ enum { LWP_ALLOCATION_PATHS = 2048 };
 
 enum { LWP_FORK_NONE, LWP_FORK_NEAR, LWP_FORK_END };
 
-/* Blocks of one size from one chain of return addresses; or, where several chains begin alike, what tells them apart:
+/* Blocks of one size from one chain of return addresses; or, where several chains begin alike, what distinguishes them:
  * one more word of the stack. It leads to another entry, and is no more than a hint: the chain decides. */
 struct lwp_allocation_path {
     uint64_t key;   /* of the innermost return address, the size, and the words that lead here; 0: free */
