@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The report in headless Chromium: the exported file and the served page show the same in every view, by deep link, in light
 and dark; nothing is logged, nothing is loaded from elsewhere, hostile text stays text, and copying copies."""
+# Waits: for the browser
 import json, os, re, signal, sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")

@@ -3,4 +3,4 @@
 set -u
 . "$SRC/tests/truth/size_runs.sh"
 options="-F 2000 --max-overhead 25" ROUNDS=75 # samples as of 300 rounds
-size_runs 8 12 24 40 64 72 100 136 && DEBUG= size_runs 16 20 48 80 96 128
+size_runs 12 64 136 && DEBUG= size_runs 20 96

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The page of a run that goes on, in headless Chromium: its numbers grow, it becomes the report by itself and stays where the
 reader was when its result changes; the index marks the run. Nothing is logged, nothing is asked of others."""
+# Waits: for the browser
 import json, os, re, signal, subprocess, sys, time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")

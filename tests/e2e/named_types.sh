@@ -4,8 +4,6 @@
 set -u
 . "$SRC/tests/truth/named_types.sh"
 named_types records.c gcc -O2 -g
-named_types tricks.c gcc -O2 -g
-named_types records.c clang -gdwarf-4 -O2 -g
 named_types classes.cc g++ -O2 -g
 named_types derived.f90 gfortran -O2 -g
 named_types slices.rs rustc -O -g

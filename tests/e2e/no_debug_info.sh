@@ -1,12 +1,10 @@
 #!/bin/sh
-# Without debug information the same groups come as offsets: built without -g, and stripped of symbols as well.
+# Without debug information the same groups come as offsets: built without -g and stripped of symbols.
 set -u
 . "$SRC/tests/truth/advice_runs.sh"
 status=0
-example_build neuron "$TMP/plain" || exit 1
 example_build neuron "$TMP/stripped" -s || exit 1
 example_build tree "$TMP/tree" -s || exit 1
-advice_mostly neuron "$TMP/plain" 1 offsets || status=1
 advice_mostly neuron "$TMP/stripped" 1 offsets || status=1
 advice_mostly tree "$TMP/tree" 1 offsets || status=1
 exit $status
