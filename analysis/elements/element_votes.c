@@ -68,15 +68,22 @@ static bool element_is_table(const struct lwp_object *object, const struct lwp_c
 }
 
 /* What the block is called: by what keeps it for good, as far as functions hand it to their callers. Of many small blocks only the
- * newest is in a member. NULL: unknown. */
+ * newest is in a member, but all are in an array. NULL: unknown. What keeps a pointer into the block is called `inside`: it keeps
+ * the block where an element begins there. */
 static const char *element_name_of_block(struct lwp_profile *profile, const struct lwp_object *object, uint32_t node,
-                                         struct lwp_candidate *candidate)
+                                         struct lwp_candidate *candidate, struct lwp_element_inside *inside)
 {
     enum { CALLERS_ASKED = 16 };
     const char *name = candidate->variable;
+    int64_t at = 0;
     for (int i = 0; i < CALLERS_ASKED; i++) {
-        if (candidate->kept && !object->pool_size)
-            return candidate->kept;
+        if (candidate->kept && (!object->pool_size || candidate->kept_in_array)) {
+            if (at + candidate->kept_at == 0)
+                return candidate->kept;
+            if (!inside->name)
+                *inside = (struct lwp_element_inside){candidate->kept, at + candidate->kept_at};
+        }
+        at += candidate->returned_at;
         if (!candidate->returned)
             return name;
         node = profile->contexts[node].parent;
@@ -110,7 +117,7 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
                 return;
             struct lwp_candidate holder = candidate;
             /* A buffer of bytes may become anything. */
-            votes->holder = element_name_of_block(profile, object, node, &holder);
+            votes->holder = element_name_of_block(profile, object, node, &holder, &votes->inside);
             element_vote(votes, candidate.type, votes->holder,
                          all * (candidate.type->bytes <= 1 ? 0.1
                                 : candidate.exact          ? 6

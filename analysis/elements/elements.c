@@ -267,6 +267,11 @@ static int element_by_score(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+static bool element_starts_at(const struct lwp_object *object, int64_t at)
+{
+    return object->element_spacing && (at - (int64_t)object->element_start) % (int64_t)object->element_spacing == 0;
+}
+
 static void element_decide(struct lwp_profile *profile, uint32_t index, const struct lwp_element_evidence *evidence,
                            const struct lwp_element_code *code)
 {
@@ -296,8 +301,8 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
         object->element_probability = object->single || candidate->exact ? 1 : evidence->probability;
         if (holder && !candidate->exact && holder->variable && !object->variable)
             object->variable = lwp_arena_printf(profile->arena, "%s->%s", holder->variable, element_last(holder)->name);
-        else if (candidate->variable && !object->variable)
-            object->variable = candidate->variable;
+        else if (!object->variable)
+            object->variable = element_starts_at(object, votes.inside.at) && votes.inside.name ? votes.inside.name : candidate->variable;
         return;
     }
     if (object->kind == LWP_OBJECT_STACK)

@@ -25,8 +25,7 @@ static bool value_match_register(Dwarf_Die *variable, Dwarf_Die *function, void 
     struct code_location location = code_variable_location(search->module, variable, function, search->pc);
     struct code_pointee one;
     if (location.kind != CODE_LOCATION_REGISTER || location.offset || !(search->registers >> location.reg & 1) ||
-        !code_variable_pointer(search->module, variable, 0, &one) || one.descriptor ||
-        (search->found && one.bytes <= search->best->bytes))
+        !code_variable_pointer(search->module, variable, 0, &one) || one.descriptor || (search->found && one.bytes <= search->best->bytes))
         return false;
     *search->best = one;
     search->found = true;
@@ -44,8 +43,7 @@ static bool value_named(struct code_module *module, uint64_t pc, uint32_t regist
 static bool value_stored(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
 {
     struct code_target target;
-    return code_points_to(module, pc, &target) &&
-           code_pointer_through(module, &target.pointee, target.offset, target.modulus, pointee) &&
+    return code_points_to(module, pc, &target) && code_pointer_through(module, &target.pointee, target.offset, target.modulus, pointee) &&
            !pointee->descriptor;
 }
 
@@ -65,21 +63,24 @@ static bool value_of_this(struct code_module *module, uint64_t target, struct co
     return false;
 }
 
-/* Who holds the result: registers, and slots of the frame by their offset from the CFA. */
+/* Who holds the result: registers, and slots of the frame by their offset from the CFA; and how far on from the result each points. */
 struct value_way {
     uint64_t pc;
     uint32_t registers;
-    int64_t slots[VALUE_SLOTS];
     uint32_t slot_count;
+    int64_t moved_by[CODE_REGISTERS];
+    struct value_slot {
+        int64_t at, moved_by;
+    } slots[VALUE_SLOTS];
     bool moved; /* what is a constant off counts, too: an allocator's header is before it */
 };
 
-static bool value_slot(const struct value_way *way, int64_t at)
+static const struct value_slot *value_slot(const struct value_way *way, int64_t at)
 {
     for (uint32_t i = 0; i < way->slot_count; i++)
-        if (way->slots[i] == at)
-            return true;
-    return false;
+        if (way->slots[i].at == at)
+            return &way->slots[i];
+    return NULL;
 }
 
 static bool value_frame(struct code_module *module, uint64_t pc, const struct lwp_memory_operand *memory, int64_t *at)
@@ -108,8 +109,7 @@ static enum value_told value_tells(struct code_module *module, const struct valu
             return VALUE_KEPT;
         }
     }
-    if (instruction->flow == CODE_FLOW_CALL && holders >> CODE_RDI & 1 &&
-        value_of_this(module, instruction->target, pointee))
+    if (instruction->flow == CODE_FLOW_CALL && holders >> CODE_RDI & 1 && value_of_this(module, instruction->target, pointee))
         return VALUE_OF_THIS;
     return VALUE_NOT_TOLD;
 }
@@ -126,6 +126,12 @@ static bool value_comes_back(struct code_module *module, const struct code_instr
     return name && code_is_one_of(name, names);
 }
 
+static void value_hold(struct value_way *way, int8_t to, int64_t moved_by)
+{
+    way->registers |= 1u << to;
+    way->moved_by[to] = moved_by;
+}
+
 /* Who holds the result after the instruction. */
 static void value_follow(struct code_module *module, struct value_way *way, const struct code_instruction *instruction)
 {
@@ -136,22 +142,22 @@ static void value_follow(struct code_module *module, struct value_way *way, cons
     bool pushes = instruction->flow == CODE_FLOW_CALL || instruction->written >> CODE_RSP & 1;
     if (framed && instruction->memory.store && !held && !pushes) /* something else is there now */
         for (uint32_t i = 0; i < way->slot_count; i++)
-            if (way->slots[i] == at)
+            if (way->slots[i].at == at)
                 way->slots[i] = way->slots[--way->slot_count];
     if (held && framed && !value_slot(way, at) && way->slot_count < VALUE_SLOTS)
-        way->slots[way->slot_count++] = at;
+        way->slots[way->slot_count++] = (struct value_slot){at, way->moved_by[instruction->source]};
     const struct code_linear *linear = &instruction->linear;
     int8_t copied = linear->plus && !way->moved ? -1 : code_copied_register(linear);
-    bool reloaded = instruction->loads && framed && value_slot(way, at);
+    const struct value_slot *reloaded = instruction->loads && framed ? value_slot(way, at) : NULL;
     bool back = (instruction->flow == CODE_FLOW_CALL || instruction->flow == CODE_FLOW_JUMP) && holders >> CODE_RDI & 1 &&
                 value_comes_back(module, instruction);
     way->registers &= ~instruction->written;
     if (back)
-        way->registers |= 1u << CODE_RAX;
+        value_hold(way, CODE_RAX, way->moved_by[CODE_RDI]);
     if (copied >= 0 && holders >> copied & 1)
-        way->registers |= 1u << linear->to;
+        value_hold(way, linear->to, way->moved_by[copied] + linear->plus);
     if (reloaded)
-        way->registers |= 1u << instruction->destination;
+        value_hold(way, instruction->destination, reloaded->moved_by);
 }
 
 /* To the next instruction; the other way of a branch becomes one of `ways`. False: the path is not known further. */
@@ -228,9 +234,17 @@ static void holder_of_instruction(const struct value_way *way, const struct code
     search->way = way;
     if (search->best)
         code_variables_inlined(search->module, way->pc, holder_match, search, &search->inlined);
-    if (!holder->kept && value_tells(search->module, way, instruction, &pointee) == VALUE_KEPT && *pointee.name)
+    const struct lwp_memory_operand *into = &instruction->memory;
+    bool itself = into->base >= 0 && way->registers >> into->base & 1; /* a pointer in the block to another place of it */
+    if (!holder->kept && !itself && value_tells(search->module, way, instruction, &pointee) == VALUE_KEPT && *pointee.name) {
         holder->kept = pointee.name;
-    holder->returned |= instruction->flow == CODE_FLOW_END && way->registers >> CODE_RAX & 1;
+        holder->kept_at = way->moved_by[instruction->source];
+        holder->kept_in_array = into->index >= 0;
+    }
+    if (instruction->flow == CODE_FLOW_END && way->registers >> CODE_RAX & 1 && !holder->returned) {
+        holder->returned = true;
+        holder->returned_at = way->moved_by[CODE_RAX];
+    }
 }
 
 void code_holder_of_call(struct code_module *module, uint64_t pc, struct code_holder *holder)

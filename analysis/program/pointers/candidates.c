@@ -211,7 +211,10 @@ enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module_
                                         .exact = !allocator.shared,
                                         .table = allocator.table,
                                         .kept = holder.kept,
-                                        .returned = holder.returned};
+                                        .kept_at = holder.kept_at,
+                                        .kept_in_array = holder.kept_in_array,
+                                        .returned = holder.returned,
+                                        .returned_at = holder.returned_at};
     return type ? LWP_BLOCK_KNOWN : LWP_BLOCK_UNKNOWN;
 }
 

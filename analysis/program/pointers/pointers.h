@@ -27,20 +27,22 @@ enum code_result code_result_of_call(struct code_module *module, uint64_t pc, st
 struct code_holder {
     const char *variable; /* the function's own, or else an inlined one's; NULL: none is known */
     const char *kept;     /* a variable outside of functions, or a member; NULL: none is known */
+    int64_t kept_at;      /* how far on from the result that points */
+    bool kept_in_array;   /* by an index: others of the same call may be beside it */
     bool returned;        /* to the caller: its own name for it counts */
+    int64_t returned_at;  /* how far on from the result that points */
 };
 void code_holder_of_call(struct code_module *module, uint64_t pc, struct code_holder *holder);
 
 struct code_allocator {
     bool library; /* all that is at the address, inlined or not, is the library's */
-    bool shared; /* found from a function of its own, which compilers may have merged with one for another T of the same
-                    code */
-    bool table;  /* a hash table's: control bytes follow the elements */
+    bool shared;  /* found from a function of its own, which compilers may have merged with one for another T of the same
+                     code */
+    bool table;   /* a hash table's: control bytes follow the elements */
 };
 
 /* What the allocator of the language's library that holds the call makes: the T of std::allocator<T>, Vec<T>, Box<T>,
  * RawTable<T>. */
-bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee,
-                       struct code_allocator *allocator);
+bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee, struct code_allocator *allocator);
 
 #endif

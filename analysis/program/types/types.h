@@ -8,9 +8,9 @@
 struct lwp_type;
 
 struct lwp_field {
-    const char *name;   /* "" for an anonymous member */
+    const char *name; /* "" for an anonymous member */
     uint64_t offset, bytes;
-    const char *type;   /* its type alone as C text, e.g. "double", "struct node *" */
+    const char *type;        /* its type alone as C text, e.g. "double", "struct node *" */
     const char *declaration; /* the member as C text without ';', e.g. "double w[4]", "int (*cmp)(int)" */
     uint64_t alignment;
     const char *inherited; /* the base class whose member it is; NULL: its own */
@@ -32,17 +32,17 @@ enum lwp_type_owner { LWP_TYPE_OWNER_UNKNOWN, LWP_TYPE_OF_PROJECT, LWP_TYPE_OF_S
 enum lwp_type_kind { LWP_TYPE_STRUCT, LWP_TYPE_UNION, LWP_TYPE_SCALAR, LWP_TYPE_OTHER };
 
 struct lwp_type {
-    const char *name;   /* as written in C or C++: "struct neuron", "Particle", "double" */
-    const char *tag;    /* the bare identifier for a declaration: "neuron" */
+    const char *name; /* as written in C or C++: "struct neuron", "Particle", "double" */
+    const char *tag;  /* the bare identifier for a declaration: "neuron" */
     enum lwp_type_kind kind;
-    bool is_typedef;    /* `name` needs no "struct" (typedef, or C++ class) */
-    bool is_class;      /* C++ with bases or methods: a C declaration would not be the whole truth */
+    bool is_typedef; /* `name` needs no "struct" (typedef, or C++ class) */
+    bool is_class;   /* C++ with bases or methods: a C declaration would not be the whole truth */
     uint64_t bytes;
     uint64_t alignment; /* what its members need, or it was declared with; 1: unknown */
     bool aligned;       /* declared with an alignment of its own (alignas, __attribute__((aligned))) */
     enum lwp_language language;
     enum lwp_type_owner owner;
-    const char *file;   /* where it is declared, with its folder; NULL: unknown */
+    const char *file; /* where it is declared, with its folder; NULL: unknown */
     uint32_t line;
     const struct lwp_field *fields; /* of a struct, union or class, in order of offset; bases flattened */
     uint32_t field_count;
@@ -60,12 +60,14 @@ struct lwp_candidate {
     const struct lwp_type *type;
     const char *variable; /* name of the variable it came through */
     bool exact;
-    bool table; /* of a block: a hash table's; other bytes follow the elements (element_table.h) */
-    const char *kept; /* of a block: the variable outside of functions, or the member, that it is stored in; NULL: none */
-    bool returned;    /* of a block: the function gives it to its caller, whose name for it counts */
+    bool table;          /* of a block: a hash table's; other bytes follow the elements (element_table.h) */
+    const char *kept;    /* of a block: the variable outside of functions, or the member, that it is stored in; NULL: none */
+    int64_t kept_at;     /* how many bytes into the block that points */
+    bool kept_in_array;  /* by an index: others from the same call may be beside it */
+    bool returned;       /* of a block: the function gives it to its caller, whose name for it counts */
+    int64_t returned_at; /* how many bytes into the block that points */
 };
-size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
-                           size_t room);
+size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates, size_t room);
 
 /* The field of an access by its code alone: what the pointer in its registers leads to and the instruction's displacement. */
 struct lwp_code_place {
@@ -84,8 +86,7 @@ bool lwp_types_place(struct lwp_code *code, uint32_t module, uint64_t address, s
 bool lwp_types_hold(const struct lwp_type *outer, uint64_t offset, const struct lwp_type *inner);
 
 /* The same for the function that allocates (call site address = return address - 1): pointer variables in scope. */
-size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
-                         size_t room);
+size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates, size_t room);
 
 /* What the call at the address (return address - 1) allocates: the T of the library's allocator that it is in (Vec<T>,
  * std::allocator<T>), or what the variable, member or method that receives its result says; `is_result`: whether the
@@ -100,8 +101,8 @@ enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module,
 bool lwp_types_wraps(struct lwp_code *code, uint32_t module, uint64_t address, uint32_t inlined);
 
 /* The stack variable at `offset` bytes from the CFA in the frame executing `address`. `start` is its lowest offset. */
-const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset,
-                                          const char **variable, int64_t *start, uint64_t *bytes, uint64_t *elements);
+const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset, const char **variable,
+                                          int64_t *start, uint64_t *bytes, uint64_t *elements);
 
 /* Whether that variable is in memory at times only, where the compiler has no register for it. */
 bool lwp_types_is_spilled(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset);
