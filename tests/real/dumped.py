@@ -35,11 +35,12 @@ class Process:
         return samples
 
     def chain(self, context):
-        """Return addresses, innermost first."""
+        """Return addresses, innermost first, without the 0 that stands for callers that are not the same for all."""
         ips = []
         while context and self.parents.get(context):
             context, ip = self.parents[context]
-            ips.append(ip)
+            if ip:
+                ips.append(ip)
         return ips
 
     def module(self, address):
