@@ -95,11 +95,11 @@ struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_cod
     if (count) {
         code_vote(bases, count, room, &best);
         struct lwp_element_lattice other = {.spacing = spacing ? 0 : code_spacing(bases, count, type->bytes)};
-        if (!spacing && best.share < LWP_ELEMENT_LATTICE_GOOD && other.spacing && count >= ENOUGH)
+        if (!spacing && best.share < LWP_ELEMENT_LATTICE_SURE && other.spacing && count >= ENOUGH)
             code_vote(bases, count, room, &other);
         if (other.share > best.share)
             best = other;
-        for (uint64_t page = LEAST_PAGE; !spacing && best.share < LWP_ELEMENT_LATTICE_GOOD && page <= MOST_PAGE && count >= ENOUGH;
+        for (uint64_t page = LEAST_PAGE; !spacing && best.share < LWP_ELEMENT_LATTICE_SURE && page <= MOST_PAGE && count >= ENOUGH;
              page *= 2) {
             other = (struct lwp_element_lattice){.spacing = type->bytes, .page = page};
             if (page > type->bytes)

@@ -33,6 +33,7 @@ struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_cod
 
 /* Whether it is good enough to name elements by. */
 #define LWP_ELEMENT_LATTICE_GOOD 0.9
+#define LWP_ELEMENT_LATTICE_SURE 0.99 /* fewer disagree than may where fields are named */
 
 /* Where the elements of accesses through pointers to the type begin; the caller frees them. */
 struct lwp_element_base {

@@ -123,7 +123,8 @@ static void parts_witness(const struct parts *parts, struct part *part)
     part->aligned = good >= aligned_least * all;
     part->range = (struct element_range){bases[count / 50].at, bases[count - 1 - count / 50].at + part->type->bytes};
     free(bases);
-    part->single = part->range.high - part->range.low == part->type->bytes && whole->largest < MANY * part->type->bytes;
+    part->single = part->range.high - part->range.low == part->type->bytes &&
+                   (whole->largest < MANY * part->type->bytes || (whole->pool_size && whole->allocations >= MANY));
     part->lattice = lwp_element_code_lattice(parts->code, part->type, part->single && whole->pool_size ? whole->pool_size : 0);
 }
 
@@ -207,7 +208,7 @@ static void parts_move(const struct parts *parts, const struct part *part)
 static void parts_make(struct parts *parts, struct part *part)
 {
     struct lwp_profile *profile = parts->profile;
-    const bool on_lattice = part->lattice.share >= LWP_ELEMENT_LATTICE_GOOD, alone = parts_is_alone(parts, part);
+    const bool on_lattice = part->lattice.share >= LWP_ELEMENT_LATTICE_SURE, alone = parts_is_alone(parts, part);
     part->object = lwp_objects_part(profile, parts->index, part->type);
     const struct lwp_object *whole = &profile->objects[parts->index];
     struct lwp_object *object = &profile->objects[part->object];

@@ -13,6 +13,19 @@ def key(thing):
     return thing["kind"], lines.base(site.get("file")), site.get("line"), lines.plain(site.get("function")), name
 
 
+def place(thing):
+    """Where in each block of its site the only element of an object lies, as (start, end), or None."""
+    if thing["single"] and thing["element_bytes"] and thing["element_start"] is not None:
+        return thing["element_start"], thing["element_start"] + thing["element_bytes"]
+    return None
+
+
+def elsewhere(thing, other):
+    """Both are parts of the same blocks that have nothing in common: one says nothing of the other."""
+    one, two = place(thing), place(other)
+    return one and two and (one[1] <= two[0] or two[1] <= one[0])
+
+
 def check(sampled, traced):
     told, sums = [], collections.Counter()
     known = collections.defaultdict(list)
@@ -29,6 +42,7 @@ def check(sampled, traced):
                 sums["cold_there"] += 1
                 there = f"traced it has {max(other['share'] for other in others):.1%}" if others else "the trace has no such object"
                 told.append(f"{name} is hot; {there}")
+        others = [other for other in others or [] if not elsewhere(thing, other)]
         if not others:
             continue
         sums["objects"] += 1
