@@ -14,14 +14,37 @@ enum { LOOPS_SHOWN = 10, LEFT_OUT_SHOWN = 10 };
 
 static const double loop_share = 0.001;
 
+/* The functions that call the site's, as far as all allocations have them in common: ", called by a() < b()". */
+static const char *layout_callers(const struct lwp_review *review, const json_t *object, const json_t *site)
+{
+    enum { CALLERS_SHOWN = 4 };
+    const json_t *context = lwp_json_entry(review->root, "contexts", object, "context"), *frame;
+    const char *text = "", *last = lwp_json_string_or(site, "function", "");
+    bool above = false, various = json_is_true(json_object_get(context, "various"));
+    size_t i, shown = 0;
+    json_array_foreach(json_object_get(context, "frames"), i, frame) {
+        const char *function = lwp_json_string_or(frame, "function", "");
+        bool same = strcmp(function, last) == 0;
+        if (above && !same && shown++ < CALLERS_SHOWN)
+            text = SAY("%s%s%s()", text, *text ? " < " : ", called by ", *function ? lwp_stable_function(review->arena, function) : "?");
+        above |= same;
+        last = above ? function : last;
+        if (above && strcmp(function, "main") == 0)
+            break;
+    }
+    if (shown > CALLERS_SHOWN)
+        text = SAY("%s < ...", text);
+    return various ? SAY("%s%s", text, *text ? " < various callers" : ", by various callers") : text;
+}
+
 static void layout_declared(struct lwp_review *review, struct lwp_review_item *item, const json_t *object)
 {
     const json_t *declared = json_object_get(object, "declared"), *site = json_object_get(object, "site");
     if (json_is_string(json_object_get(declared, "file")))
         FACT("declared", "at %s:%.0f", lwp_path_last(lwp_json_string_or(declared, "file", "?")), lwp_json_amount(declared, "line"));
     if (json_is_string(json_object_get(site, "file")))
-        FACT("allocated", "in %s() at %s:%.0f", lwp_json_string_or(site, "function", "?"),
-             lwp_path_last(lwp_json_string_or(site, "file", "?")), lwp_json_amount(site, "line"));
+        FACT("allocated", "in %s() at %s:%.0f%s", lwp_json_string_or(site, "function", "?"),
+             lwp_path_last(lwp_json_string_or(site, "file", "?")), lwp_json_amount(site, "line"), layout_callers(review, object, site));
     lwp_review_add_frame(review, item, "declared", declared);
     lwp_review_add_frame(review, item, "allocated", site);
 }
