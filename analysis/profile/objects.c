@@ -346,7 +346,7 @@ static bool object_has_own_name(const struct lwp_object *object)
 {
     const char *name = object->variable;
     bool reserved = name && name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
-    return name && !reserved && strcmp(name, "this") != 0;
+    return name && *name && !reserved && strcmp(name, "this") != 0;
 }
 
 /* By what keeps it, else by its type, else by where it was allocated. */

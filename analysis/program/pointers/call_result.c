@@ -15,6 +15,7 @@ struct register_search {
     uint64_t pc;
     uint32_t registers;
     struct code_pointee *best;
+    struct code_variable_scope scope;
     bool found;
 };
 
@@ -27,6 +28,8 @@ static bool value_match_register(Dwarf_Die *variable, Dwarf_Die *function, void 
     if (location.kind != CODE_LOCATION_REGISTER || location.offset || !(search->registers >> location.reg & 1) ||
         !code_variable_pointer(search->module, variable, 0, &one) || one.descriptor || (search->found && one.bytes <= search->best->bytes))
         return false;
+    if (search->scope.function && code_is_library(search->scope.function))
+        one.name = ""; /* what the library calls it is not what the program does */
     *search->best = one;
     search->found = true;
     return false;
@@ -35,7 +38,7 @@ static bool value_match_register(Dwarf_Die *variable, Dwarf_Die *function, void 
 static bool value_named(struct code_module *module, uint64_t pc, uint32_t registers, struct code_pointee *pointee)
 {
     struct register_search search = {.module = module, .pc = pc, .registers = registers, .best = pointee};
-    code_variables(module, pc, value_match_register, &search);
+    code_variables_scoped(module, pc, value_match_register, &search, &search.scope);
     return search.found;
 }
 
@@ -206,7 +209,8 @@ enum code_result code_result_of_call(struct code_module *module, uint64_t pc, st
 struct holder_search {
     struct code_module *module;
     const struct value_way *way;
-    uint32_t inlined, best;
+    struct code_variable_scope scope;
+    uint32_t best;
     const char *name;
 };
 
@@ -215,13 +219,13 @@ static bool holder_match(Dwarf_Die *variable, Dwarf_Die *function, void *context
     struct holder_search *search = context;
     const struct value_way *way = search->way;
     struct code_pointee one;
-    if (search->inlined >= search->best)
+    if (search->scope.inlined >= search->best || (search->scope.function && code_is_library(search->scope.function)))
         return false;
     struct code_location location = code_variable_location(search->module, variable, function, way->pc);
     bool held = (location.kind == CODE_LOCATION_REGISTER && !location.offset && way->registers >> location.reg & 1) ||
                 (location.kind == CODE_LOCATION_FRAME && value_slot(way, location.offset));
     if (held && code_variable_pointer(search->module, variable, 0, &one) && !one.descriptor && *one.name) {
-        search->best = search->inlined;
+        search->best = search->scope.inlined;
         search->name = one.name;
     }
     return false;
@@ -233,7 +237,7 @@ static void holder_of_instruction(const struct value_way *way, const struct code
     struct code_pointee pointee;
     search->way = way;
     if (search->best)
-        code_variables_inlined(search->module, way->pc, holder_match, search, &search->inlined);
+        code_variables_scoped(search->module, way->pc, holder_match, search, &search->scope);
     const struct lwp_memory_operand *into = &instruction->memory;
     bool itself = into->base >= 0 && way->registers >> into->base & 1; /* a pointer in the block to another place of it */
     if (!holder->kept && !itself && value_tells(search->module, way, instruction, &pointee) == VALUE_KEPT && *pointee.name) {

@@ -21,6 +21,7 @@ struct code_candidates {
 
 struct candidates {
     struct code_module *module;
+    struct code_variable_scope scope; /* of the variable visited */
     struct lwp_candidate items[CANDIDATE_LIMIT];
     size_t count;
     struct candidate_struct { /* whose members may lead on */
@@ -47,7 +48,7 @@ static void candidates_take(struct candidates *all, const struct code_lead *lead
     if (strlen(name) > CANDIDATE_NAME)
         name = "...";
     if (new_type)
-        all->items[all->count++] = (struct lwp_candidate){.type = lead->type, .variable = name};
+        all->items[all->count++] = (struct lwp_candidate){.type = lead->type, .variable = *name ? name : NULL};
     if (new_struct)
         all->structs[all->struct_count++] = (struct candidate_struct){lead->die, name, lead->joint};
 }
@@ -61,6 +62,8 @@ static bool candidates_visit(Dwarf_Die *variable, Dwarf_Die *function, void *con
     (void)function;
     if (!name || !type_die_of(variable, &type))
         return false;
+    if (all->scope.function && code_is_library(all->scope.function))
+        name = ""; /* what the library calls it is not what the program does */
     code_leads_of_type(all->module, type, &leads);
     for (size_t i = 0; i < leads.count; i++)
         candidates_take(all, &leads.items[i], code_intern(all->module->code, name), "");
@@ -87,7 +90,7 @@ static void candidates_collect(struct candidates *all, uint64_t address)
 {
     Dwarf_Die unit;
     size_t opened = 0;
-    code_variables(all->module, address, candidates_visit, all);
+    code_variables_scoped(all->module, address, candidates_visit, all, &all->scope);
     candidates_deepen(all, &opened, 1);
     if (code_unit_at(all->module, address, &unit)) {
         const struct code_leads *globals = code_leads_of_unit(all->module, &unit);
@@ -148,8 +151,8 @@ bool lwp_types_place(struct lwp_code *code, uint32_t module_index, uint64_t addr
 }
 
 /* The exact value's candidate first, when there is one, then the possible ones. */
-static size_t candidates_answer(struct code_module *module, uint64_t address, const struct code_pointee *exact,
-                                struct lwp_candidate *items, size_t room)
+static size_t candidates_answer(struct code_module *module, uint64_t address, const struct code_pointee *exact, struct lwp_candidate *items,
+                                size_t room)
 {
     size_t count = 0;
     const struct lwp_type *type = exact ? code_type(module, exact->type) : NULL;
@@ -162,8 +165,7 @@ static size_t candidates_answer(struct code_module *module, uint64_t address, co
     return count;
 }
 
-size_t lwp_types_at_access(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_candidate *items,
-                           size_t room)
+size_t lwp_types_at_access(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_candidate *items, size_t room)
 {
     struct code_module *module = code_module_at(code, module_index);
     if (!module || !code_dwarf(module) || !room)
@@ -173,8 +175,7 @@ size_t lwp_types_at_access(struct lwp_code *code, uint32_t module_index, uint64_
     return candidates_answer(module, address, exact ? &target.pointee : NULL, items, room);
 }
 
-size_t lwp_types_at_call(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_candidate *items,
-                         size_t room)
+size_t lwp_types_at_call(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_candidate *items, size_t room)
 {
     struct code_module *module = code_module_at(code, module_index);
     if (!module || !code_dwarf(module) || !room)
@@ -256,14 +257,12 @@ static const struct lwp_type *variable_elements(struct code_module *module, Dwar
     if (!type_die_of(variable, &type))
         return NULL;
     plain = type;
-    if (type_die_strip(&plain, NULL) && dwarf_tag(&plain) == DW_TAG_array_type &&
-        !type_die_array(&plain, &type, elements))
+    if (type_die_strip(&plain, NULL) && dwarf_tag(&plain) == DW_TAG_array_type && !type_die_array(&plain, &type, elements))
         return NULL;
     return code_type(module, type);
 }
 
-const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module_index, uint64_t address,
-                                           uint64_t *elements)
+const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module_index, uint64_t address, uint64_t *elements)
 {
     struct code_module *module = code_module_at(code, module_index);
     struct code_static found;
@@ -273,9 +272,8 @@ const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t modul
     return variable_elements(module, &found.die, elements);
 }
 
-const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module_index, uint64_t address,
-                                          int64_t offset, const char **variable, int64_t *start, uint64_t *bytes,
-                                          uint64_t *elements)
+const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module_index, uint64_t address, int64_t offset,
+                                          const char **variable, int64_t *start, uint64_t *bytes, uint64_t *elements)
 {
     struct code_module *module = code_module_at(code, module_index);
     Dwarf_Die die;

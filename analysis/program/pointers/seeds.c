@@ -4,6 +4,7 @@
  * Limits: a value that only the caller knows (DW_OP_entry_value) and computed ones are left out. */
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/pointers/pointer_flow.h"
+#include "analysis/program/pointers/pointers.h"
 
 #include "analysis/program/types/type_die.h"
 #include "analysis/program/types/type_variables.h"
@@ -38,8 +39,8 @@ static bool seed_in_register(const Dwarf_Op *ops, size_t count, struct code_seed
     return true;
 }
 
-static void seeds_of_location(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, const Dwarf_Op *ops,
-                              size_t count, struct code_seed seed)
+static void seeds_of_location(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, const Dwarf_Op *ops, size_t count,
+                              struct code_seed seed)
 {
     uint64_t part = 0;
     if (seeds->count >= SEEDS_LIMIT)
@@ -70,7 +71,7 @@ static void seeds_of_location(struct code_seeds *seeds, struct code_module *modu
     }
 }
 
-static void seeds_of_variable(struct code_seeds *seeds, struct code_module *module, Dwarf_Die *variable, uint32_t scope)
+static void seeds_of_variable(struct code_seeds *seeds, struct code_module *module, Dwarf_Die *variable, uint32_t scope, bool named)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die type;
@@ -80,7 +81,7 @@ static void seeds_of_variable(struct code_seeds *seeds, struct code_module *modu
     ptrdiff_t offset = 0;
     if (!dwarf_attr(variable, DW_AT_location, &attribute) || !type_die_of(variable, &type))
         return;
-    struct code_seed seed = {.scope = scope, .pointee = {.name = code_die_label(module->code, variable)}};
+    struct code_seed seed = {.scope = scope, .pointee = {.name = named ? code_die_label(module->code, variable) : ""}};
     for (int i = 0; i < SEEDS_RANGES; i++) {
         offset = dwarf_getlocations(&attribute, offset, &base, &low, &high, &ops, &count);
         if (offset <= 0)
@@ -98,8 +99,10 @@ void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds)
     int budget = SEEDS_VARIABLES;
     for (uint32_t scope = 0; scope < scopes->count && budget > 0; scope++) {
         const struct code_scope *in = code_scope_with_variables(scopes, scope);
+        const char *function = in->variable_count ? code_scope_name(scopes, scope) : NULL;
+        bool named = !function || !code_is_library(function); /* what the library calls it is not what the program does */
         for (uint32_t i = 0; i < in->variable_count && budget-- > 0; i++)
-            seeds_of_variable(seeds, scopes->module, &in->variables[i], scope);
+            seeds_of_variable(seeds, scopes->module, &in->variables[i], scope, named);
     }
     LWP_SORT(seeds->items, seeds->count, lwp_by_first_two);
 }

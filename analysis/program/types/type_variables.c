@@ -54,8 +54,7 @@ bool code_frame_offset(struct code_module *module, uint64_t pc, int8_t reg, int6
     Dwarf_Op *ops;
     size_t count;
     int8_t found;
-    bool ok = dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 && code_register_op(ops, true, &found, offset) &&
-              found == reg;
+    bool ok = dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 && code_register_op(ops, true, &found, offset) && found == reg;
     free(frame);
     return ok;
 }
@@ -81,8 +80,8 @@ static struct code_location variable_fbreg(struct code_module *module, Dwarf_Die
     int8_t reg;
     int64_t more;
     if (offset <= -VARIABLE_OFFSET_LIMIT || offset >= VARIABLE_OFFSET_LIMIT ||
-        !dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
-        dwarf_getlocation_addr(&attribute, pc, &ops, &count, 1) != 1 || count != 1)
+        !dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) || dwarf_getlocation_addr(&attribute, pc, &ops, &count, 1) != 1 ||
+        count != 1)
         return location;
     if (ops[0].atom == DW_OP_call_frame_cfa)
         return (struct code_location){.kind = CODE_LOCATION_FRAME, .offset = offset};
@@ -100,27 +99,24 @@ static bool variable_address(Dwarf_Attribute *attribute, const Dwarf_Op *op, uin
         *address = op->number;
         return true;
     }
-    if ((op->atom != DW_OP_addrx && op->atom != DW_OP_GNU_addr_index) ||
-        dwarf_getlocation_attr(attribute, op, &indexed) || dwarf_formaddr(&indexed, &found))
+    if ((op->atom != DW_OP_addrx && op->atom != DW_OP_GNU_addr_index) || dwarf_getlocation_attr(attribute, op, &indexed) ||
+        dwarf_formaddr(&indexed, &found))
         return false;
     *address = found;
     return true;
 }
 
-struct code_location code_variable_location(struct code_module *module, Dwarf_Die *variable, Dwarf_Die *function,
-                                            uint64_t pc)
+struct code_location code_variable_location(struct code_module *module, Dwarf_Die *variable, Dwarf_Die *function, uint64_t pc)
 {
     struct code_location location = {.kind = CODE_LOCATION_UNKNOWN};
     Dwarf_Attribute attribute;
     Dwarf_Op *ops;
     size_t count;
-    if (!dwarf_attr(variable, DW_AT_location, &attribute) ||
-        dwarf_getlocation_addr(&attribute, pc, &ops, &count, 1) != 1 || !count)
+    if (!dwarf_attr(variable, DW_AT_location, &attribute) || dwarf_getlocation_addr(&attribute, pc, &ops, &count, 1) != 1 || !count)
         return location;
     if (count == 1 && code_register_op(&ops[0], false, &location.reg, &location.offset))
         location.kind = CODE_LOCATION_REGISTER;
-    else if (count == 2 && ops[1].atom == DW_OP_stack_value &&
-             code_register_op(&ops[0], true, &location.reg, &location.offset))
+    else if (count == 2 && ops[1].atom == DW_OP_stack_value && code_register_op(&ops[0], true, &location.reg, &location.offset))
         location.kind = CODE_LOCATION_REGISTER;
     else if (count == 1 && ops[0].atom == DW_OP_fbreg)
         location = variable_fbreg(module, function, (int64_t)ops[0].number, pc);
@@ -154,26 +150,28 @@ const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, u
 
 bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context)
 {
-    uint32_t inlined;
-    return code_variables_inlined(module, pc, visit, context, &inlined);
+    struct code_variable_scope scope;
+    return code_variables_scoped(module, pc, visit, context, &scope);
 }
 
-bool code_variables_inlined(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context, uint32_t *inlined)
+bool code_variables_scoped(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context,
+                           struct code_variable_scope *of)
 {
     struct code_scopes *scopes = code_scopes_at(module, pc);
     int budget = SCOPE_VISITS;
-    *inlined = 0;
+    *of = (struct code_variable_scope){.inlined = 0};
     if (!scopes)
         return false;
     uint32_t first = code_scope_find(scopes, pc);
     for (uint32_t scope = first; scope != LWP_NONE; scope = scopes->items[scope].parent)
-        *inlined += scope && scopes->items[scope].function == scope;
+        of->inlined += scope && scopes->items[scope].function == scope;
     for (uint32_t scope = first; scope != LWP_NONE; scope = scopes->items[scope].parent) {
         const struct code_scope *in = code_scope_with_variables(scopes, scope);
+        of->function = in->variable_count ? code_scope_name(scopes, scope) : NULL;
         for (uint32_t i = 0; i < in->variable_count && budget-- > 0 && scopes->visits++ < function_visits; i++)
             if (visit(&in->variables[i], &scopes->items[0].die, context))
                 return true;
-        *inlined -= scope && scopes->items[scope].function == scope;
+        of->inlined -= scope && scopes->items[scope].function == scope;
     }
     return false;
 }
@@ -201,15 +199,13 @@ static bool scope_match_frame(Dwarf_Die *variable, Dwarf_Die *function, void *co
     return true;
 }
 
-bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset, Dwarf_Die *variable, int64_t *start,
-                         uint64_t *bytes)
+bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset, Dwarf_Die *variable, int64_t *start, uint64_t *bytes)
 {
     struct frame_search search = {module, pc, offset, start, bytes, variable};
     return code_variables(module, pc, scope_match_frame, &search);
 }
 
-bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset,
-                           struct code_pointee *pointee)
+bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset, struct code_pointee *pointee)
 {
     Dwarf_Die type;
     pointee->name = code_die_label(module->code, variable);
@@ -256,8 +252,7 @@ static void static_take(struct static_walk *walk, Dwarf_Die *die)
     else if (count != 1)
         return;
     Dwarf_Die stripped = type;
-    if (!type_die_strip(&stripped, NULL) ||
-        (!(bytes = code_descriptor_bytes(&stripped)) && (!type_die_bytes(&type, &bytes) || !bytes)) ||
+    if (!type_die_strip(&stripped, NULL) || (!(bytes = code_descriptor_bytes(&stripped)) && (!type_die_bytes(&type, &bytes) || !bytes)) ||
         address + bytes < address)
         return;
     struct code_types *types = walk->types;
@@ -273,8 +268,8 @@ static bool static_walk(struct static_walk *walk, Dwarf_Die *parent, int depth)
         int tag = dwarf_tag(&die);
         if (tag == DW_TAG_variable)
             static_take(walk, &die);
-        else if ((tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_common_block ||
-                  tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
+        else if ((tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_common_block || tag == DW_TAG_subprogram ||
+                  tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
                  !static_walk(walk, &die, depth + 1))
             return false;
     }

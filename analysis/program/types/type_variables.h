@@ -33,8 +33,13 @@ const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, u
 typedef bool code_variable_visit(Dwarf_Die *variable, Dwarf_Die *function, void *context);
 bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context);
 
-/* The same; meanwhile *inlined is how deep inlined functions are nested around the variable visited. */
-bool code_variables_inlined(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context, uint32_t *inlined);
+/* The same; meanwhile *scope is that of the variable visited. */
+struct code_variable_scope {
+    uint32_t inlined;     /* how deep inlined functions are nested around it */
+    const char *function; /* NULL: it has no name */
+};
+bool code_variables_scoped(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context,
+                           struct code_variable_scope *scope);
 
 /* The variable in the frame that holds the offset from the CFA. */
 bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset, Dwarf_Die *variable, int64_t *start,

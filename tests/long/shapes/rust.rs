@@ -4,13 +4,13 @@
 //! rust_vec_push type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape name=recs
 //! rust_boxes type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape,new_rec name=recs,rec
 //! rust_boxes and type=alloc::boxed::Box<rust::Rec,alloc::alloc::Global>|alloc::boxed::Box<rust::Rec> bytes=8 path=main,shape name=recs
-//! rust_deque type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape name=recs
+//! rust_deque type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape name=recs,buf
 //! rust_tree type=Branch|rust::Branch bytes=72 hot=key@0,left@8,right@16 path=main,shape,insert name=root,left,right,branch
 //! rust_map type=(u64,rust::Rec)|(u64,Rec) bytes=104 hot=__0|0@0,__1.load|1.load@60 path=main,shape name=recs
 //! rust_vec_nested type=rust::Body|Body bytes=80 hot=speed.y@48 path=main,shape name=bodies
 //! rust_two type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape,make name=recs
 //! rust_two and type=Branch|rust::Branch bytes=72 hot=count@60 path=main,shape,make name=branches
-//! rust_vec_O0 of=rust_vec flags=-Copt-level=0
+//! rust_vec_O0 like=rust_vec name=recs,data_ptr flags=-Copt-level=0
 //! rust_vec_stripped of=rust_vec strip=1
 #![allow(dead_code, unused_imports)]
 use std::collections::{HashMap, VecDeque};
