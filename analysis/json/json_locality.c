@@ -44,7 +44,7 @@ static json_t *json_row(struct lwp_json_tables *tables, const struct lwp_localit
     const struct lwp_locality_count *count = row->count;
     const struct lwp_hierarchy_plan *here = &profile->machines[LWP_MACHINE_HERE], *elsewhere = &profile->machines[LWP_MACHINE_ELSEWHERE];
     double line = (double)((uint64_t)1 << here->caches.line_shift), accesses = (double)count->accesses;
-    json_t *distance = lwp_json_new("median", json_positive(lwp_locality_median(count)), "beyond",
+    json_t *distance = lwp_json_new("median", json_positive(lwp_locality_median(row)), "beyond",
                                     json_integer((json_int_t)count->distances[LWP_LOCALITY_BEYOND]), "buckets",
                                     json_powers(count->distances, LWP_LOCALITY_BEYOND), NULL);
     json_t *stride = lwp_json_new("dominant", json_real_if(row->stride_share > 0, (double)row->stride / line), "share",

@@ -6,6 +6,7 @@
 #include "analysis/load/trace_replay.h"
 #include "base/order.h"
 
+#include "analysis/caches/distance_counts.h"
 #include "analysis/caches/reuse_distance.h"
 #include "analysis/caches/tlb.h"
 #include "analysis/statistics/heavy_hitters.h"
@@ -47,7 +48,8 @@ struct trace_line {
 /* Frequent values in the file, of an object and a part. */
 struct trace_hitters {
     uint32_t counts; /* index */
-    struct lwp_heavy_hitters of[LWP_LOCALITY_VALUES];
+    struct lwp_heavy_hitters of[LWP_LOCALITY_HITTERS];
+    struct lwp_distance_counts distances;
 };
 
 struct lwp_trace {
@@ -110,12 +112,27 @@ static uint32_t trace_hitters_at(struct lwp_trace *trace, uint32_t counts)
     return *at;
 }
 
+static void trace_distances_flush(struct lwp_trace *trace, struct trace_hitters *hitters)
+{
+    struct lwp_locality_count *count = &trace->counts->items[hitters->counts];
+    for (unsigned page = 0; page < LWP_DISTANCE_PAGES; page++)
+        for (unsigned i = 0; i < LWP_DISTANCE_PAGE && hitters->distances.pages[page]; i++) {
+            const struct lwp_distance_count *of = &hitters->distances.pages[page][i];
+            count->values[LWP_LOCALITY_DISTANCE] += of->count;
+            if (of->count)
+                lwp_locality_values_add(&trace->counts->values, &(struct lwp_locality_value){count->object, count->part,
+                                                                                             LWP_LOCALITY_DISTANCE, of->most, of->count});
+        }
+    lwp_distance_counts_free(&hitters->distances);
+}
+
 /* At the end of a file. */
 static void trace_hitters_flush(struct lwp_trace *trace)
 {
     for (size_t i = 0; i < trace->hitters_count; i++) {
         struct lwp_locality_count *count = &trace->counts->items[trace->hitters[i].counts];
-        for (unsigned of = 0; of < LWP_LOCALITY_VALUES; of++) {
+        trace_distances_flush(trace, &trace->hitters[i]);
+        for (unsigned of = 0; of < LWP_LOCALITY_HITTERS; of++) {
             const struct lwp_heavy_hitters *hitters = &trace->hitters[i].of[of];
             count->values[of] += hitters->all;
             for (size_t k = 0; k < LWP_HEAVY_HITTERS; k++)
@@ -363,6 +380,8 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
         }
     }
     count->distances[distance == LWP_REUSE_FIRST ? LWP_LOCALITY_BEYOND : lwp_locality_bucket(distance)]++;
+    if (distance != LWP_REUSE_FIRST)
+        lwp_distance_counts_add(&trace->hitters[site->hitters].distances, distance);
     count->restarted += restarted;
     count->walks += lwp_tlb_access(&trace->translation, thread, address);
     uint8_t where;

@@ -1,7 +1,7 @@
 #include "analysis/profile/locality_counts.h"
 
+#include "analysis/caches/distance_counts.h"
 #include "base/arena.h"
-
 #include "base/hash.h"
 #include "base/order.h"
 
@@ -31,7 +31,9 @@ static int values_compare(const void *a, const void *b)
 {
     const struct lwp_locality_value *x = a, *y = b;
     int owner = values_owner_compare(x, y);
-    return owner ? owner : (x->value > y->value) - (x->value < y->value);
+    if (owner || x->of != LWP_LOCALITY_DISTANCE)
+        return owner ? owner : LWP_COMPARE(x->value, y->value);
+    return LWP_COMPARE(lwp_distance_interval((uint32_t)x->value), lwp_distance_interval((uint32_t)y->value));
 }
 
 void lwp_locality_values_join(struct lwp_locality_values *values)
@@ -39,10 +41,12 @@ void lwp_locality_values_join(struct lwp_locality_values *values)
     size_t kept = 0;
     LWP_SORT(values->items, values->count, values_compare);
     for (size_t i = 0; i < values->count; i++)
-        if (kept && values_compare(&values->items[kept - 1], &values->items[i]) == 0)
+        if (kept && values_compare(&values->items[kept - 1], &values->items[i]) == 0) {
             values->items[kept - 1].count += values->items[i].count;
-        else
+            LWP_RAISE(values->items[kept - 1].value, values->items[i].value);
+        } else {
             values->items[kept++] = values->items[i];
+        }
     values->count = values->joined = kept;
 }
 

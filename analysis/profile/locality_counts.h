@@ -16,13 +16,15 @@ enum {
     LWP_LOCALITY_PLACES = LWP_CACHE_LEVELS + 1, /* enum lwp_cache_where */
 };
 
-/* What values are frequent of an object in a part of the code, over all files: distances between accesses, and what used lines
- * before. Each file gives its heavy hitters (heavy_hitters.h); here they are only added up, so the order of files does not
- * matter. */
+/* What values are frequent of an object in a part of the code, over all files: distances between accesses, what used lines before,
+ * and reuse distances. Each file gives its heavy hitters (heavy_hitters.h), and all of its reuse distances (distance_counts.h); here
+ * they are only added up, so the order of files does not matter. */
 enum lwp_locality_value_of {
     LWP_LOCALITY_STRIDE, /* bytes between an instruction's accesses */
     LWP_LOCALITY_OUTER,  /* bytes between the starts of two of its strided runs; each counts its accesses */
     LWP_LOCALITY_BEFORE, /* part (renumbered: region) that used the line before, of lines reused beyond the caches of a core; sampled */
+    LWP_LOCALITY_HITTERS, /* the ones above are heavy hitters */
+    LWP_LOCALITY_DISTANCE = LWP_LOCALITY_HITTERS, /* the largest reuse distance of an interval (distance_counts.h); all of them */
     LWP_LOCALITY_VALUES
 };
 
@@ -33,7 +35,8 @@ struct lwp_locality_value {
     uint64_t count;
 };
 
-/* Starts from zero. At most LWP_HEAVY_HITTERS a file, object, part and kind; equal ones are one. */
+/* Starts from zero. At most LWP_HEAVY_HITTERS a file, object, part and kind, or one for each interval of distances; equal ones are
+ * one. */
 struct lwp_locality_values {
     struct lwp_locality_value *items;
     size_t count, room;

@@ -47,6 +47,22 @@ for name in layer speckle; do
     /usr/bin/python3 -m jsonschema -i "$name/analysis.json" "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
 done
 "$LWP" export layer -o layer.html > out 2>&1 || { cat out; fail "export"; }
+# lines visited in turn: the distance is their number less one, to the last digit (MACPO's 15 and 11 were one number before)
+cat > turn.c <<'C'
+static volatile long a[6000 * 8] __attribute__((aligned(64)));
+__attribute__((noinline)) static void turn(int lines, int rounds) { for (int r = 0; r < rounds; r++) for (int i = 0; i < lines; i++) a[i * 8] = r; }
+int main(void) { turn(LINES, LINES < 100 ? 1000 : 5); return 0; }
+C
+for lines in 9 12 16 5278; do
+    $CC -O2 -g -DLINES=$lines turn.c -o turn && "$LWP" collect -q -e exact --detect locality --window all -o turn.$lines -- ./turn && "$LWP" analyze -q turn.$lines || fail "turn $lines"
+done
+/usr/bin/python3 - <<'PY' || fail "medians"
+import json
+for lines in 9, 12, 16, 5278:
+    d = json.load(open("turn.%d/analysis.json" % lines))
+    rows = [r for r in d["locality"] if r["object"] is not None and d["objects"][r["object"]]["name"] == "a"]
+    assert rows[0]["reuse_distance"]["median"] == lines - 1, (lines, rows)
+PY
 # advice on layout is replayed: every element's 64 bytes were one line; the parts that loops use are a quarter of one
 "$LWP" collect -q -e exact --detect layout,locality --machine machine.json -o neuron -- "$BUILD/examples-bin/neuron" 1 1 > out 2>&1 || { cat out; fail "neuron"; }
 "$LWP" analyze -q neuron && "$LWP" report neuron > out || fail "analyze neuron"

@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/profile/locality_counts.h"
+#include "analysis/advice/locality/locality.h"
+#include "analysis/caches/distance_counts.h"
 #include "base/random.h"
 
 #include <stdlib.h>
@@ -110,10 +111,81 @@ static void test_order(void **state)
     }
 }
 
+/* ---- medians ---- */
+
+enum { DISTANCES = 2000 };
+
+static void add_distances(struct lwp_locality_counts *counts, const uint32_t *distances, int count)
+{
+    struct lwp_distance_counts of = {{0}};
+    for (int i = 0; i < count; i++)
+        lwp_distance_counts_add(&of, distances[i]);
+    for (unsigned page = 0; page < LWP_DISTANCE_PAGES; page++)
+        for (unsigned i = 0; i < LWP_DISTANCE_PAGE && of.pages[page]; i++)
+            if (of.pages[page][i].count)
+                lwp_locality_values_add(&counts->values, &(struct lwp_locality_value){0, 0, LWP_LOCALITY_DISTANCE, of.pages[page][i].most,
+                                                                                      of.pages[page][i].count});
+    lwp_distance_counts_free(&of);
+}
+
+/* The median of distances of two files, `first` of them in the one, and of so many accesses beyond the window. */
+static double median_of(const uint32_t *distances, int first, int count, int beyond)
+{
+    struct lwp_locality_counts counts = {0}, other = {0};
+    add_distances(&counts, distances, first);
+    add_distances(&other, distances + first, count - first);
+    lwp_locality_counts_merge(&other, &counts);
+    lwp_locality_values_join(&other.values);
+    const struct lwp_locality_count all = {.accesses = (uint64_t)(count + beyond)};
+    struct lwp_locality_row row = {.count = &all};
+    struct lwp_locality_frequent *frequent = &row.values[LWP_LOCALITY_DISTANCE];
+    frequent->items = lwp_locality_values_of(&other.values, 0, 0, LWP_LOCALITY_DISTANCE, &frequent->count);
+    double median = lwp_locality_median(&row);
+    lwp_locality_counts_free(&other);
+    return median;
+}
+
+static int distance_compare(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Constant distances are the median, whatever they are; of others, what a sorted list has in its middle. */
+static void test_medians(void **state)
+{
+    (void)state;
+    static uint32_t distances[DISTANCES];
+    uint32_t random = 99;
+    for (uint32_t distance = 0; distance < 3 * LWP_DISTANCE_EXACT; distance++) {
+        const uint32_t constant[] = {distance, distance, distance};
+        assert_true(median_of(constant, 1, 3, 2) == distance);
+    }
+    static const uint32_t large[] = {1u << 20, (1u << 20) + 1, 1234567890, 1u << 31, UINT32_MAX - 1};
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        assert_true(median_of(&large[i], 0, 1, 1) == large[i]);
+    for (int try = 0; try < 2000; try++) {
+        const int count = 1 + (int)lwp_random_below(&random, DISTANCES), beyond = (int)lwp_random_below(&random, (uint32_t)count * 5 / 4);
+        const unsigned bits = 1 + lwp_random_below(&random, 31);
+        for (int i = 0; i < count; i++)
+            distances[i] = lwp_random_next(&random) >> (32 - bits);
+        const double found = median_of(distances, (int)lwp_random_below(&random, (uint32_t)count), count, beyond);
+        qsort(distances, (size_t)count, sizeof *distances, distance_compare);
+        const int middle = (count + beyond + 1) / 2 - 1;
+        if (middle >= count)
+            assert_true(found < 0);
+        else if (distances[middle] < LWP_DISTANCE_EXACT)
+            assert_true(found == distances[middle]);
+        else
+            assert_true(found >= distances[middle] && found < distances[middle] * 1.008);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_medians),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

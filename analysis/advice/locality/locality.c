@@ -84,16 +84,14 @@ void lwp_locality_find(struct lwp_profile *profile, struct lwp_locality *found)
     qsort(found->rows, found->count, sizeof *found->rows, locality_compare);
 }
 
-double lwp_locality_median(const struct lwp_locality_count *count)
+double lwp_locality_median(const struct lwp_locality_row *row)
 {
-    double half = (double)count->accesses / 2, below = 0;
-    for (unsigned i = 0; i < LWP_LOCALITY_BEYOND; i++) {
-        double here = (double)count->distances[i];
-        if (here > 0 && below + here >= half) {
-            double low = i ? (double)((uint64_t)1 << (i - 1)) : 0, width = i ? low - 1 : 0;
-            return low + width * (half - below) / here;
-        }
-        below += here;
+    const struct lwp_locality_frequent *distances = &row->values[LWP_LOCALITY_DISTANCE];
+    uint64_t half = row->count->accesses - row->count->accesses / 2, below = 0;
+    for (size_t i = 0; i < distances->count; i++) {
+        below += distances->items[i].count;
+        if (below >= half)
+            return (double)distances->items[i].value;
     }
     return -1;
 }
