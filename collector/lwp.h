@@ -31,24 +31,21 @@ enum lwp_request {
     LWP_REQUEST_FREE   /* pool, pointer */
 };
 
-/* Valgrind's request: four rotations by 128 bits in all, which no compiler writes, then xchg, as a mark. */
-#if defined(__GNUC__)
-__attribute__((always_inline)) /* the function that uses a macro is the one that runs */
-#endif
-static inline void
-lwp_request(unsigned long request, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
-{
+/* Valgrind's request: four rotations by 128 bits in all, which no compiler writes, then xchg, as a mark. A macro, so that the line and
+ * function it belongs to are the program's. */
 #if defined(__x86_64__) && defined(__GNUC__)
-    volatile unsigned long arguments[6] = {request, a, b, c, d, 0};
-    unsigned long result = 0;
-    __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\txchgq %%rbx, %%rbx"
-                     : "+d"(result)
-                     : "a"(arguments)
-                     : "cc", "memory");
+#define lwp_request(request, a, b, c, d)                                                                                                   \
+    do {                                                                                                                                   \
+        volatile unsigned long lwp_arguments[6] = {(request), (a), (b), (c), (d), 0};                                                      \
+        unsigned long lwp_result = 0;                                                                                                      \
+        __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\txchgq %%rbx, %%rbx"                \
+                         : "+d"(lwp_result)                                                                                                \
+                         : "a"(lwp_arguments)                                                                                              \
+                         : "cc", "memory");                                                                                                \
+    } while (0)
 #else
-    (void)request, (void)a, (void)b, (void)c, (void)d;
+#define lwp_request(request, a, b, c, d) ((void)(request), (void)(a), (void)(b), (void)(c), (void)(d))
 #endif
-}
 
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
 /* The C library's dlsym, if there is one: lwp's library is found by it where it was loaded before the program. */

@@ -383,7 +383,7 @@ void lwp_elements_find(struct lwp_profile *profile)
         if (object->kind == LWP_OBJECT_UNKNOWN || !object->accessed)
             continue;
         if (object->weight.weight < lwp_object_worth * profile->total.weight &&
-            (double)object->accesses < lwp_object_worth * (double)accesses)
+            (double)object->accesses < lwp_object_worth * (double)accesses && !object->looked_at)
             continue;
         round->objects[round->count++] = (uint32_t)i;
         if (round->count == OBJECTS_AT_ONCE)

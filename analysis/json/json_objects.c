@@ -240,6 +240,12 @@ static bool *json_needed(struct lwp_json_tables *tables)
         needed[candidates->arrays[c].object] = true;
     for (size_t i = 0; i < tables->answers->reasons.count; i++)
         needed[tables->answers->reasons.items[i].object] = true;
+    const struct lwp_redundancies *redundancies = &tables->answers->redundancies;
+    for (size_t i = 0; i < redundancies->count && tables->profile->watchpoints.exact; i++) {
+        const uint32_t object = redundancies->items[i].pair->object;
+        if (object != LWP_NONE && tables->profile->objects[object].kind != LWP_OBJECT_UNKNOWN)
+            needed[object] = true;
+    }
     return needed;
 }
 

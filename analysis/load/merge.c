@@ -425,6 +425,19 @@ static void merge_streams(struct merge *merge)
     free(merge->cursors);
 }
 
+/* What was counted may be of objects that no sample fell on; they have a name all the same. */
+static void merge_counted(struct lwp_profile *profile)
+{
+    const struct lwp_watchpoints *counted = &profile->watchpoints;
+    for (size_t i = 0; counted->exact && i < counted->pair_count; i++) {
+        const struct lwp_watchpoint_pair *pair = &counted->pairs[i];
+        if (pair->object == LWP_NONE || profile->objects[pair->object].kind == LWP_OBJECT_UNKNOWN)
+            continue;
+        profile->objects[pair->object].accessed = true;
+        profile->objects[pair->object].looked_at |= pair->kind == LWP_WATCHPOINT_SPATIAL;
+    }
+}
+
 void lwp_merge_shards(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp_stream_table *const *tables, size_t table_count)
 {
     struct merge merge = {.profile = profile, .shard = shard, .tables = tables, .table_count = table_count};
@@ -437,6 +450,7 @@ void lwp_merge_shards(struct lwp_profile *profile, struct lwp_shard *shard, stru
     profile->communication = shard->communication;
     shard->communication = (struct lwp_communication_counts){0};
     merge_streams(&merge);
+    merge_counted(profile);
     free(merge.contexts);
     free(merge.objects);
     free(merge.regions);

@@ -51,7 +51,8 @@ struct lwp_object {
     double time_weight;               /* of whole loops, shared by the stalls in them (regions.c) */
     uint64_t accesses, loads, stores; /* seen with their address, weighted or not */
     uint32_t common;                  /* function-level context all its accesses share */
-    bool accessed;
+    bool accessed;                   /* a sample or an exact count has an access to it */
+    bool looked_at;                  /* an exact count compared its elements: it is named whatever its cost */
     bool spilled;                    /* stack variable: in memory only where there is no register for it */
     uint64_t allocated_ns, freed_ns; /* from its first allocation to its last free (or its process's end), and */
     uint64_t first_ns, last_ns;      /* the first and last access seen; all since the start of their process */

@@ -64,6 +64,9 @@ spots, d = found("fixed")
 assert set(spots) <= {"main"}, spots  # where temperatures are made
 spots, d = found("asked")
 assert 0.49 < spots["main"][0] and len([p for p in d["redundancies"]]) == 2, spots
+# the window saw none of what stores there, and the arrays are known by name all the same
+assert sorted(d["objects"][p["object"]]["name"] for p in d["redundancies"]) == ["b", "result"], d["redundancies"]
+assert not any("(null)" in json.dumps(f) for f in d["findings"]), d["findings"]
 notes = [n for n in load("windows")["run"]["notes"] if "% of the general registers" in n]
 assert len(notes) == 1 and 0 < int(notes[0].split(" %")[0].split()[-1]) < 100, notes
 titles = [f["title"] for f in load("all")["findings"] if f["id"].startswith("spatial")]

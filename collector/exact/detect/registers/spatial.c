@@ -26,6 +26,7 @@ enum {
     DENSE = 2,               /* at most so many places for each store */
     JUMP = 1 << 20,          /* bytes: farther away is something else */
     ELEMENTS_MOST = 1 << 16, /* looked at at once; of an array all */
+    REQUEST_BYTES = 3,       /* xchg, which ends a request (collector/lwp.h) */
 };
 
 /* ---- how many elements equal their neighbours, by who stored them and in which data; as records of a file of the process ---- */
@@ -372,7 +373,8 @@ static void spatial_array(ThreadId thread, const UWord *arguments)
     Addr pointer = arguments[1];
     SizeT count = arguments[2], size = arguments[3];
     lwp_calls_know();
-    const struct elements elements = {.low = pointer, .count = count, .step = size, .size = size, .ip = VG_(get_IP)(thread),
+    const Addr request = VG_(get_IP)(thread) - REQUEST_BYTES;
+    const struct elements elements = {.low = pointer, .count = count, .step = size, .size = size, .ip = request,
                                                   .node = lwp_context_now, .is_float = arguments[4] && (size == 4 || size == 8)};
     if (count && size && size < 1 << 16 && count < ((SizeT)1 << 40) / size &&
         VG_(am_is_valid_for_client)(pointer, count * size, VKI_PROT_READ))
