@@ -125,6 +125,7 @@ void lwp_analyze_jobs(unsigned jobs)
 static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers)
 {
     lwp_communication_counts_locate(profile);
+    lwp_interaction_locate(profile);
     lwp_regions_merge(profile);
     double adopted = lwp_streams_adopt(profile, lwp_objects_special(profile, LWP_OBJECT_UNOWNED));
     if (adopted > 0.02 * profile->total.weight)

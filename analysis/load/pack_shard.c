@@ -89,6 +89,9 @@ static void pack_interaction(struct lwp_pack *pack, struct lwp_thread_interactio
     LWP_PACK(pack, interaction->candidates);
     LWP_PACK(pack, interaction->foreign_samples);
     LWP_PACK(pack, interaction->foreign_weight);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_LOCATION, samples->stores, samples->store_count, location);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_LOCATION, samples->trials, samples->trial_count, stored_at);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_LOCATION, samples->trials, samples->trial_count, read_at);
     LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, interaction->uses, interaction->use_count, object);
     LWP_PACK_NUMBERS(pack, LWP_PACK_CONTEXT, interaction->uses, interaction->use_count, context);
 }

@@ -129,11 +129,18 @@ static uint32_t reader_access_context(struct lwp_thread_reader *reader, const st
                              lwp_resolver_location(reader->resolver, access->ip, time));
 }
 
+/* LWP_NONE: of no access. */
+static uint32_t reader_access_location(struct lwp_thread_reader *reader, const struct lwps_access *access, uint64_t time)
+{
+    return access->ip ? lwp_resolver_location(reader->resolver, access->ip, time)->id : LWP_NONE;
+}
+
 static void reader_interaction(struct lwp_thread_reader *reader, const struct lwps_watch *record)
 {
     uint64_t offset;
     if (lwp_interaction_is_trial(record)) {
-        lwp_interaction_trial(&reader->shard->interaction, record);
+        lwp_interaction_trial(&reader->shard->interaction, record, reader_access_location(reader, &record->first, record->time),
+                              reader_access_location(reader, &record->second, record->end_time));
         return;
     }
     uint32_t object = lwp_data_attribution_find(&reader->attribution, &record->second, record->end_time, &offset);
@@ -146,7 +153,7 @@ static int reader_watch(void *to, const struct lwps_watch *record)
     struct lwp_thread_reader *reader = to;
     uint64_t offset;
     if (record->first_tid == 0) {
-        lwp_interaction_candidate(&reader->shard->interaction, record);
+        lwp_interaction_candidate(&reader->shard->interaction, record, reader_access_location(reader, &record->first, record->time));
         if (record->verdicts & LWPS_VERDICT_SHARING) /* a store that is only counted */
             return 0;
     }

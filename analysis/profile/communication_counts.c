@@ -114,6 +114,19 @@ static bool counts_is_runtime(const char *path, const char *function)
     return true;
 }
 
+bool lwp_communication_is_runtime(struct lwp_profile *profile, uint32_t location)
+{
+    uint32_t module = LWP_NONE;
+    uint64_t address = 0;
+    if (location != LWP_NONE)
+        lwp_locations_address(profile, location, &module, &address);
+    if (module == LWP_NONE)
+        return false;
+    const struct lwp_symbolized *code = lwp_code_symbolize(profile->code, module, address);
+    return counts_is_runtime(lwp_code_module_info(profile->code, module)->path,
+                             code && code->frame_count ? code->frames[code->frame_count - 1].function : NULL);
+}
+
 static void counts_locate(struct lwp_profile *profile, struct lwp_communication_site *site)
 {
     uint32_t module = LWP_NONE;
@@ -126,8 +139,7 @@ static void counts_locate(struct lwp_profile *profile, struct lwp_communication_
     site->region = lwp_regions_at(profile, module, address);
     const struct lwp_symbolized *code = lwp_code_symbolize(profile->code, module, address);
     site->function = code && code->function_low ? code->function_low : address;
-    site->runtime = counts_is_runtime(lwp_code_module_info(profile->code, module)->path,
-                                      code && code->frame_count ? code->frames[code->frame_count - 1].function : NULL);
+    site->runtime = lwp_communication_is_runtime(profile, site->location);
 }
 
 void lwp_communication_counts_locate(struct lwp_profile *profile)

@@ -77,4 +77,7 @@ void lwp_communication_counts_free(struct lwp_communication_counts *counts);
 /* Finds the function and loop of each site, which makes regions: before lwp_regions_merge. */
 void lwp_communication_counts_locate(struct lwp_profile *profile);
 
+/* Whether the location is in the C library or a threading library, which work for themselves there. */
+bool lwp_communication_is_runtime(struct lwp_profile *profile, uint32_t location);
+
 #endif

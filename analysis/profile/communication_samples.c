@@ -27,41 +27,50 @@ enum { LEVELS = sizeof shifts };
 /* Little: most pages are for one reader, and pulled towards others they would all be wrong in one direction. */
 static const double parent_trials = 0.1;
 
-static struct lwp_communication_stores *samples_stores(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer,
-                                                       uint64_t page)
+/* That with the key of `like`. */
+static struct lwp_communication_stores *samples_stores(struct lwp_communication_samples *samples,
+                                                       const struct lwp_communication_stores *like)
 {
+    struct lwp_communication_stores made = {
+        .process = like->process, .writer = like->writer, .location = like->location, .page = like->page};
     if (samples->store_count >= STORES_MOST)
-        page = ELSEWHERE;
-    uint64_t key = lwp_hash_mix(lwp_hash_mix(process, writer), page) >> 1;
+        made.page = ELSEWHERE;
+    uint64_t key = lwp_hash_mix(lwp_hash_mix(lwp_hash_mix(made.process, made.writer), made.location), made.page) >> 1;
     uint32_t *at = lwp_map_at(&samples->store_index, key);
     if (lwp_number_new(at, samples->store_count))
-        LWP_PUSH(samples->store, (struct lwp_communication_stores){.process = process, .writer = writer, .page = page});
+        LWP_PUSH(samples->store, made);
     return &samples->stores[*at];
 }
 
-static struct lwp_communication_trials *samples_trials(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer,
-                                                       uint32_t reader, uint64_t page)
+static struct lwp_communication_trials *samples_trials(struct lwp_communication_samples *samples,
+                                                       const struct lwp_communication_trials *like)
 {
+    struct lwp_communication_trials made = {.process = like->process,     .writer = like->writer,   .reader = like->reader,
+                                            .stored_at = like->stored_at, .read_at = like->read_at, .page = like->page};
     if (samples->trial_count >= TRIALS_MOST)
-        page = ELSEWHERE;
-    uint64_t key = lwp_hash_mix(lwp_hash_mix(lwp_hash_mix(process, writer), reader), page) >> 1;
+        made.page = ELSEWHERE;
+    uint64_t key = lwp_hash_mix(lwp_hash_mix(lwp_hash_mix(made.process, made.writer), made.reader), made.page);
+    key = lwp_hash_mix(lwp_hash_mix(key, made.stored_at), made.read_at) >> 1;
     uint32_t *at = lwp_map_at(&samples->trial_index, key);
     if (lwp_number_new(at, samples->trial_count))
-        LWP_PUSH(samples->trial, (struct lwp_communication_trials){.process = process, .writer = writer, .reader = reader, .page = page});
+        LWP_PUSH(samples->trial, made);
     return &samples->trials[*at];
 }
 
-void lwp_communication_samples_store(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint64_t address,
-                                     uint64_t time, uint64_t weight)
+void lwp_communication_samples_store(struct lwp_communication_samples *samples, const struct lwp_communication_store *store, uint64_t weight)
 {
-    samples_stores(samples, process, writer, address >> PAGE_BITS)->weight[lwp_communication_samples_part(time)] += weight;
+    const struct lwp_communication_stores like = {
+        .process = store->process, .writer = store->writer, .location = store->location, .page = store->address >> PAGE_BITS};
+    samples_stores(samples, &like)->weight[lwp_communication_samples_part(store->time)] += weight;
 }
 
-void lwp_communication_samples_trial(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint32_t reader,
-                                     uint64_t address, uint64_t time, bool read)
+void lwp_communication_samples_trial(struct lwp_communication_samples *samples, const struct lwp_communication_store *store,
+                                     uint32_t reader, bool read, uint32_t read_at)
 {
-    struct lwp_communication_trials *trials = samples_trials(samples, process, writer, reader, address >> PAGE_BITS);
-    unsigned part = lwp_communication_samples_part(time);
+    struct lwp_communication_trials *trials = samples_trials(
+        samples, &(struct lwp_communication_trials){.process = store->process, .writer = store->writer, .reader = reader,
+                                                    .stored_at = store->location, .read_at = read_at, .page = store->address >> PAGE_BITS});
+    unsigned part = lwp_communication_samples_part(store->time);
     trials->decided[part]++;
     trials->read[part] += read;
 }
@@ -70,13 +79,13 @@ void lwp_communication_samples_merge(struct lwp_communication_samples *into, str
 {
     for (size_t i = 0; i < from->store_count; i++) {
         const struct lwp_communication_stores *stores = &from->stores[i];
-        struct lwp_communication_stores *to = samples_stores(into, stores->process, stores->writer, stores->page);
+        struct lwp_communication_stores *to = samples_stores(into, stores);
         for (unsigned k = 0; k < PARTS; k++)
             to->weight[k] += stores->weight[k];
     }
     for (size_t i = 0; i < from->trial_count; i++) {
         const struct lwp_communication_trials *trials = &from->trials[i];
-        struct lwp_communication_trials *to = samples_trials(into, trials->process, trials->writer, trials->reader, trials->page);
+        struct lwp_communication_trials *to = samples_trials(into, trials);
         for (unsigned k = 0; k < PARTS; k++) {
             to->decided[k] += trials->decided[k];
             to->read[k] += trials->read[k];
@@ -96,6 +105,32 @@ static int samples_trials_compare(const void *a, const void *b)
     const struct lwp_communication_trials *x = a, *y = b;
     return LWP_COMPARE(x->process, y->process) ?: LWP_COMPARE(x->writer, y->writer)
            ?: LWP_COMPARE(x->reader, y->reader) ?: LWP_COMPARE(x->page, y->page);
+}
+
+double lwp_communication_samples_drop(struct lwp_communication_samples *samples, bool (*is_runtime)(void *context, uint32_t location),
+                                      void *context)
+{
+    double all = 0, dropped = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < samples->store_count; i++) {
+        const struct lwp_communication_stores *stores = &samples->stores[i];
+        const bool drop = is_runtime(context, stores->location);
+        for (unsigned k = 0; k < PARTS; k++) {
+            all += (double)stores->weight[k];
+            dropped += drop ? (double)stores->weight[k] : 0;
+        }
+        if (!drop)
+            samples->stores[kept++] = *stores;
+    }
+    samples->store_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < samples->trial_count; i++) {
+        const struct lwp_communication_trials *trials = &samples->trials[i];
+        if (!is_runtime(context, trials->stored_at) && !is_runtime(context, trials->read_at))
+            samples->trials[kept++] = *trials;
+    }
+    samples->trial_count = kept;
+    return all > 0 ? dropped / all : 0;
 }
 
 void lwp_communication_samples_renumber(struct lwp_communication_samples *samples)

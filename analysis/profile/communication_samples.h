@@ -19,9 +19,10 @@ static inline unsigned lwp_communication_samples_part(uint64_t time)
     return (unsigned)(lwp_hash_mix(time, 0) >> 32) % LWP_COMMUNICATION_PARTS;
 }
 
-/* Stores of a thread to a page. */
+/* Stores of an instruction of a thread to a page. */
 struct lwp_communication_stores {
     uint32_t process, writer;
+    uint32_t location; /* of the instruction (locations.h), LWP_NONE: not known */
     uint64_t page;
     uint64_t weight[LWP_COMMUNICATION_PARTS]; /* renumbered: a running sum over the array */
 };
@@ -29,6 +30,7 @@ struct lwp_communication_stores {
 /* What another thread was seen to do with some of them. */
 struct lwp_communication_trials {
     uint32_t process, writer, reader;
+    uint32_t stored_at, read_at; /* locations; read_at: LWP_NONE where it was not read */
     uint64_t page;
     uint32_t decided[LWP_COMMUNICATION_PARTS], read[LWP_COMMUNICATION_PARTS]; /* decided: with a known end */
 };
@@ -42,13 +44,23 @@ struct lwp_communication_samples {
     struct lwp_map store_index, trial_index;
 };
 
-void lwp_communication_samples_store(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint64_t address,
-                                     uint64_t time, uint64_t weight);
-void lwp_communication_samples_trial(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint32_t reader,
-                                     uint64_t address, uint64_t time, bool read);
+/* What is watched, and when. */
+struct lwp_communication_store {
+    uint32_t process, writer, location;
+    uint64_t address, time;
+};
+
+void lwp_communication_samples_store(struct lwp_communication_samples *samples, const struct lwp_communication_store *store, uint64_t weight);
+/* `read_at`: where the reader loaded it next; LWP_NONE: it did not. */
+void lwp_communication_samples_trial(struct lwp_communication_samples *samples, const struct lwp_communication_store *store,
+                                     uint32_t reader, bool read, uint32_t read_at);
 
 /* Adds `from` to `into` and frees it. */
 void lwp_communication_samples_merge(struct lwp_communication_samples *into, struct lwp_communication_samples *from);
+/* Once all are merged; then, or without it, renumbered. Drops what is at locations that are not the program's: the words of locks and
+ * barriers. Returns the part of the stores' weight that this is. */
+double lwp_communication_samples_drop(struct lwp_communication_samples *samples, bool (*is_runtime)(void *context, uint32_t location),
+                                      void *context);
 void lwp_communication_samples_renumber(struct lwp_communication_samples *samples);
 void lwp_communication_samples_free(struct lwp_communication_samples *samples);
 

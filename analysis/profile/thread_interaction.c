@@ -2,6 +2,9 @@
  * thread alone. Only threads are listed by several. */
 #include "analysis/profile/thread_interaction.h"
 
+#include "analysis/profile/communication_counts.h"
+#include "analysis/profile/locations.h"
+#include "analysis/profile/profile.h"
 #include "analysis/program/code.h"
 #include "base/arena.h"
 #include "base/hash.h"
@@ -39,18 +42,21 @@ static struct lwp_interaction_cell *interaction_cell(struct lwp_thread_interacti
     return at == LWP_MAP_NONE ? NULL : &interaction->cells[at];
 }
 
-void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const struct lwps_watch *record)
+void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t location)
 {
     interaction->candidates++;
     if (record->end == LWPS_WATCH_FOREIGN) {
         interaction->foreign_samples++;
         interaction->foreign_weight += record->weight;
     } else if (record->verdicts & LWPS_VERDICT_SHARING)
-        lwp_communication_samples_store(&interaction->samples, interaction->process, interaction->tid, record->first.address, record->time,
+        lwp_communication_samples_store(&interaction->samples,
+                                        &(struct lwp_communication_store){.process = interaction->process, .writer = interaction->tid,
+                                                                          .location = location, .address = record->first.address,
+                                                                          .time = record->time},
                                         record->weight);
 }
 
-void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const struct lwps_watch *record)
+void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t stored_at, uint32_t read_at)
 {
     interaction->records++;
     struct lwp_interaction_cell *cell = interaction_cell(interaction, interaction->process, record->first_tid, interaction->tid);
@@ -63,8 +69,11 @@ void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const str
     cell->unread += unread;
     cell->lost += !read && !unread;
     if (read || unread)
-        lwp_communication_samples_trial(&interaction->samples, interaction->process, record->first_tid, interaction->tid,
-                                        record->first.address, record->time, read);
+        lwp_communication_samples_trial(&interaction->samples,
+                                        &(struct lwp_communication_store){.process = interaction->process, .writer = record->first_tid,
+                                                                          .location = stored_at, .address = record->first.address,
+                                                                          .time = record->time},
+                                        interaction->tid, read, read ? read_at : LWP_NONE);
 }
 
 static uint64_t interaction_mask(const struct lwps_access *access)
@@ -176,7 +185,50 @@ void lwp_interaction_renumber(struct lwp_thread_interaction *interaction, const 
     LWP_SORT(interaction->threads, interaction->thread_count, interaction_thread_compare);
     LWP_SORT(interaction->cells, interaction->cell_count, interaction_cell_compare);
     LWP_SORT(interaction->uses, interaction->use_count, interaction_use_compare);
-    lwp_communication_samples_renumber(&interaction->samples);
+}
+
+/* ---- what is the program's ---- */
+
+struct interaction_places {
+    struct lwp_profile *profile;
+    struct lwp_map known; /* location -> whether it is the runtime's */
+};
+
+static bool interaction_is_runtime(void *context, uint32_t location)
+{
+    struct interaction_places *places = context;
+    if (location == LWP_NONE)
+        return false;
+    uint32_t *at = lwp_map_at(&places->known, location);
+    if (*at == LWP_MAP_NONE)
+        *at = lwp_communication_is_runtime(places->profile, location);
+    return *at;
+}
+
+static size_t interaction_cell_find(const struct lwp_thread_interaction *interaction, const struct lwp_communication_trials *of)
+{
+    const struct lwp_interaction_cell key = {.process = of->process, .writer = of->writer, .reader = of->reader};
+    return LWP_PARTITION_POINT(i, 0, interaction->cell_count, interaction_cell_compare(&interaction->cells[i], &key) < 0);
+}
+
+void lwp_interaction_locate(struct lwp_profile *profile)
+{
+    struct lwp_thread_interaction *interaction = &profile->interaction;
+    struct lwp_communication_samples *samples = &interaction->samples;
+    struct interaction_places places = {.profile = profile};
+    interaction->runtime = lwp_communication_samples_drop(samples, interaction_is_runtime, &places);
+    lwp_map_fini(&places.known);
+    lwp_communication_samples_renumber(samples);
+    for (size_t i = 0; i < interaction->cell_count; i++)
+        interaction->cells[i].read = interaction->cells[i].unread = 0;
+    for (size_t i = 0; i < samples->trial_count; i++) {
+        const size_t at = interaction_cell_find(interaction, &samples->trials[i]);
+        struct lwp_interaction_cell *cell = &interaction->cells[at];
+        for (unsigned k = 0; k < LWP_COMMUNICATION_PARTS && at < interaction->cell_count; k++) {
+            cell->read += samples->trials[i].read[k];
+            cell->unread += samples->trials[i].decided[k] - samples->trials[i].read[k];
+        }
+    }
 }
 
 void lwp_interaction_free(struct lwp_thread_interaction *interaction)

@@ -54,6 +54,7 @@ struct lwp_thread_interaction {
     struct lwp_communication_samples samples;
     uint32_t process, tid; /* whose file is being read */
     uint64_t records, refused;
+    double runtime;                           /* part of the stores' weight that was of the runtime's own words */
     uint64_t candidates;                      /* accesses chosen to be watched for anything */
     uint64_t foreign_samples, foreign_weight; /* of them, those of memory that other processes see */
 };
@@ -68,8 +69,8 @@ static inline void lwp_interaction_sample(struct lwp_thread_interaction *interac
         interaction->threads[interaction->thread_count - 1].sampled[lwp_communication_samples_part(time)] += weight;
 }
 
-/* An access that one of its samples chose, watched or not. */
-void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const struct lwps_watch *record);
+/* An access that one of its samples chose, watched or not. `location`: of it. */
+void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t location);
 
 /* Whether the record is of a trial; else it is a use of a line. */
 static inline bool lwp_interaction_is_trial(const struct lwps_watch *record)
@@ -77,7 +78,9 @@ static inline bool lwp_interaction_is_trial(const struct lwps_watch *record)
     return record->end != LWPS_WATCH_DECIDED || record->second.source == LWPS_SOURCE_BREAKPOINT;
 }
 
-void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const struct lwps_watch *record);
+/* `stored_at`, `read_at`: locations of both accesses. */
+void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t stored_at,
+                           uint32_t read_at);
 
 /* `object`, `offset`: of the record's second access; `context`: where it is. */
 void lwp_interaction_use(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t object, uint64_t offset,
@@ -88,6 +91,10 @@ void lwp_interaction_merge(struct lwp_thread_interaction *into, struct lwp_threa
 
 /* contexts[old] and objects[old] are the new numbers; sorts. */
 void lwp_interaction_renumber(struct lwp_thread_interaction *interaction, const uint32_t *contexts, const uint32_t *objects);
+/* Once renumbered: leaves only the program's own communication. Words that the C library and threading libraries keep for themselves
+ * (locks, barriers, threads' starts) are no data; they are kept apart, as in exact counts. */
+struct lwp_profile;
+void lwp_interaction_locate(struct lwp_profile *profile);
 void lwp_interaction_free(struct lwp_thread_interaction *interaction);
 
 #endif

@@ -7,6 +7,7 @@ programs=$SRC/tests/programs
 "$CC" -g -O2 -pthread -o "$TMP/lines" "$programs/lines_shared.c"
 "$CC" -g -O2 -pthread -DSLEEP -o "$TMP/ring" "$programs/ring.c"
 "$CC" -g -O2 -pthread -DSLEEP -o "$TMP/master" "$programs/master_worker.c"
+"$CC" -g -O2 -pthread -DBARRIER -o "$TMP/barrier" "$programs/ring.c"
 "$SRC/tests/truth/lines_runs.py" "$LWP" "$TMP/lines" "$TMP/lines.result" fields fields_apart read_mostly same processes \
     --seconds 2.5 --schema "$SRC/docs/analysis.schema.json"
 cd "$TMP"
@@ -36,21 +37,27 @@ matrix = {(w, r): (region["true"][i][k], region["samples"][i][k]) for i, w in en
 shares = [matrix.get(pair, (0, 0))[0] for pair in truth]
 reads = [matrix.get(pair, (0, 0))[1] for pair in truth]
 print(name, reads, "reads")
-if min(reads if name == "ring" else (reads[0] + reads[4], reads[1] + reads[5])) < READS and sys.argv[2] != "last":
+if name != "barrier" and min(reads if name == "ring" else (reads[0] + reads[4], reads[1] + reads[5])) < READS and sys.argv[2] != "last":
     sys.exit(few)
 
 # a ring hands on as much everywhere; a master four times as much to its first worker as to the third, and back (neighbours among
 # the shares may change places)
-if sum(shares) < 0.95:
+if name != "barrier" and sum(shares) < 0.95:
     bad.append(f"{name}: others communicate: {shares}")
 if name == "ring" and (min(shares) < 0.15 or max(shares) > 0.35):
     bad.append(f"ring: {shares}")
 if name == "master" and not (shares[0] > shares[4] and shares[1] > shares[5]):
     bad.append(f"master: {shares}")
+if name == "barrier": # its words are read by all, and are no data: nothing but the ring's pairs is left (up to some per cent each before)
+    others = [(region["true"][i][k], region["true_ci"][i][k][0]) for i, w in enumerate(threads) for k, r in enumerate(threads) if (w, r) not in truth]
+    if sum(share for share, low in others) > 0.01 or any(low > 0 for share, low in others):
+        bad.append(f"barrier: {others}")
+    if not any("keep for themselves" in note for note in result["run"]["notes"]):
+        bad.append(f"barrier: {result['run']['notes']}")
 print("\n".join(bad))
 sys.exit(bool(bad))
 END
-for program in ring master; do
+for program in ring master barrier; do
     for seconds in 2.5 10 last; do
         rm -rf "r.$program"
         "$LWP" collect -q --no-analyze -F 4000 --max-overhead 40 -o "r.$program" "./$program" ${seconds/last/30} >"$program.out"

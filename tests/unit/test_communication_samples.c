@@ -20,6 +20,22 @@ static uint32_t below(uint32_t n)
     return (uint32_t)((uint64_t)(seed >> 4) * n >> 28);
 }
 
+/* Instructions: of the program, and of a library that works for itself there. */
+enum { HERE = 1, LIBRARY = 2 };
+static uint32_t place = HERE;
+
+static void store_at(struct lwp_communication_samples *samples, uint32_t writer, uint64_t address, uint64_t time, uint64_t weight)
+{
+    const struct lwp_communication_store store = {PROCESS, writer, place, address, time};
+    lwp_communication_samples_store(samples, &store, weight);
+}
+
+static void trial_at(struct lwp_communication_samples *samples, uint32_t writer, uint32_t reader, uint64_t address, uint64_t time, bool read)
+{
+    const struct lwp_communication_store store = {PROCESS, writer, place, address, time};
+    lwp_communication_samples_trial(samples, &store, reader, read, HERE);
+}
+
 static double total(const struct lwp_communication_estimate *estimate)
 {
     return estimate->amount[LWP_COMMUNICATION_ALL];
@@ -36,12 +52,12 @@ static void simulate(struct lwp_communication_samples *samples, unsigned stores,
     for (unsigned i = 0; i < stores; i++) {
         uint64_t time = seed;
         sampled[lwp_communication_samples_part(time)] += WEIGHT;
-        lwp_communication_samples_store(samples, PROCESS, WRITER, base + REGION * below(7) + 8 * below(4096), time, WEIGHT);
+        store_at(samples, WRITER, base + REGION * below(7) + 8 * below(4096), time, WEIGHT);
     }
     for (unsigned reader = 0; reader < 3; reader++)
         for (unsigned i = 0; i < trials; i++) {
             unsigned region = below(7);
-            lwp_communication_samples_trial(samples, PROCESS, WRITER, READER + reader, base + REGION * region + 8 * below(4096),
+            trial_at(samples, WRITER, READER + reader, base + REGION * region + 8 * below(4096),
                                 seed, owner(region) == reader);
         }
 }
@@ -90,7 +106,7 @@ static void test_favoured_places(void **state)
         simulate(&samples, STORES, 0, sampled);
         for (unsigned i = 0; i < TRIALS; i++) {
             unsigned region = i < 14 ? i % 7 : below(4) ? 6 : below(7);
-            lwp_communication_samples_trial(&samples, PROCESS, WRITER, READER, base + REGION * region + 8 * below(4096), seed,
+            trial_at(&samples, WRITER, READER, base + REGION * region + 8 * below(4096), seed,
                                 region == 6);
         }
         lwp_communication_samples_renumber(&samples);
@@ -108,11 +124,11 @@ static void test_one_page(void **state)
     struct lwp_communication_samples samples = {0};
     uint64_t sampled[LWP_COMMUNICATION_PARTS] = {0};
     for (unsigned i = 0; i < 1000; i++) {
-        lwp_communication_samples_store(&samples, PROCESS, WRITER, base + 8 * below(512), i, WEIGHT);
+        store_at(&samples, WRITER, base + 8 * below(512), i, WEIGHT);
         sampled[lwp_communication_samples_part(i)] += WEIGHT;
     }
     for (unsigned i = 0; i < 40; i++)
-        lwp_communication_samples_trial(&samples, PROCESS, WRITER, READER, base + 8 * below(512), i, i % 4 == 0);
+        trial_at(&samples, WRITER, READER, base + 8 * below(512), i, i % 4 == 0);
     lwp_communication_samples_renumber(&samples);
     struct lwp_communication_estimate estimate;
     lwp_communication_samples_estimate(&samples, PROCESS, WRITER, READER, sampled, &estimate);
@@ -131,13 +147,13 @@ static void test_neighbours(void **state)
     struct lwp_communication_samples samples = {0};
     uint64_t sampled[LWP_COMMUNICATION_PARTS] = {0}, far = base + ((uint64_t)1 << 33);
     for (unsigned i = 0; i < 64; i++) {
-        lwp_communication_samples_store(&samples, PROCESS, WRITER, base + 4096 * (i % 8), i, WEIGHT);
-        lwp_communication_samples_store(&samples, PROCESS, WRITER, far + 4096 * (i % 8), i, WEIGHT);
+        store_at(&samples, WRITER, base + 4096 * (i % 8), i, WEIGHT);
+        store_at(&samples, WRITER, far + 4096 * (i % 8), i, WEIGHT);
         sampled[lwp_communication_samples_part(i)] += 2 * WEIGHT;
     }
     for (unsigned i = 0; i < 20; i++) {
-        lwp_communication_samples_trial(&samples, PROCESS, WRITER, READER, base + 4096 * 3, i, true);
-        lwp_communication_samples_trial(&samples, PROCESS, WRITER, READER, far + 4096 * 3, i, false);
+        trial_at(&samples, WRITER, READER, base + 4096 * 3, i, true);
+        trial_at(&samples, WRITER, READER, far + 4096 * 3, i, false);
     }
     lwp_communication_samples_renumber(&samples);
     struct lwp_communication_estimate estimate;
@@ -168,10 +184,48 @@ static void test_merged(void **state)
     lwp_communication_samples_free(&whole);
 }
 
+static bool is_library(void *context, uint32_t location)
+{
+    (void)context;
+    return location == LIBRARY;
+}
+
+/* A barrier's words lie beside the data, take much of the time, and every thread reads them: what is left is as if there were none. */
+static void test_library(void **state)
+{
+    (void)state;
+    struct lwp_communication_samples samples = {0}, data = {0};
+    uint64_t sampled[LWP_COMMUNICATION_PARTS] = {0};
+    seed = 9;
+    simulate(&data, 700, 40, sampled);
+    seed = 9;
+    simulate(&samples, 700, 40, (uint64_t[LWP_COMMUNICATION_PARTS]){0});
+    place = LIBRARY;
+    for (unsigned i = 0; i < 300; i++) {
+        store_at(&samples, WRITER, base + 8 * below(8), i, WEIGHT);
+        trial_at(&samples, WRITER, READER + i % 3, base + 8 * below(8), i, true);
+    }
+    place = HERE;
+    for (unsigned i = 0; i < 50; i++) /* what the library reads of the program's, such as a thread's argument */
+        lwp_communication_samples_trial(&samples, &(struct lwp_communication_store){PROCESS, WRITER, HERE, base, i}, READER, true, LIBRARY);
+    assert_true(fabs(lwp_communication_samples_drop(&samples, is_library, NULL) - 0.3) < 1e-9);
+    lwp_communication_samples_renumber(&samples);
+    lwp_communication_samples_renumber(&data);
+    for (uint32_t reader = READER; reader < READER + 3; reader++) {
+        struct lwp_communication_estimate a, b;
+        lwp_communication_samples_estimate(&data, PROCESS, WRITER, reader, sampled, &a);
+        lwp_communication_samples_estimate(&samples, PROCESS, WRITER, reader, sampled, &b);
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+    lwp_communication_samples_free(&samples);
+    lwp_communication_samples_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_readers_of_regions),
                                        cmocka_unit_test(test_favoured_places), cmocka_unit_test(test_one_page),
-                                       cmocka_unit_test(test_neighbours), cmocka_unit_test(test_merged)};
+                                       cmocka_unit_test(test_neighbours), cmocka_unit_test(test_merged),
+                                       cmocka_unit_test(test_library)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -225,6 +225,11 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
     }
     double stored = communication_stored(shared, &rows);
     found->read = stored > 0 ? fmin(1, all.estimate.amount[LWP_COMMUNICATION_ALL] / stored) : 0;
+    if (shared->runtime >= 0.005)
+        lwp_profile_note(profile,
+                         "%.0f %% of the time of stores that other threads may read is of words that the C library and threading libraries "
+                         "keep for themselves (locks, barriers, threads' starts): they are not in the communication matrix.",
+                         100 * shared->runtime);
     if (found->trials)
         lwp_profile_note(profile,
                          "Communication is scaled up from %llu stores that were watched in other threads, a few at a time; of %llu it is "
