@@ -53,6 +53,34 @@ done
 "$LWP" report aliases > report || fail "report"
 grep -q 'computations .*made again from the same values' report && grep -q 'alias (recomputed.c:' report || { cat report; fail "the report"; }
 
+# a history that memory has no room for is made shorter, and that is said; it does not leave out what comes later
+cat > history.c <<'C'
+__attribute__((noinline)) static unsigned long square(unsigned long x) { return x * x + 7 * x; }
+int main(void)
+{
+    static unsigned long values[3000];
+    volatile unsigned long sum = 0;
+    for (int i = 0; i < 3000; i++)
+        values[i] = (unsigned long)i * 2654435761;
+    for (int round = 0; round < 10; round++)
+        for (int i = 0; i < 3000; i++)
+            sum += square(values[i]);
+    return 0;
+}
+C
+$CC -O1 -g -o history history.c || fail "compile history"
+for numbers in 3000 65536; do
+    "$LWP" collect -q -e exact --detect values --window all --value-history $numbers -o history.$numbers -- ./history && "$LWP" analyze -q history.$numbers || fail "history"
+done
+/usr/bin/python3 - <<'PY' || fail "a long history"
+import json
+a, b = (json.load(open("history.%d/analysis.json" % n)) for n in (3000, 65536))
+share = [d["redundancy_totals"]["computation"]["wasted"] for d in (a, b)]
+assert share[0] >= 9 * 3000 and abs(share[1] / share[0] - 1) < 0.01, share
+said = [[n for n in d["run"]["notes"] if "--value-history" in n] for d in (a, b)]
+assert not said[0] and said[1], said
+PY
+
 # the same again, byte by byte
 mv aliases before && run aliases aliases
 for one in before aliases; do "$LWP" dump $one/p*/t0.1.lwps | grep -v '^file' > $one.dump; done

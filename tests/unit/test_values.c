@@ -457,6 +457,40 @@ static void test_windows(void **state)
     lwp_values_fini(&values);
 }
 
+static uint64_t number_of(uint32_t which)
+{
+    struct lwp_numbering numbering = {.made = which};
+    return lwp_number_new(&numbering);
+}
+
+/* Numbers of each instruction in the order they were added, the last ones remembered; then half as many, again and again. */
+static void test_shorter(void **state)
+{
+    (void)state;
+    enum { FIRST = 13, PLACES = 40, NUMBERS = 4000 };
+    static uint32_t added[PLACES][NUMBERS], counts[PLACES];
+    struct lwp_value_table table;
+    struct lwp_value_place all[PLACES] = {{0, 0}};
+    memset(counts, 0, sizeof counts);
+    srand(5);
+    assert_true(lwp_value_table_init(&table, &port, FIRST));
+    uint32_t last = FIRST;
+    for (uint32_t i = 1; i < NUMBERS; i++) {
+        const unsigned at = random_below(i < NUMBERS / 8 ? PLACES / 2 : PLACES);
+        assert_int_equal(lwp_value_table_add(&table, &all[at], number_of(i), i), 0);
+        added[at][counts[at]++] = i;
+        if (i % 700)
+            continue;
+        assert_int_equal(lwp_value_table_shorten(&table, all, PLACES), last > 1);
+        last = last > 1 ? last / 2 : 1;
+        assert_int_equal(table.last, last);
+        for (unsigned k = 0; k < PLACES; k++)
+            for (uint32_t n = counts[k] > last ? counts[k] - last : 0; n < counts[k]; n++)
+                assert_int_equal(lwp_value_table_add(&table, &all[k], number_of(added[k][n]), 0), added[k][n]);
+    }
+    lwp_value_table_fini(&table);
+}
+
 /* Wherever memory ends, what is left goes on. */
 static void test_no_memory(void **state)
 {
@@ -491,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_words),     cmocka_unit_test(test_all),     cmocka_unit_test(test_copies),
         cmocka_unit_test(test_exits),     cmocka_unit_test(test_halves),    cmocka_unit_test(test_constants),
         cmocka_unit_test(test_windows),   cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_shorter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,51 @@ void lwp_value_table_clear(struct lwp_value_table *table)
         table->chains[i] = 0;
 }
 
+/* The last `kept` numbers of a place, from the oldest on, to `entries`. */
+static void table_last(const struct lwp_value_table *table, const struct lwp_value_place *place, uint32_t kept,
+                       struct lwp_value_entry *entries)
+{
+    for (uint32_t i = 0; i < kept; i++)
+        entries[i] = table->entries[place->first + (place->oldest + table->last - kept + i) % table->last];
+}
+
+/* Instructions have their entries in the order of their runs; each is moved to the front, so that none is overwritten before it is
+ * copied. */
+bool lwp_value_table_shorten(struct lwp_value_table *table, struct lwp_value_place *places, uint32_t count)
+{
+    const uint32_t kept = table->last / 2, runs = (table->count - 1) / table->last;
+    const size_t owners_bytes = (runs + 1) * sizeof(uint32_t), copy_bytes = (kept + 1) * sizeof *table->entries;
+    uint32_t *owners = kept ? table->port->map(owners_bytes) : NULL;
+    struct lwp_value_entry *copy = owners ? table->port->map(copy_bytes) : NULL;
+    if (owners && !copy)
+        table->port->unmap(owners, owners_bytes);
+    if (!copy)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (places[i].first)
+            owners[(places[i].first - 1) / table->last] = i;
+    for (uint32_t run = 0; run < runs; run++) {
+        struct lwp_value_place *place = &places[owners[run]];
+        table_last(table, place, kept, copy);
+        *place = (struct lwp_value_place){.first = 1 + run * kept};
+        for (uint32_t i = 0; i < kept; i++)
+            table->entries[place->first + i] = copy[i];
+    }
+    table->port->unmap(owners, owners_bytes);
+    table->port->unmap(copy, copy_bytes);
+    for (uint32_t i = 1 + runs * kept; i < table->count; i++)
+        table->entries[i] = (struct lwp_value_entry){0};
+    table->last = kept;
+    table->count = 1 + runs * kept;
+    table->full = false;
+    for (size_t i = 0; i < table_chains(table); i++)
+        table->chains[i] = 0;
+    for (uint32_t i = 1; i < table->count; i++)
+        if (table->entries[i].number)
+            lwp_value_link(&table->entries[i], i, &table->chains[table->entries[i].number >> table->shift]);
+    return true;
+}
+
 /* False: there is no room. */
 static bool table_begin(struct lwp_value_table *table, struct lwp_value_place *place)
 {

@@ -30,7 +30,7 @@ struct lwp_value_table {
     uint32_t last;                   /* numbers remembered for each instruction */
     uint32_t count, room;            /* entries */
     unsigned shift;                  /* bits of a number below those that select its chain */
-    bool full;                       /* there was no memory to grow */
+    bool full;                       /* there was no room to grow: instructions that are new are left out until it is shortened */
 };
 
 enum { LWP_VALUE_CHAINS = 2 };
@@ -45,6 +45,10 @@ void lwp_value_table_fini(struct lwp_value_table *table);
 
 /* Forgets all numbers; places stay. */
 void lwp_value_table_clear(struct lwp_value_table *table);
+
+/* Makes room: from now on only half as many numbers are remembered for each instruction, of those known the last ones. `places`: of all
+ * instructions. False: there is one only, or no memory. */
+bool lwp_value_table_shorten(struct lwp_value_table *table, struct lwp_value_place *places, uint32_t count);
 
 /* Adds an instruction's first number. */
 void lwp_value_table_first(struct lwp_value_table *table, struct lwp_value_place *place, uint64_t number, uint32_t context);

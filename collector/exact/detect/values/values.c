@@ -34,6 +34,7 @@ struct lwp_values_thread {
 static uint64_t values_signals; /* after each, the registers of all threads are unknown */
 
 static struct lwp_values *values;
+static unsigned values_asked, values_noted; /* computations of each instruction: asked for; as the last note says */
 
 /* Numbers of instructions by address, for values->places. */
 static struct {
@@ -116,8 +117,17 @@ static void values_survey(struct lwp_translation *now)
     block->values = values_site(now->in, now->accesses, block->count, block->count + 1 + block->swaps + block->moves, now->start);
 }
 
+/* A history too long for memory is made shorter, rather than left without the instructions that come late. */
+static void values_make_room(void)
+{
+    while (values->table.full && lwp_value_table_shorten(&values->table, values->places, places.count))
+        ;
+}
+
 static void values_words(ULong *begin, ULong *end)
 {
+    if (values->table.full)
+        values_make_room();
     for (const ULong *at = begin; lwp_trace_open && at < end;) {
         const struct lwp_values_site *site = ((const struct lwp_trace_block *)*at++)->values;
         uint32_t context = 0;
@@ -210,6 +220,7 @@ static bool values_start(unsigned last)
         return false;
     }
     values = made;
+    values_asked = values_noted = last;
     VG_(clo_vex_control).iropt_unroll_thresh = 0; /* or computations of one round of a loop serve the next, too */
     VG_(track_new_mem_brk)(values_heap_grew);
     VG_(track_copy_mem_remap)(values_moved);
@@ -236,6 +247,19 @@ static void counts_pair(const struct lwp_shadow_pair *pair)
     lwps_put_pair(&counts.file, &record);
 }
 
+static void values_note_shortened(void)
+{
+    static HChar note[200];
+    if (values->table.last == values_noted)
+        return;
+    VG_(snprintf)(note, sizeof note,
+                  "Each computation was compared with the last %u of each instruction, not with %u as asked: there is no memory for more "
+                  "(--value-history).",
+                  values->table.last, values_asked);
+    values_noted = values->table.last;
+    lwp_exact_process_note(note);
+}
+
 static void values_write(void)
 {
     if (!lwp_exact_process_rewrite(&counts.file, "t0.1"))
@@ -251,6 +275,7 @@ static void values_write(void)
     if ((values->memory.unseen || values->table.full) && !counts.noted)
         lwp_exact_process_note("Some redundant computations were not counted: there was not enough memory to follow all values.");
     counts.noted = counts.noted || values->memory.unseen || values->table.full;
+    values_note_shortened();
 }
 
 static void values_reset(void)
