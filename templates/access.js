@@ -2,13 +2,14 @@
 
 const REDUNDANT = {
   dead_store: ['Dead stores', 'overwritten before anything read them', 'stores', 'Stored in', 'Overwritten in'],
+  overwritten: ['Overwritten by other threads', 'another thread stored there before anything read them', 'stores', 'Stored in', 'Overwritten in'],
   silent_store: ['Silent stores', 'left the value as it was', 'stores', 'Stored in', 'Stored again in'],
   silent_load: ['Silent loads', 'loaded again what had not changed', 'loads', 'Loaded in', 'Loaded again in'],
   computation: ['Computations', 'made again from the same values', 'computations', 'Computed in', 'Computed again in'],
   register: ['Registers', 'written with the value they had', 'bytes written to registers', 'Written in', 'Written again in'],
   spatial: ['Neighbours', 'elements of arrays equal to the one before', 'elements looked at', 'Stored in', 'Stored in'],
 };
-const ONLY_COUNTED = ['computation', 'register', 'spatial']; /* and only when asked for */
+const ONLY_COUNTED = ['computation', 'register', 'spatial', 'overwritten']; /* and only when asked for */
 const amount = (total, n) => total.unit === 'bytes' ? bytes(n) : `${count(n)} ${total.unit}`;
 const FRAMES_MAX = 24;
 const TOGETHER_LINES = 24; /* so far apart two lines are still shown in one excerpt */

@@ -76,7 +76,8 @@ static int budget_total(struct lwp_budget *budget, const char *path, const char 
         }
     return lwp_error_set(
         err, LWP_ERR_USAGE,
-        "%s: there is no total '%.60s'; there are dead_store, silent_store, silent_load, computation, register and spatial", path, key);
+        "%s: there is no total '%.60s'; there are dead_store, silent_store, silent_load, computation, register, spatial and overwritten",
+        path, key);
 }
 
 /* Whatever has another name is a mistake: a limit that is not looked at protects nobody. */

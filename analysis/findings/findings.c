@@ -258,7 +258,7 @@ static double finding_redundant_part(const struct lwp_redundancies *redundancies
 static bool finding_is_redundancy(const struct lwp_redundancies *redundancies, const struct lwp_profile *profile,
                                   const struct lwp_redundancy *item)
 {
-    return item->kind != LWP_WATCHPOINT_SILENT_LOAD && item->share.low >= redundant_share &&
+    return item->kind != LWP_WATCHPOINT_SILENT_LOAD && item->kind != LWP_WATCHPOINT_OVERWRITTEN && item->share.low >= redundant_share &&
            finding_redundant_part(redundancies, profile, item) >= redundant_time;
 }
 

@@ -62,7 +62,7 @@ static void dump_access(const struct lwps_access *access)
 static void dump_verdicts(uint8_t verdicts)
 {
     static const char *const names[] = {" dead-store", " silent-store", " silent-load", " sharing",
-                                        " computation", " register", " spatial"};
+                                        " computation", " register", " spatial", " overwritten"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (verdicts >> i & 1)
             fputs(names[i], stdout);

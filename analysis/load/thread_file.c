@@ -90,7 +90,8 @@ static int reader_sample(void *to, const struct lwps_sample *sample)
 
 /* The bit of each kind in a record's verdicts. */
 static const uint8_t reader_bits[LWP_WATCHPOINT_KINDS] = {LWPS_VERDICT_DEAD_STORE,  LWPS_VERDICT_SILENT_STORE, LWPS_VERDICT_SILENT_LOAD,
-                                                          LWPS_VERDICT_COMPUTATION, LWPS_VERDICT_REGISTER,     LWPS_VERDICT_SPATIAL};
+                                                          LWPS_VERDICT_COMPUTATION, LWPS_VERDICT_REGISTER,     LWPS_VERDICT_SPATIAL,
+                                                          LWPS_VERDICT_OVERWRITTEN};
 
 static enum lwp_watchpoint_outcome reader_outcome(const struct lwps_watch *record, enum lwp_watchpoint_kind kind)
 {

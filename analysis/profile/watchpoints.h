@@ -16,6 +16,7 @@ enum lwp_watchpoint_kind {
     LWP_WATCHPOINT_COMPUTATION, /* this and the following: counted only, never sampled */
     LWP_WATCHPOINT_REGISTER,
     LWP_WATCHPOINT_SPATIAL,
+    LWP_WATCHPOINT_OVERWRITTEN, /* by another thread, before anything read it */
     LWP_WATCHPOINT_KINDS
 };
 

@@ -24,6 +24,8 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "The store, and often the computation before it, is work for nothing. Typical causes: initialisation of what is filled right after, "
      "a total kept in memory instead of a local variable, a buffer cleared whole but used in part.",
      NULL},
+    {"overwritten", "OverwrittenByThread", "redundancies", "Stores are overwritten by another thread before anything reads them.",
+     "Only the last of them counts. Let each thread store to data of its own, or only the last one to this.", NULL},
     {"silent-store", "SilentStore", "redundancies", "Stores leave the value in memory as it was.",
      "The value is computed and written although it is there already. Test the inputs first, or skip what has converged.", NULL},
     {"silent-load", "SilentLoad", "redundancies", "Loads fetch again what has not changed.",

@@ -7,4 +7,5 @@ const struct lwp_redundancy_row lwp_redundancy_rows[LWP_REDUNDANCY_KINDS] = {
     {"computation", "computation", "of all computations", "computed in", "computations", "made again from the same values"},
     {"register", "register", "of all bytes written to registers", "written in", "registers", "written with the value they had"},
     {"spatial", "spatial", "of all elements looked at", "stored in", "neighbours", "array elements equal to the one before"},
+    {"overwritten", "overwritten", "of all stores", "stored in", "other threads", "overwritten by another thread before anything read them"},
 };

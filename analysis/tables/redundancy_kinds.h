@@ -2,7 +2,7 @@
 #ifndef LWP_ANALYSIS_TABLES_REDUNDANCY_KINDS_H
 #define LWP_ANALYSIS_TABLES_REDUNDANCY_KINDS_H
 
-enum { LWP_REDUNDANCY_KINDS = 6, LWP_REDUNDANCY_SAMPLED = 3 /* the first ones: the others are counted only */ };
+enum { LWP_REDUNDANCY_KINDS = 7, LWP_REDUNDANCY_SAMPLED = 3 /* the first ones: the others are counted only */ };
 
 struct lwp_redundancy_row {
     const char *key;   /* in analysis.json */

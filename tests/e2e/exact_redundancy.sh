@@ -127,4 +127,45 @@ first = next(p for p in json.load(open("unrolled.lwp/analysis.json"))["redundanc
 assert first["amount"] == 19999 * 8 and first["cause"] == "kept_in_memory", first
 PY
 done
+
+# what another thread overwrites is not dead within a thread: it is counted apart, both to the byte
+cat > others.c <<'C'
+#include <pthread.h>
+enum { N = 512, ROUNDS = 10 };
+static volatile long shared[N], own[2][N];
+static pthread_barrier_t barrier;
+static void *work(void *given)
+{
+    long self = (long)given;
+    for (long round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < N && round % 2 == self; i++)
+            shared[i] = round; /* in turns */
+        for (int i = 0; i < N; i++)
+            own[self][i] = round;
+        pthread_barrier_wait(&barrier);
+    }
+    return 0;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_barrier_init(&barrier, 0, 2);
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, work, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+C
+$CC -O1 -g -pthread -o others others.c || fail "compile others.c"
+"$LWP" collect -q -e exact --detect redundancy -o others.lwp -- ./others && "$LWP" analyze -q others.lwp && "$LWP" report others.lwp > out || fail "others"
+grep -q 'other threads .*overwritten by another thread' out || fail "the report of others: $(cat out)"
+/usr/bin/python3 - <<'PY' || fail "others.c"
+import json
+d = json.load(open("others.lwp/analysis.json"))
+def of(kind): return sum(p["amount"] for p in d["redundancies"] if p["kind"] == kind and d["contexts"][p["first"]]["frames"][0].get("file", "").endswith("others.c"))
+assert of("overwritten") == 9 * 512 * 8 and of("dead_store") == 2 * 9 * 512 * 8, (of("overwritten"), of("dead_store"))
+assert not any(f["id"].startswith("overwritten") for f in d["findings"]), d["findings"]
+PY
+/usr/bin/python3 -c 'import jsonschema' 2> /dev/null && { /usr/bin/python3 -m jsonschema -i others.lwp/analysis.json "$SRC/docs/analysis.schema.json" || fail "schema"; }
 exit 0

@@ -8,6 +8,7 @@
 
 #include "collector/exact/detect/redundancy/shadow.c"
 #include "collector/exact/detect/redundancy/shadow_pairs.c"
+#include "collector/exact/detect/redundancy/shadow_threads.c"
 #include "collector/exact/detect/redundancy/shadow_tuples.c"
 #include "collector/record/value.c"
 #include "tests/unit/shadow_port.h"
@@ -40,6 +41,52 @@ static void test_random(void **state)
         assert_true(shadow_is_like(&shadow, r));
         lwp_shadow_fini(&shadow);
         free(r);
+    }
+    assert_int_equal(mapped, 0);
+}
+
+/* Stores of several threads: for each byte whose store was overwritten unread, by which thread, and by whom; as plain as it is. */
+static void test_threads(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 300, STEPS = 300, OF_THREADS = 3 };
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct lwp_shadow shadow;
+        struct lwp_shadow_threads threads;
+        struct {
+            unsigned by, thread;
+            bool pending;
+        } bytes[BYTES] = {{0}};
+        uint64_t own[CONTEXTS][CONTEXTS] = {{0}}, others[CONTEXTS][CONTEXTS] = {{0}}, used = 0;
+        seed = round;
+        assert_true(lwp_shadow_init(&shadow, &port, &ample) && lwp_shadow_threads_init(&threads, &port));
+        for (unsigned step = 0; step < STEPS; step++) {
+            const unsigned many = 1 + chance(8), at = chance(BYTES - many + 1), context = 1 + chance(CONTEXTS - 1);
+            const unsigned thread = step < STEPS / 10 ? 0 : chance(OF_THREADS);
+            const bool stores = chance(3) > 0;
+            if (stores) {
+                lwp_shadow_threads_store(&threads, &shadow, base + at, many, context, thread);
+                lwp_shadow_store(&shadow, base + at, many, context, 0, step, 0);
+            } else {
+                lwp_shadow_load(&shadow, base + at, many, context);
+            }
+            for (unsigned i = at; i < at + many; i++) {
+                if (bytes[i].pending && stores)
+                    (bytes[i].thread == thread ? own : others)[bytes[i].by][context]++;
+                used += bytes[i].pending && !stores;
+                bytes[i].pending = stores;
+                bytes[i].by = stores ? context : bytes[i].by;
+                bytes[i].thread = stores ? thread : bytes[i].thread;
+            }
+        }
+        assert_int_equal(shadow.used, used);
+        for (unsigned first = 1; first < CONTEXTS; first++)
+            for (unsigned second = 1; second < CONTEXTS; second++) {
+                assert_int_equal(lwp_shadow_pairs_at(&shadow.pairs, LWP_SHADOW_STORES, first, second, base)->dead, own[first][second]);
+                assert_int_equal(lwp_shadow_pairs_at(&shadow.pairs, LWP_SHADOW_OVERWRITES, first, second, base)->dead, others[first][second]);
+            }
+        lwp_shadow_threads_fini(&threads);
+        lwp_shadow_fini(&shadow);
     }
     assert_int_equal(mapped, 0);
 }
@@ -237,7 +284,8 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random), cmocka_unit_test(test_small_tables), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_full),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_small_tables), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_full),
         cmocka_unit_test(test_overlap), cmocka_unit_test(test_gone), cmocka_unit_test(test_close),
         cmocka_unit_test(test_text),
     };

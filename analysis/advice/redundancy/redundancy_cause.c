@@ -294,6 +294,13 @@ static enum lwp_cause value_register(const struct evidence *e)
     return e->same && e->same_loop && !operand->load ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;
 }
 
+/* Why two threads store to the same bytes, code does not show. */
+static enum lwp_cause memory_overwritten(const struct evidence *e)
+{
+    (void)e;
+    return LWP_CAUSE_UNKNOWN;
+}
+
 static enum lwp_cause value_spatial(const struct evidence *e)
 {
     if (!e->second.place)
@@ -310,7 +317,8 @@ enum lwp_cause lwp_redundancy_cause(struct lwp_profile *profile, const struct lw
     static enum lwp_cause (*const rules[LWP_WATCHPOINT_KINDS])(const struct evidence *) = {
         [LWP_WATCHPOINT_DEAD_STORE] = memory_dead,         [LWP_WATCHPOINT_SILENT_STORE] = memory_silent_store,
         [LWP_WATCHPOINT_SILENT_LOAD] = memory_silent_load, [LWP_WATCHPOINT_COMPUTATION] = value_computation,
-        [LWP_WATCHPOINT_REGISTER] = value_register,        [LWP_WATCHPOINT_SPATIAL] = value_spatial};
+        [LWP_WATCHPOINT_REGISTER] = value_register,        [LWP_WATCHPOINT_SPATIAL] = value_spatial,
+        [LWP_WATCHPOINT_OVERWRITTEN] = memory_overwritten};
     const struct evidence e = evidence_of(profile, item);
     return rules[item->kind](&e);
 }

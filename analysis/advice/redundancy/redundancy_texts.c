@@ -83,6 +83,10 @@ static const struct {
      "Keep the results that cannot have changed, do more in one pass while the data is in the cache, or skip data that does nothing, such "
      "as zeroes: imagick became 1.6x faster."},
 
+    {LWP_WATCHPOINT_OVERWRITTEN, LWP_CAUSE_UNKNOWN,
+     "What one thread stores is overwritten by another one before anything reads it.",
+     "Let each thread store to data of its own, or only the last one to this; that also spares the line's way between cores."},
+
     {LWP_WATCHPOINT_COMPUTATION, LWP_CAUSE_UNKNOWN,
      "The second line computes again, from the same values, what the first has computed; why is unknown.",
      "Keep the result, or move the computation out of the loop."},

@@ -34,6 +34,7 @@ struct lwp_exact_thread {
     uint64_t region_slot; /* of the frame of --region's function, 0: it is not running */
     uint64_t stack_low, stack_high;
     uint32_t context;        /* while another thread runs */
+    uint32_t storer;         /* for redundant accesses: 1, 2, ... in the order they ran */
     struct lwp_values_thread *values;
 };
 

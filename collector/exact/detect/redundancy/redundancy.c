@@ -50,6 +50,9 @@ static __attribute__((noinline)) void redundancy_store_slowly(ULong what, Addr a
     static VG_REGPARM(3) void redundancy_store_##width(ULong what, Addr address, ULong value)                  \
     {                                                                                                          \
         ULong before = *(const type *)address;                                                                 \
+        if (__builtin_expect(lwp_redundancy_threads, 0) &&                                                     \
+            !lwp_shadow_threads_same(&lwp_redundancy_storers, address, width, lwp_redundancy_thread))          \
+            lwp_redundancy_other_threads(address, width, (uint32_t)what);                                      \
         if (!lwp_shadow_store_fast(&lwp_redundancy_shadow, address, width, (uint32_t)what, before, value,      \
                                    before == value ? LWPS_VALUE_SAME : LWPS_VALUE_OTHER))                      \
             redundancy_store_slowly(what, address, value, before, width);                                      \
@@ -62,6 +65,8 @@ ACCESS(8, ULong)
 static void redundancy_piece(ULong what, Addr address, unsigned bytes, ULong before, ULong after)
 {
     lwp_redundancy_number = (uint32_t)what;
+    if (lwp_redundancy_threads)
+        lwp_redundancy_other_threads(address, bytes, (uint32_t)what);
     lwp_shadow_store(&lwp_redundancy_shadow, address, bytes, (uint32_t)what, before, after, (unsigned)(what >> ELEMENT_AT));
 }
 
@@ -69,6 +74,8 @@ static void redundancy_piece(ULong what, Addr address, unsigned bytes, ULong bef
 static VG_REGPARM(3) void redundancy_store_float(ULong what, Addr address, ULong value)
 {
     ULong before = what_bytes(what) == 8 ? *(const ULong *)address : *(const UInt *)address;
+    if (lwp_redundancy_threads)
+        lwp_redundancy_other_threads(address, what_bytes(what), (uint32_t)what);
     if (what_bytes(what) == 8 &&
         lwp_shadow_store_fast(&lwp_redundancy_shadow, address, 8, (uint32_t)what, before, value, lwp_value_compare(before, value, 8, 8)))
         return;
@@ -425,6 +432,12 @@ static void redundancy_window(bool opens)
         lwp_redundancy_window_ends();
 }
 
+static void redundancy_thread_runs(ThreadId id, struct lwp_exact_thread *before, struct lwp_exact_thread *now)
+{
+    (void)id, (void)before;
+    lwp_redundancy_thread_runs(now);
+}
+
 static void redundancy_write(void)
 {
     if (!lwp_trace_inside)
@@ -447,6 +460,7 @@ const struct lwp_detector lwp_redundancy_detector = {
     .after = redundancy_after,
     .words = redundancy_words,
     .window = redundancy_window,
+    .thread_runs = redundancy_thread_runs,
     .region = lwp_redundancy_counts_change,
     .forget = redundancy_forget,
     .kernel_wrote = redundancy_forget,

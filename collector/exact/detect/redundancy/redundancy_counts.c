@@ -30,7 +30,7 @@ static uint64_t sights_free; /* index + 1 of one that is free, which has the nex
 static struct {
     struct lwps_writer file;
     struct lwp_context_map contexts;
-    uint64_t dead, silent, loads; /* bytes of pairs */
+    uint64_t dead, silent, loads, overwritten; /* bytes of pairs */
     bool said_unseen, said_merged;
 } counts;
 
@@ -63,7 +63,31 @@ static void counts_leave(uint64_t place)
     sights_free = place + 1;
 }
 
+/* ---- threads ---- */
+
+struct lwp_shadow_threads lwp_redundancy_storers;
+uint32_t lwp_redundancy_thread;
+static uint32_t threads_count;
+bool lwp_redundancy_threads;
+
 static const struct lwp_shadow_port counts_port = {lwp_pages_map, lwp_pages_unmap, counts_place, counts_leave, lwp_pages_large};
+
+void lwp_redundancy_thread_runs(struct lwp_exact_thread *thread)
+{
+    if (!thread->storer)
+        thread->storer = ++threads_count;
+    lwp_redundancy_thread = thread->storer - 1;
+    if (threads_count > 1 && !lwp_redundancy_storers.leaves)
+        lwp_redundancy_threads = lwp_shadow_threads_init(&lwp_redundancy_storers, &counts_port);
+}
+
+void lwp_redundancy_other_threads(uint64_t address, unsigned bytes, uint32_t number)
+{
+    lwp_redundancy_number = number;
+    for (; bytes > 8; bytes -= 8, address += 8)
+        lwp_shadow_threads_store(&lwp_redundancy_storers, &lwp_redundancy_shadow, address, 8, number, lwp_redundancy_thread);
+    lwp_shadow_threads_store(&lwp_redundancy_storers, &lwp_redundancy_shadow, address, bytes, number, lwp_redundancy_thread);
+}
 
 bool lwp_redundancy_counts_start(void)
 {
@@ -122,6 +146,11 @@ static void counts_pair(size_t index)
         counts.loads += pair->same + pair->other;
         return;
     }
+    if (kind == LWP_SHADOW_OVERWRITES) {
+        counts_put(record, LWPS_VERDICT_OVERWRITTEN, pair->dead, 0, 0, pair->dead_times);
+        counts.overwritten += pair->dead;
+        return;
+    }
     counts_put(record, LWPS_VERDICT_DEAD_STORE, pair->dead, 0, 0, pair->dead_times);
     counts_put(record, LWPS_VERDICT_SILENT_STORE, pair->same, pair->close, pair->other, pair->same_times);
     counts.dead += pair->dead;
@@ -164,12 +193,14 @@ void lwp_redundancy_counts_write(void)
     struct lwp_shadow *shadow = &lwp_redundancy_shadow;
     if (!lwp_exact_process_rewrite(&counts.file, "t0"))
         return;
-    counts.dead = counts.silent = counts.loads = 0;
+    counts.dead = counts.silent = counts.loads = counts.overwritten = 0;
     for (size_t i = 0; i < (size_t)1 << shadow->pairs.bits; i++)
         if (shadow->pairs.entries[i].key)
             counts_pair(i);
     counts_rest(LWPS_VERDICT_DEAD_STORE, shadow->stored, counts.dead, shadow->used);
     counts_rest(LWPS_VERDICT_SILENT_STORE, shadow->stored, counts.silent, 0);
+    if (lwp_redundancy_threads)
+        counts_rest(LWPS_VERDICT_OVERWRITTEN, shadow->stored, counts.overwritten, shadow->stored - counts.overwritten);
     counts_rest(LWPS_VERDICT_SILENT_LOAD, shadow->loaded, counts.loads, 0);
     lwp_exact_process_rewritten(&counts.file, "t0");
     lwp_context_map_clear(&counts.contexts);

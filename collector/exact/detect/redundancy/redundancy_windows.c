@@ -78,6 +78,8 @@ static void step_run(const struct lwp_redundancy_step *step, const ULong *words,
         return;
     case LWP_REDUNDANCY_STORE:
         lwp_redundancy_touched(address, step->bytes);
+        if (lwp_redundancy_threads)
+            lwp_redundancy_other_threads(address, step->bytes, number);
         step_store(address, step->bytes, number, &words[step->values], step->element);
         return;
     case LWP_REDUNDANCY_DEAD:

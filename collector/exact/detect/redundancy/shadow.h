@@ -11,7 +11,7 @@
  * a tuple of them (shadow_tuples.h).
  *
  * Contexts are numbers of (call path, accessing instruction) from 1 to LWP_SHADOW_UNKNOWN. All threads share the shadow:
- * what one stores and another loads is used. Freestanding; not reentrant. */
+ * what one stores and another loads is used. Stores that another thread overwrites: shadow_threads.h. Freestanding; not reentrant. */
 #ifndef LWP_COLLECTOR_EXACT_DETECT_REDUNDANCY_SHADOW_H
 #define LWP_COLLECTOR_EXACT_DETECT_REDUNDANCY_SHADOW_H
 

@@ -27,7 +27,8 @@ static inline void *lwp_shadow_port_table(const struct lwp_shadow_port *port, si
 enum lwp_shadow_kind {
     LWP_SHADOW_STORES = 1, /* `second` stored over what `first` had stored */
     LWP_SHADOW_LOADS = 2,  /* `second` loaded what `first` had loaded before */
-    LWP_SHADOW_VALUES = 3, /* `second` computed what `first` had computed before */
+    LWP_SHADOW_OVERWRITES = 3, /* `second`, of another thread, stored over what `first` had stored and nobody had loaded; `dead` only */
+    LWP_SHADOW_VALUES = 4, /* `second` computed what `first` had computed before */
 };
 
 /* Contexts that are not distinguished, as tables are full. */
