@@ -13,7 +13,7 @@ enum { LWP_PATTERN_ARRAYS = 8, LWP_PATTERN_ACCESSES = 32 };
 /* How a visit finds its element of an array. */
 enum lwp_pattern_walk {
     LWP_PATTERN_STEPS,   /* the next one */
-    LWP_PATTERN_INDEXED, /* any one, by a list of indices that is read in order */
+    LWP_PATTERN_INDEXED, /* another one, by a list of indices that is read in order */
     LWP_PATTERN_CHAINED, /* the one whose address the element before has (array 0 only) */
     LWP_PATTERN_LINKED,  /* the one whose address array 0's element has */
 };
@@ -38,8 +38,11 @@ struct lwp_pattern {
     size_t array_count;
     struct lwp_pattern_access accesses[LWP_PATTERN_ACCESSES];
     size_t access_count;
-    uint64_t elements;   /* of each array */
-    double far;          /* indexed and chained: the part of the visits that goes anywhere; the others go to the next element */
+    uint64_t elements; /* of each array */
+    /* Indexed and chained: the part of the visits that goes anywhere; the others go to the next element, or to one of `window`
+     * neighbours until all of them were visited. 1 and indexed: each index is drawn anew, and some are there more than once. */
+    double far;
+    uint64_t window;     /* 0: as 1 */
     double instructions; /* of a round; what the accesses do not need is filled up */
     double chain;        /* cycles that a round waits for the round before, beside memory */
     unsigned threads;    /* that run it beside each other, each on a part of the elements; 0: one */

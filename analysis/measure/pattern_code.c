@@ -115,6 +115,15 @@ static void code_step(struct code_buffer *code, ZydisRegister what, uint64_t by)
     code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(what), code_number((int64_t)by));
 }
 
+static void code_multiply(struct code_buffer *code, ZydisRegister to, ZydisRegister from, uint64_t by)
+{
+    ZydisEncoderRequest multiply = {.mnemonic = ZYDIS_MNEMONIC_IMUL, .operand_count = 3};
+    multiply.operands[0] = code_register(to);
+    multiply.operands[1] = code_register(from);
+    multiply.operands[2] = code_number((int64_t)by);
+    code_encode(code, &multiply);
+}
+
 /* The register that holds the address of the array's element in this round. */
 static ZydisRegister code_element(struct code_buffer *code, const struct lwp_pattern *pattern, size_t array)
 {
@@ -125,11 +134,7 @@ static ZydisRegister code_element(struct code_buffer *code, const struct lwp_pat
     }
     if (of->walk != LWP_PATTERN_INDEXED)
         return code_arrays[array];
-    ZydisEncoderRequest multiply = {.mnemonic = ZYDIS_MNEMONIC_IMUL, .operand_count = 3};
-    multiply.operands[0] = code_register(code_address);
-    multiply.operands[1] = code_register(code_index);
-    multiply.operands[2] = code_number((int64_t)of->spacing);
-    code_encode(code, &multiply);
+    code_multiply(code, code_address, code_index, of->spacing);
     code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(code_address), code_register(code_arrays[array]));
     return code_address;
 }

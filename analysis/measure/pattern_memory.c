@@ -24,40 +24,70 @@ static uint64_t memory_random(uint64_t *state)
     return *state ^= *state << 17;
 }
 
-/* Each element once. Elements that follow each other stay together in runs, of 1 / far on average; the runs are shuffled. */
+/* ---- the order of visits ---- */
+
+/* Fisher and Yates. */
+static void memory_disorder(uint32_t *items, uint64_t count, uint64_t *state)
+{
+    for (uint64_t i = count; i > 1; i--) {
+        uint64_t other = memory_random(state) % i;
+        uint32_t kept = items[i - 1];
+        items[i - 1] = items[other];
+        items[other] = kept;
+    }
+}
+
+/* Runs of 1 / far elements on average that stay together, one after the other in another order. */
+static int memory_shuffle(double far, uint32_t *order, uint32_t count, uint64_t *state)
+{
+    uint64_t runs = 0, most = (uint64_t)(fmin(1, far) * 4294967296.0);
+    uint32_t *starts = malloc(((size_t)count + 1) * sizeof *starts), *near = malloc(count * sizeof *near), *which = NULL;
+    for (uint32_t i = 0; starts && i < count; i++)
+        if (i == 0 || (memory_random(state) >> 32) < most)
+            starts[runs++] = i;
+    which = malloc((runs + 1) * sizeof *which);
+    int status = starts && near && which ? LWP_OK : LWP_ERR_MEMORY;
+    if (!status) {
+        starts[runs] = count;
+        memcpy(near, order, count * sizeof *near);
+        for (uint64_t i = 0; i < runs; i++)
+            which[i] = (uint32_t)i;
+        memory_disorder(which, runs, state);
+        for (uint64_t i = 0, at = 0; i < runs; i++)
+            for (uint32_t e = starts[which[i]]; e < starts[which[i] + 1]; e++)
+                order[at++] = near[e];
+    }
+    free(which);
+    free(near);
+    free(starts);
+    return status;
+}
+
+/* A chain goes through each element once. */
+static bool memory_draws(const struct lwp_pattern *pattern)
+{
+    bool draws = pattern->far >= 1;
+    for (size_t a = 0; a < pattern->array_count; a++)
+        draws &= pattern->arrays[a].walk != LWP_PATTERN_CHAINED;
+    return draws;
+}
+
 static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
-    uint64_t state = 88172645463325252ull, runs = 0, count = memory->elements;
-    uint64_t most = pattern->far > 0 ? (uint64_t)(fmin(1, pattern->far) * 4294967296.0) : 0;
-    uint32_t *starts = malloc((count + 1) * sizeof *starts);
+    uint64_t state = 88172645463325252ull;
+    uint32_t count = (uint32_t)memory->elements;
     memory->order = malloc(count * sizeof *memory->order);
-    if (!starts || !memory->order) {
-        free(starts);
-        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the indices of a pattern");
-    }
-    for (uint64_t i = 0; i < count; i++)
-        if (i == 0 || (memory_random(&state) >> 32) < most)
-            starts[runs++] = (uint32_t)i;
-    starts[runs] = (uint32_t)count;
-    uint32_t *which = malloc(runs * sizeof *which);
-    if (!which) {
-        free(starts);
-        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the indices of a pattern");
-    }
-    for (uint64_t i = 0; i < runs; i++)
-        which[i] = (uint32_t)i;
-    for (uint64_t i = runs; i > 1; i--) {
-        uint64_t other = memory_random(&state) % i;
-        uint32_t kept = which[i - 1];
-        which[i - 1] = which[other];
-        which[other] = kept;
-    }
-    for (uint64_t i = 0, at = 0; i < runs; i++)
-        for (uint32_t e = starts[which[i]]; e < starts[which[i] + 1]; e++)
-            memory->order[at++] = e;
-    free(which);
-    free(starts);
-    return LWP_OK;
+    int status = memory->order ? LWP_OK : LWP_ERR_MEMORY;
+    for (uint32_t i = 0; !status && i < count; i++)
+        memory->order[i] = i;
+    for (uint64_t i = 0; !status && pattern->window > 1 && i < count; i += pattern->window)
+        memory_disorder(memory->order + i, count - i < pattern->window ? count - i : pattern->window, &state);
+    if (!status && memory_draws(pattern))
+        for (uint32_t i = 0; i < count; i++)
+            memory->order[i] = (uint32_t)(memory_random(&state) % count);
+    else if (!status && pattern->far > 0)
+        status = memory_shuffle(pattern->far, memory->order, count, &state);
+    return status ? lwp_error_set(err, status, "no memory for the indices of a pattern") : LWP_OK;
 }
 
 static void memory_put(uint8_t *at, const uint8_t *address)
@@ -67,14 +97,15 @@ static void memory_put(uint8_t *at, const uint8_t *address)
 
 static void memory_links(const struct lwp_pattern *pattern, const struct lwp_pattern_memory *memory)
 {
-    uint64_t spacing = pattern->arrays[0].spacing;
+    const struct lwp_pattern_array *chain = &pattern->arrays[0];
     for (uint64_t i = 0; i < memory->elements; i++) {
-        uint8_t *element = memory->first[0] + memory->order[i] * spacing;
-        if (pattern->arrays[0].walk == LWP_PATTERN_CHAINED)
-            memory_put(element + pattern->arrays[0].link, memory->first[0] + memory->order[(i + 1) % memory->elements] * spacing);
+        if (chain->walk == LWP_PATTERN_CHAINED)
+            memory_put(memory->first[0] + memory->order[i] * chain->spacing + chain->link,
+                       memory->first[0] + memory->order[(i + 1) % memory->elements] * chain->spacing);
         for (size_t a = 1; a < pattern->array_count; a++)
             if (pattern->arrays[a].walk == LWP_PATTERN_LINKED)
-                memory_put(element + pattern->arrays[a].link, memory->first[a] + memory->order[i] * pattern->arrays[a].spacing);
+                memory_put(memory->first[0] + i * chain->spacing + pattern->arrays[a].link,
+                           memory->first[a] + i * pattern->arrays[a].spacing);
     }
 }
 

@@ -199,7 +199,7 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
     size_t turns = 0;
     *times = (struct lwp_pattern_times){0};
     for (int i = 0; i < 2; i++)
-        bytes += lwp_pattern_bytes(patterns[i]) + 8.0 * (double)patterns[i]->elements;
+        bytes += lwp_pattern_bytes(patterns[i]) + 16.0 * (double)patterns[i]->elements;
     if (!before->elements || before->elements != after->elements || before->elements > ELEMENTS_MOST || bytes > memory_part * free_bytes)
         return lwp_error_set(err, LWP_ERR_LIMIT, "the arrays of the pattern, %.0f MiB, are too large for what memory is free",
                              bytes / 1048576);
