@@ -199,10 +199,10 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     saving.high = fmax(saving.value, fmax(part, saved.high) * stalled.high / all);
     if (saving.high < loop_worth || !lwp_gain_measure(profile, visit, before, after, &measured))
         return saving;
-    if (measured.reproduced) {
+    if (measured.between) {
         double most = stalled.high / all;
         return (struct lwp_gain_saving){fmin(whole * (1 - measured.ratio), most), fmin(whole * (1 - measured.high), most),
-                                        fmin(whole * (1 - measured.low), most), true};
+                                        fmin(whole * (1 - measured.low), most), measured.reproduced};
     }
     if (measured.pace > 0 && measured.core > 0) {
         double memory = whole * fmax(0, 1 - measured.core / measured.pace);

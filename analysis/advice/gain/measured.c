@@ -10,16 +10,18 @@
 
 #include "analysis/advice/gain/pace.h"
 #include "analysis/measure/pattern.h"
+#include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256 };
+enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256, MOVES_LEAST = 8, MOVES_MOST = 256 };
 
-static const double pace_agrees = 0.15, stall_agrees = 0.15, stall_least = 0.4, seconds_each = 0.25, usual_cycle_ns = 0.3,
-                    large_object = 64 << 10;
+static const double pace_agrees = 0.15, pace_most = 1.6, pattern_off = 0.25, stall_agrees = 0.15, stall_least = 0.4, seconds_each = 0.25,
+                    usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
 
 /* ---- what was timed already: several candidates place a loop's fields alike ---- */
 
@@ -110,7 +112,10 @@ static bool measured_fields(struct lwp_pattern *pattern, const struct lwp_gain_v
 static bool measured_others(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_pattern *pattern)
 {
     uint32_t seen[LWP_PATTERN_ARRAYS];
-    size_t seen_count = 0;
+    size_t seen_count = 0, listed = 0;
+    bool indexed = false;
+    for (size_t a = 0; a < pattern->array_count; a++)
+        indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
         const struct lwp_object *object = &profile->objects[stream->object];
@@ -136,7 +141,8 @@ static bool measured_others(struct lwp_profile *profile, const struct lwp_gain_v
             array.walk = LWP_PATTERN_INDEXED;
             array.spacing = most;
         }
-        if (!array.spacing)
+        /* What holds the indices is read in the list's place. */
+        if (!array.spacing || (array.walk == LWP_PATTERN_STEPS && array.spacing <= 8 && !stream->stores && indexed && !listed++))
             continue;
         pattern->accesses[pattern->access_count++] =
             (struct lwp_pattern_access){.array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads};
@@ -145,39 +151,182 @@ static bool measured_others(struct lwp_profile *profile, const struct lwp_gain_v
     return true;
 }
 
+/* ---- where a chain goes from each element ---- */
+
+struct measured_moves {
+    double near[MOVES_MOST]; /* in elements */
+    size_t count, far;
+    bool next; /* all of them from one visit to the very next one; else some visits on */
+};
+
+static void measured_moves_of(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
+                              struct measured_moves *moves)
+{
+    for (size_t i = 0; i < profile->moves.count; i++) {
+        const struct lwp_code_moves *of = &profile->moves.items[i];
+        bool mine = false;
+        for (size_t k = 0; k < visit->object_count; k++)
+            mine |= visit->objects[k] == of->object;
+        if (!mine || lwp_regions_final(profile, of->region) != visit->region)
+            continue;
+        for (size_t k = 0; k < of->count; k++) {
+            double elements = (double)of->kept[k].bytes / spacing;
+            if ((moves->next && !of->kept[k].next) || fabs(elements) < 0.5)
+                continue;
+            if (fabs(elements) > far_elements)
+                moves->far++;
+            else if (moves->count < MOVES_MOST)
+                moves->near[moves->count++] = elements;
+        }
+    }
+}
+
+static int measured_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Neighbours are visited in disorder, window by window: from one to the next the places differ by the window's size / sqrt(6) (two of a
+ * uniform distribution). Some visits on, only how far a step leads back is a matter of the window. */
+static void measured_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
+                           struct lwp_pattern *pattern)
+{
+    struct measured_moves moves = {.next = true};
+    double mean = 0, square = 0;
+    pattern->far = visit->far < 0 ? 1 : visit->far;
+    measured_moves_of(profile, visit, spacing, &moves);
+    if (moves.count + moves.far < MOVES_LEAST) {
+        moves = (struct measured_moves){.next = false};
+        measured_moves_of(profile, visit, spacing, &moves);
+    }
+    if (moves.count + moves.far < MOVES_LEAST)
+        return;
+    pattern->far = (double)moves.far / (double)(moves.count + moves.far);
+    if (moves.count < MOVES_LEAST)
+        return;
+    qsort(moves.near, moves.count, sizeof *moves.near, measured_compare);
+    for (size_t i = 0; i < moves.count; i++)
+        mean += moves.near[i] / (double)moves.count;
+    for (size_t i = 0; i < moves.count; i++)
+        square += (moves.near[i] - mean) * (moves.near[i] - mean) / (double)moves.count;
+    double back = -moves.near[moves.count / 20];
+    if (back > 0)
+        pattern->window = (uint64_t)lround(moves.next ? sqrt(6 * square) : back + 2);
+}
+
+struct measured_thread {
+    uint32_t thread;
+    uint64_t first, last;
+};
+
+/* Threads that were in the loop at one time, as far as that was seen of its first array; else of those of the program as many as work
+ * as much as the busiest. */
+static unsigned measured_threads(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+{
+    const struct lwp_traversal *traversal = lwp_traversals_of(&profile->traversals, visit->objects[0], visit->region);
+    const struct lwp_thread_interaction *all = &profile->interaction;
+    struct measured_thread seen[LWP_TRAVERSAL_PLACES];
+    size_t count = 0, beside = 0;
+    double sum = 0, most = 0;
+    for (uint32_t i = 0; traversal && i < traversal->count; i++) {
+        const struct lwp_traversal_place *place = &traversal->places[i];
+        size_t k = 0;
+        while (k < count && seen[k].thread != place->thread)
+            k++;
+        if (k == count)
+            seen[count++] = (struct measured_thread){place->thread, place->time, place->time};
+        seen[k].first = place->time < seen[k].first ? place->time : seen[k].first;
+        seen[k].last = place->time > seen[k].last ? place->time : seen[k].last;
+    }
+    for (size_t k = 0; k < count; k++) {
+        size_t with = 0;
+        uint64_t middle = seen[k].first + (seen[k].last - seen[k].first) / 2;
+        for (size_t i = 0; i < count; i++)
+            with += seen[i].first <= middle && middle <= seen[i].last;
+        beside = with > beside ? with : beside;
+    }
+    for (size_t i = 0; i < all->thread_count; i++) {
+        double weight = 0;
+        for (size_t k = 0; k < LWP_COMMUNICATION_PARTS; k++)
+            weight += (double)all->threads[i].sampled[k];
+        sum += weight;
+        most = fmax(most, weight);
+    }
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    double threads = beside ? (double)beside : most > 0 ? round(sum / most) : 1;
+    return (unsigned)fmax(1, fmin(threads, (double)cores));
+}
+
 static bool measured_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
-                             double chain, struct lwp_pattern *pattern)
+                             double chain, double spacing, struct lwp_pattern *pattern)
 {
     uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
     pattern->elements = (uint64_t)visit->elements;
     pattern->far = visit->access.pattern == LWP_GAIN_RANDOM || visit->access.dependent ? 1 : 0;
-    if (visit->access.dependent && visit->far >= 0)
-        pattern->far = visit->far;
+    if (visit->access.dependent)
+        measured_chain(profile, visit, spacing, pattern);
     pattern->instructions = visit->shape.instructions / visit->visits;
     pattern->chain = chain;
-    pattern->threads = 1;
+    pattern->threads = measured_threads(profile, visit);
     return measured_fields(pattern, visit, placement, line) && measured_others(profile, visit, pattern);
 }
 
 /* ---- held against the program ---- */
+
+/* Of another array that the loop goes over in order, for each visit of what is placed. */
+static double measured_pace_beside(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+{
+    double pace = 0;
+    for (size_t i = 0; i < profile->stream_count && pace <= 0; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        const struct lwp_traversal *traversal = stream->region == visit->region && stream->module != LWP_NONE
+                                                    ? lwp_traversals_of(&profile->traversals, stream->object, visit->region)
+                                                    : NULL;
+        struct lwp_loop_shape shape;
+        if (traversal && traversal->pace_count && lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && shape.steps &&
+            shape.step)
+            pace = lwp_pace(traversal->paces, traversal->pace_count, (double)llabs(shape.step),
+                            (double)profile->objects[stream->object].largest);
+    }
+    return pace / visit->visits;
+}
 
 static double measured_pace(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
 {
     const struct lwp_traversal *traversal = lwp_traversals_of(&profile->traversals, visit->objects[0], visit->region);
     const struct lwp_object *object = &profile->objects[visit->objects[0]];
     if (!traversal || visit->access.pattern != LWP_GAIN_SEQUENTIAL || object->single)
-        return 0;
-    return lwp_pace(traversal->paces, traversal->pace_count, (double)visit->spacing, (double)object->largest);
+        return measured_pace_beside(profile, visit);
+    double pace = lwp_pace(traversal->paces, traversal->pace_count, (double)visit->spacing, (double)object->largest);
+    return pace > 0 ? pace : measured_pace_beside(profile, visit);
 }
 
-/* The part of the loop's time that it waits for memory: samples fall on accesses by chance, too. */
-static double measured_stalls(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+/* The part of the loop's time that it waits for memory, at least and at most: samples fall on accesses by chance, too. */
+static struct lwp_gain_range measured_stalls(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
 {
     const struct lwp_region *region = &profile->regions[visit->region];
     double chance = visit->shape.instructions ? fmin(0.5, (double)visit->shape.accesses / visit->shape.instructions) : 0;
     double share = region->weight.weight > 0 ? fmin(1, region->stalled / region->weight.weight) : 0;
-    return fmax(0, share - chance) / (1 - chance);
+    return (struct lwp_gain_range){fmax(0, share - chance) / (1 - chance), share};
+}
+
+/* The spread of the runs, and what the pattern may differ from its loop: it may lack a part of each round, or have it too much. Where
+ * the loop's own time is known the new one's can be held against that, too. */
+static void measured_interval(const struct lwp_pattern_times *times, double most, struct lwp_gain_measured *measured)
+{
+    double low = times->low, high = times->high, value = times->ratio;
+    if (measured->pace > 0) {
+        double against = times->after / measured->pace;
+        low = fmin(low, against);
+        high = fmax(high, against);
+        value = sqrt(value * against);
+    }
+    double off = pattern_off * fmin(value, fabs(1 - value));
+    measured->ratio = fmax(value, 1 - most);
+    measured->low = fmax(low - off, 0.5 * low);
+    measured->high = fmax(high + off, measured->ratio);
 }
 
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
@@ -185,35 +334,31 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
 {
     struct lwp_pattern today, changed;
     struct lwp_pattern_times times = {0};
-    double chain = visit->shape.chain / visit->visits, stalls, waits = 0;
+    const double spacing = (double)before->of[0].spacing;
+    double chain = visit->shape.chain / visit->visits, waits = 0;
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
     if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
         return false;
-    stalls = measured_stalls(profile, visit);
+    const struct lwp_gain_range stalls = measured_stalls(profile, visit);
     measured->pace = measured_pace(profile, visit);
     if (visit->access.pattern == LWP_GAIN_UNKNOWN && !visit->access.dependent)
         return false;
     for (int tries = 0; tries < MEASURED_TRIES; tries++) {
-        if (!measured_pattern(profile, visit, before, chain, &today) || !measured_pattern(profile, visit, after, chain, &changed) ||
-            !measured_times(profile, &today, &changed, &times))
+        if (!measured_pattern(profile, visit, before, chain, spacing, &today) ||
+            !measured_pattern(profile, visit, after, chain, spacing, &changed) || !measured_times(profile, &today, &changed, &times))
             return false;
         waits = 1 - fmin(1, times.core / times.before);
-        if (waits - stalls < stall_agrees)
+        if (waits - stalls.high < stall_agrees)
             break;
-        chain += (waits - stalls) * times.before / (chain > 4 ? times.core / chain : usual_cycle_ns);
+        chain += (waits - stalls.high) * times.before / (chain > 4 ? times.core / chain : usual_cycle_ns);
     }
     measured->core = times.core;
-    /* A loop saves no more than it waits, and the pattern may wait more than the loop. */
-    measured->ratio = fmax(times.ratio, 1 - stalls);
-    /* The spread of the runs, and what a part of each round that the pattern lacks or has too much would do to the ratio: as much of it as
-     * its time may be off and still be believed. */
-    double off = pace_agrees * fabs(1 - measured->ratio);
-    measured->low = fmax(times.low - off, 0.5 * times.low);
-    measured->high = fmax(times.high, measured->ratio) + off;
+    measured_interval(&times, stalls.high, measured);
     /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.
      * A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not run. */
-    measured->reproduced = (!visit->access.dependent || visit->far >= 0) && waits <= stalls + stall_agrees &&
-                           waits >= stall_least * stalls &&
-                           (measured->pace <= 0 || fabs(times.before - measured->pace) <= pace_agrees * measured->pace);
+    const double off = measured->pace > 0 ? fabs(log(times.before / measured->pace)) : 0;
+    measured->between = (!visit->access.dependent || visit->far >= 0) && waits <= stalls.high + stall_agrees &&
+                        waits >= stall_least * stalls.low && off <= log(pace_most);
+    measured->reproduced = measured->between && off <= log(1 + pace_agrees);
     return true;
 }

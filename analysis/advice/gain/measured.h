@@ -24,6 +24,7 @@ struct lwp_gain_measured {
     double ratio;     /* of the new layout's time to that of today's */
     double low, high; /* its interval: the spread of the runs, and what a pattern may differ from its loop */
     bool reproduced;  /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
+    bool between;     /* it does so but for its time: the truth is taken to lie between the ratio and the new time against the loop's */
 };
 
 /* False: it was not measured (not allowed, another machine, no time left, accesses whose order is not known); then only `pace`. */
