@@ -5,6 +5,7 @@
 #define LWP_ENV_DIR "LWP_DIR"                       /* absolute path of the result directory; unset: stay inert */
 #define LWP_ENV_MAX_OVERHEAD "LWP_MAX_OVERHEAD"     /* percent of CPU time, e.g. "3" */
 #define LWP_ENV_FREQUENCY "LWP_FREQUENCY"           /* samples per second of thread CPU time; "0": automatic */
+#define LWP_ENV_APPROX "LWP_APPROX" /* floating point values this close count as about the same; relative, 0: none do */
 #define LWP_ENV_HEAP_THRESHOLD "LWP_HEAP_THRESHOLD" /* bytes; smaller blocks are pooled by call path and size */
 #define LWP_ENV_FOLLOW_FORK "LWP_FOLLOW_FORK"       /* "1": children of fork and exec are sampled too */
 #define LWP_ENV_DELAY "LWP_DELAY"                   /* seconds before sampling starts */

@@ -16,6 +16,14 @@ const TOGETHER_LINES = 24; /* so far apart two lines are still shown in one exce
 
 const redundantKind = pair => REDUNDANT[pair.kind] || [pair.kind || 'unknown', '', 'accesses', 'First', 'Second'];
 const framesOf = context => list((at(data.contexts, context) || {}).frames);
+/* What --approx said. */
+function tolerance() {
+  const approx = String((data.run.options || {}).approx || 'on');
+  return `${/^[0-9.]+/.test(approx) ? parseFloat(approx) : 1}\u00a0%`;
+}
+/* Pairs of which enough was seen and that people act on. */
+const isActedOn = pair => !pair.line || pair.line.acted_on;
+const isSure = pair => !pair.line || pair.line.sure;
 const causeName = cause => typeof cause === 'string' && cause !== 'unknown' ? cause.replace(/_/g, ' ') : null;
 
 function framePlace(frame) {
@@ -127,17 +135,21 @@ function redundantExact(kind) {
 
 function pairsTable(kind) {
   const [title, , what, first, second] = REDUNDANT[kind];
-  const rows = list(data.redundancies).map((pair, index) => ({pair, index})).filter(row => row.pair.kind === kind);
+  const all = list(data.redundancies).map((pair, index) => ({pair, index})).filter(row => row.pair.kind === kind);
+  /* most loads find what has not changed: those of no kind to act on are only counted */
+  const rows = kind === 'silent_load' ? all.filter(row => isActedOn(row.pair)) : all, folded = all.filter(row => !rows.includes(row));
+  const rest = folded.length > 0 && el('p.soft', null, `${plural(folded.length, 'pair', 'pairs')} of no kind to act on, ${percent(Math.min(1, folded.reduce((sum, row) => sum + row.pair.share, 0)))} of all ${what}.`);
   const name = context => ownFrame(context) ? frameName(ownFrame(context)) : '';
-  if (!rows.length) return null;
+  if (!rows.length) return rest ? el('section', null, el('h2', null, title), rest) : null;
   return el('section', null, el('h2', null, title), table(title, [
     {title: first, cell: r => el('a', {href: '#redundancy/' + r.index}, framePlace(ownFrame(r.pair.first))), key: r => name(r.pair.first), text: r => name(r.pair.first)},
     {title: second, cell: r => framePlace(ownFrame(r.pair.second)), key: r => name(r.pair.second), text: r => name(r.pair.second)},
     {title: `Share of all ${what}`, cell: r => shareBar(r.pair.share, r.pair.share_ci), key: r => r.pair.share, number: true},
-    {title: 'Cause', cell: r => causeName(r.pair.cause) || unknown(), key: r => causeName(r.pair.cause) || '', text: r => causeName(r.pair.cause) || 'unknown'},
+    {title: 'Cause', cell: r => r.pair.approximate > 0 ? `changes it by less than ${tolerance()}` : causeName(r.pair.cause) || unknown(), key: r => causeName(r.pair.cause) || '', text: r => causeName(r.pair.cause) || 'unknown'},
     {title: 'Data', cell: r => at(data.objects, r.pair.object) ? el('a', {href: '#object/' + r.pair.object}, clip(objectName(at(data.objects, r.pair.object)), 50)) : unknown('unknown or small'), key: r => r.pair.share},
-    {title: redundantExact(kind) ? 'Times' : 'Pairs seen', cell: r => count(r.pair.samples), key: r => r.pair.samples, number: true},
-  ], rows));
+    {title: 'Time at stake', cell: r => r.pair.line && isNumber(r.pair.line.time_at_stake) ? `at most ${percent(r.pair.line.time_at_stake)}` : unknown(), key: r => (r.pair.line || {}).time_at_stake || 0, number: true},
+    {title: redundantExact(kind) ? 'Times' : 'Pairs seen', cell: r => [count(r.pair.samples), !isSure(r.pair) && el('span.soft', null, ' not sure')], key: r => r.pair.samples, number: true},
+  ], rows), rest);
 }
 
 /* RedSpy's R (thesis 3.4): of what comes into registers from memory or from computations, and of what goes to memory, how much
@@ -148,7 +160,7 @@ function valuesTable(totals) {
   const rows = list(register.classes).map(c => ({what: c.loaded ? 'loaded into registers' : 'computed in registers', kind: c.floating_point ? 'floating point' : 'other',
     all: c.bytes, share: c.share, same: c.same, close: c.floating_point ? c.close : null, instructions: c.instructions}));
   if (store && store.exact)
-    rows.push({what: 'stored to memory', kind: 'all', all: store.decided, share: store.share, same: store.wasted * (1 - store.approximate), close: store.wasted * store.approximate, instructions: null});
+    rows.push({what: 'stored to memory', kind: 'all', all: store.decided, share: store.share, same: store.wasted, close: store.approximate * store.decided, instructions: null});
   const part = (n, row) => isNumber(n) && row.all > 0 ? percent(n / row.all) : unknown();
   return el('section', null, el('h2', null, 'Values that were there already'),
     el('p.soft', null, 'R, as RedSpy counts it: the part of the bytes that were written over with the same value or, floating point numbers, with one close to it. Of instructions those count whose first value was such.'),
@@ -173,8 +185,9 @@ function viewRedundancies() {
       'Sampled stores and loads that were watched until the next access to the same bytes.'),
     tiles(Object.keys(REDUNDANT).filter(kind => totals[kind] || !ONLY_COUNTED.includes(kind)).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
+      if (total && !total.exact && total.decided < 20) return [title, 'unknown', `only ${total.decided} of ${count(total.candidates)} were watched to the end`, what];
       return total ? [title, percent(total.share), total.exact ? 'exact' : `95\u00a0% interval ${interval(total.share_ci)}`,
-        (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
+        (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.approximate > 0.005 ? `; ${percent(total.approximate)} more change it by less than ${tolerance()}` : '') + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
         [title, 'unknown', 'none was decided', what];
     })),
     ONLY_COUNTED.some(kind => !totals[kind]) && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '),
@@ -198,12 +211,12 @@ function viewRedundancy(index) {
       [`Share of all ${of}`, percent(pair.share), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95\u00a0% interval ${interval(pair.share_ci)}`, what],
       isNumber(pair.own_share) && ['Equal to the one before', percent(pair.own_share), 'of the elements looked at here'],
       [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), engineName()],
+      pair.line && isNumber(pair.line.time_at_stake) && ['Time at stake', `at most ${percent(pair.line.time_at_stake)}`, pair.line.sure ? 'of the program\u2019s time' : 'seen, not sure'],
       placesTile(pair.places),
       ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null, object && el('a', {href: '#object/' + pair.object}, 'all about it')],
-      pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? 'about equal' : 'equal', pair.approximate > 0 ? `${percent(pair.approximate)} of them only within 1\u00a0%, or what --approx said` : null],
+      pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? 'changed a little' : 'equal', pair.approximate > 0 ? `by less than ${tolerance()}` : null],
     ].filter(Boolean)),
-    el('section', null, el('h2', null, 'What to do'), el('p', null, prose(pair.remedy)),
-      / faster\b/.test(pair.remedy || '') && el('p.soft', null, 'Programs named here are others, in which the same was published to help.')),
+    el('section', null, el('h2', null, 'What to do'), el('p', null, prose(pair.remedy))),
     pair.kind === 'spatial' ? el('section', null, el('h2', null, 'The store'), accessSide(1, 'Stored in', pair.second, 0, true)) :
       el('section', null, el('h2', null, pair.kind === 'computation' ? 'The two computations' : pair.kind === 'register' ? 'The two writes' : 'The two accesses'), accessPair(pair)),
     otherPaths(pair),

@@ -3,9 +3,9 @@
  * survives a rebuild and can be linked to and compared. */
 #include "analysis/findings/findings.h"
 
+#include "analysis/findings/finding_parts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
-#include "analysis/tables/redundancy_kinds.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
 
@@ -16,20 +16,6 @@
 #include <string.h>
 
 #define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
-
-/* "words-1a2b": four digits of the hash keep findings apart that have the same words. */
-static const char *finding_id(struct lwp_profile *profile, const char *words, uint64_t hash)
-{
-    return SAY("%s-%04x", words, (unsigned)(hash & 0xffff));
-}
-
-static void finding_gain(struct lwp_finding *finding, double speedup, double low, double high)
-{
-    finding->speedup = speedup;
-    finding->low = low;
-    finding->high = high;
-    finding->severity = lwp_severity(LWP_SEVERITY_OF_GAIN, speedup);
-}
 
 /* ---- structures to split or reorder ---- */
 
@@ -51,7 +37,7 @@ static const char *finding_split_id(struct lwp_profile *profile, uint32_t index)
     uint64_t hash = lwp_hash_mix(lwp_hash_text(base), object->variable ? lwp_hash_text(object->variable) : 0);
     if (object->context && lwp_objects_site(profile, object->context, &frame, &node) && frame.function)
         hash = lwp_hash_mix(hash, lwp_hash_text(frame.function));
-    return finding_id(profile, SAY("split-%s", used ? slug : "object"), hash);
+    return lwp_finding_id(profile, SAY("split-%s", used ? slug : "object"), hash);
 }
 
 static const char *finding_split_step(struct lwp_profile *profile, const struct lwp_split *split)
@@ -120,7 +106,7 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     double mean = finding_used_bytes(layout);
     unsigned long long element = layout->element_bytes;
     *finding = (struct lwp_finding){.kind = "split", .share = lwp_share_of(&layout->weight, &profile->total).value};
-    finding_gain(finding, split->gain.speedup, split->gain.low, split->gain.high);
+    lwp_finding_gain(finding, split->gain.speedup, split->gain.low, split->gain.high);
     finding->id = finding_split_id(profile, layout->objects[0]);
     if (split->kind == LWP_SPLIT_REORDER)
         finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what, split->align ? " and align it" : "",
@@ -157,7 +143,7 @@ static const char *finding_regroup_id(struct lwp_profile *profile, const struct 
         if (used + strlen(names[i]) + 2 < sizeof slug)
             used += (size_t)snprintf(slug + used, sizeof slug - used, "%s%s", used ? "-" : "", names[i]);
     }
-    return finding_id(profile, SAY("regroup-%s", used ? slug : "arrays"), hash);
+    return lwp_finding_id(profile, SAY("regroup-%s", used ? slug : "arrays"), hash);
 }
 
 static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_regroups *regroups, size_t index, struct lwp_finding *finding)
@@ -166,7 +152,7 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
     const struct lwp_regroup *regroup = &regroups->regroups[index];
     const char *example = candidates->arrays[regroup->members[0]].name;
     *finding = (struct lwp_finding){.kind = "regroup", .share = lwp_share_of(&regroup->weight, &profile->total).value};
-    finding_gain(finding, regroup->gain.speedup, regroup->gain.low, regroup->gain.high);
+    lwp_finding_gain(finding, regroup->gain.speedup, regroup->gain.low, regroup->gain.high);
     finding->id = finding_regroup_id(profile, candidates, regroup);
     finding->title = SAY("Make one array of the %zu arrays %s: loops use them at the same index", regroup->count,
                          lwp_regroup_list(profile, candidates, regroup));
@@ -222,9 +208,9 @@ static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_co
                *lines = lwp_regions_lines(profile, &profile->regions[conflict->region]);
     const char *names = finding_conflict_names(profile, conflict), *place = lines ? lines : function ? function : "code without a name";
     *finding = (struct lwp_finding){.kind = "conflict", .share = lwp_share_of(&conflict->weight, &profile->total).value};
-    finding_gain(finding, conflict->gain.speedup, conflict->gain.low, conflict->gain.high);
+    lwp_finding_gain(finding, conflict->gain.speedup, conflict->gain.low, conflict->gain.high);
     finding->id =
-        finding_id(profile, "set-conflict", lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
+        lwp_finding_id(profile, "set-conflict", lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
     finding->title = conflict->remedy == LWP_CONFLICT_ROWS
                          ? SAY("Make the rows of %s longer: the loop at %s has %.0f lines of it in one set of the "
                                "cache, which holds %u",
@@ -233,99 +219,6 @@ static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_co
                                "cache, which holds %u",
                                conflict->count, names, place, conflict->lines, conflict->ways);
     finding->next_step = finding_conflict_step(profile, conflict);
-}
-
-/* ---- redundant pairs ---- */
-
-enum { REDUNDANT_SHOWN = 5 };
-
-static const double redundant_share = 0.1, redundant_time = 0.03;
-
-/* What the pair is of the program: of its weight, or of all bytes that it stores and loads, computes or writes to
- * registers, where these were counted. */
-static double finding_redundant_part(const struct lwp_redundancies *redundancies, const struct lwp_profile *profile,
-                                     const struct lwp_redundancy *item)
-{
-    const struct lwp_redundancy_total *totals = redundancies->totals;
-    double all = !profile->watchpoints.exact ? profile->total.weight
-                 : item->kind <= LWP_WATCHPOINT_SILENT_LOAD
-                     ? totals[LWP_WATCHPOINT_DEAD_STORE].total + totals[LWP_WATCHPOINT_SILENT_LOAD].total
-                     : totals[item->kind].total;
-    return all > 0 ? fmin(1, item->amount / all) : 0;
-}
-
-/* Silent loads are no findings: most programs read data again that has not changed. They are listed and explained there. */
-static bool finding_is_redundancy(const struct lwp_redundancies *redundancies, const struct lwp_profile *profile,
-                                  const struct lwp_redundancy *item)
-{
-    return item->kind != LWP_WATCHPOINT_SILENT_LOAD && item->kind != LWP_WATCHPOINT_OVERWRITTEN && item->share.low >= redundant_share &&
-           finding_redundant_part(redundancies, profile, item) >= redundant_time;
-}
-
-/* Where people look for an access: in their own code, which may have called the C library to do it. */
-static const char *finding_location(struct lwp_profile *profile, uint32_t context)
-{
-    const struct lwp_context_node *node = &profile->contexts[context];
-    while (node->parent && node->module != LWP_NONE && lwp_objects_library_code(profile, node->module))
-        node = &profile->contexts[node->parent];
-    const struct lwp_symbolized *code = node->module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, node->module, node->address);
-    if (!code)
-        return "code without a name";
-    const struct lwp_frame *frame = &code->frames[0];
-    if (!frame->function) {
-        const char *name = lwp_path_last(lwp_code_module_info(profile->code, node->module)->path);
-        return SAY("%s+%#llx", name ? name : "?", (unsigned long long)node->address);
-    }
-    const char *file = lwp_path_last(frame->file);
-    return file && frame->line ? SAY("%s (%s:%u)", frame->function, file, frame->line) : frame->function;
-}
-
-/* From the functions on both paths: lines move. */
-static const char *finding_redundancy_id(struct lwp_profile *profile, const struct lwp_redundancy *item)
-{
-    const uint32_t ends[] = {item->first, item->second};
-    uint64_t hash = 0;
-    for (size_t i = 0; i < 2; i++)
-        for (uint32_t at = ends[i]; at; at = profile->contexts[at].parent) {
-            const struct lwp_context_node *node = &profile->contexts[at];
-            if (node->module == LWP_NONE)
-                continue;
-            const struct lwp_symbolized *code = lwp_code_symbolize(profile->code, node->module, node->address);
-            if (code->frame_count && code->frames[0].function)
-                hash = lwp_hash_mix(hash, lwp_hash_text(code->frames[0].function));
-        }
-    return finding_id(profile, lwp_redundancy_rows[item->kind].rule, hash);
-}
-
-static const char *finding_redundancy_title(struct lwp_profile *profile, const struct lwp_redundancy *item)
-{
-    const char *first = finding_location(profile, item->pair->first), *second = finding_location(profile, item->pair->second);
-    const char *then = strcmp(first, second) ? SAY("in %s", second) : "there";
-    double percent = 100 * item->share.value;
-    switch (item->kind) {
-    case LWP_WATCHPOINT_DEAD_STORE:
-        return SAY("%.0f %% of all stores are made in %s and overwritten unread %s", percent, first, then);
-    case LWP_WATCHPOINT_COMPUTATION:
-        return SAY("%.0f %% of all computations are made in %s and again %s", percent, first, then);
-    case LWP_WATCHPOINT_REGISTER:
-        return SAY("%.0f %% of all bytes written to registers are in %s what is there already", percent, second);
-    case LWP_WATCHPOINT_SPATIAL:
-        return SAY("%.0f %% of the elements of %s that %s stores equal the one before", 100 * item->own,
-                   item->pair->object == LWP_NONE ? "an array" : lwp_objects_name(profile, item->pair->object), second);
-    default:
-        return SAY("%.0f %% of all stores write in %s what is there already", percent, second);
-    }
-}
-
-static void finding_of_redundancy(struct lwp_profile *profile, const struct lwp_redundancies *redundancies, size_t index,
-                                  struct lwp_finding *finding)
-{
-    const struct lwp_redundancy *item = &redundancies->items[index];
-    *finding = (struct lwp_finding){.kind = "redundancy", .share = finding_redundant_part(redundancies, profile, item)};
-    finding->severity = lwp_severity(LWP_SEVERITY_OF_REDUNDANCY, finding->share);
-    finding->id = finding_redundancy_id(profile, item);
-    finding->title = finding_redundancy_title(profile, item);
-    finding->next_step = SAY("%s %s", item->meaning, item->remedy);
 }
 
 /* ---- threads ---- */
@@ -345,7 +238,7 @@ static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sha
     const char *a = item->uses[0].field, *b = item->uses[item->use_count - 1].field;
     *finding = (struct lwp_finding){.kind = "sharing", .next_step = item->advice, .share = item->share.value};
     finding->severity = lwp_severity(LWP_SEVERITY_OF_SHARING, finding->share);
-    finding->id = finding_id(profile, "false-sharing", lwp_hash_mix(lwp_hash_text(item->name), (uint64_t)item->uses[0].use->offset));
+    finding->id = lwp_finding_id(profile, "false-sharing", lwp_hash_mix(lwp_hash_text(item->name), (uint64_t)item->uses[0].use->offset));
     finding->title = SAY("%zu threads take %s of %s from each other though they use other bytes%s", item->threads,
                          item->lines == 1 ? "a cache line" : SAY("%zu cache lines", item->lines), item->name,
                          a && b && strcmp(a, b) ? SAY(" (%s and %s)", a, b) : "");
@@ -363,7 +256,7 @@ static void finding_of_communication(struct lwp_profile *profile, const struct l
                                     .next_step = tip->next_step,
                                     .share = tip->share,
                                     .severity = tip->severity};
-    finding->id = finding_id(profile, tip->kind, lwp_hash_text(code && code->function ? code->function : region->name));
+    finding->id = lwp_finding_id(profile, tip->kind, lwp_hash_text(code && code->function ? code->function : region->name));
 }
 
 /* ---- loops ---- */
@@ -373,8 +266,8 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
     const char *function = tip->region == LWP_NONE ? NULL : profile->regions[tip->region].function;
     *finding =
         (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step, .share = tip->share};
-    finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
-    finding->id = finding_id(profile, tip->kind,
+    lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
+    finding->id = lwp_finding_id(profile, tip->kind,
                              lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, tip->object)), function ? lwp_hash_text(function) : 0));
 }
 
@@ -416,12 +309,14 @@ static bool finding_regroup_deferred(struct lwp_profile *profile, const struct l
 
 /* ---- all ---- */
 
-/* Largest gain first; of those without a predicted gain the more severe first. */
+enum { REDUNDANT_SHOWN = 5 };
+
+/* Largest gain first, or half of what there is at most; of those of which neither is known the more severe first. */
 static int finding_compare(const void *a, const void *b)
 {
     const struct lwp_finding *x = a, *y = b;
-    double p = x->speedup, q = y->speedup;
-    if (p == q && x->low == 0) {
+    double p = x->rank, q = y->rank;
+    if (p == q && p == 0) {
         p = lwp_severity_level(x->severity), q = lwp_severity_level(y->severity);
         if (p == q)
             p = x->share, q = y->share;
@@ -454,11 +349,7 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
         finding_of_conflict(profile, &conflicts->conflicts[i], &findings[count]);
         findings[count++].index = i;
     }
-    for (i = 0; i < redundancies->count && count < room; i++)
-        if (finding_is_redundancy(redundancies, profile, &redundancies->items[i])) {
-            finding_of_redundancy(profile, redundancies, i, &findings[count]);
-            findings[count++].index = i;
-        }
+    count += lwp_findings_of_redundancies(profile, redundancies, &findings[count], REDUNDANT_SHOWN);
     const size_t before = count;
     for (i = 0; i < threads->sharings.count && count < before + SHARINGS_SHOWN; i++)
         if (finding_is_sharing(&threads->sharings.items[i])) {

@@ -15,7 +15,7 @@ static json_t *json_total(const struct lwp_redundancy_total *total, const char *
     return lwp_json_new(
         "exact", json_boolean(exact), "share", lwp_json_share(total->share.value), "share_ci", lwp_json_interval(&total->share), "wasted",
         json_real(round(total->wasted)), "total", json_real(round(total->total)), "unit", json_string(unit), "approximate",
-        lwp_json_share(total->wasted > 0 ? total->close / total->wasted : 0), "candidates", lwp_json_count(total->candidates), "decided",
+        lwp_json_share(total->close.value), "approximate_ci", lwp_json_interval(&total->close), "candidates", lwp_json_count(total->candidates), "decided",
         lwp_json_count(total->decided), "undecided", lwp_json_share(total->undecided), NULL);
 }
 
@@ -29,7 +29,7 @@ static json_t *json_register_classes(const struct lwp_watchpoints *watched)
         if (of->bytes)
             json_array_append_new(classes, json_pack("{s:b,s:b,s:I,s:I,s:I,s:o,s:o}", "loaded", i / 2, "floating_point", i % 2, "bytes",
                                                      (json_int_t)of->bytes, "same", (json_int_t)of->same, "close", (json_int_t)of->close,
-                                                     "share", lwp_json_share((double)(of->same + of->close) / bytes), "instructions",
+                                                     "share", lwp_json_share((double)of->same / bytes), "instructions",
                                                      lwp_json_share(all > 0 ? (double)of->instructions / all : 0)));
     }
     return classes;
@@ -60,17 +60,28 @@ static json_t *json_path(struct lwp_json_tables *tables, const struct lwp_redund
                         lwp_json_count(path->samples), NULL);
 }
 
+/* All that the same line wastes in this way. */
+static json_t *json_line(const struct lwp_redundancies *found, const struct lwp_redundancy *item)
+{
+    const struct lwp_redundant_line *line = &found->lines[item->line];
+    return lwp_json_new("share", lwp_json_share(line->share.value), "share_ci", lwp_json_interval(&line->share), "samples",
+                        lwp_json_count(line->samples), "sure", json_boolean(line->sure), "acted_on",
+                        json_boolean(lwp_redundancy_matters(found, line)), "time_at_stake",
+                        line->stake < 0 ? json_null() : lwp_json_share(line->stake), NULL);
+}
+
 static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_redundancy *item)
 {
+    const struct lwp_redundancies *found = &tables->answers->redundancies;
     const struct lwp_watchpoint_pair *pair = item->pair;
-    return lwp_json_new("kind", json_string(lwp_redundancy_rows[item->kind].key), "approximate", lwp_json_share(item->close), "share",
+    return lwp_json_new("kind", json_string(lwp_redundancy_rows[item->kind].key), "approximate", lwp_json_share(item->approximate), "share",
                         lwp_json_share(item->share.value), "share_ci", lwp_json_interval(&item->share), "amount",
                         json_real(round(item->amount)), "samples", lwp_json_count(item->samples), "first",
                         lwp_json_context(tables, pair->first), "second", lwp_json_context(tables, pair->second), "others",
                         LWP_JSON_LIST(i, item->other_count, json_path(tables, &item->others[i])), "object",
                         lwp_json_object(tables, pair->object), "bytes", lwp_json_known(pair->bytes), "places",
                         lwp_json_new("again", lwp_json_count(item->again), "moved", lwp_json_count(item->moved), NULL), "cause",
-                        json_string(item->cause), "meaning", json_string(item->meaning), "remedy", json_string(item->remedy), "own_share",
+                        json_string(item->cause), "line", json_line(found, item), "meaning", json_string(item->meaning), "remedy", json_string(item->remedy), "own_share",
                         item->kind == LWP_WATCHPOINT_SPATIAL ? lwp_json_share(item->own) : NULL, NULL);
 }
 

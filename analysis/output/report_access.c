@@ -5,15 +5,28 @@
 
 #include <string.h>
 
+/* "by less than 1 %": what --approx said. */
+static const char *report_tolerance(const struct lwp_report *report)
+{
+    const char *approx = lwp_json_string_or(json_object_get(json_object_get(report->root, "run"), "options"), "approx", "on");
+    bool number = *approx >= '0' && *approx <= '9';
+    return lwp_arena_printf(report->review->arena, "by less than %.*s %%", number ? (int)strcspn(approx, "%") : 1, number ? approx : "1");
+}
+
 static void report_classes(const struct lwp_report *report, const json_t *classes)
 {
     const json_t *class;
     size_t i;
-    json_array_foreach(classes, i, class)
-        fprintf(report->out, "      %5.1f %%  of %.0f bytes %s, %s; %.1f %% of all instructions\n", lwp_json_percent(class, "share"),
-                lwp_json_amount(class, "bytes"), json_is_true(json_object_get(class, "loaded")) ? "loaded" : "computed",
-                json_is_true(json_object_get(class, "floating_point")) ? "floating point" : "other",
+    json_array_foreach(classes, i, class) {
+        double bytes = lwp_json_amount(class, "bytes");
+        bool is_float = json_is_true(json_object_get(class, "floating_point"));
+        fprintf(report->out, "      %5.1f %%  of %.0f bytes %s, %s; %.1f %% of all instructions\n", lwp_json_percent(class, "share"), bytes,
+                json_is_true(json_object_get(class, "loaded")) ? "loaded" : "computed", is_float ? "floating point" : "other",
                 lwp_json_percent(class, "instructions"));
+        if (is_float && bytes > 0)
+            fprintf(report->out, "      %5.1f %%  more change it %s\n", 100 * lwp_json_amount(class, "close") / bytes,
+                    report_tolerance(report));
+    }
 }
 
 static const char *report_access_at(const struct lwp_report *report, const json_t *context)
@@ -21,29 +34,77 @@ static const char *report_access_at(const struct lwp_report *report, const json_
     return lwp_review_frame_text(report->review, lwp_review_own_frame(report->review, context));
 }
 
+/* What stands behind the place of a pair. */
+static const char *report_pair_end(const struct lwp_report *report, const json_t *pair)
+{
+    struct lwp_arena *arena = report->review->arena;
+    const json_t *line = json_object_get(pair, "line");
+    const char *cause = lwp_json_amount(pair, "approximate") > 0.5 ? lwp_arena_printf(arena, "changes it %s", report_tolerance(report))
+                                                                   : lwp_review_cause(report->review, pair);
+    bool unsure = line && !json_is_true(json_object_get(line, "sure"));
+    double stake = line ? lwp_json_amount(line, "time_at_stake") : 0;
+    return lwp_arena_printf(arena, "%s%s%s", cause, stake > 0 ? lwp_arena_printf(arena, "; at most %.1f %% of the time", 100 * stake) : "",
+                            unsure ? lwp_arena_printf(arena, " (seen %.0f times, not sure)", lwp_json_amount(line, "samples")) : "");
+}
+
+static void report_pair(const struct lwp_report *report, const json_t *pair)
+{
+    const char *first = report_access_at(report, json_object_get(pair, "first"));
+    const char *second = report_access_at(report, json_object_get(pair, "second"));
+    if (json_object_get(pair, "own_share")) {
+        const json_t *object = lwp_json_entry(report->root, "objects", pair, "object");
+        fprintf(report->out, "      %5.1f %%  of %s, stored in %s\n", lwp_json_percent(pair, "own_share"),
+                lwp_json_string_or(object, "name", "unknown data"), first);
+        return;
+    }
+    fprintf(report->out, "      %5.1f %%  ", lwp_json_percent(pair, "share"));
+    lwp_terminal_wrap(&report->to, 15,
+                      lwp_arena_printf(report->review->arena, "%s%s%s: %s", first, strcmp(first, second) ? ", then " : "",
+                                       strcmp(first, second) ? second : "", report_pair_end(report, pair)));
+}
+
+/* That what was loaded has not changed is so of most loads: those that have no kind to act on are only counted. */
 static void report_pairs(const struct lwp_report *report, const char *kind)
 {
     enum { PAIRS_SHOWN = 3 };
     const json_t *pair;
-    size_t i, shown = 0;
+    bool loads = strcmp(kind, "silent_load") == 0;
+    size_t i, shown = 0, folded = 0;
+    double share = 0;
     json_array_foreach(json_object_get(report->root, "redundancies"), i, pair) {
-        if (!lwp_json_is(pair, "kind", kind) || lwp_json_amount(pair, "share") < 0.01)
+        const json_t *line = json_object_get(pair, "line");
+        if (!lwp_json_is(pair, "kind", kind) || (lwp_json_amount(pair, "share") < 0.01 && !loads))
             continue;
-        if (shown++ == PAIRS_SHOWN)
-            return;
-        const char *first = report_access_at(report, json_object_get(pair, "first"));
-        const char *second = report_access_at(report, json_object_get(pair, "second"));
-        if (json_object_get(pair, "own_share")) {
-            const json_t *object = lwp_json_entry(report->root, "objects", pair, "object");
-            fprintf(report->out, "      %5.1f %%  of %s, stored in %s\n", lwp_json_percent(pair, "own_share"),
-                    lwp_json_string_or(object, "name", "unknown data"), first);
-            continue;
+        if (loads && line && !json_is_true(json_object_get(line, "acted_on"))) {
+            folded++;
+            share += lwp_json_percent(pair, "share");
+        } else if (shown++ < PAIRS_SHOWN) {
+            report_pair(report, pair);
         }
-        fprintf(report->out, "      %5.1f %%  ", lwp_json_percent(pair, "share"));
-        lwp_terminal_wrap(&report->to, 15,
-                          lwp_arena_printf(report->review->arena, "%s%s%s: %s", first, strcmp(first, second) ? ", then " : "",
-                                           strcmp(first, second) ? second : "", lwp_review_cause(report->review, pair)));
     }
+    if (folded)
+        fprintf(report->out, "      %5.1f %%  in %zu pair%s of no kind to act on\n", share, folded, folded == 1 ? "" : "s");
+}
+
+enum { DECIDED_FEW = 20 }; /* fewer say nothing of a share */
+
+static void report_share(const struct lwp_report *report, const json_t *total, const struct lwp_redundancy_row *kind)
+{
+    double decided = lwp_json_amount(total, "decided");
+    const json_t *interval = json_object_get(total, "approximate_ci");
+    fprintf(report->out, "  %-14s ", kind->title);
+    if (json_is_true(json_object_get(total, "exact")))
+        fprintf(report->out, "%5.1f %%  %s\n%*s %.0f of %.0f %s\n", lwp_json_percent(total, "share"), kind->waste, 24, "",
+                lwp_json_amount(total, "wasted"), decided, lwp_json_string_or(total, "unit", "bytes"));
+    else if (decided < DECIDED_FEW)
+        fprintf(report->out, "unknown  only %.0f were watched to the end\n", decided);
+    else
+        fprintf(report->out, "%5.1f %%  (%.1f-%.1f)  %s\n", lwp_json_percent(total, "share"), 100 * lwp_json_end(total, "share_ci", 0),
+                100 * lwp_json_end(total, "share_ci", 1), kind->waste);
+    if (interval && lwp_json_amount(total, "approximate") >= 0.005 && decided >= DECIDED_FEW)
+        fprintf(report->out, "  %-14s %5.1f %%  (%.1f-%.1f)  changed it, but %s\n", "", lwp_json_percent(total, "approximate"),
+                100 * json_number_value(json_array_get(interval, 0)), 100 * json_number_value(json_array_get(interval, 1)),
+                report_tolerance(report));
 }
 
 /* Where most of each kind is, whether or not it is worth a finding. */
@@ -61,13 +122,7 @@ void lwp_report_redundancies(const struct lwp_report *report)
             lwp_terminal_heading(&report->to, exact ? "Redundant accesses (exact: of all that was stored, loaded or computed)"
                                                     : "Redundant accesses (of all sampled stores or loads, 95 % interval)");
         begun = true;
-        fprintf(report->out, "  %-14s %5.1f %%  ", kind->title, lwp_json_percent(total, "share"));
-        if (exact)
-            fprintf(report->out, "%s\n%*s %.0f of %.0f %s\n", kind->waste, 24, "", lwp_json_amount(total, "wasted"),
-                    lwp_json_amount(total, "decided"), lwp_json_string_or(total, "unit", "bytes"));
-        else
-            fprintf(report->out, "(%.1f-%.1f)  %s\n", 100 * lwp_json_end(total, "share_ci", 0), 100 * lwp_json_end(total, "share_ci", 1),
-                    kind->waste);
+        report_share(report, total, kind);
         if (undecided >= 0.005)
             fprintf(report->out, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
         report_classes(report, json_object_get(total, "classes"));

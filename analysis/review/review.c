@@ -54,6 +54,7 @@ static void review_item(struct lwp_review *review, const json_t *finding, struct
                                      .speedup = lwp_json_amount(finding, "speedup"),
                                      .low = lwp_json_end(finding, "expected_speedup", 0),
                                      .high = lwp_json_end(finding, "expected_speedup", 1),
+                                     .stake = lwp_json_amount(finding, "time_at_stake"),
                                      .subject = "?"};
     item->rule = review_rule_of_id(item->id);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !part; i++) {

@@ -38,6 +38,7 @@ struct lwp_review_item {
     const char *severity, *confidence; /* confidence may be NULL */
     const char *declaration;           /* or NULL */
     double speedup, low, high;         /* expected, and its interval; low 0: not predicted */
+    double stake;                      /* the part of the time that there is to gain at most; 0: not known */
     double share, share_low, share_high;
     const char *share_of;    /* "of all time", "of all stores", ... */
     double part, part_low;   /* of the program that it concerns, and what is sure of that */
@@ -110,7 +111,7 @@ void lwp_review_free(struct lwp_review *review); /* NULL is fine */
 /* Makes all texts of any JSON fit to be shown, in place; line breaks stay in what is called "declaration". */
 void lwp_review_clean(json_t *root);
 
-/* "1.62x to 5.37x", "1.62x", or "not predicted". */
+/* "1.62x to 5.37x", "1.62x", "at most 1.20x", or "not predicted". */
 const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_review_item *item);
 
 /* Whether too little is known of it to fail a check, or to colour it. */

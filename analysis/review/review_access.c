@@ -60,15 +60,19 @@ static void access_pair_facts(struct lwp_review *review, struct lwp_review_item 
     const json_t *object = lwp_json_entry(review->root, "objects", pair, "object");
     const json_t *total = json_object_get(json_object_get(review->root, "redundancy_totals"), kind->key);
     const json_t *first = json_object_get(pair, "first"), *second = json_object_get(pair, "second");
+    const json_t *line = json_object_get(pair, "line"); /* older results have none */
     size_t others = json_array_size(json_object_get(pair, "others"));
+    double samples = lwp_json_amount(line ? line : pair, "samples");
     if (json_object_get(pair, "own_share"))
         FACT("equal", "%.1f %% of the elements looked at here", lwp_json_percent(pair, "own_share"));
     if (item->exact)
         FACT("share", "%.1f %% %s (exact: %.0f %s, %.0f times)", 100 * item->share, kind->of, lwp_json_amount(pair, "amount"),
-             lwp_json_string_or(total, "unit", "bytes"), lwp_json_amount(pair, "samples"));
+             lwp_json_string_or(total, "unit", "bytes"), samples);
     else
         FACT("share", "%.1f %% %s (95 %% interval %.1f-%.1f, %.0f pairs seen)", 100 * item->share, kind->of, 100 * item->share_low,
-             100 * item->share_high, lwp_json_amount(pair, "samples"));
+             100 * item->share_high, samples);
+    if (item->stake > 0)
+        FACT("at stake", "at most %.1f %% of the program's time", 100 * item->stake);
     FACT("cause", "%s", lwp_review_cause(review, pair));
     if (object)
         FACT("data", "%s, %.0f bytes at a time", lwp_json_string_or(object, "name", "?"), lwp_json_amount(pair, "bytes"));
@@ -89,7 +93,9 @@ void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *it
     const char *from = access_own(review, first), *to = access_own(review, second);
     item->rule = kind->rule;
     item->share_of = kind->of;
-    lwp_review_interval(item, pair);
+    if (lwp_json_amount(pair, "approximate") > 0.5) /* values that are not equal prove little */
+        item->confidence = "low";
+    lwp_review_interval(item, json_object_get(pair, "line") ? json_object_get(pair, "line") : pair);
     item->exact = json_is_true(json_object_get(json_object_get(json_object_get(review->root, "redundancy_totals"), kind->key), "exact"));
     if (strcmp(kind->key, "spatial") == 0)
         item->subject = SAY("%s in %s()", lwp_stable_name(review->arena, lwp_json_string_or(object, "name", "an array")), to);

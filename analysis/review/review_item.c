@@ -154,6 +154,8 @@ const char *lwp_review_bytes(const struct lwp_review *review, double bytes)
 
 enum { SAMPLES_FEW = 100 }; /* fewer do not say that there is nothing */
 
+static const double bound_most = 0.9; /* of the time at stake: a bound above that says nothing */
+
 /* ---- texts for every format ---- */
 
 const char *lwp_review_none(const struct lwp_review *review)
@@ -190,7 +192,7 @@ bool lwp_review_is_unsure(const struct lwp_review_item *item)
 const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_review_item *item)
 {
     if (item->low <= 0)
-        return "not predicted";
+        return item->stake <= 0 || item->stake > bound_most ? "not predicted" : SAY("at most %.2fx", 1 / (1 - item->stake));
     const char *low = SAY("%.2fx", item->low);
     const char *high = SAY("%.2fx", item->high);
     if (item->speedup > 0)

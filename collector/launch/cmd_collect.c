@@ -41,6 +41,7 @@ static char **collect_environment(const struct lwp_settings *settings, const str
                    {LWP_ENV_DELAY, settings->delay},
                    {LWP_ENV_DURATION, settings->duration},
                    {LWP_ENV_HEAP_THRESHOLD, (double)settings->heap_threshold},
+                   {LWP_ENV_APPROX, settings->approx},
                    {LWP_ENV_DETECT, settings->detect}};
     enum { NUMBERS = sizeof numbers / sizeof *numbers };
     char *variables[NUMBERS + 3] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu)};

@@ -116,7 +116,7 @@ const struct lwp_option lwp_collect_options[] = {
      .kind = LWP_OPT_TEXT,
      .argument = "PERCENT",
      .initial = "on",
-     .help = "floating-point values that the exact engine treats as equal: within 1 % (on), only identical ones (off), or within PERCENT"},
+     .help = "floating-point values that are listed as about the same, apart from equal ones: within 1 % (on), none (off), or within PERCENT"},
     {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "skip the analysis; 'lwp analyze DIR' does it later"},
     {.name = "no-measure",
      .kind = LWP_OPT_FLAG,
@@ -148,8 +148,6 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
         if (row->exact_only && lwp_detect_parse(lwp_options_text(options, "detect")) & row->bit)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s belongs to the exact engine; add -e exact, or leave it out",
                                  row->name);
-    if (!exact && strcmp(lwp_options_text(options, "approx"), "on"))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx belongs to the exact engine; add -e exact, or leave it out");
     for (const char *const *name = sampled_only; exact && *name; name++)
         if (lwp_options_text(options, *name))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s is for engines that sample; the exact one takes --window", *name);

@@ -66,9 +66,9 @@ assert 3 * bytes < total("all", "silent_store")["total"] < 3.6 * bytes # LWP_END
 assert total("marks", "silent_store")["wasted"] == 9 * 4096 * 8, total("marks", "silent_store")
 # nine rounds change all but the first number, by 0.5 % each time
 near = 9 * 4095 * 8
-assert near <= stored["wasted"] <= near + 4096 and stored["approximate"] > 0.9, stored
-assert total("exactly", "silent_store")["wasted"] < 4096, total("exactly", "silent_store")
-assert total("wide", "silent_store")["wasted"] == stored["wasted"]
+assert near <= stored["approximate"] * stored["decided"] <= near + 4096 and stored["wasted"] < 4096, stored
+assert total("exactly", "silent_store")["wasted"] < 4096 and total("exactly", "silent_store")["approximate"] == 0, total("exactly", "silent_store")
+assert total("wide", "silent_store")["approximate"] == stored["approximate"]
 # windows that were asked for hold for redundancies and registers, too: one that never ends tells all; and a round is longer
 # than a short one, so that of no array's stores anything is known to be dead or silent
 assert load("long")["redundancy_totals"] == load("all")["redundancy_totals"], load("long")["redundancy_totals"]
@@ -97,7 +97,7 @@ refuse() { # TEXT OPTION...
 }
 refuse 'add -e exact' --region worker
 refuse 'add -e exact' --machine small.json
-refuse 'add -e exact' --approx off
+refuse '--approx takes on' --approx 70
 refuse '--approx takes on' -e exact --approx 70
 refuse '--window takes ON:OFF' -e exact --window 1k:fibo
 refuse 'No such file' -e exact --machine nothing.json

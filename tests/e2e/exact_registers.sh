@@ -42,14 +42,15 @@ for name in "bad", "fixed", "parts":
     total = d["redundancy_totals"]["register"]
     classes = total["classes"]
     assert total["exact"] and sum(c["bytes"] for c in classes) == total["decided"], total
-    assert sum(c["same"] + c["close"] for c in classes) == total["wasted"], total
+    assert sum(c["same"] for c in classes) == total["wasted"], total
+    assert abs(sum(c["close"] for c in classes) / total["decided"] - total["approximate"]) < 1e-5, total
     assert not bad, "\n".join(bad)
 assert {(c["loaded"], c["floating_point"]) for c in load("bad")["redundancy_totals"]["register"]["classes"]} == {(a, b) for a in (False, True) for b in (False, True)}
 d, fixed = load("exp"), load("exp_fixed")
 line = int(open("exp.truth").read().split()[1])
 top = next(p for p in d["redundancies"] if p["kind"] == "register")
 assert line in lines(d, top["first"]) and line in lines(d, top["second"]), (line, lines(d, top["first"]), lines(d, top["second"]))
-assert top["cause"] == "same_arguments" and "exp" in top["remedy"], top
+assert top["cause"] == "same_arguments", top
 def through(d): return sum(p["amount"] for p in d["redundancies"] if line in lines(d, p["second"]))
 assert through(d) > 30 * through(fixed), (through(d), through(fixed))
 # superblocks looked at when they have run, in one window over all of it, tell what they tell as they run

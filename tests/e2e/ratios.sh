@@ -6,9 +6,9 @@ ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/known_ratios" "$SRC/tests/programs
 check() { "$SRC/tests/truth/watch_runs.py" "$LWP" "$TMP/known_ratios" "$TMP" "$@" \
     --seconds 1.5 --points 13 --options "-F 2000 --max-overhead 15" || exit 1; }
 if [ "${LONG:-}" ]; then
-    check dead0 silent75 load75 callers half chase widths --threads 1
+    check dead0 silent75 load75 close50 callers half chase widths --threads 1
     check dead33 dead100 --threads 4
 else
-    check dead33 silent75 load75 --threads 1
+    check dead33 silent75 load75 close50 --threads 1
     check dead33 --threads 4
 fi

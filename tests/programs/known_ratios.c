@@ -2,8 +2,9 @@
  *
  *     known_ratios CASE SECONDS THREADS
  *
- * works for so many seconds of CPU time on each core that it uses (0: four passes), and prints what is true of the case: "KIND SHARE FIRST SECOND" a line, KIND the verdict, SHARE of all stores or loads, and
- * the source lines of the pair of which there is most ("- -": no pair, the share is of all pairs together).
+ * works for so many seconds of CPU time on each core that it uses (0: four passes), and prints what is true of the case:
+ * "KIND SHARE FIRST SECOND" a line, KIND the verdict (with _close: of values that are about the same, and not equal), SHARE of all
+ * stores or loads, and the source lines of the pair of which there is most ("- -": no pair, the share is of all pairs together).
  *
  * Samples come by time, so a store's share is that of the time spent around it: WORK makes every store cost the same,
  * whether its line is in a cache or not. Elements are volatile: each access in the source is one in the program. Each
@@ -264,7 +265,7 @@ static const struct known {
     {"silent0", silent0, {{"silent_store", 0, 0, 0}}},
     {"silent75", silent75, {{"silent_store", 0.75, SILENT75_LINE, SILENT75_LINE}}},
     {"silent100", silent100, {{"silent_store", 1, SILENT100_LINE, SILENT100_LINE}}},
-    {"close50", close50, {{"silent_store", 0.5, CLOSE50_LINE, CLOSE50_LINE}}},
+    {"close50", close50, {{"silent_store_close", 0.5, CLOSE50_LINE, CLOSE50_LINE}}},
     {"load0", load0, {{"silent_load", 0, 0, 0}}},
     {"load75", load75, {{"silent_load", 0.75, LOAD75_LINE, LOAD75_LINE}}},
     {"load100", load100, {{"silent_load", 1, LOAD100_LINE, LOAD100_LINE}}},

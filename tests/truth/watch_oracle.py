@@ -34,10 +34,11 @@ def observe(oracle, program, case):
     for line in out.stdout.splitlines():
         kind, first, second, *values = line.split()
         if second == "-":
-            counts[kind, first] = int(values[0])
+            counts[kind, first] = counts[kind + "_close", first] = int(values[0])
         else:
             use, waste, close = map(float, values)
-            pairs[kind, first, second] = use, waste + close
+            pairs[kind, first, second] = use + close, waste
+            pairs[kind + "_close", first, second] = use + waste, close
     where = places(program, sorted({a for key in [*counts, *pairs] for a in key[1:]}))
     mine = {key: n for key, n in counts.items() if where[key[1]][0] in (case, "put")}
     return mine, pairs, where

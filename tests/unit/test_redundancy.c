@@ -391,12 +391,17 @@ static void test_exact(void **state)
     assert_true(dead->wasted == (double)much + 8 && dead->decided == 2 * much + 8);
     assert_true(dead->share.low == dead->share.value && dead->share.high == dead->share.value);
     assert_true(fabs(dead->undecided - 1 / 3.0) < 1e-9);
-    assert_int_equal(found.count, 2); /* seven bytes are not worth a line */
+    const struct lwp_redundancy_total *silent = &found.totals[LWP_WATCHPOINT_SILENT_STORE];
+    assert_true(silent->share.value == 24 / 64.0 && silent->close.value == 8 / 64.0 && silent->wasted == 24);
+    assert_int_equal(found.count, 3); /* seven bytes are not worth a line */
     assert_true(found.items[0].amount == (double)much + 1 && found.items[0].share.low == found.items[0].share.high);
     assert_int_equal(found.items[0].samples, 5);
     assert_int_equal(found.items[0].again, 4);
     assert_int_equal(found.items[0].moved, 1);
-    assert_true(found.items[1].amount == 32 && found.items[1].share.value == 0.5 && found.items[1].close == 0.25);
+    assert_true(found.items[1].amount == 24 && found.items[1].share.value == 24 / 64.0 && !found.items[1].approximate);
+    assert_int_equal(found.items[1].samples, 3);
+    assert_true(found.items[2].amount == 8 && found.items[2].share.value == 8 / 64.0 && found.items[2].approximate);
+    assert_int_equal(found.items[2].samples, 1);
     assert_false(found.totals[LWP_WATCHPOINT_SILENT_LOAD].measured);
     lwp_profile_fini(&profile);
 }

@@ -180,46 +180,57 @@ static int part_compare(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : (x->pair > y->pair) - (x->pair < y->pair);
 }
 
+/* What the part's pairs are of `all`, which were counted with those that are only about the same, or else only these. */
+static uint64_t part_of_count(const struct redundancy_part *part, uint64_t all)
+{
+    double both = (double)part->pair->waste.weight + (double)part->pair->close.weight;
+    return (uint64_t)((double)all * part->waste / both + 0.5);
+}
+
+static uint64_t part_samples(const struct redundancy_part *part, bool approximate)
+{
+    const struct lwp_watchpoint_pair *pair = part->pair;
+    return pair->times ? part_of_count(part, pair->times) : approximate ? pair->close.samples : pair->waste.samples;
+}
+
 /* One item of parts that are alike, the largest first; `weight`: of all strata, `n`: candidates in them. */
 static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const struct redundancy_part *parts, size_t count, double weight,
-                                             double n)
+                                             double n, bool approximate)
 {
     struct lwp_redundancy_path *paths = lwp_arena_alloc(profile->arena, count, sizeof *paths);
     struct lwp_redundancy item = {.kind = parts->pair->kind,
+                                  .approximate = approximate,
                                   .pair = parts->pair,
                                   .others = paths + 1,
                                   .other_count = count - 1,
                                   .first = parts->first,
                                   .second = parts->second};
     struct redundancy_estimate share = {0};
-    double waste = 0, close = 0, decided = 0;
+    double waste = 0, decided = 0;
     for (size_t i = 0; i < count; i++) {
         const struct lwp_watchpoint_pair *pair = parts[i].pair;
         double all = parts[i].stratum->weight / weight, amount = part_amount(&parts[i]), r = amount / weight / all;
-        paths[i] =
-            (struct lwp_redundancy_path){pair, amount / weight, pair->times ? pair->times : pair->waste.samples + pair->close.samples};
+        paths[i] = (struct lwp_redundancy_path){pair, amount / weight, part_samples(&parts[i], approximate)};
         item.amount += amount;
         item.samples += paths[i].samples;
-        item.again += pair->again;
-        item.moved += pair->moved;
+        item.again += part_of_count(&parts[i], pair->again);
+        item.moved += part_of_count(&parts[i], pair->moved);
         estimate_add(&share, all, r, parts[i].stratum->observations);
         waste += parts[i].waste;
-        decided += parts[i].waste + (double)pair->use.weight;
-        close += (double)pair->close.weight;
+        decided += (double)pair->waste.weight + (double)pair->close.weight + (double)pair->use.weight;
     }
     item.share = estimate_share(&share, n);
-    item.close = close / waste;
     item.own = waste / decided;
     return item;
 }
 
 static size_t redundancy_parts(struct lwp_profile *profile, struct redundancy_places *places, const struct redundancy_stratum *stratum,
-                               struct redundancy_part *parts)
+                               bool approximate, struct redundancy_part *parts)
 {
     size_t count = 0;
     for (size_t k = 0; k < stratum->pair_count; k++) {
         const struct lwp_watchpoint_pair *pair = &stratum->pairs[k];
-        double waste = (double)pair->waste.weight + (double)pair->close.weight;
+        double waste = (double)(approximate ? pair->close.weight : pair->waste.weight);
         if (waste > 0 && !redundancy_is_unknown(&profile->watchpoints, pair))
             parts[count++] = (struct redundancy_part){.first = part_context(profile, places, pair->first),
                                                       .second = part_context(profile, places, pair->second),
@@ -260,52 +271,68 @@ static size_t redundancy_strata(const struct lwp_watchpoints *watched, enum lwp_
     return count;
 }
 
-static void redundancy_kind(struct lwp_profile *profile, struct redundancy_places *places, enum lwp_watchpoint_kind kind,
-                            struct lwp_redundancies *found)
+/* All strata of a kind. */
+struct redundancy_strata {
+    struct redundancy_stratum *strata;
+    size_t count;
+    double weight; /* of all */
+    double n;      /* observations that their weights were estimated from; infinite where all was counted */
+};
+
+/* The pairs whose values are equal, or else those whose values are only about the same; returns their share. */
+static struct lwp_share redundancy_items(struct lwp_profile *profile, struct redundancy_places *places, const struct redundancy_strata *all,
+                                         bool approximate, struct lwp_redundancies *found)
 {
-    const struct lwp_watchpoints *watched = &profile->watchpoints;
-    struct lwp_redundancy_total *total = &found->totals[kind];
-    struct redundancy_stratum *strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata);
-    struct redundancy_part *parts = lwp_arena_alloc(profile->arena, watched->pair_count + 1, sizeof *parts);
-    struct lwp_tally all;
-    size_t count = redundancy_strata(watched, kind, strata, total, &all), part_count = 0, first = found->count;
-    double weight = 0;
-    for (size_t i = 0; i < count; i++)
-        weight += strata[i].weight;
-    if (weight <= 0)
-        return;
-    total->measured = true;
-    /* a sample's weight may be divided among several contexts, and only the one chosen counts */
-    double n = watched->exact ? INFINITY : fmin(all.weight * all.weight / all.squares, (double)total->candidates);
+    struct redundancy_part *parts = lwp_arena_alloc(profile->arena, profile->watchpoints.pair_count + 1, sizeof *parts);
     struct redundancy_estimate share = {0};
-    for (size_t i = 0; i < count; i++) {
-        const struct redundancy_stratum *stratum = &strata[i];
-        double q = (stratum->waste + stratum->close) / stratum->decided;
-        estimate_add(&share, stratum->weight / weight, q, stratum->observations);
-        total->close += stratum->close / stratum->decided * stratum->weight;
-        part_count += redundancy_parts(profile, places, stratum, parts + part_count);
+    size_t part_count = 0, first = found->count;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct redundancy_stratum *stratum = &all->strata[i];
+        double wasted = approximate ? stratum->close : stratum->waste;
+        estimate_add(&share, stratum->weight / all->weight, wasted / stratum->decided, stratum->observations);
+        part_count += redundancy_parts(profile, places, stratum, approximate, parts + part_count);
     }
-    total->share = estimate_share(&share, n);
-    total->wasted = share.value * weight;
     qsort(parts, part_count, sizeof *parts, part_compare);
     for (size_t i = 0, end; i < part_count; i = end) {
         for (end = i + 1; end < part_count && part_compare_alike(&parts[i], &parts[end]) == 0; end++)
             ;
-        found->items[found->count] = redundancy_item(profile, parts + i, end - i, weight, n);
-        found->count += kind != LWP_WATCHPOINT_SPATIAL || found->items[found->count].own >= spatial_listed;
+        struct lwp_redundancy *item = &found->items[found->count];
+        *item = redundancy_item(profile, parts + i, end - i, all->weight, all->n, approximate);
+        found->count += item->kind != LWP_WATCHPOINT_SPATIAL || item->own >= spatial_listed;
     }
     qsort(found->items + first, found->count - first, sizeof *found->items, redundancy_compare);
     size_t kept = first;
     while (kept < found->count && kept - first < PAIRS_LISTED && found->items[kept].share.value >= share_listed)
         kept++;
     found->count = kept;
+    return estimate_share(&share, all->n);
+}
+
+static void redundancy_kind(struct lwp_profile *profile, struct redundancy_places *places, enum lwp_watchpoint_kind kind,
+                            struct lwp_redundancies *found)
+{
+    const struct lwp_watchpoints *watched = &profile->watchpoints;
+    struct lwp_redundancy_total *total = &found->totals[kind];
+    struct redundancy_strata strata = {.strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata.strata)};
+    struct lwp_tally all;
+    strata.count = redundancy_strata(watched, kind, strata.strata, total, &all);
+    for (size_t i = 0; i < strata.count; i++)
+        strata.weight += strata.strata[i].weight;
+    if (strata.weight <= 0)
+        return;
+    total->measured = true;
+    /* a sample's weight may be divided among several contexts, and only the one chosen counts */
+    strata.n = watched->exact ? INFINITY : fmin(all.weight * all.weight / all.squares, (double)total->candidates);
+    total->share = redundancy_items(profile, places, &strata, false, found);
+    total->close = redundancy_items(profile, places, &strata, true, found);
+    total->wasted = total->share.value * strata.weight;
 }
 
 void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found)
 {
     struct redundancy_places places = {0};
     *found = (struct lwp_redundancies){0};
-    found->items = lwp_arena_alloc(profile->arena, profile->watchpoints.pair_count + 1, sizeof *found->items);
+    found->items = lwp_arena_alloc(profile->arena, 2 * profile->watchpoints.pair_count + 1, sizeof *found->items);
     lwp_thread_roots_find(profile, &places.roots);
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++)
         redundancy_kind(profile, &places, (enum lwp_watchpoint_kind)kind, found);
@@ -313,4 +340,5 @@ void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *f
     lwp_map_fini(&places.lines);
     for (size_t i = 0; i < found->count; i++)
         lwp_redundancy_explain(profile, &found->items[i]);
+    lwp_redundancy_lines(profile, found);
 }

@@ -5,11 +5,33 @@
 
 #include "analysis/profile/profile.h"
 
+/* Why a pair is redundant. */
+enum lwp_cause {
+    LWP_CAUSE_UNKNOWN,
+    LWP_CAUSE_USELESS_INITIALISATION,
+    LWP_CAUSE_REPEATED_FILL,
+    LWP_CAUSE_UNREAD_COPY,
+    LWP_CAUSE_OVERWRITTEN_WHOLE,
+    LWP_CAUSE_KEPT_IN_MEMORY,
+    LWP_CAUSE_STORED_TWICE,
+    LWP_CAUSE_SPILL,
+    LWP_CAUSE_MISSED_INLINING,
+    LWP_CAUSE_REDUNDANT_COMPUTATION,
+    LWP_CAUSE_CONVERGED,
+    LWP_CAUSE_LINEAR_SEARCH,
+    LWP_CAUSE_REPEATED_TRAVERSAL,
+    LWP_CAUSE_SAME_ARGUMENTS,
+    LWP_CAUSE_LOOP_INVARIANT,
+    LWP_CAUSE_COMMON_EXPRESSION,
+    LWP_CAUSE_COMPUTED_ELSEWHERE,
+    LWP_CAUSE_UNIFORM_FILL,
+};
+
 struct lwp_redundancy_total {
     bool measured;          /* anything was decided */
-    struct lwp_share share; /* of what was decided */
-    double wasted, total;   /* in the weight's unit; total: of all accesses of the kind */
-    double close;           /* part of wasted where values are only about the same */
+    struct lwp_share share; /* of what was decided: wasted, values being equal to the bit */
+    struct lwp_share close; /* ... and where values are only about the same: none of these are in `share` */
+    double wasted, total;   /* in the weight's unit; wasted: of `share`; total: of all accesses of the kind */
     double undecided;       /* share of total of which nothing is known */
     uint64_t candidates, decided;
 };
@@ -23,6 +45,7 @@ struct lwp_redundancy_path {
 
 struct lwp_redundancy {
     enum lwp_watchpoint_kind kind;
+    bool approximate;                         /* values that are only about the same; of a pair that has both each is an item */
     const struct lwp_watchpoint_pair *pair;   /* the largest of them */
     const struct lwp_redundancy_path *others; /* those alike but for how their threads began, or for the instruction
                                                  of a line or of the C library; the largest first */
@@ -30,17 +53,41 @@ struct lwp_redundancy {
     uint32_t first, second; /* their contexts without that */
     struct lwp_share share; /* of all decided accesses of the kind */
     double amount;          /* wasted, in the weight's unit */
-    double close;           /* share of it where values are only about the same */
     double own;             /* part of what its first contexts did of this kind: RedSpy's S of neighbours (3.4.2) */
     uint64_t samples;       /* decided as waste */
     uint64_t again, moved;  /* of them, where the thread's last one was, and elsewhere */
+    enum lwp_cause why;
     const char *cause, *meaning, *remedy;
+    uint32_t line; /* in `lines` */
+};
+
+/* Less than this part of the program's time is not worth a finding, and fewer pairs decided are no evidence. */
+enum { LWP_REDUNDANCY_PAIRS = 20 };
+extern const double lwp_redundancy_time, lwp_redundancy_share;
+
+/* All that one line of code wastes in one way, whatever data it is on and however it was called. */
+struct lwp_redundant_line {
+    enum lwp_watchpoint_kind kind;
+    bool approximate;
+    uint32_t item;          /* the largest of its items */
+    uint32_t context;       /* of the wasteful access, or of the program's own call that leads to it */
+    uint64_t code;          /* the same for whatever else the same line wastes */
+    struct lwp_share share; /* of all of the kind that was decided */
+    double amount;          /* wasted, in the weight's unit */
+    uint64_t samples;       /* pairs decided as waste */
+    double stake;           /* the part of the program's time that there is to save at most; negative: no time was measured */
+    struct lwp_share saved; /* what the cure is expected to save of the program's time; high 0: not known */
+    double searched;        /* of a linear search: elements looked at each time; 0: not known */
+    bool sure;              /* false: it looks like much, and too little was decided to say so */
+    bool foreign;           /* inside the C library, an allocator or the loader, and no copy or fill that the program asked for */
 };
 
 struct lwp_redundancies {
     struct lwp_redundancy_total totals[LWP_WATCHPOINT_KINDS];
     struct lwp_redundancy *items; /* the largest first */
     size_t count;
+    struct lwp_redundant_line *lines; /* most time at stake first */
+    size_t line_count;
 };
 
 /* In profile->arena. */
@@ -48,5 +95,11 @@ void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *f
 
 /* redundancy_texts.c: why it happens, as far as is known, and what to do about it. */
 void lwp_redundancy_explain(struct lwp_profile *profile, struct lwp_redundancy *item);
+
+/* redundancy_lines.c: fills `lines` from `items`. */
+void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *found);
+
+/* Whether a line is worth a finding: sure, with enough time at stake, in code that can be changed, and of a kind that people act on. */
+bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct lwp_redundant_line *line);
 
 #endif

@@ -13,8 +13,6 @@
 
 enum { PLACES_LEAST = 3, RSP = 4, RBP = 5, SIBLINGS_MAX = 256 };
 
-static const double close_most = 0.5; /* of the values are only about the same */
-
 /* ---- what is known of an access ---- */
 
 struct access_site {
@@ -127,7 +125,7 @@ struct evidence {
     bool copies;          /* one instruction, or copies of it in an unrolled loop */
     bool stays, moves;    /* time and again at one address; at many */
     bool argument, slot;  /* of a function on the stack; where registers are spilled */
-    bool close;           /* most values are only about the same */
+    bool close;           /* values are only about the same */
 };
 
 static bool loops_same(const struct evidence *e)
@@ -173,7 +171,7 @@ static struct evidence evidence_of(struct lwp_profile *profile, const struct lwp
 {
     const struct lwp_watchpoint_pair *pair = item->pair;
     const struct lwp_object *object = pair->object == LWP_NONE ? NULL : &profile->objects[pair->object];
-    struct evidence e = {.profile = profile, .context = pair->first, .close = item->close > close_most};
+    struct evidence e = {.profile = profile, .context = pair->first, .close = item->approximate};
     e.first = site_of(profile, pair->first);
     e.second = site_of(profile, pair->second);
     e.same_call = profile->contexts[pair->first].parent == profile->contexts[pair->second].parent;

@@ -1,5 +1,5 @@
-/* What is reported of each cause of a redundancy: what it means and what to do about it. What was gained by removing such causes is from
- * Wen's thesis, tables 2.1, 2.4, 3.5 and 4.3 (Witch) and their sections, and its chapter on RedSpy (Caffe, backprop, NWChem). */
+/* What is reported of each cause of a redundancy: what it means and what to do about it. The causes are those of Wen's thesis, tables 2.1,
+ * 2.4, 3.5 and 4.3; what other programs gained by removing them says nothing of this one. */
 #include "analysis/advice/redundancy/redundancy_cause.h"
 
 static const char *const cause_names[] = {
@@ -19,30 +19,27 @@ static const struct {
      "Look whether the first store is needed at all, or only in some cases."},
     {LWP_WATCHPOINT_DEAD_STORE, LWP_CAUSE_USELESS_INITIALISATION,
      "Useless initialisation: what is initialised first is written again before anything reads it.",
-     "Leave the initialisation out, or initialise only what is not written anyway; NWChem became 1.43x faster without one."},
+     "Leave the initialisation out, or initialise only what is not written anyway."},
     {LWP_WATCHPOINT_DEAD_STORE, LWP_CAUSE_REPEATED_FILL,
      "Memory is filled again although hardly anything has read it since it was filled before.",
-     "Fill only the part that is used, or use a smaller structure: gcc became 1.33x faster with one in place of a large table that was "
-     "cleared for few entries."},
+     "Fill only the part that is used, or use a smaller structure in place of a large one that is cleared for few entries."},
     {LWP_WATCHPOINT_DEAD_STORE, LWP_CAUSE_UNREAD_COPY, "A copy is made that is overwritten before anything reads it.",
      "Do not copy what is written anyway, or copy only the part that is kept."},
     {LWP_WATCHPOINT_DEAD_STORE, LWP_CAUSE_OVERWRITTEN_WHOLE,
      "The loop goes through the same memory again and overwrites results that nothing has read since they were stored.",
      "Compute only the results that are used: leave out the passes whose results are not read, or store only in the last one."},
     {LWP_WATCHPOINT_DEAD_STORE, LWP_CAUSE_KEPT_IN_MEMORY, "The loop stores to one place again and again, and nothing reads it in between.",
-     "Keep the value in a local variable and store it once after the loop; if the compiler has to assume that a pointer may lead to it, "
-     "restrict helps. hmmer became 1.28x faster."},
+     "Keep the value in a local variable and store it once after the loop: the compiler does not where another pointer may lead to it."},
     {LWP_WATCHPOINT_DEAD_STORE, LWP_CAUSE_STORED_TWICE,
      "Each pass of the loop stores twice to the same place, and nothing reads the first value.",
      "Store once, at the end: keep the value in a local variable until it is final."},
     {LWP_WATCHPOINT_DEAD_STORE, LWP_CAUSE_SPILL,
      "The compiler saves a value to the stack and saves it again before it was needed: more values are in use than there are registers, or "
      "a call takes them.",
-     "Split the loop, or make fewer values live across it; look whether profile-guided optimisation keeps this one in a register. bzip2 "
-     "became 1.07x faster without such code."},
+     "Split the loop, or make fewer values live across it; look whether profile-guided optimisation keeps this one in a register."},
     {LWP_WATCHPOINT_DEAD_STORE, LWP_CAUSE_MISSED_INLINING,
      "What is stored for a function on the stack is stored again before anything reads it: the function is not inlined.",
-     "Let the compiler inline it (in the header, static, or -flto), or pass less; povray became 1.08x faster."},
+     "Let the compiler inline it (in the header, static, or -flto), or pass less."},
 
     {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_UNKNOWN, "The store writes the value that is there already; why is unknown.",
      "Look whether the value can change here at all; if not, store it once."},
@@ -54,34 +51,32 @@ static const struct {
      "Split the loop, or make fewer values live across it."},
     {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_MISSED_INLINING,
      "The same value is put on the stack for each call of a function that is not inlined.",
-     "Let the compiler inline it (in the header, static, or -flto); povray became 1.08x faster."},
+     "Let the compiler inline it (in the header, static, or -flto)."},
     {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_REDUNDANT_COMPUTATION,
      "The value is computed anew and comes out as it was: often something is added that is zero, or the inputs have not changed.",
-     "Test the inputs first and skip the computation with the store; backprop became 1.20x faster, Caffe 1.06x."},
+     "Test the inputs first and skip the computation with the store."},
     {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_CONVERGED,
-     "The new number is within 1 % (or what --approx said) of the one it replaces: the result hardly changes any more.",
-     "If the algorithm allows it, stop or skip where nothing changes; Caffe's pooling layer became 1.16x faster."},
+     "The new number is not the one it replaces, but within 1 % of it (or what --approx said). A sum that grows does that, too.",
+     "Only if the result hardly changes any more, and the algorithm allows it: stop or skip where that is so."},
 
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_UNKNOWN,
      "The second line loads what the first has loaded, and nothing has changed it; why is unknown.",
-     "Pass the value on instead of loading it again, or keep the result computed from it (vacation became 1.31x faster)."},
+     "Pass the value on instead of loading it again, or keep the result computed from it."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_KEPT_IN_MEMORY,
      "The loop loads the same unchanged value again instead of keeping it in a register.",
-     "Load it into a local variable before the loop; if the compiler has to assume that a store changes it, restrict or a copy helps. "
-     "lavaMD became 1.66x faster."},
+     "Load it into a local variable before the loop: the compiler does not where it has to assume that a store of the loop changes it."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_SPILL,
      "The compiler loads an unchanged value from the stack again: more values are in use than there are registers, or a call takes them.",
      "Split the loop, or make fewer values live across it."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_MISSED_INLINING,
      "A function that is not inlined loads the same unchanged value each time it is called in a loop.",
-     "Inline it, so that the value can stay in a register (h264ref became 1.27x faster), or pass the value in a register."},
+     "Inline it, so that the value can stay in a register, or pass the value in a register."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_LINEAR_SEARCH,
      "A loop that changes nothing and can end early goes through the same unchanged data again and again: usually a linear search.",
-     "Look things up by hashing or bisection, or keep what was found: without a linear search objdump became 10x faster, with a better "
-     "hash table Kallisto 4.1x."},
+     "Keep the data sorted and look things up by bisection, or in a hash table, or keep what was found."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_REPEATED_TRAVERSAL, "A loop goes through the same data again and finds it unchanged.",
      "Keep the results that cannot have changed, do more in one pass while the data is in the cache, or skip data that does nothing, such "
-     "as zeroes: imagick became 1.6x faster."},
+     "as zeroes."},
 
     {LWP_WATCHPOINT_OVERWRITTEN, LWP_CAUSE_UNKNOWN,
      "What one thread stores is overwritten by another one before anything reads it.",
@@ -92,19 +87,19 @@ static const struct {
      "Keep the result, or move the computation out of the loop."},
     {LWP_WATCHPOINT_COMPUTATION, LWP_CAUSE_SAME_ARGUMENTS,
      "A mathematical function is called again with an argument that it was called with before.",
-     "Keep the last argument and its result, and call only for another one: so bwaves became 1.07x faster (pow) and lavaMD 1.50x (exp)."},
+     "Keep the last argument and its result, and call only for another one. A table of many results pays only where looking one up is "
+     "cheaper than the function: exp() and the like take some 20 cycles."},
     {LWP_WATCHPOINT_COMPUTATION, LWP_CAUSE_MISSED_INLINING,
      "A function that is called in a loop computes the same from the same values in many calls.",
      "Let the compiler inline it, so that what does not change moves out of the loop; or compute that part once and pass it in."},
     {LWP_WATCHPOINT_COMPUTATION, LWP_CAUSE_LOOP_INVARIANT,
      "The loop computes the same from the same values again and again: in each pass, or each time it is gone through.",
      "Compute it before the loop, or, where it depends on an inner loop's counter, keep the results of the first time; if the compiler has "
-     "to assume that a store changes the inputs, local copies or restrict help. Without such divisions in its inner loops bwaves became "
-     "1.07x faster."},
+     "to assume that a store changes the inputs, local copies of them help."},
     {LWP_WATCHPOINT_COMPUTATION, LWP_CAUSE_COMMON_EXPRESSION,
      "Two places of one loop or function compute the same: at once, or one of them what the other has computed in the pass before.",
-     "Keep the result in a local variable for both, and carry over what the next pass needs (scalar replacement): Sweep3D became 1.22x "
-     "faster, a stencil 1.36x, loops of zeusmp by up to 30 %. Measure: it can keep the compiler from vectorising."},
+     "Keep the result in a local variable for both, and carry over what the next pass needs (scalar replacement). Measure: "
+     "it can keep the compiler from vectorising."},
     {LWP_WATCHPOINT_COMPUTATION, LWP_CAUSE_COMPUTED_ELSEWHERE, "A function computes what another one has computed from the same values.",
      "Pass the result on, or keep it with the data it is computed from."},
 
@@ -113,38 +108,37 @@ static const struct {
      "Keep the result and compute it again only where its inputs have changed."},
     {LWP_WATCHPOINT_REGISTER, LWP_CAUSE_SAME_ARGUMENTS,
      "A mathematical function is called with the same argument as the time before: its registers get the values they have.",
-     "Call it for new arguments only: lavaMD became 1.50x faster when exp was."},
+     "Call it for new arguments only."},
     {LWP_WATCHPOINT_REGISTER, LWP_CAUSE_SPILL, "A value is loaded from the stack into the register that has it already.",
      "Split the loop, or make fewer values live across it; look whether profile-guided optimisation keeps this one in a register."},
     {LWP_WATCHPOINT_REGISTER, LWP_CAUSE_KEPT_IN_MEMORY,
      "The loop loads the same value from one place into the same register, time and again.",
-     "Load it into a local variable before the loop; if the compiler has to assume that a store changes it, restrict or a copy helps."},
+     "Load it into a local variable before the loop: the compiler does not where it has to assume that a store of the loop changes it."},
     {LWP_WATCHPOINT_REGISTER, LWP_CAUSE_MISSED_INLINING,
      "A function that is called in a loop sets its registers to what they are since the call before.",
-     "Let the compiler inline it; of a function called through a pointer make a loop for each target: h264ref became 1.34x faster."},
+     "Let the compiler inline it; of a function called through a pointer make a loop for each target."},
     {LWP_WATCHPOINT_REGISTER, LWP_CAUSE_CONVERGED,
-     "The new number is within 1 % (or what --approx said) of the one that is there: it hardly changes.",
-     "If the algorithm allows it, reuse the old result while its inputs change little; hotspot became 2.21x faster with one value for many "
-     "cells."},
+     "The new number is not the one that is there, but within 1 % of it (or what --approx said).",
+     "If the algorithm allows it, reuse the old result while its inputs change little."},
     {LWP_WATCHPOINT_REGISTER, LWP_CAUSE_REDUNDANT_COMPUTATION,
      "The loop computes the value anew and it comes out as it was in the pass before.",
-     "Test whether the inputs have changed, and keep the result if not: lavaMD became 1.50x faster, backprop 1.14x."},
+     "Test whether the inputs have changed, and keep the result if not."},
 
     {LWP_WATCHPOINT_SPATIAL, LWP_CAUSE_UNKNOWN, "Elements beside each other hold the same value; why is unknown.",
      "Look whether one value can stand for a run of them."},
     {LWP_WATCHPOINT_SPATIAL, LWP_CAUSE_UNIFORM_FILL,
      "Elements beside each other hold the same value because a fill, or a loop, sets all of them to it.",
-     "Leave it out where the elements are written anyway before they are read, or keep the value once if most of them never get another: "
-     "NWChem became 1.53x faster without zeroing a buffer."},
-    {LWP_WATCHPOINT_SPATIAL, LWP_CAUSE_CONVERGED, "Elements beside each other are within 1 % (or what --approx said) of each other.",
-     "If the algorithm allows it, compute a value once for several neighbours: hotspot became 2.21x faster with one for many cells."},
+     "Leave it out where the elements are written anyway before they are read, or keep the value once if most of them never get another."},
+    {LWP_WATCHPOINT_SPATIAL, LWP_CAUSE_CONVERGED, "Elements beside each other are not equal, but within 1 % of each other (or what --approx said).",
+     "If the algorithm allows it, compute a value once for several neighbours."},
     {LWP_WATCHPOINT_SPATIAL, LWP_CAUSE_REDUNDANT_COMPUTATION, "The same value is computed for elements beside each other.",
-     "Compute it, and load what it is made of, only where it can differ from the neighbour's: particlefilter became 1.10x faster."},
+     "Compute it, and load what it is made of, only where it can differ from the neighbour's."},
 };
 
 void lwp_redundancy_explain(struct lwp_profile *profile, struct lwp_redundancy *item)
 {
     enum lwp_cause cause = lwp_redundancy_cause(profile, item);
+    item->why = cause;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].kind == item->kind && (texts[i].cause == cause || texts[i].cause == LWP_CAUSE_UNKNOWN)) {
             item->cause = cause_names[texts[i].cause];

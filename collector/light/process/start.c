@@ -15,6 +15,7 @@
 #include "collector/light/process/signals.h"
 #include "collector/light/sampling/pmu.h"
 #include "collector/light/sampling/sampler.h"
+#include "collector/record/value.h"
 #include "format/detect.h"
 
 #include <errno.h>
@@ -189,6 +190,7 @@ __attribute__((constructor)) static void start_here(void)
     lwp_process.heap_threshold = (uint64_t)start_number(LWP_ENV_HEAP_THRESHOLD, 65536);
     if (lwp_process.heap_threshold > 65536)
         lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
+    lwp_value_close = start_number(LWP_ENV_APPROX, lwp_value_close);
     start_window();
     start_describe();
     if (!lwp_unwind_init())

@@ -1,0 +1,317 @@
+/* What each line of code wastes, and how much time is at stake.
+ *
+ * Several pairs of one line differ in their data, their callers or the other access: they are one thing to change. The line is that of
+ * the access that is not needed: the first of two stores, else the second access. In the C library it is the program's own call of
+ * a copy, fill or comparison; what its other functions and allocators do among themselves is nobody's to change.
+ *
+ * The time at stake is a bound: sampled, the time around these accesses, but no more than that of their loop; counted, the loop's
+ * part of all cycles (of the windows that were traced) times the part of what it does of this kind that is waste. Where the cure is
+ * known there is an estimate, too:
+ * - An initialisation, a fill or a copy that is left out: its time; at least half of it, since what it brought to the caches somebody
+ *   else may have to fetch.
+ * - A linear search: its loop's time less that of log2 n probes, each as dear as four elements of the scan (one to sixteen), which it
+ *   does one after the other. How many elements it looks at is twice the mean distance of the samples from the place where it begins. */
+#include "analysis/advice/redundancy/redundancy.h"
+
+#include "analysis/advice/gain/gain_model.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/regions.h"
+#include "base/order.h"
+#include "base/path.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double lwp_redundancy_time = 0.02, lwp_redundancy_share = 0.1;
+
+enum { CLIMB = 16 };
+
+/* ---- which line ---- */
+
+static bool name_among(const char *name, const char *const *names)
+{
+    while (*names && !strstr(name, *names))
+        names++;
+    return *names;
+}
+
+/* What the program asks the C library to do with its memory, under whatever name the processor's version has. */
+static bool is_asked_for(const char *function)
+{
+    return name_among(function, (const char *const[]){"memcpy", "memmove", "mempcpy", "memset", "bzero", "memcmp", "memchr", "str", "wcs",
+                                                      "wmem", "calloc", "std::fill", "std::copy", NULL});
+}
+
+static bool is_allocator(const char *function)
+{
+    static const char *const names[] = {"malloc", "free", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc", "cfree", "memptr"};
+    for (const char *at = function; at; at = strchr(at + 1, '_')) /* je_malloc, __libc_free, _int_malloc */
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (strcmp(at + (*at == '_'), names[i]) == 0)
+                return true;
+    return strncmp(function, "operator new", 12) == 0 || strncmp(function, "operator delete", 15) == 0;
+}
+
+/* Nobody's to change: the C library's, the loader's, and the system's other libraries. */
+static bool is_library(const struct lwp_profile *profile, uint32_t module)
+{
+    const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
+    return lwp_objects_library_code(profile, module) || (info && info->path && strstr(info->path, ".so") && lwp_path_is_system(info->path));
+}
+
+static bool is_mathematical(const struct lwp_profile *profile, uint32_t module)
+{
+    const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
+    return info && info->path && strstr(info->path, "/libm");
+}
+
+static const struct lwp_symbolized *line_code(struct lwp_profile *profile, uint32_t context)
+{
+    const struct lwp_context_node *node = &profile->contexts[context];
+    return context && node->module != LWP_NONE ? lwp_code_symbolize(profile->code, node->module, node->address) : NULL;
+}
+
+static const char *line_function(const struct lwp_symbolized *code)
+{
+    return code && code->frame_count && code->frames[0].function ? code->frames[0].function : "";
+}
+
+/* Fills context, code and foreign. */
+static void line_place(struct lwp_profile *profile, uint32_t access, struct lwp_redundant_line *line)
+{
+    uint32_t own = access;
+    const struct lwp_symbolized *code = line_code(profile, access);
+    uint32_t module = profile->contexts[access].module;
+    line->foreign = is_library(profile, module) && !is_mathematical(profile, module) && !is_asked_for(line_function(code));
+    while (profile->contexts[own].parent && is_library(profile, profile->contexts[own].module))
+        own = profile->contexts[own].parent;
+    uint32_t at = access;
+    for (int i = 0; at && i < CLIMB; i++, at = profile->contexts[at].parent)
+        for (uint32_t f = 0; (code = line_code(profile, at)) && f < code->frame_count; f++)
+            line->foreign |= code->frames[f].function && is_allocator(code->frames[f].function) && !strstr(code->frames[f].function, "calloc");
+    line->context = own;
+    line->foreign |= is_library(profile, profile->contexts[own].module);
+    code = line_code(profile, own);
+    const struct lwp_frame *frame = code && code->frame_count ? &code->frames[0] : NULL;
+    uint64_t where = frame && frame->line && frame->file ? lwp_hash_mix(lwp_hash_text(frame->file), frame->line)
+                                                         : profile->contexts[own].address;
+    line->code = lwp_hash_mix(lwp_hash_mix(where, lwp_hash_text(line_function(code))), profile->contexts[own].module);
+}
+
+static uint32_t line_access(const struct lwp_redundancy *item)
+{
+    return item->kind == LWP_WATCHPOINT_DEAD_STORE ? item->pair->first : item->pair->second;
+}
+
+/* ---- how much time ---- */
+
+/* What was decided in each region, by kind. */
+struct region_sums {
+    struct lwp_map index;
+    double *sums;
+    size_t sum_count, sum_room;
+};
+
+static uint32_t region_of(struct lwp_profile *profile, uint32_t context)
+{
+    const struct lwp_context_node *node = &profile->contexts[context];
+    return lwp_regions_final(profile, lwp_regions_at(profile, context ? node->module : LWP_NONE, node->address));
+}
+
+static double *region_sum(struct region_sums *sums, enum lwp_watchpoint_kind kind, uint32_t region)
+{
+    uint32_t *at = lwp_map_at(&sums->index, (uint64_t)region << 3 | kind);
+    if (lwp_number_new(at, sums->sum_count))
+        LWP_PUSH(sums->sum, 0.0);
+    return &sums->sums[*at];
+}
+
+static void region_sums_fill(struct lwp_profile *profile, struct region_sums *sums)
+{
+    for (size_t i = 0; i < profile->watchpoints.origin_count; i++) {
+        const struct lwp_watchpoint_origin *origin = &profile->watchpoints.origins[i];
+        *region_sum(sums, origin->kind, region_of(profile, origin->first)) += (double)origin->decided_weight;
+    }
+}
+
+static struct lwp_share region_time(const struct lwp_profile *profile, uint32_t region)
+{
+    struct lwp_share time = {0};
+    if (region == LWP_NONE || profile->total.weight <= 0)
+        return time;
+    time = lwp_share_of(&profile->regions[region].weight, &profile->total);
+    double part = lwp_gain_sampled(profile);
+    return (struct lwp_share){time.value * part, time.low * part, time.high * part};
+}
+
+static double item_stake(struct lwp_profile *profile, struct region_sums *sums, const struct lwp_redundancy *item)
+{
+    if (profile->total.weight <= 0)
+        return -1;
+    uint32_t region = region_of(profile, item->pair->first);
+    struct lwp_share time = region_time(profile, region);
+    if (!profile->watchpoints.exact) {
+        double around = item->amount / profile->total.weight * lwp_gain_sampled(profile);
+        return fmin(1, time.value > 0 ? fmin(around, time.high) : around);
+    }
+    double all = *region_sum(sums, item->kind, region);
+    return time.value > 0 && all > 0 ? time.value * fmin(1, item->amount / all) : -1; /* no window met the loop */
+}
+
+/* ---- what a cure saves ---- */
+
+/* How many elements a scan looks at, from where in the data its samples are; 0: unknown. */
+static double scan_length(struct lwp_profile *profile, uint32_t region, uint32_t module, uint64_t address, double *step)
+{
+    struct lwp_loop_shape shape;
+    double sum = 0, least = INFINITY, count = 0;
+    if (!lwp_loop_shape(profile->code, module, address, &shape) || !shape.steps || !shape.step)
+        return 0;
+    *step = fabs((double)shape.step);
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->module != module || stream->address != address || lwp_regions_final(profile, stream->region) != region)
+            continue;
+        for (uint32_t k = 0; k < stream->offsets.count; k++) {
+            double offset = (double)stream->offsets.items[k];
+            sum += offset;
+            least = fmin(least, offset);
+            count++;
+        }
+    }
+    return count >= LWP_REDUNDANCY_PAIRS ? 2 * (sum / count - least) / *step : 0;
+}
+
+static void search_saves(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_redundant_line *line)
+{
+    const struct lwp_context_node *node = &profile->contexts[item->pair->second];
+    uint32_t region = region_of(profile, item->pair->second);
+    struct lwp_share time = region_time(profile, region);
+    double step = 0, length = scan_length(profile, region, node->module, node->address, &step);
+    if (time.value > 0)
+        line->stake = fmax(line->stake, time.value); /* all that the loop does is the search */
+    if (length <= 1 || item->pair->object == LWP_NONE)
+        return;
+    double elements = fmax(length, (double)profile->objects[item->pair->object].largest / step), probes = log2(elements + 1);
+    line->searched = length;
+    line->saved = (struct lwp_share){time.value * fmax(0, 1 - 4 * probes / length), time.low * fmax(0, 1 - 16 * probes / length),
+                                     time.high * fmax(0, 1 - probes / length)};
+}
+
+static bool is_left_out(enum lwp_cause cause)
+{
+    return cause == LWP_CAUSE_USELESS_INITIALISATION || cause == LWP_CAUSE_REPEATED_FILL || cause == LWP_CAUSE_UNREAD_COPY;
+}
+
+static void line_saves(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_redundant_line *line)
+{
+    const struct lwp_redundancy *item = &found->items[line->item];
+    if (item->why == LWP_CAUSE_LINEAR_SEARCH)
+        search_saves(profile, item, line);
+    else if (is_left_out(item->why) && line->stake > 0 && !item->approximate)
+        line->saved = (struct lwp_share){line->stake, line->stake / 2 * line->share.low / line->share.value, line->stake};
+}
+
+/* ---- all ---- */
+
+static int line_compare_same(const struct lwp_redundant_line *x, const struct lwp_redundant_line *y)
+{
+    return LWP_COMPARE(x->code, y->code) ?: LWP_COMPARE(x->kind, y->kind) ?: LWP_COMPARE(x->approximate, y->approximate);
+}
+
+static int line_compare_items(const void *a, const void *b)
+{
+    const struct lwp_redundant_line *x = a, *y = b;
+    return line_compare_same(x, y) ?: LWP_COMPARE(x->item, y->item); /* the largest comes first in the list */
+}
+
+static int line_compare(const void *a, const void *b)
+{
+    const struct lwp_redundant_line *x = a, *y = b;
+    double p = fmax(x->stake, x->saved.value), q = fmax(y->stake, y->saved.value);
+    return LWP_COMPARE(q, p) ?: LWP_COMPARE(y->share.value, x->share.value) ?: LWP_COMPARE(x->item, y->item);
+}
+
+/* Parts of one share that have nothing in common. */
+static void line_add(struct lwp_redundant_line *line, const struct lwp_redundant_line *more)
+{
+    struct lwp_share *to = &line->share;
+    const struct lwp_share *share = &more->share;
+    double below = hypot(to->value - to->low, share->value - share->low), above = hypot(to->high - to->value, share->high - share->value);
+    to->value = fmin(1, to->value + share->value);
+    to->low = fmax(0, to->value - below);
+    to->high = fmin(1, to->value + above);
+    line->amount += more->amount;
+    line->samples += more->samples;
+    if (more->stake > 0)
+        line->stake = fmin(1, fmax(0, line->stake) + more->stake);
+}
+
+/* One for each item, then one for each that is the same. */
+static size_t lines_join(struct lwp_redundant_line *lines, size_t count)
+{
+    size_t kept = 0;
+    if (count)
+        qsort(lines, count, sizeof *lines, line_compare_items);
+    for (size_t i = 0; i < count; i++)
+        if (kept && line_compare_same(&lines[kept - 1], &lines[i]) == 0)
+            line_add(&lines[kept - 1], &lines[i]);
+        else
+            lines[kept++] = lines[i];
+    return kept;
+}
+
+void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *found)
+{
+    struct lwp_redundant_line *of_items = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *of_items), *lines;
+    struct region_sums sums = {0};
+    if (profile->watchpoints.exact)
+        region_sums_fill(profile, &sums);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct lwp_redundancy *item = &found->items[i];
+        of_items[i] = (struct lwp_redundant_line){.kind = item->kind,
+                                                  .approximate = item->approximate,
+                                                  .item = (uint32_t)i,
+                                                  .share = item->share,
+                                                  .amount = item->amount,
+                                                  .samples = item->samples,
+                                                  .stake = item_stake(profile, &sums, item)};
+        line_place(profile, line_access(item), &of_items[i]);
+    }
+    lwp_map_fini(&sums.index);
+    free(sums.sums);
+    lines = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *lines);
+    memcpy(lines, of_items, found->count * sizeof *lines);
+    found->lines = lines;
+    found->line_count = lines_join(lines, found->count);
+    for (size_t i = 0; i < found->line_count; i++) {
+        lines[i].sure = lines[i].share.value < lwp_redundancy_share ||
+                        (lines[i].samples >= LWP_REDUNDANCY_PAIRS && lines[i].share.low >= lwp_redundancy_share);
+        line_saves(profile, found, &lines[i]);
+    }
+    if (found->line_count)
+        qsort(lines, found->line_count, sizeof *lines, line_compare);
+    for (size_t i = 0; i < found->count; i++)
+        for (size_t k = 0; k < found->line_count; k++)
+            if (line_compare_same(&of_items[i], &lines[k]) == 0)
+                found->items[i].line = (uint32_t)k;
+}
+
+/* Numbers that are only about the same are what any sum that grows leaves behind: listed, but no finding of stores and loads. Those who
+ * have neighbours and registers looked at ask for it. */
+bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct lwp_redundant_line *line)
+{
+    enum lwp_cause why = found->items[line->item].why;
+    if (!line->sure || line->foreign || line->share.low < lwp_redundancy_share || (line->stake >= 0 && line->stake < lwp_redundancy_time))
+        return false;
+    switch (line->kind) {
+    case LWP_WATCHPOINT_DEAD_STORE:
+    case LWP_WATCHPOINT_SILENT_STORE:
+        return !line->approximate;
+    case LWP_WATCHPOINT_SILENT_LOAD:
+        return !line->approximate && (why == LWP_CAUSE_LINEAR_SEARCH || why == LWP_CAUSE_KEPT_IN_MEMORY);
+    default:
+        return why != LWP_CAUSE_UNKNOWN;
+    }
+}

@@ -1,0 +1,19 @@
+#include "analysis/findings/finding_parts.h"
+
+#include "analysis/tables/severity.h"
+
+#define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
+
+const char *lwp_finding_id(struct lwp_profile *profile, const char *words, uint64_t hash)
+{
+    return SAY("%s-%04x", words, (unsigned)(hash & 0xffff));
+}
+
+void lwp_finding_gain(struct lwp_finding *finding, double speedup, double low, double high)
+{
+    finding->speedup = speedup;
+    finding->low = low;
+    finding->high = high;
+    finding->rank = speedup;
+    finding->severity = lwp_severity(LWP_SEVERITY_OF_GAIN, speedup);
+}

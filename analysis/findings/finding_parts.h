@@ -1,0 +1,17 @@
+/* What findings of all kinds are made of. */
+#ifndef LWP_ANALYSIS_FINDINGS_FINDING_PARTS_H
+#define LWP_ANALYSIS_FINDINGS_FINDING_PARTS_H
+
+#include "analysis/findings/findings.h"
+
+/* "words-1a2b": four digits of the hash keep findings apart that have the same words. */
+const char *lwp_finding_id(struct lwp_profile *profile, const char *words, uint64_t hash);
+
+/* A predicted speed-up with its interval, and how severe that is. */
+void lwp_finding_gain(struct lwp_finding *finding, double speedup, double low, double high);
+
+/* redundancy_findings.c: at most `room`, one for each line of code; returns how many. */
+size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_finding *findings,
+                                    size_t room);
+
+#endif

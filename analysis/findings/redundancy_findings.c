@@ -1,0 +1,137 @@
+/* Findings about redundant accesses and computations: one for each line of code. They rank with those about layouts: by the speed-up
+ * expected where the cure's gain is known, else by half of what is at stake, nothing being known but that it lies between none and all. */
+#include "analysis/findings/finding_parts.h"
+#include "analysis/profile/objects.h"
+#include "analysis/tables/redundancy_kinds.h"
+#include "analysis/tables/severity.h"
+#include "base/path.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
+
+/* Of all bytes that the program stores and loads, computes or writes to registers: where no time was measured. */
+static const double redundant_bytes = 0.03;
+
+static double redundancy_part(const struct lwp_redundancies *found, const struct lwp_redundant_line *line)
+{
+    const struct lwp_redundancy_total *totals = found->totals;
+    double all = line->kind <= LWP_WATCHPOINT_SILENT_LOAD ? totals[LWP_WATCHPOINT_DEAD_STORE].total + totals[LWP_WATCHPOINT_SILENT_LOAD].total
+                                                          : totals[line->kind].total;
+    return line->stake >= 0 ? line->stake : all > 0 ? fmin(1, line->amount / all) : 0;
+}
+
+/* Where people look for an access: in their own code, which may have called the C library to do it. */
+static const char *redundancy_location(struct lwp_profile *profile, uint32_t context)
+{
+    const struct lwp_context_node *node = &profile->contexts[context];
+    while (node->parent && node->module != LWP_NONE && lwp_objects_library_code(profile, node->module))
+        node = &profile->contexts[node->parent];
+    const struct lwp_symbolized *code = node->module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, node->module, node->address);
+    if (!code)
+        return "code without a name";
+    const struct lwp_frame *frame = &code->frames[0];
+    if (!frame->function) {
+        const char *name = lwp_path_last(lwp_code_module_info(profile->code, node->module)->path);
+        return SAY("%s+%#llx", name ? name : "?", (unsigned long long)node->address);
+    }
+    const char *file = lwp_path_last(frame->file);
+    return file && frame->line ? SAY("%s (%s:%u)", frame->function, file, frame->line) : frame->function;
+}
+
+/* From the functions on both paths: lines move. */
+static const char *redundancy_id(struct lwp_profile *profile, const struct lwp_redundancy *item)
+{
+    const uint32_t ends[] = {item->first, item->second};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < 2; i++)
+        for (uint32_t at = ends[i]; at; at = profile->contexts[at].parent) {
+            const struct lwp_context_node *node = &profile->contexts[at];
+            if (node->module == LWP_NONE)
+                continue;
+            const struct lwp_symbolized *code = lwp_code_symbolize(profile->code, node->module, node->address);
+            if (code->frame_count && code->frames[0].function)
+                hash = lwp_hash_mix(hash, lwp_hash_text(code->frames[0].function));
+        }
+    return lwp_finding_id(profile, lwp_redundancy_rows[item->kind].rule, hash);
+}
+
+/* NULL: unknown, or without a name. */
+static const char *redundancy_data(struct lwp_profile *profile, const struct lwp_redundancy *item)
+{
+    return item->pair->object == LWP_NONE ? NULL : lwp_objects_name(profile, item->pair->object);
+}
+
+static const char *redundancy_title(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct lwp_redundant_line *line)
+{
+    const char *first = redundancy_location(profile, item->pair->first), *second = redundancy_location(profile, item->pair->second);
+    const char *then = strcmp(first, second) ? SAY("in %s", second) : "there", *data = redundancy_data(profile, item);
+    const char *of = lwp_redundancy_rows[item->kind].of;
+    double percent = 100 * line->share.value;
+    if (item->why == LWP_CAUSE_LINEAR_SEARCH)
+        return SAY("Do not search %s from one end to the other in %s%s", data ? data : "the data", second,
+                   line->searched > 0 ? SAY(": each time some %.2g elements are looked at", line->searched) : "");
+    switch (item->kind) {
+    case LWP_WATCHPOINT_DEAD_STORE:
+        return SAY("%.0f %% %s are made in %s and overwritten unread %s", percent, of, first, then);
+    case LWP_WATCHPOINT_SILENT_LOAD:
+        return SAY("%.0f %% %s are in %s of what was loaded before and has not changed", percent, of, second);
+    case LWP_WATCHPOINT_COMPUTATION:
+        return SAY("%.0f %% %s are made in %s and again %s", percent, of, first, then);
+    case LWP_WATCHPOINT_REGISTER:
+        return SAY("%.0f %% %s are in %s %s is there already", percent, of, second, item->approximate ? "close to what" : "what");
+    case LWP_WATCHPOINT_SPATIAL:
+        return SAY("%.0f %% of the elements of %s that %s stores %s the one before", 100 * item->own, data ? data : "an array", second,
+                   item->approximate ? "are close to" : "equal");
+    default:
+        return SAY("%.0f %% %s write in %s what is there already", percent, of, second);
+    }
+}
+
+/* What the parts of the time are that the cure saves, as speed-ups of the whole program. */
+static void redundancy_gain(struct lwp_finding *finding, const struct lwp_redundant_line *line)
+{
+    enum { NEVER_MORE = 100 };
+    const struct lwp_share *saved = &line->saved;
+    if (saved->high > 0)
+        lwp_finding_gain(finding, fmin(NEVER_MORE, 1 / (1 - saved->value)), fmin(NEVER_MORE, 1 / (1 - saved->low)),
+                         fmin(NEVER_MORE, 1 / (1 - saved->high)));
+    else if (line->stake > 0)
+        finding->rank = 1 / (1 - line->stake / 2);
+    finding->stake = fmax(0, line->stake);
+}
+
+static struct lwp_finding redundancy_finding(struct lwp_profile *profile, const struct lwp_redundancies *found,
+                                             const struct lwp_redundant_line *line)
+{
+    const struct lwp_redundancy *item = &found->items[line->item];
+    struct lwp_finding finding = {.kind = "redundancy", .share = redundancy_part(found, line), .index = line->item};
+    finding.severity = lwp_severity(LWP_SEVERITY_OF_REDUNDANCY, item->approximate ? 0 : finding.share);
+    redundancy_gain(&finding, line);
+    finding.id = redundancy_id(profile, item);
+    finding.title = redundancy_title(profile, item, line);
+    finding.next_step = SAY("%s %s", item->meaning, item->remedy);
+    return finding;
+}
+
+/* Lines come with most time at stake first: what else a line wastes is not said again. */
+size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_finding *findings,
+                                    size_t room)
+{
+    const struct lwp_redundant_line **said = lwp_arena_alloc(profile->arena, room + 1, sizeof *said);
+    size_t count = 0;
+    for (size_t i = 0; i < found->line_count && count < room; i++) {
+        const struct lwp_redundant_line *line = &found->lines[i];
+        size_t k = 0;
+        if (!lwp_redundancy_matters(found, line) || redundancy_part(found, line) < (line->stake < 0 ? redundant_bytes : 0))
+            continue;
+        while (k < count && said[k]->code != line->code)
+            k++;
+        if (k < count)
+            continue;
+        findings[count] = redundancy_finding(profile, found, line);
+        said[count++] = line;
+    }
+    return count;
+}

@@ -1,0 +1,136 @@
+/* From pairs to findings: one for each line of code, of which enough was seen, with enough time at stake; none where values only come
+ * near each other, or inside a library. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analysis/findings/finding_parts.h"
+#include "analysis/profile/contexts.h"
+
+#include <stdlib.h>
+
+enum { WEIGHT = 1000 };
+
+struct made {
+    struct lwp_profile profile;
+    uint32_t program, library;
+    uint32_t wasteful, other, malloc_inside;
+};
+
+static void made_init(struct made *made)
+{
+    struct lwp_profile *profile = &made->profile;
+    *made = (struct made){.profile = {0}};
+    lwp_profile_init(profile);
+    made->program = lwp_code_module(profile->code, "/nowhere/program", NULL, 0);
+    made->library = lwp_code_module(profile->code, "/nowhere/libc.so.6", NULL, 0);
+    uint32_t main = lwp_contexts_child(profile, 0, made->program, 10, false);
+    made->wasteful = lwp_contexts_child(profile, main, made->program, 20, false);
+    made->other = lwp_contexts_child(profile, main, made->program, 30, false);
+    made->malloc_inside = lwp_contexts_child(profile, main, made->library, 40, false);
+    lwp_watchpoint_begin(&profile->watchpoints);
+}
+
+static void made_add(struct made *made, enum lwp_watchpoint_kind kind, enum lwp_watchpoint_outcome outcome, uint32_t at, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        lwp_watchpoint_add(&made->profile.watchpoints, &(struct lwp_watchpoint_verdict){.kind = kind,
+                                                                              .outcome = outcome,
+                                                                              .first = at,
+                                                                              .second = at,
+                                                                              .object = LWP_NONE,
+                                                                              .weight = WEIGHT,
+                                                                              .count = 1,
+                                                                              .bytes = 8});
+}
+
+/* `times`: of the time that is in the samples, the program runs so much longer. */
+static size_t made_findings(struct made *made, double times, struct lwp_finding *findings, struct lwp_redundancies *found)
+{
+    struct lwp_profile *profile = &made->profile;
+    double all = times * WEIGHT * 200;
+    uint32_t *same = malloc(profile->context_count * sizeof *same);
+    for (uint32_t i = 0; i < profile->context_count; i++)
+        same[i] = i;
+    lwp_watchpoint_end(&profile->watchpoints);
+    lwp_watchpoints_renumber(&profile->watchpoints, same, NULL);
+    free(same);
+    profile->total = (struct lwp_tally){all, all * WEIGHT, (uint64_t)(200 * times)};
+    lwp_redundancy_find(profile, found);
+    return lwp_findings_of_redundancies(profile, found, findings, 5);
+}
+
+static const struct example {
+    const char *name;
+    enum lwp_watchpoint_outcome outcome;
+    unsigned wasted, used; /* pairs at the wasteful place */
+    double times;
+    size_t findings;
+} examples[] = {
+    {"enough", LWP_WATCHPOINT_WASTE, 60, 40, 1, 1},
+    {"few pairs", LWP_WATCHPOINT_WASTE, 19, 0, 1, 0},
+    {"low end below the bar", LWP_WATCHPOINT_WASTE, 20, 160, 1, 0},
+    {"hardly any time", LWP_WATCHPOINT_WASTE, 60, 40, 20, 0},
+    {"only about the same", LWP_WATCHPOINT_CLOSE, 100, 0, 1, 0},
+};
+
+static void test_evidence(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        const struct example *example = &examples[i];
+        struct made made;
+        struct lwp_finding findings[5];
+        struct lwp_redundancies found;
+        made_init(&made);
+        made_add(&made, LWP_WATCHPOINT_SILENT_STORE, example->outcome, made.wasteful, example->wasted);
+        made_add(&made, LWP_WATCHPOINT_SILENT_STORE, LWP_WATCHPOINT_USE, made.wasteful, example->used);
+        size_t count = made_findings(&made, example->times, findings, &found);
+        print_message("%s: %zu findings\n", example->name, count);
+        assert_int_equal(count, example->findings);
+        assert_int_equal(found.line_count, 1); /* it is listed */
+        if (count)
+            assert_true(findings[0].rank > 1 && findings[0].low == 0 && findings[0].stake > 0.2 && findings[0].stake < 0.4);
+        if (example->outcome == LWP_WATCHPOINT_CLOSE)
+            assert_true(found.totals[LWP_WATCHPOINT_SILENT_STORE].share.value == 0 &&
+                        found.totals[LWP_WATCHPOINT_SILENT_STORE].close.value > 0.99);
+        lwp_profile_fini(&made.profile);
+    }
+}
+
+/* What a line's stores leave as it was and what nobody reads of them is one thing to change. */
+static void test_one_line(void **state)
+{
+    (void)state;
+    struct made made;
+    struct lwp_finding findings[5];
+    struct lwp_redundancies found;
+    made_init(&made);
+    made_add(&made, LWP_WATCHPOINT_SILENT_STORE, LWP_WATCHPOINT_WASTE, made.wasteful, 50);
+    made_add(&made, LWP_WATCHPOINT_DEAD_STORE, LWP_WATCHPOINT_WASTE, made.wasteful, 50);
+    made_add(&made, LWP_WATCHPOINT_DEAD_STORE, LWP_WATCHPOINT_WASTE, made.other, 40);
+    assert_int_equal(made_findings(&made, 1, findings, &found), 2);
+    assert_int_equal(found.line_count, 3);
+    lwp_profile_fini(&made.profile);
+}
+
+static void test_library(void **state)
+{
+    (void)state;
+    struct made made;
+    struct lwp_finding findings[5];
+    struct lwp_redundancies found;
+    made_init(&made);
+    made_add(&made, LWP_WATCHPOINT_DEAD_STORE, LWP_WATCHPOINT_WASTE, made.malloc_inside, 100);
+    assert_int_equal(made_findings(&made, 1, findings, &found), 0);
+    assert_true(found.line_count == 1 && found.lines[0].foreign);
+    lwp_profile_fini(&made.profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_evidence), cmocka_unit_test(test_one_line), cmocka_unit_test(test_library)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
