@@ -209,8 +209,8 @@ static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_co
     const char *names = finding_conflict_names(profile, conflict), *place = lines ? lines : function ? function : "code without a name";
     *finding = (struct lwp_finding){.kind = "conflict", .share = lwp_share_of(&conflict->weight, &profile->total).value};
     lwp_finding_gain(finding, conflict->gain.speedup, conflict->gain.low, conflict->gain.high);
-    finding->id =
-        lwp_finding_id(profile, "set-conflict", lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
+    finding->id = lwp_finding_id(profile, "set-conflict",
+                                 lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
     finding->title = conflict->remedy == LWP_CONFLICT_ROWS
                          ? SAY("Make the rows of %s longer: the loop at %s has %.0f lines of it in one set of the "
                                "cache, which holds %u",
@@ -267,8 +267,8 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
     *finding =
         (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step, .share = tip->share};
     lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
-    finding->id = lwp_finding_id(profile, tip->kind,
-                             lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, tip->object)), function ? lwp_hash_text(function) : 0));
+    finding->id = lwp_finding_id(
+        profile, tip->kind, lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, tip->object)), function ? lwp_hash_text(function) : 0));
 }
 
 /* Streams that collide are why more of them are walked side by side than caches keep: moving arrays comes first. */

@@ -17,7 +17,7 @@ struct lwp_finding {
     double speedup, low, high; /* expected, and its interval; low 0: not known */
     double stake;              /* the part of the time that there is to gain at most, where no gain is predicted; 0: not known either */
     double rank;               /* the larger the earlier it is said: a speed-up; 0: nothing is known of it */
-    size_t index;            /* of what it is about, in its kind's list */
+    size_t index;              /* of what it is about, in its kind's list */
 };
 
 struct lwp_findings {

@@ -17,8 +17,9 @@ static const double redundant_bytes = 0.03;
 static double redundancy_part(const struct lwp_redundancies *found, const struct lwp_redundant_line *line)
 {
     const struct lwp_redundancy_total *totals = found->totals;
-    double all = line->kind <= LWP_WATCHPOINT_SILENT_LOAD ? totals[LWP_WATCHPOINT_DEAD_STORE].total + totals[LWP_WATCHPOINT_SILENT_LOAD].total
-                                                          : totals[line->kind].total;
+    double all = line->kind <= LWP_WATCHPOINT_SILENT_LOAD
+                     ? totals[LWP_WATCHPOINT_DEAD_STORE].total + totals[LWP_WATCHPOINT_SILENT_LOAD].total
+                     : totals[line->kind].total;
     return line->stake >= 0 ? line->stake : all > 0 ? fmin(1, line->amount / all) : 0;
 }
 

@@ -25,8 +25,8 @@ static json_t *json_findings(struct lwp_json_tables *tables)
         json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:{s:i},s:o}", "id", lwp_json_text(finding->id), "kind",
                                               finding->kind, "title", lwp_json_text(finding->title), "severity", finding->severity, "share",
                                               lwp_json_share(finding->share), "speedup", speedup, "expected_speedup", gain, "time_at_stake",
-                                              finding->stake > 0 ? lwp_json_share(finding->stake) : json_null(), "refs",
-                                              finding->kind, (int)finding->index, "next_step", lwp_json_text(finding->next_step)));
+                                              finding->stake > 0 ? lwp_json_share(finding->stake) : json_null(), "refs", finding->kind,
+                                              (int)finding->index, "next_step", lwp_json_text(finding->next_step)));
     }
     return list;
 }

@@ -12,11 +12,11 @@ static json_t *json_total(const struct lwp_redundancy_total *total, const char *
 {
     if (!total->measured)
         return json_null();
-    return lwp_json_new(
-        "exact", json_boolean(exact), "share", lwp_json_share(total->share.value), "share_ci", lwp_json_interval(&total->share), "wasted",
-        json_real(round(total->wasted)), "total", json_real(round(total->total)), "unit", json_string(unit), "approximate",
-        lwp_json_share(total->close.value), "approximate_ci", lwp_json_interval(&total->close), "candidates", lwp_json_count(total->candidates), "decided",
-        lwp_json_count(total->decided), "undecided", lwp_json_share(total->undecided), NULL);
+    return lwp_json_new("exact", json_boolean(exact), "share", lwp_json_share(total->share.value), "share_ci",
+                        lwp_json_interval(&total->share), "wasted", json_real(round(total->wasted)), "total",
+                        json_real(round(total->total)), "unit", json_string(unit), "approximate", lwp_json_share(total->close.value),
+                        "approximate_ci", lwp_json_interval(&total->close), "candidates", lwp_json_count(total->candidates), "decided",
+                        lwp_json_count(total->decided), "undecided", lwp_json_share(total->undecided), NULL);
 }
 
 /* RedSpy's R of registers and loads, precise and approximate, and the instructions that write such values (thesis, 3.4.1). */
@@ -74,15 +74,15 @@ static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_
 {
     const struct lwp_redundancies *found = &tables->answers->redundancies;
     const struct lwp_watchpoint_pair *pair = item->pair;
-    return lwp_json_new("kind", json_string(lwp_redundancy_rows[item->kind].key), "approximate", lwp_json_share(item->approximate), "share",
-                        lwp_json_share(item->share.value), "share_ci", lwp_json_interval(&item->share), "amount",
-                        json_real(round(item->amount)), "samples", lwp_json_count(item->samples), "first",
-                        lwp_json_context(tables, pair->first), "second", lwp_json_context(tables, pair->second), "others",
-                        LWP_JSON_LIST(i, item->other_count, json_path(tables, &item->others[i])), "object",
-                        lwp_json_object(tables, pair->object), "bytes", lwp_json_known(pair->bytes), "places",
-                        lwp_json_new("again", lwp_json_count(item->again), "moved", lwp_json_count(item->moved), NULL), "cause",
-                        json_string(item->cause), "line", json_line(found, item), "meaning", json_string(item->meaning), "remedy", json_string(item->remedy), "own_share",
-                        item->kind == LWP_WATCHPOINT_SPATIAL ? lwp_json_share(item->own) : NULL, NULL);
+    return lwp_json_new(
+        "kind", json_string(lwp_redundancy_rows[item->kind].key), "approximate", lwp_json_share(item->approximate), "share",
+        lwp_json_share(item->share.value), "share_ci", lwp_json_interval(&item->share), "amount", json_real(round(item->amount)), "samples",
+        lwp_json_count(item->samples), "first", lwp_json_context(tables, pair->first), "second", lwp_json_context(tables, pair->second),
+        "others", LWP_JSON_LIST(i, item->other_count, json_path(tables, &item->others[i])), "object", lwp_json_object(tables, pair->object),
+        "bytes", lwp_json_known(pair->bytes), "places",
+        lwp_json_new("again", lwp_json_count(item->again), "moved", lwp_json_count(item->moved), NULL), "cause", json_string(item->cause),
+        "line", json_line(found, item), "meaning", json_string(item->meaning), "remedy", json_string(item->remedy), "own_share",
+        item->kind == LWP_WATCHPOINT_SPATIAL ? lwp_json_share(item->own) : NULL, NULL);
 }
 
 json_t *lwp_json_redundancies(struct lwp_json_tables *tables)

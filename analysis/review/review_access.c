@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAY(...) lwp_arena_printf(review->arena, __VA_ARGS__)
+#define SAY(...)  lwp_arena_printf(review->arena, __VA_ARGS__)
 #define FACT(...) lwp_review_fact(review, item, __VA_ARGS__)
 
 static const struct lwp_redundancy_row *access_kind(const char *key)

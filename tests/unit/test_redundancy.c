@@ -34,13 +34,13 @@ static uint64_t simulated_random(struct simulated *s, uint64_t below)
 static void simulated_add(struct simulated *s, enum lwp_watchpoint_outcome outcome, uint32_t first, uint32_t second)
 {
     lwp_watchpoint_add(&s->profile.watchpoints, &(struct lwp_watchpoint_verdict){.kind = LWP_WATCHPOINT_DEAD_STORE,
-                                                                       .outcome = outcome,
-                                                                       .first = first,
-                                                                       .second = second,
-                                                                       .object = LWP_NONE,
-                                                                       .weight = 1000,
-                                                                       .count = 1,
-                                                                       .bytes = 8});
+                                                                                 .outcome = outcome,
+                                                                                 .first = first,
+                                                                                 .second = second,
+                                                                                 .object = LWP_NONE,
+                                                                                 .weight = 1000,
+                                                                                 .count = 1,
+                                                                                 .bytes = 8});
     if (outcome >= LWP_WATCHPOINT_USE)
         s->decided[first][second]++;
 }
@@ -88,8 +88,7 @@ static void test_mixed_density(void **state)
             simulated_sample(&s, 1, 4, false);
         }
         for (int i = 0; i < 2 * SAMPLES; i++)
-            simulated_sample(&s, 2 + (uint32_t)simulated_random(&s, 2), 0, false), simulated_reach(&s, 2, 3),
-                simulated_reach(&s, 3, 2);
+            simulated_sample(&s, 2 + (uint32_t)simulated_random(&s, 2), 0, false), simulated_reach(&s, 2, 3), simulated_reach(&s, 3, 2);
         for (int i = 0; i < SAMPLES; i++) {
             if (i == SAMPLES / 2)
                 simulated_reach(&s, 1, 4);
@@ -115,8 +114,8 @@ static void test_mixed_density(void **state)
     for (size_t i = 0; i < found.count; i++) {
         const struct lwp_redundancy *item = &found.items[i];
         double counted = s.decided[item->pair->first][item->pair->second] / raw;
-        print_message("pair %u>%u: %.3f of the stores; of what was decided %.3f\n", item->pair->first,
-                      item->pair->second, item->share.value, counted);
+        print_message("pair %u>%u: %.3f of the stores; of what was decided %.3f\n", item->pair->first, item->pair->second,
+                      item->share.value, counted);
         assert_true(item->share.value > 0.23 && item->share.value < 0.27);
         assert_true(counted < 0.2 || counted > 0.3); /* what counting would say */
     }
@@ -127,8 +126,7 @@ static void test_mixed_density(void **state)
 }
 
 /* The share of stores that `see` has sampled and sometimes decided, of a program with three places. */
-static struct lwp_redundancy_total simulated_total(uint64_t *random, unsigned samples,
-                                                   void (*see)(struct simulated *, unsigned))
+static struct lwp_redundancy_total simulated_total(uint64_t *random, unsigned samples, void (*see)(struct simulated *, unsigned))
 {
     struct simulated s = {.random = *random};
     lwp_profile_init(&s.profile);
@@ -268,12 +266,11 @@ static struct threads threads_make(struct lwp_profile *profile)
     uint32_t clone = lwp_contexts_child(profile, 0, library, CLONE, false);
     uint32_t thread = lwp_contexts_child(profile, clone, library, START_THREAD, false);
     struct threads made = {0};
-    uint32_t above[] = {lwp_contexts_child(profile, in_main, program, RUN, false),
-                        lwp_contexts_child(profile, thread, program, RUN, false), in_main};
+    uint32_t above[] = {lwp_contexts_child(profile, in_main, program, RUN, false), lwp_contexts_child(profile, thread, program, RUN, false),
+                        in_main};
     uint32_t *contexts[] = {&made.main, &made.started, &made.direct};
     for (int i = 0; i < 3; i++)
-        *contexts[i] = lwp_contexts_child(profile, lwp_contexts_child(profile, above[i], program, WORK, false), program,
-                                          ACCESS, false);
+        *contexts[i] = lwp_contexts_child(profile, lwp_contexts_child(profile, above[i], program, WORK, false), program, ACCESS, false);
     return made;
 }
 
@@ -355,8 +352,7 @@ static void test_constructors(void **state)
                  {"::(", false},
                  {"(anonymous namespace)::X::run()", false}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        assert_int_equal(lwp_redundancy_constructs(table[i].function),
-                         table[i].constructs);
+        assert_int_equal(lwp_redundancy_constructs(table[i].function), table[i].constructs);
 }
 
 /* Counts come out as they went in, to the byte and without an interval; what was never decided is only said to be so. */
@@ -408,9 +404,9 @@ static void test_exact(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_density), cmocka_unit_test(test_interval),
-                                       cmocka_unit_test(test_dropped), cmocka_unit_test(test_thread_roots),
-                                       cmocka_unit_test(test_pairs_of_threads), cmocka_unit_test(test_constructors),
-                                       cmocka_unit_test(test_exact)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mixed_density), cmocka_unit_test(test_interval),         cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_thread_roots),  cmocka_unit_test(test_pairs_of_threads), cmocka_unit_test(test_constructors),
+        cmocka_unit_test(test_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,14 +36,10 @@ static void made_init(struct made *made)
 static void made_add(struct made *made, enum lwp_watchpoint_kind kind, enum lwp_watchpoint_outcome outcome, uint32_t at, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        lwp_watchpoint_add(&made->profile.watchpoints, &(struct lwp_watchpoint_verdict){.kind = kind,
-                                                                              .outcome = outcome,
-                                                                              .first = at,
-                                                                              .second = at,
-                                                                              .object = LWP_NONE,
-                                                                              .weight = WEIGHT,
-                                                                              .count = 1,
-                                                                              .bytes = 8});
+        lwp_watchpoint_add(
+            &made->profile.watchpoints,
+            &(struct lwp_watchpoint_verdict){
+                .kind = kind, .outcome = outcome, .first = at, .second = at, .object = LWP_NONE, .weight = WEIGHT, .count = 1, .bytes = 8});
 }
 
 /* `times`: of the time that is in the samples, the program runs so much longer. */

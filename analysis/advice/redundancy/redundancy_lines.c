@@ -45,7 +45,8 @@ static bool is_asked_for(const char *function)
 
 static bool is_allocator(const char *function)
 {
-    static const char *const names[] = {"malloc", "free", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc", "cfree", "memptr"};
+    static const char *const names[] = {"malloc",         "free",          "calloc", "realloc", "memalign",
+                                        "posix_memalign", "aligned_alloc", "cfree",  "memptr"};
     for (const char *at = function; at; at = strchr(at + 1, '_')) /* je_malloc, __libc_free, _int_malloc */
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             if (strcmp(at + (*at == '_'), names[i]) == 0)
@@ -89,13 +90,14 @@ static void line_place(struct lwp_profile *profile, uint32_t access, struct lwp_
     uint32_t at = access;
     for (int i = 0; at && i < CLIMB; i++, at = profile->contexts[at].parent)
         for (uint32_t f = 0; (code = line_code(profile, at)) && f < code->frame_count; f++)
-            line->foreign |= code->frames[f].function && is_allocator(code->frames[f].function) && !strstr(code->frames[f].function, "calloc");
+            line->foreign |=
+                code->frames[f].function && is_allocator(code->frames[f].function) && !strstr(code->frames[f].function, "calloc");
     line->context = own;
     line->foreign |= is_library(profile, profile->contexts[own].module);
     code = line_code(profile, own);
     const struct lwp_frame *frame = code && code->frame_count ? &code->frames[0] : NULL;
-    uint64_t where = frame && frame->line && frame->file ? lwp_hash_mix(lwp_hash_text(frame->file), frame->line)
-                                                         : profile->contexts[own].address;
+    uint64_t where =
+        frame && frame->line && frame->file ? lwp_hash_mix(lwp_hash_text(frame->file), frame->line) : profile->contexts[own].address;
     line->code = lwp_hash_mix(lwp_hash_mix(where, lwp_hash_text(line_function(code))), profile->contexts[own].module);
 }
 
