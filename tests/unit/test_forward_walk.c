@@ -46,6 +46,11 @@ static struct {
     struct lwp_insn_access next[LWP_WALK_KEEP]; /* foretold with none skipped: they come in this order */
     unsigned next_count, next_at;
     uint64_t next_until;
+    struct chosen {
+        struct lwp_insn_access access;
+        uint64_t until;
+    } chosen[2]; /* a store and a load that were chosen, perhaps of another function */
+    uint64_t chosen_count, chosen_elsewhere, wrong_chosen;
     char first_wrong[256];
 } step;
 
@@ -94,6 +99,15 @@ static void check_foretold(const struct ran *now)
             walk->wanted = 0;
         }
     }
+    for (unsigned i = 0; i < 2; i++) {
+        struct chosen *chosen = &step.chosen[i];
+        if (chosen->until && now->ip == chosen->access.ip && now->known && now->address == chosen->access.address) {
+            chosen->until = 0;
+        } else if (chosen->until && step.steps > chosen->until) {
+            step_wrong(&step.wrong_chosen, "chosen", chosen->access.ip, chosen->access.address, 0);
+            chosen->until = 0;
+        }
+    }
     if (step.next_at == step.next_count)
         return;
     const struct lwp_insn_access *next = &step.next[step.next_at];
@@ -112,10 +126,20 @@ static void foretell(const struct lwp_code_location *location, const struct lwp_
     uint64_t wanted = walk.wanted;
     bool follow = step.next_at == step.next_count;
     walk.skip = follow ? 0 : 1000;
+    walk.store.from = step.chosen[0].until ? 0 : LWP_WALK_LOOKED;
+    walk.load.from = step.chosen[1].until ? 0 : LWP_WALK_LOOKED;
     lwp_walk_forward(step.cache, location, registers, flags, &walk, &step.random);
     if (wanted && walk.found) {
         step.found++;
         *slot = (struct open_walk){wanted, walk.found_address, step.steps + WALK_STEPS};
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        const struct lwp_walk_choice *choice = i ? &walk.load : &walk.store;
+        if (!choice->seen)
+            continue;
+        step.chosen[i] = (struct chosen){choice->access, step.steps + WALK_STEPS};
+        step.chosen_count++;
+        step.chosen_elsewhere += choice->path > 0;
     }
     if (follow) {
         step.dithered += walk.kept_count;
@@ -258,10 +282,11 @@ static void test_single_steps(void **state)
     step.on = false;
     sigaction(SIGTRAP, &old, NULL);
     print_message("%lu steps: %lu certain predecessors (%lu wrong), %lu undone (%lu wrong), %lu walked to (%lu wrong), "
-                  "%lu foretold (%lu wrong)\n", (unsigned long)step.steps, (unsigned long)step.sure,
+                  "%lu foretold (%lu wrong), %lu chosen, %lu of them in other functions (%lu wrong)\n", (unsigned long)step.steps, (unsigned long)step.sure,
                   (unsigned long)step.wrong_before, (unsigned long)step.undone, (unsigned long)step.wrong_undone,
                   (unsigned long)step.found, (unsigned long)step.wrong_found, (unsigned long)step.dithered,
-                  (unsigned long)step.wrong_dithered);
+                  (unsigned long)step.wrong_dithered, (unsigned long)step.chosen_count, (unsigned long)step.chosen_elsewhere,
+                  (unsigned long)step.wrong_chosen);
     if (step.first_wrong[0])
         print_error("%s\n", step.first_wrong);
     (void)plain;
@@ -272,6 +297,8 @@ static void test_single_steps(void **state)
     assert_int_equal(step.wrong_undone, 0);
     assert_int_equal(step.wrong_found, 0);
     assert_int_equal(step.wrong_dithered, 0);
+    assert_true(step.chosen_count > 500 && step.chosen_elsewhere > 50);
+    assert_int_equal(step.wrong_chosen, 0);
     lwp_code_cache_free(step.cache);
 }
 

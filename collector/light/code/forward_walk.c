@@ -5,13 +5,19 @@
 #include "collector/light/code/forward_walk.h"
 
 #include "base/random.h"
+#include "collector/light/code/function.h"
 
 #include <string.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { STACK_POINTER = 4, WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
+enum { STACK_POINTER = 4, FRAME_POINTER = 5, STACK_SLOT = 8, WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
+
+struct walked_value {
+    uint64_t bits;
+    bool known;
+};
 
 struct walker {
     struct lwp_registers registers;
@@ -20,20 +26,18 @@ struct walker {
     struct {
         uint64_t address;
         unsigned bytes;
+        struct walked_value value;
     } stored[WALK_STORES]; /* there memory will differ from what it is */
     unsigned stores;       /* more than WALK_STORES: anywhere */
     unsigned reads;
+    struct lwp_walk_path path;
+    uint8_t path_number;                    /* in the walk's `paths` */
     unsigned passed;                        /* accesses */
     struct lwp_insn_access seen[WALK_SEEN]; /* the first of them, should the walk end before any is kept */
     struct chunk {
         uint64_t address; /* 0: empty */
         uint8_t bytes[CHUNK_BYTES] __attribute__((aligned(8)));
     } chunk[CHUNKS]; /* what was read, since a system call a value is dear */
-};
-
-struct walked_value {
-    uint64_t bits;
-    bool known;
 };
 
 static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
@@ -92,23 +96,31 @@ static bool walk_copy(struct walker *walker, uint64_t address, void *to, unsigne
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-static bool walk_will_differ(const struct walker *walker, uint64_t address, unsigned bytes)
+/* Whether the walk has stored there; *value: what, if all of it and nothing else. */
+static bool walk_will_differ(const struct walker *walker, uint64_t address, unsigned bytes, struct walked_value *value)
 {
+    *value = (struct walked_value){0, false};
     if (walker->stores > WALK_STORES)
         return true;
-    for (unsigned i = 0; i < walker->stores; i++)
-        if (walker->stored[i].address < address + bytes && address < walker->stored[i].address + walker->stored[i].bytes)
+    for (unsigned i = walker->stores; i-- > 0;)
+        if (walker->stored[i].address < address + bytes && address < walker->stored[i].address + walker->stored[i].bytes) {
+            if (walker->stored[i].address == address && walker->stored[i].bytes == bytes)
+                *value = walker->stored[i].value;
             return true;
+        }
     return false;
 }
 
-static void walk_store(struct walker *walker, bool known, uint64_t address, unsigned bytes)
+static void walk_store(struct walker *walker, bool known, uint64_t address, unsigned bytes, struct walked_value value)
 {
     if (!known || !bytes || walker->stores >= WALK_STORES) {
         walker->stores = WALK_STORES + 1;
         return;
     }
+    value.bits &= bytes >= 8 ? UINT64_MAX : mask_of(bytes);
+    value.known &= bytes <= 8;
     walker->stored[walker->stores].address = address;
+    walker->stored[walker->stores].value = value;
     walker->stored[walker->stores++].bytes = bytes;
 }
 
@@ -116,7 +128,7 @@ static struct walked_value walk_read(struct walker *walker, uint64_t address, un
 {
     struct walked_value value = {0, false};
     uint64_t start = address & ~(uint64_t)(CHUNK_BYTES - 1), offset = address - start;
-    if (bytes > 8 || !start || walk_will_differ(walker, address, bytes))
+    if (bytes > 8 || !start || walk_will_differ(walker, address, bytes, &value))
         return value;
     if (offset + bytes > CHUNK_BYTES) {
         value.known = walk_copy(walker, address, &value.bits, bytes);
@@ -286,6 +298,25 @@ static struct walked_value walk_sign_extend(struct walked_value value, unsigned 
     return value;
 }
 
+static const struct lwp_operand stack_pointer = {LWP_OPERAND_REG, STACK_POINTER, 8, 0}, frame_pointer = {LWP_OPERAND_REG, FRAME_POINTER, 8, 0};
+
+static void walk_push(struct walker *walker, struct walked_value value)
+{
+    uint64_t top = walker->registers.value[STACK_POINTER] - STACK_SLOT;
+    bool known = walker->registers.known >> STACK_POINTER & 1;
+    walk_store(walker, known, top, STACK_SLOT, value);
+    walk_set(walker, &stack_pointer, (struct walked_value){top, known});
+}
+
+static struct walked_value walk_pop(struct walker *walker)
+{
+    uint64_t top = walker->registers.value[STACK_POINTER];
+    bool known = walker->registers.known >> STACK_POINTER & 1;
+    struct walked_value value = known ? walk_read(walker, top, STACK_SLOT) : (struct walked_value){0, false};
+    walk_set(walker, &stack_pointer, (struct walked_value){top + STACK_SLOT, known});
+    return value;
+}
+
 static void walk_step(struct walker *walker, const struct lwp_insn *insn)
 {
     struct walked_value value;
@@ -326,6 +357,13 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
     case LWP_OP_ADD ... LWP_OP_NEG: walk_arithmetic(walker, insn); return;
     case LWP_OP_SHL ... LWP_OP_SAR: walk_shift(walker, insn); return;
     case LWP_OP_IMUL: walk_multiply(walker, insn); return;
+    case LWP_OP_PUSH: walk_push(walker, walk_get(walker, insn, 0)); return;
+    case LWP_OP_POP: walk_set(walker, &insn->operand[0], walk_pop(walker)); return;
+    case LWP_OP_LEAVE:
+        value = (struct walked_value){walker->registers.value[FRAME_POINTER], walker->registers.known >> FRAME_POINTER & 1};
+        walk_set(walker, &stack_pointer, value);
+        walk_set(walker, &frame_pointer, walk_pop(walker));
+        return;
     default:
         walk_spoil(walker, insn);
         if (insn->writes_flags)
@@ -333,24 +371,26 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
     }
 }
 
-static void walk_count(struct lwp_walk_choice *choice, uint64_t ip)
+static void walk_count(struct lwp_walk_choice *choice, uint64_t ip, uint8_t path)
 {
     unsigned i = 0;
-    while (i < choice->sites && choice->site[i].ip != ip)
+    while (i < choice->sites && (choice->site[i].ip != ip || choice->site[i].path != path))
         i++;
     if (i == choice->sites)
-        choice->site[choice->sites++] = (struct lwp_walk_site){.ip = ip};
+        choice->site[choice->sites++] = (struct lwp_walk_site){.ip = ip, .path = path};
     choice->site[i].count++;
 }
 
 /* Not the one at a chosen location, since then the first of two neighbours would nearly always be it. */
-static void walk_choose(struct lwp_walk_choice *choice, const struct lwp_insn *insn, uint64_t address, uint32_t *random)
+static void walk_choose(struct lwp_walk_choice *choice, const struct lwp_insn *insn, uint64_t address, uint8_t path, uint32_t *random)
 {
     if (choice->seen >= choice->from || !insn->bytes)
         return;
-    walk_count(choice, insn->ip);
-    if (lwp_random_below(random, ++choice->seen) == 0)
+    walk_count(choice, insn->ip, path);
+    if (lwp_random_below(random, ++choice->seen) == 0) {
         choice->access = lwp_insn_access(insn, address);
+        choice->path = path;
+    }
 }
 
 /* An access on the way: the wanted one, some to keep, and some to choose from. */
@@ -365,12 +405,14 @@ static void walk_pass(struct walker *walker, const struct lwp_insn *insn, struct
     }
     if (!known)
         return;
-    if (walker->passed >= walk->skip && walk->kept_count < LWP_WALK_KEEP)
-        walk->kept[walk->kept_count++] = lwp_insn_access(insn, address);
-    if (walker->passed < WALK_SEEN)
-        walker->seen[walker->passed] = lwp_insn_access(insn, address);
-    walker->passed++;
-    walk_choose(insn->store ? &walk->store : &walk->load, insn, address, random);
+    if (walker->path_number == 0) {
+        if (walker->passed >= walk->skip && walk->kept_count < LWP_WALK_KEEP)
+            walk->kept[walk->kept_count++] = lwp_insn_access(insn, address);
+        if (walker->passed < WALK_SEEN)
+            walker->seen[walker->passed] = lwp_insn_access(insn, address);
+        walker->passed++;
+    }
+    walk_choose(insn->store ? &walk->store : &walk->load, insn, address, walker->path_number, random);
 }
 
 static bool walk_is_done(const struct lwp_forward_walk *walk)
@@ -396,9 +438,84 @@ static void walk_execute(struct walker *walker, const struct lwp_insn *insn)
     uint64_t address = 0;
     bool pushes = insn->op == LWP_OP_OTHER && insn->spoils >> STACK_POINTER & 1;
     bool known = insn->store && lwp_insn_address(insn, &walker->registers, &address);
+    struct walked_value value = {0, false};
+    if (insn->store && insn->op == LWP_OP_MOV && !insn->vector)
+        value = walk_get(walker, insn, 1);
     walk_step(walker, insn);
     if (insn->store || pushes)
-        walk_store(walker, known, address, insn->bytes);
+        walk_store(walker, known, address, insn->bytes, value);
+}
+
+/* ---- from one function to another ---- */
+
+/* Whether it may go on with another stack, a coroutine's: what the walk returns to there is none of the thread's callers. */
+static bool insn_switches_stack(const struct lwp_insn *insn)
+{
+    if (!(insn->spoils >> STACK_POINTER & 1))
+        return false;
+    switch (insn->op) {
+    case LWP_OP_PUSH:
+    case LWP_OP_LEAVE:
+    case LWP_OP_CALL:
+    case LWP_OP_RET:
+    case LWP_OP_ADD:
+    case LWP_OP_SUB:
+    case LWP_OP_AND: return false;
+    case LWP_OP_POP: return insn->operand[0].reg == STACK_POINTER;
+    case LWP_OP_MOV: return insn->operand[1].kind != LWP_OPERAND_REG || insn->operand[1].reg != FRAME_POINTER;
+    case LWP_OP_LEA: return insn->base != FRAME_POINTER && insn->base != STACK_POINTER;
+    default: return true;
+    }
+}
+
+static bool paths_equal(const struct lwp_walk_path *a, const struct lwp_walk_path *b)
+{
+    return a->returned == b->returned && a->calls == b->calls && !memcmp(a->call, b->call, a->calls * sizeof *a->call);
+}
+
+/* The number of the walker's path. False: there are too many. */
+static bool walk_name_path(struct walker *walker, struct lwp_forward_walk *walk)
+{
+    for (unsigned i = 0; i < walk->path_count; i++)
+        if (paths_equal(&walk->paths[i], &walker->path)) {
+            walker->path_number = (uint8_t)i;
+            return true;
+        }
+    if (walk->path_count == LWP_WALK_PATHS)
+        return false;
+    walker->path_number = (uint8_t)walk->path_count;
+    walk->paths[walk->path_count++] = walker->path;
+    return true;
+}
+
+/* Called again from where it was interrupted's caller, a function is where the walk began: *path says so by having returned once
+ * less. 0: it is not known where it goes on, or that is too far away. `back`: where the interrupted function returns to, 0: unknown. */
+static uint64_t walk_leave(struct walker *walker, const struct lwp_insn *insn, struct lwp_forward_walk *walk, uint64_t *back)
+{
+    struct lwp_walk_path *path = &walker->path;
+    uint64_t next = insn->ip + insn->length;
+    if (insn->op == LWP_OP_CALL) {
+        walk_push(walker, (struct walked_value){next, true});
+        if (path->calls == 0 && path->returned == 1 && *back == next) {
+            path->returned = 0;
+        } else {
+            if (path->calls == LWP_WALK_CALLS)
+                return 0;
+            path->call[path->calls++] = next;
+        }
+        next = insn->target;
+    } else {
+        struct walked_value to = walk_pop(walker);
+        next = to.known ? to.bits : 0;
+        if (path->calls) {
+            path->calls--;
+        } else {
+            if (path->returned == 0)
+                *back = next;
+            path->returned++;
+        }
+    }
+    return path->returned <= LWP_WALK_CALLS && walk_name_path(walker, walk) ? next : 0;
 }
 
 void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_location *location, const struct lwp_registers *start,
@@ -411,17 +528,29 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_locati
     walker.stores = walker.reads = walker.passed = 0;
     for (unsigned i = 0; i < CHUNKS; i++)
         walker.chunk[i].address = 0;
+    walker.path = (struct lwp_walk_path){0};
+    walker.path_number = 0;
     walk->found = false;
     walk->kept_count = 0;
+    walk->paths[0] = walker.path;
+    walk->path_count = 1;
     walk->store.seen = walk->store.sites = walk->load.seen = walk->load.sites = 0;
-    uint64_t ip = location->ip;
-    for (unsigned step = 0; step < WALK_STEPS && ip >= location->low && ip < location->high; step++) {
-        const struct lwp_insn *insn = lwp_code_at(cache, ip, location->high);
-        if (insn->invalid || insn->op == LWP_OP_STOP)
+    uint64_t ip = location->ip, low = location->low, high = location->high, back = 0;
+    for (unsigned step = 0; step < WALK_STEPS && ip >= low && ip < high; step++) {
+        const struct lwp_insn *insn = lwp_code_at(cache, ip, high);
+        if (insn->invalid || insn->op == LWP_OP_STOP || insn_switches_stack(insn))
             break;
         if (lwp_insn_accesses(insn))
             walk_pass(&walker, insn, walk, random);
-        ip = walk_is_done(walk) ? 0 : walk_next(&walker, insn);
+        if (walk_is_done(walk))
+            break;
+        if (lwp_insn_leaves(insn)) {
+            ip = walk_leave(&walker, insn, walk, &back);
+            if (!ip || !lwp_function_bounds(ip, &low, &high))
+                break;
+            continue;
+        }
+        ip = walk_next(&walker, insn);
         if (!ip)
             break;
         walk_execute(&walker, insn);

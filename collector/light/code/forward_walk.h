@@ -21,16 +21,25 @@ void lwp_registers_take(struct lwp_registers *registers, const void *ucontext);
 /* The address of the instruction's memory operand. False: a register it needs is not known, or a form not followed. */
 bool lwp_insn_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address);
 
-enum { LWP_WALK_KEEP = 3, LWP_WALK_LOOKED = 24 };
+enum { LWP_WALK_KEEP = 3, LWP_WALK_LOOKED = 24, LWP_WALK_CALLS = 4, LWP_WALK_PATHS = 8 };
+
+/* How the function was entered that the walk is in: it has returned from `returned` functions on the interrupted thread's path, and
+ * then called, to return to call[0], from there to call[1], ... */
+struct lwp_walk_path {
+    uint8_t returned, calls;
+    uint64_t call[LWP_WALK_CALLS];
+};
 
 /* The accesses of a kind to come, and one of them, each as likely as the others. */
 struct lwp_walk_choice {
     unsigned from; /* in: so many are looked at, LWP_WALK_LOOKED at most; 0: none wanted */
     unsigned seen; /* out: so many were; 0: nothing chosen */
     struct lwp_insn_access access;
+    uint8_t path; /* of the access: in `paths` */
     struct lwp_walk_site {
         uint64_t ip;
         unsigned count; /* of the accesses looked at; their sum is `seen` */
+        uint8_t path;
     } site[LWP_WALK_LOOKED];
     unsigned sites;
 };
@@ -45,10 +54,13 @@ struct lwp_forward_walk {
     struct lwp_insn_access kept[LWP_WALK_KEEP];
     unsigned kept_count;
     struct lwp_walk_choice store, load; /* in, out */
+    struct lwp_walk_path paths[LWP_WALK_PATHS]; /* out; the first is where it began */
+    unsigned path_count;
 };
 
-/* Follows the program from `ip` within its function, changing nothing: computes what only depends on known registers
- * and memory (as it is, but for where it stores on the way), stops where the path is not certain. */
+/* Follows the program from `ip` on, through direct calls and returns, changing nothing: computes what only depends on known registers
+ * and memory (as it is, but for where it stores on the way), stops where the path is not certain. What is kept is of the function
+ * where it begins. */
 void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_location *location, const struct lwp_registers *start,
                       uint64_t flags, struct lwp_forward_walk *walk, uint32_t *random);
 

@@ -101,6 +101,7 @@ static uint8_t insn_operation(const ZydisDecodedInstruction *from, uint8_t *cond
     case ZYDIS_MNEMONIC_CBW:
     case ZYDIS_MNEMONIC_CWDE:
     case ZYDIS_MNEMONIC_CDQE: return LWP_OP_WIDEN;
+    case ZYDIS_MNEMONIC_LEAVE: return from->operand_width == 64 ? LWP_OP_LEAVE : LWP_OP_OTHER;
     case ZYDIS_MNEMONIC_ENDBR64:
     case ZYDIS_MNEMONIC_CLFLUSH:
     case ZYDIS_MNEMONIC_CLFLUSHOPT:
@@ -124,8 +125,10 @@ static uint8_t insn_operation(const ZydisDecodedInstruction *from, uint8_t *cond
     case ZYDIS_CATEGORY_PREFETCH: return LWP_OP_NOP;
     case ZYDIS_CATEGORY_CMOV: return LWP_OP_CMOV;
     case ZYDIS_CATEGORY_SETCC: return LWP_OP_SET;
-    case ZYDIS_CATEGORY_CALL:
-    case ZYDIS_CATEGORY_RET:
+    case ZYDIS_CATEGORY_CALL: return LWP_OP_CALL;
+    case ZYDIS_CATEGORY_RET: return from->meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR && !from->raw.imm[0].size ? LWP_OP_RET : LWP_OP_STOP;
+    case ZYDIS_CATEGORY_PUSH: return from->mnemonic == ZYDIS_MNEMONIC_PUSH && from->operand_width == 64 ? LWP_OP_PUSH : LWP_OP_OTHER;
+    case ZYDIS_CATEGORY_POP: return from->mnemonic == ZYDIS_MNEMONIC_POP && from->operand_width == 64 ? LWP_OP_POP : LWP_OP_OTHER;
     case ZYDIS_CATEGORY_UNCOND_BR:
     case ZYDIS_CATEGORY_SYSCALL:
     case ZYDIS_CATEGORY_SYSRET:
@@ -229,11 +232,11 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
             insn_memory(insn, &from, operand);
         } else if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && to) {
             *to = (struct lwp_operand){LWP_OPERAND_IMM, 0, (uint8_t)(operand->size / 8), operand->imm.value.s};
-            if (insn->op == LWP_OP_JMP || insn->op == LWP_OP_JCC)
+            if (insn->op == LWP_OP_JMP || insn->op == LWP_OP_JCC || insn->op == LWP_OP_CALL)
                 insn->target = ip + from.length + (uint64_t)operand->imm.value.s;
         }
     }
-    if (insn->op == LWP_OP_JMP && !insn->target)
+    if ((insn->op == LWP_OP_JMP || insn->op == LWP_OP_CALL) && !insn->target)
         insn->op = LWP_OP_STOP;
     insn->floating = insn->vector && from.meta.category != ZYDIS_CATEGORY_DATAXFER;
     insn->masked = !insn->gather && insn_is_masked(&from); /* a gather has an address for each element that it touches */

@@ -17,7 +17,10 @@ enum lwp_insn_op {
     LWP_OP_CMOV, LWP_OP_SET,
     LWP_OP_JMP, /* direct */
     LWP_OP_JCC,
-    LWP_OP_STOP, /* call, ret, indirect jump, syscall, ...: the path is not known beyond it */
+    LWP_OP_PUSH, LWP_OP_POP, LWP_OP_LEAVE, /* 8 bytes */
+    LWP_OP_CALL, /* direct */
+    LWP_OP_RET,
+    LWP_OP_STOP, /* indirect call or jump, syscall, ...: the path is not known beyond it */
 };
 
 enum lwp_operand_kind { LWP_OPERAND_NONE, LWP_OPERAND_REG, LWP_OPERAND_IMM, LWP_OPERAND_MEM };
@@ -47,7 +50,7 @@ struct lwp_insn {
     int64_t displacement; /* RIP-relative: the address itself */
     uint16_t spoils;      /* integer registers written */
     struct lwp_operand operand[3];
-    uint64_t target;      /* of direct jumps */
+    uint64_t target;      /* of direct jumps and calls */
 };
 
 /* One access by an instruction. */
@@ -73,6 +76,12 @@ struct lwp_insn_flow {
 
 /* False: no instruction. */
 bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, unsigned room);
+
+/* Whether the function does not simply go on behind it. */
+static inline bool lwp_insn_leaves(const struct lwp_insn *insn)
+{
+    return insn->op == LWP_OP_CALL || insn->op == LWP_OP_RET || insn->op == LWP_OP_STOP;
+}
 
 static inline bool lwp_insn_accesses(const struct lwp_insn *insn)
 {

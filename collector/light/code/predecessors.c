@@ -102,7 +102,7 @@ static void location_fall(struct lwp_code_cache *cache, const struct lwp_functio
     location->before = before;
     const struct lwp_insn insn = *lwp_code_at(cache, before, function->high);
     location->syscall = insn.syscall;
-    if (insn.op == LWP_OP_JMP || insn.op == LWP_OP_STOP)
+    if (insn.op == LWP_OP_JMP || lwp_insn_leaves(&insn))
         return;
     location->falls = true;
     if (lwp_insn_accesses(&insn))
@@ -147,7 +147,7 @@ static uint64_t location_loop_store(struct lwp_code_cache *cache, const struct l
         return 0;
     for (uint64_t at = function->low + low; at <= function->low + high;) {
         const struct lwp_insn *insn = lwp_code_at(cache, at, function->high);
-        if (insn->invalid || insn->load || insn->op == LWP_OP_STOP)
+        if (insn->invalid || insn->load || lwp_insn_leaves(insn))
             return 0;
         if (insn->store && (at < ip || !nearest))
             nearest = at;

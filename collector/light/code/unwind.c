@@ -197,6 +197,22 @@ uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *fr
     return lwps_paths_intern(&self->contexts, frames->ips + 1, frames->count);
 }
 
+uint32_t lwp_frames_context_to_come(struct lwp_thread *self, const struct lwp_frames *frames, unsigned returned, const uint64_t *calls,
+                                    unsigned call_count)
+{
+    uint64_t ips[LWP_FRAMES_MAX];
+    unsigned count = 0;
+    if (returned > frames->count)
+        return 0;
+    if (!call_count)
+        return lwps_paths_intern(&self->contexts, frames->ips + 1 + returned, frames->count - returned);
+    while (call_count)
+        ips[count++] = calls[--call_count];
+    for (unsigned i = 1 + returned; i <= frames->count && count < LWP_FRAMES_MAX; i++)
+        ips[count++] = frames->ips[i];
+    return lwps_paths_intern(&self->contexts, ips, count);
+}
+
 uint32_t lwp_frames_context_of(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t low, uint64_t high)
 {
     for (unsigned i = 0; i <= frames->count; i++) {

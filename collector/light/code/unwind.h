@@ -40,6 +40,11 @@ void lwp_frames_take(struct lwp_frames *frames, void *ucontext, bool located);
 /* The callers of the interrupted function as a context of the thread's file. */
 uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames);
 
+/* The callers of a function that the interrupted thread will be in when it has returned from `returned` functions of the path and then
+ * called to return to calls[0], from there to calls[1], ... 0: not known. */
+uint32_t lwp_frames_context_to_come(struct lwp_thread *self, const struct lwp_frames *frames, unsigned returned, const uint64_t *calls,
+                                    unsigned call_count);
+
 /* The callers of the innermost function on the path whose code is [low, high). 0: it is not there. */
 uint32_t lwp_frames_context_of(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t low, uint64_t high);
 

@@ -241,6 +241,7 @@ static void sample_look_ahead(struct lwp_sampler *sampler, const struct point *p
         lwp_walk_forward(sampler->cache, &point->location, &point->registers, point->flags, ahead, random);
         return;
     }
+    ahead->path_count = 1;
     sample_choose_of_rep(point, true, random, &ahead->store);
     sample_choose_of_rep(point, false, random, &ahead->load);
 }
@@ -266,17 +267,33 @@ static bool sample_is_prone(struct lwp_code_cache *cache, const struct point *po
     return location->before && lwp_stop_cost_slows(lwp_code_at(cache, location->before, location->high));
 }
 
-static void sample_offer(struct lwp_thread *self, struct lwp_sampler *sampler, const struct lwp_walk_choice *choice,
-                         const struct lwps_sample *sample, uint64_t cpu_ns)
+/* On the stack of a function to come its frame is not known, and the frames of those that returned before are gone. */
+static void sample_forget_frame(const struct lwp_frames *frames, const struct lwp_walk_path *path, struct lwps_access *access)
+{
+    bool here = !path->returned && !path->calls;
+    if (here || access->home != LWPS_HOME_STACK || access->address >= (path->returned ? frames->cfas[path->returned - 1] : frames->sp))
+        return;
+    access->home_id = 0;
+    access->home_base = access->address;
+}
+
+static void sample_offer(struct lwp_thread *self, struct lwp_sampler *sampler, const struct lwp_forward_walk *ahead,
+                         const struct lwp_walk_choice *choice, const struct lwps_sample *sample, uint64_t cpu_ns)
 {
     if (!choice->seen)
         return;
     struct lwp_watch_candidate candidate = {.time = sample->time,
                                             .weight = sample->weight,
-                                            .context = lwp_frames_context(self, &sampler->frames),
                                             .access = lwp_access_record(&choice->access),
                                             .element = choice->access.element};
+    uint32_t contexts[LWP_WALK_PATHS];
+    for (unsigned i = 0; i < ahead->path_count; i++)
+        contexts[i] = lwp_frames_context_to_come(self, &sampler->frames, ahead->paths[i].returned, ahead->paths[i].call,
+                                                  ahead->paths[i].calls);
+    candidate.context = contexts[choice->path];
+    candidate.contexts = contexts;
     lwp_home_find(self, &sampler->frames, choice->access.address, LWPS_SOURCE_FORWARD, &candidate.access);
+    sample_forget_frame(&sampler->frames, &ahead->paths[choice->path], &candidate.access);
     lwp_watching_offer(&sampler->watching, self, &candidate, choice, cpu_ns);
 }
 
@@ -309,8 +326,8 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
         sample_look_ahead(sampler, &point, wanted, &self->random, &ahead);
         breakpoint = sample_address(self, sampler, &point, wanted, &ahead, sample);
         sample_add_neighbours(self, &sampler->frames, &ahead, sample);
-        sample_offer(self, sampler, &ahead.store, sample, cpu_ns);
-        sample_offer(self, sampler, &ahead.load, sample, cpu_ns);
+        sample_offer(self, sampler, &ahead, &ahead.store, sample, cpu_ns);
+        sample_offer(self, sampler, &ahead, &ahead.load, sample, cpu_ns);
     }
     lwp_watching_choose(watching, self, sample->time, cpu_ns);
     if (!breakpoint || lwp_sampling.kind != LWP_TIMER_SIGTRAP)

@@ -9,6 +9,7 @@
 struct lwp_watch_candidate {
     uint64_t time, weight; /* of the sample */
     uint32_t context;      /* callers of the access's function */
+    const uint32_t *contexts; /* of all that the sample looked at, by their path; NULL: `context` */
     struct lwps_access access;
     uint8_t element; /* bytes of a floating point number, 0: none */
 };

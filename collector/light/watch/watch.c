@@ -199,7 +199,7 @@ static struct lwps_candidates watch_looked_at(const struct lwp_watch_candidate *
     return (struct lwps_candidates){.time = chosen->time,
                                     .weight = chosen->weight * looked->site[site].count / looked->seen,
                                     .verdicts = verdicts,
-                                    .context = chosen->context,
+                                    .context = chosen->contexts ? chosen->contexts[looked->site[site].path] : chosen->context,
                                     .ip = looked->site[site].ip};
 }
 
@@ -217,7 +217,7 @@ static uint64_t watch_count_others(struct lwp_watches *watches, struct lwp_threa
     }
     for (unsigned i = 0; i < looked->sites; i++) {
         const struct lwps_candidates one = watch_looked_at(chosen, looked, i, verdicts);
-        if (one.ip == chosen->access.ip)
+        if (one.ip == chosen->access.ip && one.context == chosen->context)
             own = one.weight;
         else
             lwp_candidates_count(&watches->candidates, self, &one);
