@@ -1,13 +1,15 @@
 /* A program may have functions of its own under names of the C library's (clock_gettime, close, read, ...). It comes first in
  * the loader's search, so that lwp would call those: with counters and locks of the program's in them, clocks with another
  * time, or nothing that works at all. So what an image imports is bound again, to the C library itself. That also
- * avoids the wrappers of sanitizers and of other preloaded libraries. Its mmap is own_memory.c's.
+ * avoids the wrappers of sanitizers and of other preloaded libraries. Its mmap and munmap are own_memory.c's,
+ * and what would be a cancellation point is own_calls.c's.
  * Left as they are: the allocator's functions, which have to be those that made the block, and dl_iterate_phdr, which is
  * modules.c's for libunwind. Not covered: a dlsym or dlopen of the program's own. */
 #define _GNU_SOURCE
 #include "collector/light/own/imports.h"
 
 #include "collector/env.h"
+#include "collector/light/own/own_calls.h"
 #include "collector/light/own/own_memory.h"
 
 #include <dlfcn.h>
@@ -83,6 +85,11 @@ static void *imports_function(void *libc, const char *name, bool wanted)
 {
     if (strcmp(name, "mmap") == 0 || strcmp(name, "mmap64") == 0)
         return (void *)lwp_own_map;
+    if (strcmp(name, "munmap") == 0)
+        return (void *)lwp_own_unmap;
+    void *own = lwp_own_call(name);
+    if (own)
+        return own;
     return wanted && !imports_keeps(name) ? dlsym(libc, name) : NULL;
 }
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "collector/light/own/own_memory.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -20,6 +21,18 @@ static void *own_place(size_t bytes)
 void *lwp_own_map(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
     return (void *)syscall(SYS_mmap, address ? address : own_place(bytes), bytes, protection, flags, fd, offset);
+}
+
+static bool own_kept;
+
+void lwp_own_memory_keep(void)
+{
+    __atomic_store_n(&own_kept, true, __ATOMIC_RELAXED);
+}
+
+int lwp_own_unmap(void *memory, size_t bytes)
+{
+    return __atomic_load_n(&own_kept, __ATOMIC_RELAXED) ? 0 : (int)syscall(SYS_munmap, memory, bytes);
 }
 
 void *lwp_own_memory(size_t bytes)

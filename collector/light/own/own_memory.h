@@ -11,4 +11,10 @@ void *lwp_own_memory(size_t bytes);
 /* As mmap. imports.c has every mmap that lwp and its libraries call be this one. */
 void *lwp_own_map(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
 
+/* As munmap, likewise. */
+int lwp_own_unmap(void *memory, size_t bytes);
+
+/* From now on nothing is unmapped: other threads may still look at it while the process ends. */
+void lwp_own_memory_keep(void);
+
 #endif
