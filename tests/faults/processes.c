@@ -51,6 +51,37 @@ static int threads_10000(void)
     return threads(10000);
 }
 
+static long cleaned;
+
+static void clean(void *unused)
+{
+    (void)unused;
+    __atomic_add_fetch(&cleaned, 1, __ATOMIC_RELAXED);
+}
+
+/* Before its first cancellation point a thread cannot be cancelled. */
+static void *pauses(void *unused)
+{
+    pthread_cleanup_push(clean, unused);
+    for (;;)
+        pause();
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static int cancelled(void)
+{
+    for (int i = 0; i < 300; i++) {
+        pthread_t made;
+        if (pthread_create(&made, NULL, pauses, NULL))
+            return 98;
+        pthread_cancel(made);
+        pthread_join(made, NULL);
+    }
+    printf("%ld cleaned up\n", cleaned);
+    return 0;
+}
+
 static int status_of(pid_t child)
 {
     int status = -1;
@@ -307,6 +338,34 @@ static int timers(void)
     return 0;
 }
 
+static void *works_on(void *unused)
+{
+    for (;;)
+        work(1000);
+    return unused;
+}
+
+/* The process ends while its threads run. */
+static int exit_running(void)
+{
+    enum { CHILDREN = 12, THREADS = 16, STATUS = 5 };
+    int wrong = 0;
+    for (int i = 0; i < CHILDREN; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            for (int k = 0; k < THREADS; k++) {
+                pthread_t made;
+                pthread_create(&made, NULL, works_on, NULL);
+            }
+            usleep(60000);
+            exit(STATUS);
+        }
+        wrong += WEXITSTATUS(status_of(child)) != STATUS;
+    }
+    printf("%d wrong\n", wrong);
+    return 0;
+}
+
 /* A second and a half, so that others can do something to it or to lwp meanwhile. */
 static int lasting(void)
 {
@@ -324,6 +383,7 @@ int main(int argc, char **argv)
 {
     static const struct situation situations[] = {
         {"threads_300", threads_300}, {"threads_10000", threads_10000}, {"forks", forks}, {"vforks", vforks},
+        {"cancelled", cancelled}, {"exit_running", exit_running},
         {"spawns", spawns}, {"stopped", stopped}, {"children_ignored", children_ignored}, {"daemon", daemon_},
         {"rights_dropped", rights_dropped}, {"no_new_rights", no_new_rights}, {"core", core}, {"traced", traced},
         {"suspends", suspends}, {"at_terminal", at_terminal}, {"lasting", lasting},

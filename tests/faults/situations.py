@@ -99,6 +99,8 @@ SITUATIONS = [
     own("processes", "lasting", during=result_removed, samples=-1),
     # processes
     own("processes", "threads_300"),
+    own("processes", "cancelled"),
+    own("processes", "exit_running"),
     own("processes", "forks"),
     own("processes", "vforks"),
     own("processes", "spawns"),

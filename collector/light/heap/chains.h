@@ -47,10 +47,12 @@ struct lwp_chains {
     uint16_t seen[2 * LWP_CHAIN_WALK];
 };
 
-/* Whether the stack whose innermost return address is at `frame` is the thread's own: nothing is read of others. */
+enum { LWP_CHAIN_ROOM = 12 * 1024 }; /* bytes of stack that unwinding may take */
+
+/* Whether the stack whose innermost return address is at `frame` is the thread's own, with room: nothing is read of others. */
 static inline bool lwp_chains_own(const struct lwp_chains *chains, const uint64_t *frame)
 {
-    return (uint64_t)frame >= chains->stack_low && (uint64_t)frame < chains->stack_high;
+    return (uint64_t)frame >= chains->stack_low + LWP_CHAIN_ROOM && (uint64_t)frame < chains->stack_high;
 }
 
 /* Whether the stack holds it; the innermost link does already. All places are on the thread's own stack, so that they

@@ -8,6 +8,7 @@
 #include "collector/light/heap/blocks.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
+#include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
@@ -101,17 +102,45 @@ static FAST struct lwp_sites *heap_enter(void)
     return sites->thread && !sites->thread->busy ? sites : NULL;
 }
 
+struct heap_added {
+    struct lwp_sites *sites;
+    void *block;
+    size_t size;
+    uint8_t kind;
+    const uint64_t *frame;
+};
+
+static void heap_add_there(void *of)
+{
+    const struct heap_added *added = of;
+    if (!lwp_process_lock_soon())
+        return;
+    if (lwp_block_add((uint64_t)added->block, added->size, added->kind, lwp_sites_context(added->sites, added->frame)) &&
+        added->kind == LWPS_BLOCK_HEAP)
+        lwp_shadow_set((uint64_t)added->block, LWP_SHADOW_LARGE);
+    lwp_process_unlock();
+}
+
+/* A coroutine's stack may have no room for it; a thread's own has, and is unwound. */
 static SLOW void heap_add_block(struct lwp_sites *sites, void *block, size_t size, uint8_t kind, const uint64_t *frame)
 {
+    struct heap_added added = {sites, block, size, kind, frame};
     int saved = errno;
     sites->thread->busy++;
-    if (lwp_process_lock_soon()) {
-        if (lwp_block_add((uint64_t)block, size, kind, lwp_sites_context(sites, frame)) && kind == LWPS_BLOCK_HEAP)
-            lwp_shadow_set((uint64_t)block, LWP_SHADOW_LARGE);
-        lwp_process_unlock();
-    }
+    if (lwp_chains_own(&sites->chains, frame))
+        heap_add_there(&added);
+    else
+        lwp_own_stack_run(heap_add_there, &added);
     sites->thread->busy--;
     errno = saved;
+}
+
+static void heap_remove_there(void *block)
+{
+    if (lwp_process_lock_soon()) {
+        lwp_block_remove((uint64_t)block);
+        lwp_process_unlock();
+    }
 }
 
 static SLOW void heap_remove_block(const void *block)
@@ -122,10 +151,7 @@ static SLOW void heap_remove_block(const void *block)
         sites = NULL;
     if (sites)
         sites->thread->busy++;
-    if (lwp_process_lock_soon()) {
-        lwp_block_remove((uint64_t)block);
-        lwp_process_unlock();
-    }
+    lwp_own_stack_run(heap_remove_there, (void *)block);
     if (sites)
         sites->thread->busy--;
     errno = saved;

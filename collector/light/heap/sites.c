@@ -5,6 +5,7 @@
 
 #include "collector/light/heap/pools.h"
 #include "collector/light/own/own_memory.h"
+#include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 
 #include <errno.h>
@@ -203,7 +204,7 @@ static struct lwp_allocation_path *sites_place(struct lwp_sites *sites, uint32_t
     }
 }
 
-__attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
+static struct lwp_allocation_path *sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
     int saved = errno;
     bool starved;
@@ -218,6 +219,29 @@ __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct
     }
     errno = saved;
     return path;
+}
+
+struct sites_slow {
+    struct lwp_sites *sites;
+    const uint64_t *frame;
+    uint32_t size;
+    struct lwp_allocation_path *path;
+};
+
+static void sites_path_there(void *of)
+{
+    struct sites_slow *slow = of;
+    slow->path = sites_path_slow(slow->sites, slow->frame, slow->size);
+}
+
+/* A coroutine's stack may have no room; and what is not on the thread's own is not unwound. */
+__attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
+{
+    struct sites_slow slow = {.sites = sites, .frame = frame, .size = size};
+    if (lwp_chains_own(&sites->chains, frame))
+        return sites_path_slow(sites, frame, size);
+    lwp_own_stack_run(sites_path_there, &slow);
+    return slow.path;
 }
 
 /* Counts in early while a pool is small, so that its peak is exact, and seldom later. */

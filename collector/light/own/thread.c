@@ -35,14 +35,14 @@ struct lwp_thread *lwp_thread_enter(void)
 {
     struct lwp_thread *self = lwp_process_is_ours() ? lwp_thread_self() : NULL;
     if (self)
-        self->busy++;
+        __atomic_fetch_add(&self->busy, 1, __ATOMIC_SEQ_CST);
     return self;
 }
 
 void lwp_thread_leave(struct lwp_thread *self)
 {
     if (self)
-        self->busy--;
+        __atomic_fetch_sub(&self->busy, 1, __ATOMIC_RELEASE);
 }
 
 void lwp_thread_note(const char *text)

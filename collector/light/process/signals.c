@@ -5,8 +5,10 @@
 #define _GNU_SOURCE
 #include "collector/light/process/signals.h"
 
+#include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
+#include "collector/light/process/alternate_stack.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/rate.h"
 #include "collector/light/sampling/sampler.h"
@@ -26,6 +28,7 @@ static struct {
     int ours;                /* 0: none */
     struct sigaction theirs; /* what the program believes is installed */
     bool in_mask[NSIG];      /* handlers during which the program wanted ours blocked */
+    void *on_stack[NSIG];    /* handlers of the program's that want its alternate stack */
     struct {
         int pending; /* 1: `info` is it; 2: being written */
         siginfo_t info;
@@ -43,6 +46,23 @@ static int signals_real_action(int signal, const struct sigaction *action, struc
 static int signals_real_mask(int how, const sigset_t *set, sigset_t *before)
 {
     return LWP_REAL(pthread_sigmask)(how, set, before);
+}
+
+/* Of all signals whose handlers want the program's alternate stack. */
+static void signals_on_stack(int signal, siginfo_t *info, void *context)
+{
+    const struct lwp_handler handler = {__atomic_load_n(&signals.on_stack[signal], __ATOMIC_RELAXED), true};
+    lwp_alternate_deliver(&handler, signal, context);
+    ((void (*)(int, siginfo_t *, void *))handler.function)(signal, info, context);
+}
+
+/* An action as the kernel gets it. */
+static void signals_take_stack(int signal, struct sigaction *action)
+{
+    if (!(action->sa_flags & SA_ONSTACK) || action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN)
+        return;
+    __atomic_store_n(&signals.on_stack[signal], (void *)action->sa_sigaction, __ATOMIC_RELAXED);
+    action->sa_sigaction = signals_on_stack;
 }
 
 /* The signal alone. */
@@ -166,15 +186,26 @@ static void signals_pass_on(int signal, siginfo_t *info, void *context)
             signals.theirs.sa_handler = SIG_DFL;
         signals_mask_as_theirs(&theirs, context);
     }
-    if (theirs.sa_flags & SA_SIGINFO) {
-        theirs.sa_sigaction(signal, info, context);
-    } else if (theirs.sa_handler == SIG_DFL) {
+    if (theirs.sa_handler == SIG_DFL) {
         signals_die(signal);
     } else if (theirs.sa_handler != SIG_IGN) {
-        theirs.sa_handler(signal);
+        const struct lwp_handler handler = {(void *)theirs.sa_sigaction, theirs.sa_flags & SA_ONSTACK};
+        lwp_alternate_deliver(&handler, signal, context);
+        theirs.sa_sigaction(signal, info, context);
     } else if (info->si_code == SI_KERNEL && signal == SIGTRAP) {
         signals_die(signal); /* a trap cannot be ignored */
     }
+}
+
+/* While the program has another thread pointer nothing can be looked at; what is the program's goes its way. */
+static void signals_pass_without_variables(int signal, ucontext_t *context)
+{
+    struct sigaction theirs = signals.theirs;
+    const struct lwp_handler handler = {(void *)theirs.sa_sigaction, theirs.sa_flags & SA_ONSTACK};
+    if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN)
+        lwp_alternate_deliver(&handler, signal, context);
+    else if (theirs.sa_handler == SIG_DFL)
+        signals_die(signal);
 }
 
 /* Before LWP_DELAY nothing is sampled; after LWP_DURATION the thread's timer goes. */
@@ -188,19 +219,25 @@ static bool signals_in_window(void)
     struct lwp_thread *self = lwp_thread_self();
     if (!self || self->busy)
         return false;
-    self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    if (now < lwp_process.sample_from_ns) {
-        lwp_rate_pause(self, lwp_process.sample_from_ns - now);
-    } else {
-        self->busy++;
-        lwp_sampler_detach(self);
-        self->busy--;
+    __atomic_fetch_add(&self->busy, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&self->attached, __ATOMIC_SEQ_CST)) {
+        self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+        if (now < lwp_process.sample_from_ns)
+            lwp_rate_pause(self, lwp_process.sample_from_ns - now);
+        else
+            lwp_sampler_detach(self);
     }
+    __atomic_fetch_sub(&self->busy, 1, __ATOMIC_RELEASE);
     return false;
 }
 
 static void signals_handle(int signal, siginfo_t *info, void *context)
 {
+    if (!lwp_own_stack_has_variables(lwp_own_stack_at(__builtin_frame_address(0)))) {
+        if (!lwp_sampler_owns(signal, info))
+            signals_pass_without_variables(signal, context);
+        return;
+    }
     if (signals_is_stray(signal, info, context))
         return;
     if (!lwp_sampler_owns(signal, info))
@@ -213,7 +250,7 @@ bool lwp_signals_start(void)
 {
     signals.ours = lwp_sampler_signal();
     struct sigaction ours = {.sa_sigaction = signals_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigfillset(&ours.sa_mask);
+    memset(&ours.sa_mask, 0xff, sizeof ours.sa_mask); /* cancellation's own signal, too, which sigfillset leaves out */
     struct sigaction before = {0};
     if (!signals.ours || signals_real_action(signals.ours, &ours, &before)) {
         signals.ours = 0;
@@ -231,15 +268,18 @@ void lwp_signals_finish(void)
     if (!signals.ours)
         return;
     /* One of our own may still be on its way: SIG_DFL would be deadly. */
-    if (signals.theirs.sa_handler != SIG_DFL && signals.theirs.sa_handler != SIG_IGN)
-        signals_real_action(signals.ours, &signals.theirs, NULL);
+    if (signals.theirs.sa_handler == SIG_DFL || signals.theirs.sa_handler == SIG_IGN)
+        return;
+    struct sigaction theirs = signals.theirs;
+    signals_take_stack(signals.ours, &theirs);
+    signals_real_action(signals.ours, &theirs, NULL);
 }
 
 /* ---- actions ---- */
 
 static int signals_action(int signal, const struct sigaction *action, struct sigaction *before)
 {
-    if (!signals.ours || signal <= 0 || signal >= NSIG)
+    if (signal <= 0 || signal >= NSIG)
         return signals_real_action(signal, action, before);
     if (signal == signals.ours) {
         struct sigaction old = signals.theirs;
@@ -250,17 +290,24 @@ static int signals_action(int signal, const struct sigaction *action, struct sig
         return 0;
     }
     bool was = signals.in_mask[signal];
+    void *on_stack = signals.on_stack[signal];
     struct sigaction open;
     if (action) {
         open = *action;
-        signals.in_mask[signal] = sigismember(&open.sa_mask, signals.ours) == 1;
-        sigdelset(&open.sa_mask, signals.ours);
+        signals_take_stack(signal, &open);
+        signals.in_mask[signal] = signals.ours && sigismember(&open.sa_mask, signals.ours) == 1;
+        if (signals.ours)
+            sigdelset(&open.sa_mask, signals.ours);
     }
     int status = signals_real_action(signal, action ? &open : NULL, before);
-    if (status)
+    if (status) {
         signals.in_mask[signal] = was;
-    else if (before && was)
+        signals.on_stack[signal] = on_stack;
+    } else if (before && was) {
         sigaddset(&before->sa_mask, signals.ours);
+    }
+    if (!status && before && before->sa_sigaction == signals_on_stack)
+        before->sa_sigaction = (void (*)(int, siginfo_t *, void *))on_stack;
     return status;
 }
 

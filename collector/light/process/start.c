@@ -9,6 +9,7 @@
 #include "collector/light/heap/heap.h"
 #include "collector/light/own/imports.h"
 #include "collector/light/own/own_files.h"
+#include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
@@ -50,10 +51,9 @@ static uint64_t nanoseconds(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
-static void start_finish(void)
+static void start_end(void *unused)
 {
-    if (!lwp_process_is_ours())
-        return;
+    (void)unused;
     lwp_thread_enter(); /* for good */
     lwp_process.active = false;
     lwp_threads_finish();
@@ -75,6 +75,12 @@ static void start_finish(void)
     lwps_put_totals(&lwp_process.file, &totals);
     lwps_writer_close(&lwp_process.file);
     lwp_signals_finish();
+}
+
+static void start_finish(void)
+{
+    if (lwp_process_is_ours())
+        lwp_own_stack_run(start_end, NULL);
 }
 
 void lwp_process_leave(const char *note)
@@ -122,10 +128,9 @@ static void start_before_fork(void)
     lwp_watched_forget(NULL, UINT64_MAX, LWPS_WATCH_FOREIGN);
 }
 
-static void start_fork_child(void)
+static void start_in_child(void *unused)
 {
-    if (!lwp_process.active)
-        return;
+    (void)unused;
     lwp_process_unlock();
     lwp_own_files_alone(true);
     lwp_process.active = false;
@@ -145,6 +150,12 @@ static void start_fork_child(void)
     lwp_process.pid = getpid();
     lwp_process.active = true;
     lwp_threads_start();
+}
+
+static void start_fork_child(void)
+{
+    if (lwp_process.active)
+        lwp_own_stack_run(start_in_child, NULL);
 }
 
 /* Children are not to be followed: the first image of the process says which one it is. */
@@ -169,20 +180,15 @@ static void start_window(void)
     lwp_process.sample_until_ns = duration > 0 ? now + (uint64_t)((delay > 0 ? delay + duration : duration) * 1e9) : UINT64_MAX;
 }
 
-__attribute__((constructor)) static void start_here(void)
+static void start_here(void *of)
 {
-    lwp_imports_bind((const void *)start_here);
-    const char *directory = getenv(LWP_ENV_DIR);
-    if (!directory || directory[0] != '/' || !start_follow())
-        return;
-    int saved = errno;
+    const char *directory = of;
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_real_calls_start();
     lwp_own_files_alone(lwp_threads_alone());
     lwp_process.unit = lwp_pmu_init(getenv(LWP_ENV_PMU), (uint64_t)start_number(LWP_ENV_PERIOD, 0));
     if (!lwp_process_folder(directory) || !lwp_process_open(&lwp_process.file, "process.lwps", 0)) {
         lwp_process_debug("cannot write to the result directory: this process is not sampled");
-        errno = saved;
         return;
     }
     lwp_process.contexts.file = &lwp_process.file;
@@ -209,6 +215,18 @@ __attribute__((constructor)) static void start_here(void)
         lwps_writer_close(&lwp_process.file);
     }
     lwp_process.start_own_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start;
+}
+
+/* The program's stack may be small (RLIMIT_STACK). */
+__attribute__((constructor)) static void start_construct(void)
+{
+    lwp_imports_bind((const void *)start_construct);
+    const char *directory = getenv(LWP_ENV_DIR);
+    if (!directory || directory[0] != '/' || !start_follow())
+        return;
+    int saved = errno;
+    lwp_own_stack_begin();
+    lwp_own_stack_run(start_here, (void *)directory);
     errno = saved;
 }
 

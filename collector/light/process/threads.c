@@ -5,6 +5,7 @@
 #include "collector/light/heap/sites.h"
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/own_memory.h"
+#include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/process/signals.h"
@@ -59,6 +60,11 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
         lwp_sampler_refuse();
         return NULL;
     }
+    /* made by a bare clone: its signals would be handled on whatever stack it is on */
+    if (own ? !lwp_own_stack_begin() : !lwp_own_stack_has(tid)) {
+        lwp_sampler_refuse();
+        return NULL;
+    }
     struct lwp_thread *thread = lwp_thread_take();
     if (!thread)
         return NULL;
@@ -89,8 +95,9 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
     return NULL;
 }
 
-static void threads_start_self(void)
+static void threads_start_here(void *unused)
 {
+    (void)unused;
     struct lwp_thread *thread = threads_new(lwp_thread_tid(), true);
     if (!thread)
         return;
@@ -99,6 +106,12 @@ static void threads_start_self(void)
         pthread_setspecific(threads.key, thread);
     lwp_sites_begin(thread);
     thread->busy = 0;
+}
+
+static void threads_start_self(void)
+{
+    lwp_own_stack_begin(); /* the thread's may be small */
+    lwp_own_stack_run(threads_start_here, NULL);
 }
 
 static void threads_add(struct lwp_thread_totals *totals, const struct lwp_thread *thread)
@@ -123,15 +136,23 @@ static void threads_close(struct lwp_thread *thread, bool own)
     thread->budget = (struct lwp_time_budget){0};
 }
 
+static void threads_end_here(void *of)
+{
+    struct lwp_thread *thread = of;
+    lwp_sites_end();
+    if (__atomic_load_n(&thread->attached, __ATOMIC_SEQ_CST)) /* another thread ends the process */
+        threads_close(thread, true);
+    lwp_thread_ends(thread);
+}
+
 static void threads_end_self(void *value)
 {
     struct lwp_thread *thread = value;
     if (!thread->attached || thread != lwp_thread_self() || !lwp_process.active)
         return;
-    thread->busy++;
-    lwp_sites_end();
-    threads_close(thread, true);
-    lwp_thread_ends(thread);
+    __atomic_fetch_add(&thread->busy, 1, __ATOMIC_SEQ_CST);
+    lwp_own_stack_run(threads_end_here, thread);
+    lwp_own_stack_end();
 }
 
 bool lwp_threads_alone(void)
@@ -166,6 +187,7 @@ void lwp_threads_start(void)
 
 void lwp_threads_finish(void)
 {
+    lwp_own_memory_keep();
     for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next) {
         if (!thread->attached)
             continue;
@@ -173,10 +195,10 @@ void lwp_threads_finish(void)
         if (own)
             thread->busy++;
         else
-            thread->attached = false; /* its handler now turns back at the door */
-        for (int wait = 0; !own && thread->busy && wait < 100; wait++)
+            __atomic_store_n(&thread->attached, false, __ATOMIC_SEQ_CST); /* its handler now turns back at the door */
+        for (int wait = 0; !own && __atomic_load_n(&thread->busy, __ATOMIC_SEQ_CST) && wait < 100; wait++)
             usleep(100);
-        if (own || !thread->busy)
+        if (own || !__atomic_load_n(&thread->busy, __ATOMIC_SEQ_CST))
             threads_close(thread, own);
     }
 }
@@ -190,6 +212,7 @@ void lwp_threads_after_fork(void)
         thread->attached = false;
     }
     lwp_thread_forget_all();
+    lwp_own_stack_after_fork();
     threads.gone = (struct lwp_thread_totals){0};
 }
 

@@ -41,9 +41,8 @@ static bool interrupt_look(const struct lwp_interrupt *interrupt, void (*run)(co
 {
     struct lwp_thread *self = interrupt->self;
     struct lwp_sampler *sampler = interrupt->sampler;
-    if (!sampler || !self->attached || self->busy || lwp_is_ours((const void *)lwp_interrupt_ip(interrupt)))
+    if (self->busy > 1 || lwp_is_ours((const void *)lwp_interrupt_ip(interrupt)))
         return false;
-    self->busy++;
     self->calls = lwp_debug.sees_kernel ? 0 : lwp_counted_calls;
     interrupt_on_own_stack(interrupt, run);
     if (sampler->debugged) {
@@ -51,7 +50,6 @@ static bool interrupt_look(const struct lwp_interrupt *interrupt, void (*run)(co
         lwp_sampler_detach(self);
     }
     lwp_counted_calls = self->calls; /* not what the handler itself called */
-    self->busy--;
     return true;
 }
 
@@ -64,14 +62,13 @@ static void interrupt_tick(const struct lwp_interrupt *interrupt)
     if (interrupt_look(interrupt, lwp_sample_take))
         return;
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(lwp_sampling.kind));
-    if (sampler && sampler->pmu) {
+    if (sampler->pmu) {
         lwp_pmu_drop(sampler->pmu);
         return;
     }
     self->samples_lost++;
-    self->lost_in_heap += self->busy != 0;
-    if (sampler)
-        lwp_rate_lost(self, sampler);
+    self->lost_in_heap += self->busy > 1;
+    lwp_rate_lost(self, sampler);
 }
 
 /* The end of a suspension, or a tick that was under way when it began: the time of that is in the suspension. */
@@ -128,17 +125,25 @@ static void interrupt_stop(const struct lwp_interrupt *interrupt)
         lwp_watching_lose(watching, which);
 }
 
+/* What belongs to the thread is not looked at before `busy` says so: another thread that ends sampling (threads.c) then waits. */
 void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
 {
     int saved = errno;
     struct lwp_thread *self = lwp_thread_self();
-    const struct lwp_interrupt interrupt = {.self = self, .sampler = self ? self->sampler : NULL, .info = info,
-                                            .context = ucontext, .debug = lwp_debug_sender(signal, info)};
-    if (interrupt.sampler && interrupt_is_for_suspension(&interrupt))
-        ;
-    else if (interrupt.sampler && interrupt.debug >= 0)
-        interrupt_stop(&interrupt);
-    else if (self && interrupt.debug < 0)
-        interrupt_tick(&interrupt);
+    if (!self)
+        return;
+    __atomic_fetch_add(&self->busy, 1, __ATOMIC_SEQ_CST);
+    struct lwp_sampler *sampler = __atomic_load_n(&self->attached, __ATOMIC_SEQ_CST) ? self->sampler : NULL;
+    if (sampler) {
+        const struct lwp_interrupt interrupt = {.self = self, .sampler = sampler, .info = info, .context = ucontext,
+                                                .debug = lwp_debug_sender(signal, info)};
+        if (interrupt_is_for_suspension(&interrupt))
+            ;
+        else if (interrupt.debug >= 0)
+            interrupt_stop(&interrupt);
+        else
+            interrupt_tick(&interrupt);
+    }
+    __atomic_fetch_sub(&self->busy, 1, __ATOMIC_RELEASE);
     errno = saved;
 }

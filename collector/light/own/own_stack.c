@@ -1,0 +1,163 @@
+#define _GNU_SOURCE
+#include "collector/light/own/own_stack.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* From its low end: the header, a page that cannot be touched, the part for lwp's own work, the part for signals. */
+enum { STACK_BYTES = 1 << LWP_OWN_STACK_BITS, PAGE_BYTES = 4096, WORK_END = 56 * 1024, MAGIC = 0x6c777073, TRIES = 64 };
+
+__thread struct lwp_own_stack *lwp_own_stack_self;
+static struct lwp_own_stack *stacks; /* all that were made */
+
+static uint64_t fs_base(void)
+{
+    enum { HAS_FSGSBASE = 2 };
+    static int known; /* 1: the instruction can be used, 2: it cannot */
+    uint64_t base = 0;
+    if (!known)
+        known = getauxval(AT_HWCAP2) & HAS_FSGSBASE ? 1 : 2;
+    if (known == 1)
+        __asm__ volatile("rdfsbase %0" : "=r"(base));
+    else
+        __asm__ volatile("syscall" : : "a"(SYS_arch_prctl), "D"(ARCH_GET_FS), "S"(&base) : "rcx", "r11", "memory");
+    return base;
+}
+
+/* In a region where nothing else is, so that an address says whether it is one of them. */
+static struct lwp_own_stack *stack_make(void)
+{
+    static uint64_t places;
+    for (int try = 0; try < TRIES; try++) {
+        uint64_t place = __atomic_fetch_add(&places, STACK_BYTES, __ATOMIC_RELAXED) & (((uint64_t)1 << LWP_OWN_STACK_REGION_BITS) - 1);
+        void *wanted = (void *)(((uint64_t)LWP_OWN_STACK_REGION << LWP_OWN_STACK_REGION_BITS) + place);
+        void *memory = (void *)syscall(SYS_mmap, wanted, STACK_BYTES, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        if (memory == wanted) {
+            struct lwp_own_stack *stack = memory;
+            syscall(SYS_mprotect, (char *)memory + PAGE_BYTES, PAGE_BYTES, PROT_NONE);
+            stack->magic = MAGIC;
+            stack->used = 1;
+            stack->next = __atomic_load_n(&stacks, __ATOMIC_RELAXED);
+            while (!__atomic_compare_exchange_n(&stacks, &stack->next, stack, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+            }
+            return stack;
+        }
+        if (memory != MAP_FAILED)
+            syscall(SYS_munmap, memory, STACK_BYTES); /* of a kernel that takes the place for a hint */
+        else if (errno != EEXIST)
+            return NULL;
+    }
+    return NULL;
+}
+
+static struct lwp_own_stack *stack_take(void)
+{
+    for (struct lwp_own_stack *stack = __atomic_load_n(&stacks, __ATOMIC_ACQUIRE); stack; stack = stack->next)
+        if (!__atomic_load_n(&stack->used, __ATOMIC_RELAXED) && !__atomic_exchange_n(&stack->used, 1, __ATOMIC_ACQUIRE))
+            return stack;
+    return stack_make();
+}
+
+static int stack_set(const stack_t *now, stack_t *before)
+{
+    return (int)syscall(SYS_sigaltstack, now, before);
+}
+
+stack_t lwp_own_stack_ours(const struct lwp_own_stack *stack)
+{
+    return (stack_t){.ss_sp = (char *)stack + WORK_END, .ss_size = STACK_BYTES - WORK_END};
+}
+
+bool lwp_own_stack_begin(void)
+{
+    if (lwp_own_stack_self)
+        return true;
+    int saved = errno;
+    struct lwp_own_stack *stack = stack_take();
+    if (stack) {
+        const stack_t ours = lwp_own_stack_ours(stack);
+        stack->fs_base = fs_base();
+        stack->tid = (pid_t)syscall(SYS_gettid);
+        if (stack_set(&ours, &stack->theirs) == 0) {
+            if (!stack->theirs.ss_size)
+                stack->theirs.ss_flags = 0; /* as in the kernel, though it answers SS_DISABLE */
+            stack->works = 0;
+            lwp_own_stack_self = stack;
+        } else { /* it is on the one it has */
+            stack->tid = 0;
+            __atomic_store_n(&stack->used, 0, __ATOMIC_RELEASE);
+        }
+    }
+    errno = saved;
+    return lwp_own_stack_self != NULL;
+}
+
+void lwp_own_stack_end(void)
+{
+    struct lwp_own_stack *stack = lwp_own_stack_self;
+    if (!stack)
+        return;
+    int saved = errno;
+    if (stack_set(&stack->theirs, NULL) == 0) {
+        lwp_own_stack_self = NULL;
+        stack->tid = 0;
+        __atomic_store_n(&stack->used, 0, __ATOMIC_RELEASE);
+    }
+    errno = saved;
+}
+
+void lwp_own_stack_after_fork(void)
+{
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    for (struct lwp_own_stack *stack = stacks; stack; stack = stack->next) {
+        stack->used = stack == lwp_own_stack_self;
+        stack->tid = stack->used ? tid : 0;
+    }
+}
+
+bool lwp_own_stack_has(pid_t tid)
+{
+    for (struct lwp_own_stack *stack = __atomic_load_n(&stacks, __ATOMIC_ACQUIRE); stack; stack = stack->next)
+        if (stack->tid == tid)
+            return true;
+    return false;
+}
+
+bool lwp_own_stack_has_variables(const struct lwp_own_stack *stack)
+{
+    uint64_t base = fs_base();
+    if (stack)
+        return base == stack->fs_base;
+    /* on an alternate stack that the program set by a bare system call */
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    for (stack = __atomic_load_n(&stacks, __ATOMIC_ACQUIRE); stack; stack = stack->next)
+        if (stack->tid == tid)
+            return base == stack->fs_base;
+    return base != 0;
+}
+
+/* Not where signals are handled: their frames begin at its end again when a handler of the program's has left it. */
+void lwp_own_stack_run(void (*run)(void *), void *argument)
+{
+    struct lwp_own_stack *stack = lwp_own_stack_self;
+    if (!stack || stack->works || lwp_own_stack_at(__builtin_frame_address(0)) == stack) {
+        run(argument);
+        return;
+    }
+    stack->works = 1;
+    void *top = (char *)stack + WORK_END;
+    __asm__ volatile("movq %%rsp, %%rbx\n\t"
+                     "movq %[top], %%rsp\n\t"
+                     "callq *%[run]\n\t"
+                     "movq %%rbx, %%rsp"
+                     : "+D"(argument), [run] "+a"(run), [top] "+c"(top)
+                     :
+                     : "rbx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
+                       "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+    stack->works = 0;
+}
