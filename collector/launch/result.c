@@ -3,6 +3,7 @@
 #include "collector/launch/result.h"
 
 #include "base/arena.h"
+#include "base/busy.h"
 #include "base/path.h"
 #include "collector/launch/exact.h"
 #include "format/reader.h"
@@ -125,6 +126,40 @@ char *lwp_result_default(const char *app, const char *suffix)
     return dir;
 }
 
+/* Whether the process that wrote DIR/p<PID> still has its files mapped. */
+static bool result_runs(const char *dir, const char *process)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    snprintf(path, sizeof path, "/proc/%.*s/maps", (int)strspn(process + 1, "0123456789"), process + 1);
+    FILE *maps = fopen(path, "re");
+    if (!maps)
+        return false;
+    bool runs = false;
+    while (!runs && getline(&line, &room, maps) > 0) {
+        const char *file = strstr(line, dir);
+        runs = file && strncmp(file + strlen(dir) + 1, process, strlen(process)) == 0;
+    }
+    free(line);
+    fclose(maps);
+    return runs;
+}
+
+/* A process that outlived the run, 0: none. */
+static unsigned result_writer(const char *dir)
+{
+    DIR *folder = opendir(dir);
+    char *absolute = realpath(dir, NULL);
+    unsigned writer = 0;
+    for (struct dirent *entry; !writer && folder && absolute && (entry = readdir(folder));)
+        if (lwp_result_is_process(entry->d_name) && result_runs(absolute, entry->d_name))
+            writer = (unsigned)strtoul(entry->d_name + 1, NULL, 10);
+    if (folder)
+        closedir(folder);
+    free(absolute);
+    return writer;
+}
+
 int lwp_result_create(const char *dir, bool force, struct lwp_error *err)
 {
     if (mkdir(dir, 0777) == 0)
@@ -134,6 +169,12 @@ int lwp_result_create(const char *dir, bool force, struct lwp_error *err)
     if (!force)
         return lwp_error_set(err, LWP_ERR_USAGE, "%s exists already; choose another with -o, or --force to replace it",
                              dir);
+    if (lwp_busy(dir))
+        return lwp_error_set(err, LWP_ERR_USAGE, "%s is not replaced: a run is still being written there; wait for its end, or choose another -o", dir);
+    unsigned writer = result_writer(dir);
+    if (writer)
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "%s is not replaced: process %u of an earlier run still writes there; end it, or choose another -o", dir, writer);
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return lwp_error_errno(err, "cannot replace %s", dir);
@@ -155,25 +196,6 @@ void lwp_result_discard(const char *dir)
     if ((size_t)snprintf(path, sizeof path, "%s/run.json", dir) < sizeof path)
         unlink(path);
     rmdir(dir); /* fails, as it should, when a program has written there */
-}
-
-/* Whether the process that wrote DIR/p<PID> still has its files mapped. */
-static bool result_runs(const char *dir, const char *process)
-{
-    char path[64], *line = NULL;
-    size_t room = 0;
-    snprintf(path, sizeof path, "/proc/%.*s/maps", (int)strspn(process + 1, "0123456789"), process + 1);
-    FILE *maps = fopen(path, "re");
-    if (!maps)
-        return false;
-    bool runs = false;
-    while (!runs && getline(&line, &room, maps) > 0) {
-        const char *file = strstr(line, dir);
-        runs = file && strncmp(file + strlen(dir) + 1, process, strlen(process)) == 0;
-    }
-    free(line);
-    fclose(maps);
-    return runs;
 }
 
 struct result_process {
