@@ -17,6 +17,9 @@
 #define LWP_ENV_IMPORTS "LWP_IMPORTS"               /* "0": lwp calls what the loader bound, for bench/within in between */
 #define LWP_ENV_DETECT "LWP_DETECT"                 /* enum lwp_detect, a mask as a number; unset: everything */
 #define LWP_ENV_DEBUG "LWP_DEBUG"                   /* "1": say on stderr what goes wrong */
+#define LWP_ENV_FILTERS "LWP_FILTERS"               /* system call filters (seccomp) that lwp collect itself runs under; unset: none */
 #define LWP_ENV_FIRST "LWP_FIRST"                   /* set by the library when children are not followed: the pid that is */
+
+enum { LWP_STACK_LEAST = 64 << 10 }; /* RLIMIT_STACK with which the loader can preload a library */
 
 #endif

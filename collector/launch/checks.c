@@ -46,6 +46,19 @@ static struct permission permission_read(void)
     return permission;
 }
 
+unsigned lwp_system_call_filters(void)
+{
+    char line[256];
+    unsigned filters = 0;
+    FILE *from = fopen("/proc/self/status", "re");
+    while (from && fgets(line, sizeof line, from))
+        if (sscanf(line, "Seccomp_filters: %u", &filters) == 1)
+            break;
+    if (from)
+        fclose(from);
+    return filters;
+}
+
 static const char remedy_paranoid[] = "sudo sysctl kernel.perf_event_paranoid=2";
 static const char remedy_seccomp[] = "docker run --security-opt seccomp=unconfined (or a profile that allows perf_event_open)";
 static const char remedy_perfmon[] = "docker run --cap-add PERFMON, or sudo sysctl kernel.perf_event_paranoid=1";

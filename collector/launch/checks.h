@@ -33,4 +33,7 @@ int lwp_probe_pmu(const void *unused); /* counts cycles */
 int lwp_probe_unwind(const void *unused);
 int lwp_probe_zydis(const void *unused);
 
+/* How many system call filters (seccomp) this process runs under. */
+unsigned lwp_system_call_filters(void);
+
 #endif

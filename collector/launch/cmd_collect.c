@@ -5,6 +5,7 @@
 #include "base/command.h"
 #include "base/log.h"
 #include "collector/env.h"
+#include "collector/launch/checks.h"
 #include "collector/launch/closing.h"
 #include "collector/launch/collect_options.h"
 #include "collector/launch/engine.h"
@@ -44,10 +45,13 @@ static char **collect_environment(const struct lwp_settings *settings, const str
                    {LWP_ENV_APPROX, settings->approx},
                    {LWP_ENV_DETECT, settings->detect}};
     enum { NUMBERS = sizeof numbers / sizeof *numbers };
-    char *variables[NUMBERS + 3] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu)};
+    char *variables[NUMBERS + 4] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu)};
     size_t used = 2;
     for (size_t i = 0; i < NUMBERS; i++)
         variables[used++] = lwp_format("%s=%.15g", numbers[i].name, numbers[i].value);
+    unsigned filters = lwp_system_call_filters();
+    if (filters)
+        variables[used++] = lwp_format("%s=%u", LWP_ENV_FILTERS, filters);
     char **environment = lwp_preload_environment(environ, library, variables);
     while (used)
         free(variables[--used]);

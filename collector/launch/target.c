@@ -6,7 +6,9 @@
 
 #include "base/arena.h"
 #include "base/path.h"
+#include "collector/env.h"
 #include "collector/sanitized.h"
+#include "collector/translator.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -205,10 +208,26 @@ static int target_check(struct lwp_target *target, const char *path, int depth, 
     return status;
 }
 
+/* The loader itself overruns smaller ones when it has a library to preload. */
+static int target_check_stack(struct lwp_error *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= LWP_STACK_LEAST)
+        return LWP_OK;
+    return lwp_error_set(err, LWP_ERR_USAGE, "collect: the stack is limited to %u KiB, too little for a preloaded library; "
+                         "raise the limit with 'ulimit -s', or use -e exact", (unsigned)(limit.rlim_cur >> 10));
+}
+
 int lwp_target_find(struct lwp_target *target, const char *name, bool traced, struct lwp_error *err)
 {
     *target = (struct lwp_target){.traced = traced, .exit_status = EXIT_LWP};
     int status = target_lookup(target, name, err);
+    if (!status && lwp_is_translator(target->path))
+        status = lwp_error_set(err, LWP_ERR_USAGE,
+                               "'%s' translates the program that it runs, which lwp cannot look into; run lwp collect on that program itself "
+                               "(-e exact traces it under Valgrind)", target->path);
+    if (!status && !traced)
+        status = target_check_stack(err);
     return status ? status : target_check(target, target->path, 0, err);
 }
 

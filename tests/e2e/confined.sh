@@ -3,7 +3,7 @@
 # was sampled until then is whole, and the result says that nothing was from then on.
 set -u
 cd "$TMP" || exit 1
-${CC:-cc} -std=gnu11 -O1 -g -o confined "$SRC/tests/programs/confined.c" || exit 1
+${CC:-cc} -std=gnu11 -O1 -g -pthread -o confined "$SRC/tests/programs/confined.c" || exit 1
 ./confined > plain
 status=$?
 [ $status = 6 ] && grep -q '^filter: 0' plain && grep -q '^strict: status 3' plain && grep -q '^executed: status 5' plain ||

@@ -29,6 +29,12 @@ wants 126 'cannot execute' "$LWP" collect ./plain
 wants 126 'cannot execute|directory' "$LWP" collect ./empty
 wants 125 'static' "$LWP" collect ./static
 wants 125 'exists' "$LWP" collect -o results ./app
+"$LWP" collect -q --no-analyze -o written sleep 60 > out 2> err & # until it is ended below
+for wait in $(seq 100); do [ -d written ] && break; sleep 0.05; done
+wants 125 'still being written' "$LWP" collect --force -o written ./app
+kill %1
+wait
+wants 125 'translates' "$LWP" collect --no-analyze valgrind ./app
 wants 125 'result directory' "$LWP" collect -o /proc/nothing ./app
 wants 125 'did you mean .--max-overhead' "$LWP" collect --max-overheat 3 ./app
 wants 125 'wants a number' "$LWP" collect -F many ./app

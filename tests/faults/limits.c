@@ -221,12 +221,20 @@ static int stack_small(void)
     return stack_overflow();
 }
 
+/* Which the loader overruns by itself when it has something to preload. */
+static int stack_tiny(void)
+{
+    limit(RLIMIT_STACK, 16 << 10);
+    execl("/bin/echo", "echo", "small", (char *)NULL);
+    return 97;
+}
+
 int main(int argc, char **argv)
 {
     static const struct situation situations[] = {
         {"files", files_until_refused}, {"files_256", files_256}, {"files_16", files_16}, {"file_size", file_size},
         {"address_space", address_space}, {"address_space_small", address_space_small}, {"data", data}, {"refused", refused},
         {"locked", locked}, {"processes", processes}, {"cpu_time", cpu_time}, {"stack_overflow", stack_overflow},
-        {"stack_small", stack_small}};
+        {"stack_small", stack_small}, {"stack_tiny", stack_tiny}};
     return situation_run(situations, sizeof situations / sizeof *situations, argc > 1 ? argv[1] : NULL);
 }

@@ -71,6 +71,10 @@ IN_SMALL_GROUP = """group=/sys/fs/cgroup/memory/lwp-faults-$$
 mkdir $group && echo 64M > $group/memory.limit_in_bytes && (sh -c 'echo $PPID' > $group/cgroup.procs; exec "$@"); status=$?
 rmdir $group; exit $status"""
 
+# A program in a root where lwp's library is not.
+IN_ROOT = """for file in /bin/true $(ldd /bin/true | grep -o '/[^ ]*'); do
+mkdir -p root$(dirname $file) && cp $file root$file; done; chroot root /bin/true; echo status $?; rm -r root"""
+
 ALLOCATORS = [("jemalloc", "-ljemalloc", "libjemalloc.so"), ("tcmalloc", "-ltcmalloc_minimal", "libtcmalloc_minimal.so"),
               ("mimalloc", "-lmimalloc", "libmimalloc.so")]
 
@@ -87,6 +91,7 @@ SITUATIONS = [
     own("limits", "cpu_time"),
     own("limits", "stack_overflow"),
     own("limits", "stack_small"),
+    own("limits", "stack_tiny"),
     # files
     own("files", "standard", shell="exec \"$@\" <&- >&- 2>&-"),
     own("files", "closed_all"),
@@ -94,6 +99,7 @@ SITUATIONS = [
     own("files", "numbers_taken"),
     own("files", "folder_gone"),
     own("files", "chroot", needs=("root",)),
+    Case("files.chroot_child", ["sh", "-c", IN_ROOT], needs=("root", "chroot"), samples=-1),
     own("files", "umask", needs=("root",)),  # docs/faults.md: other users may not read what is made under such a umask
     own("files", "pipe_closed"),
     own("processes", "lasting", during=result_removed, samples=-1),
@@ -131,6 +137,7 @@ SITUATIONS = [
     foreign("gcc_address", "gcc -fsanitize=address"), foreign("gcc_leak", "gcc -fsanitize=leak"),
     foreign("gcc_thread", "gcc -fsanitize=thread"), foreign("clang_thread", "clang -fsanitize=thread"),
     foreign("bits_32", CC + " -m32", name="foreign.beside", needs=("libjemalloc.so.2",), shell="LD_PRELOAD=libjemalloc.so.2 exec \"$@\""),
+    Case("foreign.translated", ["sh", "-c", "valgrind -q true; echo status $?"], needs=("valgrind",), samples=-1),
     # sanitizers
     plain("undefined", "-fsanitize=undefined"),
     *(plain(compiler + "_" + name, "-fsanitize=" + name, compiler=compiler, needs=(compiler,), refuses="-fsanitize=" + name)

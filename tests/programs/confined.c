@@ -4,8 +4,10 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -72,6 +74,49 @@ static void strictly(const char *path)
         syscall(SYS_exit, 3);
 }
 
+static long bare(long number, long a, long b, long c)
+{
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return result;
+}
+
+static void *in_thread(void *unused)
+{
+    spin(0.1);
+    return unused;
+}
+
+static void spin_little(const char *path)
+{
+    (void)path;
+    spin(0.05);
+    _exit(4);
+}
+
+/* Without the C library. */
+static void barely(const char *path)
+{
+    struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    pthread_t thread;
+    spin(0.2);
+    if (bare(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0) || bare(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program))
+        _exit(97);
+    for (int i = 0; i < 20; i++) {
+        spin(0.01);
+        free(malloc(100 + 7000 * (size_t)i));
+    }
+    if (pthread_create(&thread, NULL, in_thread, NULL) || pthread_join(thread, NULL))
+        _exit(96);
+    in_child("below", spin_little, path);
+    char *const arguments[] = {(char *)path, (char *)"again", NULL};
+    execv(path, arguments);
+}
+
 static void executing(const char *path)
 {
     const int never[] = {SYS_perf_event_open, SYS_process_vm_readv};
@@ -89,6 +134,7 @@ int main(int argc, char **argv)
     }
     in_child("strict", strictly, argv[0]);
     in_child("executed", executing, argv[0]);
+    in_child("barely", barely, argv[0]);
     spin(0.4);
     const int calls[] = {SYS_write, SYS_exit_group, SYS_exit, SYS_clock_gettime, SYS_rt_sigreturn, SYS_brk, SYS_munmap, SYS_mmap};
     fflush(stdout);

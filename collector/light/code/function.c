@@ -11,7 +11,6 @@
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -144,8 +143,7 @@ static void function_note_table(struct lwp_functions *functions, uint64_t addres
 static bool table_chunk(struct lwp_function *function, uint64_t table, uint64_t at)
 {
     int32_t entry[TABLE_CHUNK];
-    struct iovec here = {entry, sizeof entry}, there = {(void *)at, sizeof entry};
-    ssize_t got = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    ssize_t got = lwp_own_copy(entry, (const void *)at, sizeof entry) ? (ssize_t)sizeof entry : 0;
     bool some = false;
     for (ssize_t i = 0; i < got / 4; i++) {
         uint64_t target = table + (uint64_t)(int64_t)entry[i]; /* relative to the table */

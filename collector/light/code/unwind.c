@@ -9,6 +9,7 @@
 
 #include "collector/light/code/modules.h"
 #include "collector/light/own/imports.h"
+#include "collector/light/own/own_memory.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <libunwind.h>
 #include <stddef.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -52,8 +52,7 @@ static int unwind_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
         *value = *(const unw_word_t *)address;
         return 0;
     }
-    struct iovec here = {value, sizeof *value}, there = {(void *)address, sizeof *value};
-    if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != sizeof *value)
+    if (!lwp_own_copy(value, (const void *)address, sizeof *value))
         return -UNW_EINVAL;
     unwind_page = page;
     return 0;

@@ -2,6 +2,7 @@
 #ifndef LWP_COLLECTOR_LIGHT_OWN_OWN_MEMORY_H
 #define LWP_COLLECTOR_LIGHT_OWN_OWN_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -16,5 +17,9 @@ int lwp_own_unmap(void *memory, size_t bytes);
 
 /* From now on nothing is unmapped: other threads may still look at it while the process ends. */
 void lwp_own_memory_keep(void);
+
+/* Copies what can be read there, without a fault and by a call that sandboxes let through; false: not all can. Reads itself: not for
+ * what debug registers watch. */
+bool lwp_own_copy(void *to, const void *from, size_t bytes);
 
 #endif

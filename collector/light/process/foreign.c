@@ -1,10 +1,14 @@
 /* The musl C library's loader takes a preloaded library of glibc's and finds no glibc; the loader of a 32-bit program, or of
- * another processor's, complains of one that is not its own; and some sanitizers do not start behind any. Static programs ignore
+ * another processor's, complains of one that is not its own, and so does any that cannot open it (in another root); it overruns a
+ * small stack; some sanitizers do not start behind any; and a translator (Valgrind) would run it. Static programs ignore
  * LD_PRELOAD and pass it on to those that they start, so it stays. */
 #define _GNU_SOURCE
 #include "collector/light/process/foreign.h"
 
+#include "collector/env.h"
+#include "collector/light/own/confinement.h"
 #include "collector/sanitized.h"
+#include "collector/translator.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -13,6 +17,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,24 +45,51 @@ static bool entry_is_ours(const char *entry, size_t bytes)
     return bytes >= name && memcmp(entry + bytes - name, foreign_library, name) == 0;
 }
 
-static bool preload_has_ours(const char *variable)
+/* Ours among the entries, `bytes` long. NULL: it is not there. */
+static const char *preload_ours(const char *variable, size_t *bytes)
 {
     for (const char *entry = variable + sizeof foreign_variable - 1; *entry; entry += *entry != '\0') {
-        size_t bytes = strcspn(entry, foreign_between);
-        if (entry_is_ours(entry, bytes))
+        *bytes = strcspn(entry, foreign_between);
+        if (entry_is_ours(entry, *bytes))
+            return entry;
+        entry += *bytes;
+    }
+    return NULL;
+}
+
+/* In another root (chroot, containers) the loader may not find it, and would say so at each start. */
+static bool preload_opens(const char *entry, size_t bytes)
+{
+    char path[PATH_MAX];
+    if (bytes >= sizeof path)
+        return false;
+    memcpy(path, entry, bytes);
+    path[bytes] = '\0';
+    return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
+}
+
+/* Whether no program can be started with the library, as things are. */
+static bool preload_fails(char *const environment[])
+{
+    struct rlimit limit;
+    size_t bytes;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < LWP_STACK_LEAST)
+        return true;
+    for (char *const *variable = environment; variable && *variable; variable++) {
+        const char *entry = preload_is(*variable) ? preload_ours(*variable, &bytes) : NULL;
+        if (entry && !preload_opens(entry, bytes))
             return true;
-        entry += bytes;
     }
     return false;
 }
 
 static size_t foreign_room(char *const environment[])
 {
-    size_t room = 1;
+    size_t room = 1, bytes;
     bool ours = false;
     for (char *const *variable = environment; variable && *variable && room <= ROOM_MOST; variable++, room++)
         if (preload_is(*variable)) {
-            ours |= preload_has_ours(*variable);
+            ours |= preload_ours(*variable, &bytes) != NULL;
             room += strlen(*variable) / sizeof(char *) + 1;
         }
     return ours && room <= ROOM_MOST ? room : 0;
@@ -144,6 +176,8 @@ static bool file_is_foreign(int at, const char *path)
         bool foreign = is_elf && elf_is_foreign(fd, &head.elf);
         if (fd >= 0)
             close(fd);
+        if (lwp_is_translator(path))
+            return true;
         if (is_elf || got < 2 || head.text[0] != '#' || head.text[1] != '!')
             return foreign;
         head.text[got] = '\0';
@@ -169,9 +203,9 @@ static bool open_file_is_foreign(int fd)
 
 size_t lwp_foreign(int at, const char *path, int flags, char *const environment[])
 {
-    size_t room = foreign_left || !path ? 0 : foreign_room(environment);
+    size_t room = foreign_left || lwp_confinement_came() || !path ? 0 : foreign_room(environment);
     int saved = errno;
-    if (room && !(flags & AT_EMPTY_PATH && !*path ? open_file_is_foreign(at) : file_is_foreign(at, path)))
+    if (room && !preload_fails(environment) && !(flags & AT_EMPTY_PATH && !*path ? open_file_is_foreign(at) : file_is_foreign(at, path)))
         room = 0;
     errno = saved;
     return room;
@@ -201,10 +235,10 @@ size_t lwp_foreign_in_path(const char *file, char *const environment[])
 {
     if (!file || strchr(file, '/'))
         return lwp_foreign(AT_FDCWD, file, 0, environment);
-    size_t room = foreign_left || !*file ? 0 : foreign_room(environment);
+    size_t room = foreign_left || lwp_confinement_came() || !*file ? 0 : foreign_room(environment);
     const char *path = getenv("PATH");
     int saved = errno;
-    if (room && !found_is_foreign(file, path ? path : "/bin:/usr/bin"))
+    if (room && !preload_fails(environment) && !found_is_foreign(file, path ? path : "/bin:/usr/bin"))
         room = 0;
     errno = saved;
     return room;

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "collector/light/process/signals.h"
 
+#include "collector/light/own/own_memory.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
@@ -18,7 +19,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -153,11 +153,10 @@ static bool signals_is_stray(int signal, const siginfo_t *info, const ucontext_t
     enum { INT1 = 0xf1, FLAG_TRAP = 0x100 };
     const greg_t *machine = context->uc_mcontext.gregs;
     unsigned char code[2] = {0};
-    struct iovec here = {code, sizeof code}, there = {(void *)(machine[REG_RIP] - 1), sizeof code};
     if (signal != SIGTRAP)
         return false;
     if (info->si_code == TRAP_BRKPT)
-        return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof code && code[0] != INT1 && code[1] != INT1;
+        return lwp_own_copy(code, (const void *)(machine[REG_RIP] - 1), sizeof code) && code[0] != INT1 && code[1] != INT1;
     if (info->si_code == TRAP_TRACE)
         return signals.theirs.sa_handler == SIG_DFL && !(machine[REG_EFL] & FLAG_TRAP);
     return info->si_code == TRAP_HWBKPT;

@@ -7,6 +7,7 @@
 #include "collector/light/code/modules.h"
 #include "collector/light/code/unwind.h"
 #include "collector/light/heap/heap.h"
+#include "collector/light/own/confinement.h"
 #include "collector/light/own/imports.h"
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/own_stack.h"
@@ -56,6 +57,8 @@ static void start_end(void *unused)
     (void)unused;
     lwp_thread_enter(); /* for good */
     lwp_process.active = false;
+    if (lwp_confinement_came())
+        return; /* its end may kill the program, too; what was written is there */
     lwp_threads_finish();
     lwp_modules_update();
     for (int wait = 0; !lwp_process_try_lock() && wait < 100; wait++)
@@ -131,6 +134,10 @@ static void start_before_fork(void)
 static void start_in_child(void *unused)
 {
     (void)unused;
+    if (lwp_confinement_came()) {
+        lwp_process.active = false;
+        return;
+    }
     lwp_process_unlock();
     lwp_own_files_alone(true);
     lwp_process.active = false;
@@ -217,6 +224,19 @@ static void start_here(void *of)
     lwp_process.start_own_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
+/* Valgrind's client request, which does nothing on a processor: whether the program runs on Valgrind's. */
+static bool start_is_translated(void)
+{
+    enum { RUNNING_ON_VALGRIND = 0x1001 };
+    volatile uint64_t request[6] = {RUNNING_ON_VALGRIND};
+    uint64_t answer = 0;
+    __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\txchgq %%rbx, %%rbx"
+                     : "=d"(answer)
+                     : "a"(request), "0"(answer)
+                     : "cc", "memory");
+    return answer != 0;
+}
+
 /* The program's stack may be small (RLIMIT_STACK). */
 __attribute__((constructor)) static void start_construct(void)
 {
@@ -225,6 +245,10 @@ __attribute__((constructor)) static void start_construct(void)
     if (!directory || directory[0] != '/' || !start_follow())
         return;
     int saved = errno;
+    if (start_is_translated() || !lwp_confinement_start(getenv(LWP_ENV_FILTERS))) {
+        errno = saved;
+        return;
+    }
     lwp_own_stack_begin();
     lwp_own_stack_run(start_here, (void *)directory);
     errno = saved;

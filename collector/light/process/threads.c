@@ -3,6 +3,7 @@
 
 #include "collector/light/code/function.h"
 #include "collector/light/heap/sites.h"
+#include "collector/light/own/confinement.h"
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/own_stack.h"
@@ -60,6 +61,8 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
         lwp_sampler_refuse();
         return NULL;
     }
+    if (lwp_confinement_came())
+        return NULL;
     /* made by a bare clone: its signals would be handled on whatever stack it is on */
     if (own ? !lwp_own_stack_begin() : !lwp_own_stack_has(tid)) {
         lwp_sampler_refuse();

@@ -1,6 +1,7 @@
 /* The handler of all the sampler's signals: a tick of the timer or the hardware is a sample, a stop by a debug register decides a watch
  * or completes a sample. It must find the program as it was: only system calls, no locks, and errno is kept. */
 #define _GNU_SOURCE
+#include "collector/light/own/confinement.h"
 #include "collector/light/own/perf_signal.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
@@ -134,7 +135,7 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
         return;
     __atomic_fetch_add(&self->busy, 1, __ATOMIC_SEQ_CST);
     struct lwp_sampler *sampler = __atomic_load_n(&self->attached, __ATOMIC_SEQ_CST) ? self->sampler : NULL;
-    if (sampler) {
+    if (sampler && !lwp_confinement_came()) {
         const struct lwp_interrupt interrupt = {.self = self, .sampler = sampler, .info = info, .context = ucontext,
                                                 .debug = lwp_debug_sender(signal, info)};
         if (interrupt_is_for_suspension(&interrupt))

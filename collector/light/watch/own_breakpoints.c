@@ -2,6 +2,7 @@
  * registers of all its threads, before the kernel can refuse, and for good: nothing is watched from then on.
  * Not seen: bare system calls, and events that another process opens for this one. */
 #define _GNU_SOURCE
+#include "collector/light/own/confinement.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/thread.h"
@@ -19,7 +20,7 @@ static bool is_breakpoint(const struct perf_event_attr *attributes)
 {
     uint32_t type; /* read through the kernel: the pointer may be a bad one */
     struct iovec here = {&type, sizeof type}, there = {(void *)&attributes->type, sizeof type};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof type && type == PERF_TYPE_BREAKPOINT;
+    return !lwp_confinement_came() && process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof type && type == PERF_TYPE_BREAKPOINT;
 }
 
 static void note_once(void)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "collector/light/watch/system_calls.h"
 
+#include "collector/light/own/confinement.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/watch/debug_registers.h"
@@ -45,7 +46,7 @@ static bool call_copy(void *to, const void *from, size_t bytes)
 {
     int saved = errno;
     struct iovec here = {to, bytes}, there = {(void *)from, bytes};
-    bool good = process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+    bool good = !lwp_confinement_came() && process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
     errno = saved;
     return good;
 }
