@@ -36,6 +36,7 @@ analysis/output
 analysis/check analysis/diff
 web
 collector/perf
+collector/code
 collector/light/own
 collector/light/code
 collector/light/heap

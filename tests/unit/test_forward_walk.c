@@ -7,10 +7,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/light/code/forward_walk.c"
-#include "collector/light/code/function.c"
-#include "collector/light/code/insn.c"
-#include "collector/light/code/predecessors.c"
+#include "collector/code/forward_walk.c"
+#include "collector/code/function.c"
+#include "collector/code/insn.c"
+#include "collector/code/predecessors.c"
+#include "collector/light/code/own_program.c"
 #include "collector/light/own/own_memory.c"
 
 #include <math.h>
@@ -271,7 +272,7 @@ static void test_single_steps(void **state)
 {
     (void)state;
     assert_true(lwp_insn_init());
-    step.cache = lwp_code_cache_new();
+    step.cache = lwp_code_cache_new(&lwp_own_program);
     assert_non_null(step.cache);
     struct sigaction action = {.sa_sigaction = step_trap, .sa_flags = SA_SIGINFO}, old;
     sigaction(SIGTRAP, &action, &old);

@@ -6,10 +6,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/light/code/forward_walk.c"
-#include "collector/light/code/function.c"
-#include "collector/light/code/insn.c"
-#include "collector/light/code/predecessors.c"
+#include "collector/code/forward_walk.c"
+#include "collector/code/function.c"
+#include "collector/code/insn.c"
+#include "collector/code/predecessors.c"
+#include "collector/light/code/own_program.c"
 #include "collector/light/own/own_memory.c"
 #include "collector/light/watch/watch_trap.c"
 
@@ -352,7 +353,7 @@ static int set_up(void **state)
     static uint8_t stack[65536];
     const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    traps.cache = lwp_code_cache_new();
+    traps.cache = lwp_code_cache_new(&lwp_own_program);
     return !lwp_insn_init() || !traps.cache || sigaltstack(&alternate, NULL) || sigaction(SIGTRAP, &action, NULL);
 }
 

@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "collector/light/heap/chains.h"
 
-#include "collector/light/code/function.h"
+#include "collector/light/code/own_program.h"
 #include "collector/light/code/unwind.h"
 #include "collector/light/own/process.h"
 

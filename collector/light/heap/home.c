@@ -50,12 +50,3 @@ void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uin
     else if (lwp_heap_find(address, &access->home_id, &access->home_base))
         access->home = LWPS_HOME_POOL;
 }
-
-struct lwps_access lwp_access_record(const struct lwp_insn_access *access)
-{
-    return (struct lwps_access){.ip = access->ip,
-                                .bytes = access->bytes,
-                                .flags = (uint8_t)((access->load ? LWPS_ACCESS_LOAD : 0) | (access->store ? LWPS_ACCESS_STORE : 0) |
-                                                   (access->vector ? LWPS_ACCESS_VECTOR : 0) |
-                                                   (access->floating ? LWPS_ACCESS_FLOAT : 0))};
-}

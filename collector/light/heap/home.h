@@ -2,7 +2,7 @@
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_HOME_H
 #define LWP_COLLECTOR_LIGHT_HEAP_HOME_H
 
-#include "collector/light/code/insn.h"
+#include "collector/code/charge.h"
 #include "collector/light/code/unwind.h"
 #include "format/record.h"
 
@@ -12,9 +12,6 @@
 /* Fills in the address of an access and the home it has now. */
 void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
                    enum lwps_source source, struct lwps_access *access);
-
-/* What is known of an access but for its address, as it is recorded. */
-struct lwps_access lwp_access_record(const struct lwp_insn_access *access);
 
 /* Bytes that both touch; an address that is not known is 0 and touches none. */
 static inline unsigned lwp_overlap(const struct lwps_access *a, const struct lwps_access *b)

@@ -3,8 +3,8 @@
 #include "collector/light/process/start.h"
 
 #include "collector/env.h"
-#include "collector/light/code/function.h"
 #include "collector/light/code/modules.h"
+#include "collector/light/code/own_program.h"
 #include "collector/light/code/unwind.h"
 #include "collector/light/heap/heap.h"
 #include "collector/light/own/confinement.h"

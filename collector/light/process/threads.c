@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "collector/light/process/start.h"
 
-#include "collector/light/code/function.h"
+#include "collector/light/code/own_program.h"
 #include "collector/light/heap/sites.h"
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/own_files.h"

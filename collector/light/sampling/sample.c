@@ -10,6 +10,7 @@
 #include "collector/light/sampling/sample.h"
 
 #include "base/random.h"
+#include "collector/code/charge.h"
 #include "collector/light/code/modules.h"
 #include "collector/light/heap/home.h"
 #include "collector/light/own/perf_signal.h"
@@ -21,15 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DITHER_MOST = 48, STOPPED_NS = 20000000, RCX = 1, RSI = 6, RDI = 7 };
-
-/* Where the interrupt found the thread. */
-struct point {
-    struct lwp_code_location location;
-    struct lwp_registers registers;
-    uint64_t flags;
-    struct lwp_insn insn; /* about to run */
-};
+enum { STOPPED_NS = 20000000, RCX = 1, RSI = 6, RDI = 7 };
 
 /* ---- write ---- */
 
@@ -81,12 +74,12 @@ static bool sample_is_debugged(struct lwp_sampler *sampler, uint64_t time, uint6
 /* False: code that cannot be decoded. Without bounds (JIT code, no unwind table, or a late signal: the thread is elsewhere by now) it
  * is not unwound either. */
 static bool sample_locate(const struct lwp_interrupt *interrupt, struct lwp_code_cache *cache, struct lwp_frames *frames,
-                          struct point *point)
+                          struct lwp_point *point)
 {
     const uint64_t ip = lwp_interrupt_ip(interrupt);
     point->location = (struct lwp_code_location){0};
-    if (!lwp_perf_signal_is_late(interrupt->info))
-        point->location = *lwp_code_location_find(cache, ip);
+    point->flags = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_EFL];
+    const bool decoded = !lwp_perf_signal_is_late(interrupt->info) && lwp_point_find(cache, ip, point);
     const bool known = point->location.low != 0;
     if (known)
         lwp_modules_see(ip);
@@ -94,69 +87,24 @@ static bool sample_locate(const struct lwp_interrupt *interrupt, struct lwp_code
     if (!known)
         return false;
     lwp_registers_take(&point->registers, interrupt->context);
-    point->flags = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_EFL];
-    if (point->location.decoded)
-        point->insn = *lwp_code_at(cache, ip, point->location.high);
-    return point->location.decoded;
+    return decoded;
 }
 
 /* ---- address ---- */
 
-/* The address an instruction just used, when it did not overwrite what the address is made of. */
-static bool sample_undo(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
-{
-    if ((insn->base <= 15 && insn->spoils >> insn->base & 1) || (insn->index <= 15 && insn->spoils >> insn->index & 1))
-        return false;
-    return lwp_insn_address(insn, registers, address);
-}
-
-/* A REP instruction is interrupted before its next step: its pointers are exact. A copy waits for what it loads. */
-static void sample_charge_rep(struct lwp_thread *self, const struct lwp_frames *frames, const struct point *point,
-                              struct lwps_sample *sample)
-{
-    const struct lwp_insn *insn = &point->insn;
-    bool compares = insn->load && !insn->store && insn->spoils >> RDI & 1;
-    sample->kind = insn->load ? LWPS_SAMPLE_STALL : LWPS_SAMPLE_STORE;
-    for (int rdi = 0; rdi < 2; rdi++) {
-        bool load = rdi ? compares : insn->load && insn->spoils >> RSI & 1, store = rdi && insn->store;
-        if (!load && !store)
-            continue;
-        const struct lwp_insn_access step = {.ip = insn->ip, .bytes = insn->bytes, .load = load, .store = store};
-        struct lwps_access *access = &sample->access[sample->access_count++];
-        *access = lwp_access_record(&step);
-        lwp_home_find(self, frames, point->registers.value[rdi ? RDI : RSI], LWPS_SOURCE_UNDO, access);
-    }
-    sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
-}
-
 /* Finds the call path and the access that the time is charged to. Returns its instruction where its address is not known yet, else 0. */
 static uint64_t sample_charge(struct lwp_thread *self, struct lwp_code_cache *cache, const struct lwp_frames *frames,
-                              const struct point *point, struct lwps_sample *sample)
+                              const struct lwp_point *point, struct lwps_sample *sample)
 {
     if (point->location.low)
         sample->context = lwp_frames_context(self, frames);
-    if (!point->location.decoded)
-        return 0;
-    if (point->insn.rep_string) {
-        sample_charge_rep(self, frames, point, sample);
-        return 0;
+    uint64_t wanted = lwp_point_charge(cache, point, sample);
+    for (unsigned i = 0; i < sample->access_count; i++) {
+        struct lwps_access *access = &sample->access[i];
+        if (access->flags & LWPS_ACCESS_KNOWN)
+            lwp_home_find(self, frames, access->address, access->source, access);
     }
-    bool sure;
-    uint64_t address, before = lwp_predecessor_access(&point->location, point->flags, &sure), store = point->location.store;
-    sample->kind = before ? LWPS_SAMPLE_STALL : store ? LWPS_SAMPLE_STORE : LWPS_SAMPLE_COMPUTE;
-    if (!before && !store)
-        return 0;
-    const struct lwp_insn insn = *lwp_code_at(cache, before ? before : store, point->location.high);
-    if (insn.store && !insn.load && store)
-        sample->kind = LWPS_SAMPLE_STORE;
-    const struct lwp_insn_access charged = lwp_insn_access(&insn, 0);
-    sample->access[0] = lwp_access_record(&charged);
-    sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
-    sample->access_count = 1;
-    if (!before || !sure || !sample_undo(&insn, &point->registers, &address))
-        return insn.ip;
-    lwp_home_find(self, frames, address, LWPS_SOURCE_UNDO, &sample->access[0]);
-    return 0;
+    return wanted;
 }
 
 /* What hardware does not know of an access: the path to it, its width and its home. */
@@ -197,7 +145,7 @@ static void sample_complete_all(struct lwp_thread *self, struct lwp_sampler *sam
 }
 
 /* After the walk: the address of `wanted` if the walk came to it. Returns the instruction that only a breakpoint can help with, or 0. */
-static uint64_t sample_address(struct lwp_thread *self, struct lwp_sampler *sampler, const struct point *point, uint64_t wanted,
+static uint64_t sample_address(struct lwp_thread *self, struct lwp_sampler *sampler, const struct lwp_point *point, uint64_t wanted,
                                const struct lwp_forward_walk *ahead, struct lwps_sample *sample)
 {
     if (!wanted)
@@ -213,7 +161,7 @@ static uint64_t sample_address(struct lwp_thread *self, struct lwp_sampler *samp
 /* ---- neighbours ---- */
 
 /* Any step of what it is about to copy or fill may be watched; one step, since it would stop at each of several. */
-static void sample_choose_of_rep(const struct point *point, bool store, uint32_t *random, struct lwp_walk_choice *choice)
+static void sample_choose_of_rep(const struct lwp_point *point, bool store, uint32_t *random, struct lwp_walk_choice *choice)
 {
     enum { FLAG_DIRECTION = 0x400 };
     const struct lwp_insn *insn = &point->insn;
@@ -230,11 +178,11 @@ static void sample_choose_of_rep(const struct point *point, bool store, uint32_t
 }
 
 /* The accesses to come: some are kept without weight, one store and one load may be watched. */
-static void sample_look_ahead(struct lwp_sampler *sampler, const struct point *point, uint64_t wanted, uint32_t *random,
+static void sample_look_ahead(struct lwp_sampler *sampler, const struct lwp_point *point, uint64_t wanted, uint32_t *random,
                               struct lwp_forward_walk *ahead)
 {
     if (!point->insn.rep_string)
-        ahead->skip = lwp_random_below(random, DITHER_MOST);
+        ahead->skip = lwp_random_below(random, LWP_DITHER_MOST);
     lwp_watches_choose(&sampler->watching.watches, random, &ahead->store.from, &ahead->load.from);
     ahead->wanted = wanted;
     if (!point->insn.rep_string) {
@@ -259,7 +207,7 @@ static void sample_add_neighbours(struct lwp_thread *self, const struct lwp_fram
 /* ---- watchpoints ---- */
 
 /* Whether the thread was in a string instruction, or had just left that or another which armed registers slow. */
-static bool sample_is_prone(struct lwp_code_cache *cache, const struct point *point)
+static bool sample_is_prone(struct lwp_code_cache *cache, const struct lwp_point *point)
 {
     const struct lwp_code_location *location = &point->location;
     if (point->insn.rep_string && lwp_stop_cost_slows(&point->insn))
@@ -305,7 +253,7 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
     struct lwp_sampler *sampler = interrupt->sampler;
     struct lwp_watching *watching = &sampler->watching;
     struct lwps_sample *sample = &sampler->pending;
-    struct point point;
+    struct lwp_point point;
     struct lwp_forward_walk ahead = {0};
     const uint64_t cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID), now_ns = lwp_clock(CLOCK_MONOTONIC);
     uint64_t wanted = 0, breakpoint = 0;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "collector/light/sampling/sampler.h"
 
+#include "collector/light/code/own_program.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
 #include "collector/light/sampling/debugger.h"
@@ -72,7 +73,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     struct lwp_sampler *sampler = lwp_debugger_is_here() ? NULL : lwp_own_memory(sizeof *sampler);
     if (!sampler)
         return false;
-    sampler->cache = lwp_code_cache_new();
+    sampler->cache = lwp_code_cache_new(&lwp_own_program);
     double frequency = options->frequency > 0 ? options->frequency : options->all ? FREQUENCY_MOST : FREQUENCY_FIRST;
     unsigned before = __atomic_fetch_add(&lwp_sampling.started, 1, __ATOMIC_RELAXED);
     uint8_t verdicts = lwp_sampling.kind == LWP_TIMER_SIGTRAP ? options->verdicts : 0;

@@ -2,7 +2,7 @@
 #ifndef LWP_COLLECTOR_LIGHT_SAMPLING_STOP_COST_H
 #define LWP_COLLECTOR_LIGHT_SAMPLING_STOP_COST_H
 
-#include "collector/light/code/insn.h"
+#include "collector/code/insn.h"
 #include "collector/light/sampling/timer.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef LWP_COLLECTOR_LIGHT_WATCH_WATCH_TRAP_H
 #define LWP_COLLECTOR_LIGHT_WATCH_WATCH_TRAP_H
 
-#include "collector/light/code/forward_walk.h"
+#include "collector/code/forward_walk.h"
 #include "collector/light/code/unwind.h"
 
 #include <stdbool.h>

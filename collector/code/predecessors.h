@@ -1,12 +1,13 @@
 /* A code location where a thread was interrupted, and every instruction that can have run just before it. */
-#ifndef LWP_COLLECTOR_LIGHT_CODE_PREDECESSORS_H
-#define LWP_COLLECTOR_LIGHT_CODE_PREDECESSORS_H
+#ifndef LWP_COLLECTOR_CODE_PREDECESSORS_H
+#define LWP_COLLECTOR_CODE_PREDECESSORS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct lwp_code_cache;
 struct lwp_insn;
+struct lwp_program;
 
 enum { LWP_LOCATION_JUMPS = 4, LWP_LOCATION_CODE = 24 };
 
@@ -29,9 +30,12 @@ struct lwp_code_location {
     uint8_t code[LWP_LOCATION_CODE], code_before, code_bytes; /* as it was: another library may be there later */
 };
 
-/* Memory for one thread: decoded instructions and code locations (mmap'ed, touched lazily). NULL: none left. */
-struct lwp_code_cache *lwp_code_cache_new(void);
+/* Memory for one thread: decoded instructions and code locations (mmap'ed, touched lazily). NULL: none left.
+ * The program outlives it. */
+struct lwp_code_cache *lwp_code_cache_new(const struct lwp_program *program);
 void lwp_code_cache_free(struct lwp_code_cache *cache);
+void lwp_code_cache_forget(struct lwp_code_cache *cache); /* other code may be there now */
+const struct lwp_program *lwp_code_cache_program(const struct lwp_code_cache *cache);
 
 /* Never NULL; valid until the next call. */
 const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *cache, uint64_t ip);

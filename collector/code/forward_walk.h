@@ -1,9 +1,9 @@
 /* Integer registers of an interrupted thread, and the walk forward from there. */
-#ifndef LWP_COLLECTOR_LIGHT_CODE_FORWARD_WALK_H
-#define LWP_COLLECTOR_LIGHT_CODE_FORWARD_WALK_H
+#ifndef LWP_COLLECTOR_CODE_FORWARD_WALK_H
+#define LWP_COLLECTOR_CODE_FORWARD_WALK_H
 
-#include "collector/light/code/insn.h"
-#include "collector/light/code/predecessors.h"
+#include "collector/code/insn.h"
+#include "collector/code/predecessors.h"
 
 #include <stdbool.h>
 #include <stdint.h>

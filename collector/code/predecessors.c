@@ -2,11 +2,11 @@
  * whose condition they do not meet was not taken, since no jump changes them. What remains ambiguous is charged by what is
  * likely (at the head of a loop: its own back edge) and is not sure. A compare fused with its jump retires with it. */
 #define _GNU_SOURCE
-#include "collector/light/code/predecessors.h"
+#include "collector/code/predecessors.h"
 
-#include "collector/light/code/function.h"
-#include "collector/light/code/insn.h"
-#include "collector/light/own/own_memory.h"
+#include "collector/code/function.h"
+#include "collector/code/insn.h"
+#include "collector/code/program.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -15,17 +15,19 @@ enum { LINE_BYTES = 64, LINE_SLOTS = LINE_BYTES / 2, INSN_LINES = 128, LOCATION_
 enum { CACHE_INSNS = INSN_LINES * LINE_SLOTS, CACHE_LOCATIONS = LOCATION_LINES * LINE_SLOTS };
 
 struct lwp_code_cache {
+    const struct lwp_program *program;
     struct lwp_insn insn[CACHE_INSNS];
     struct lwp_code_location location[CACHE_LOCATIONS];
     struct lwp_functions *functions;
 };
 
-struct lwp_code_cache *lwp_code_cache_new(void)
+struct lwp_code_cache *lwp_code_cache_new(const struct lwp_program *program)
 {
-    struct lwp_code_cache *cache = lwp_own_memory(sizeof *cache);
+    struct lwp_code_cache *cache = program->memory(sizeof *cache);
     if (!cache)
         return NULL;
-    cache->functions = lwp_functions_new();
+    cache->program = program;
+    cache->functions = lwp_functions_new(program);
     if (cache->functions)
         return cache;
     munmap(cache, sizeof *cache);
@@ -40,6 +42,11 @@ void lwp_code_cache_free(struct lwp_code_cache *cache)
     munmap(cache, sizeof *cache);
 }
 
+const struct lwp_program *lwp_code_cache_program(const struct lwp_code_cache *cache)
+{
+    return cache->program;
+}
+
 /* Neighbours in the code are neighbours in the cache: a loop takes few pages of it, each of which a thread pays for when it
  * first touches it. */
 static unsigned cache_slot(uint64_t ip, unsigned lines)
@@ -48,7 +55,7 @@ static unsigned cache_slot(uint64_t ip, unsigned lines)
     return (unsigned)((line * 0x9e3779b97f4a7c15u >> 32) % lines * LINE_SLOTS + ip % LINE_BYTES / 2);
 }
 
-static void cache_forget(struct lwp_code_cache *cache)
+void lwp_code_cache_forget(struct lwp_code_cache *cache)
 {
     for (unsigned i = 0; i < CACHE_INSNS; i++)
         cache->insn[i].ip = 0;
@@ -60,8 +67,10 @@ static void cache_forget(struct lwp_code_cache *cache)
 const struct lwp_insn *lwp_code_at(struct lwp_code_cache *cache, uint64_t ip, uint64_t high)
 {
     struct lwp_insn *insn = &cache->insn[cache_slot(ip, INSN_LINES)];
-    if (insn->ip != ip)
-        lwp_insn_decode(insn, ip, high - ip < INSN_BYTES_MAX ? (unsigned)(high - ip) : INSN_BYTES_MAX);
+    if (insn->ip == ip)
+        return insn;
+    unsigned room = high - ip < INSN_BYTES_MAX ? (unsigned)(high - ip) : INSN_BYTES_MAX;
+    lwp_insn_decode(insn, ip, cache->program->code(cache->program, ip, room), room);
     return insn;
 }
 
@@ -156,12 +165,13 @@ static uint64_t location_loop_store(struct lwp_code_cache *cache, const struct l
     return nearest;
 }
 
-static bool location_is_current(const struct lwp_code_location *location)
+static bool location_is_current(const struct lwp_program *program, const struct lwp_code_location *location)
 {
-    return !memcmp(location->code, (const void *)(location->ip - location->code_before), location->code_bytes);
+    const uint8_t *code = program->code(program, location->ip - location->code_before, location->code_bytes);
+    return code && !memcmp(location->code, code, location->code_bytes);
 }
 
-static void location_keep_code(struct lwp_code_location *location)
+static void location_keep_code(const struct lwp_program *program, struct lwp_code_location *location)
 {
     uint64_t before = location->ip - location->low < INSN_BYTES_MAX ? location->ip - location->low : INSN_BYTES_MAX;
     uint64_t after = location->high - location->ip < LWP_LOCATION_CODE - INSN_BYTES_MAX ? location->high - location->ip
@@ -173,16 +183,18 @@ static void location_keep_code(struct lwp_code_location *location)
         after = 1;
     location->code_before = (uint8_t)before;
     location->code_bytes = (uint8_t)(before + after);
-    memcpy(location->code, (const void *)(location->ip - before), location->code_bytes);
+    const uint8_t *code = program->code(program, location->ip - before, location->code_bytes);
+    if (code)
+        memcpy(location->code, code, location->code_bytes);
 }
 
 const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *cache, uint64_t ip)
 {
     struct lwp_code_location *location = &cache->location[cache_slot(ip, LOCATION_LINES)];
     if (location->ip == ip && ip && location->low) {
-        if (location_is_current(location))
+        if (location_is_current(cache->program, location))
             return location;
-        cache_forget(cache);
+        lwp_code_cache_forget(cache);
     }
     *location = (struct lwp_code_location){.ip = ip};
     const struct lwp_function *function = lwp_function_at(cache->functions, ip);
@@ -190,7 +202,7 @@ const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *ca
         return location;
     location->low = function->low;
     location->high = function->high;
-    location_keep_code(location);
+    location_keep_code(cache->program, location);
     location->decoded = lwp_function_bit(function->starts, ip - function->low);
     if (!location->decoded) /* data among the code, or a jump past a lock prefix */
         return location;

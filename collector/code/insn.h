@@ -1,7 +1,7 @@
 /* One instruction as the sampler needs it: length, memory operand, what it does to integer registers.
  * Decoded by Zydis (loaded privately) once and kept in a small cache of the thread. */
-#ifndef LWP_COLLECTOR_LIGHT_CODE_INSN_H
-#define LWP_COLLECTOR_LIGHT_CODE_INSN_H
+#ifndef LWP_COLLECTOR_CODE_INSN_H
+#define LWP_COLLECTOR_CODE_INSN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,8 +63,8 @@ struct lwp_insn_access {
 
 bool lwp_insn_init(void); /* loads Zydis */
 
-/* Decodes the bytes at `ip`, of which `room` are readable. `insn->invalid` when they are no instruction. */
-void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room);
+/* Decodes `code`, the `room` readable bytes (NULL: none) at `ip`. `insn->invalid` when they are no instruction. */
+void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, const uint8_t *code, unsigned room);
 
 /* Only how long an instruction is and where it may jump: five times as fast, for whole functions. */
 struct lwp_insn_flow {
@@ -75,7 +75,7 @@ struct lwp_insn_flow {
 };
 
 /* False: no instruction. */
-bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, unsigned room);
+bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, const uint8_t *code, unsigned room);
 
 /* Whether the function does not simply go on behind it. */
 static inline bool lwp_insn_leaves(const struct lwp_insn *insn)

@@ -1,6 +1,8 @@
 /* One function's code, decoded once from its start: where instructions begin, and every way to jump to them. */
-#ifndef LWP_COLLECTOR_LIGHT_CODE_FUNCTION_H
-#define LWP_COLLECTOR_LIGHT_CODE_FUNCTION_H
+#ifndef LWP_COLLECTOR_CODE_FUNCTION_H
+#define LWP_COLLECTOR_CODE_FUNCTION_H
+
+#include "collector/code/program.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,18 +25,13 @@ struct lwp_function {
 
 struct lwp_functions; /* those of one thread; mmap'ed, touched lazily, of bounded size */
 
-struct lwp_functions *lwp_functions_new(void);
+/* NULL: no memory. The program outlives them. */
+struct lwp_functions *lwp_functions_new(const struct lwp_program *program);
 void lwp_functions_free(struct lwp_functions *functions);
 void lwp_functions_forget(struct lwp_functions *functions); /* other code may be there now */
 
-/* The function around `ip`. NULL: JIT code, no unwind table, or too large. Valid until the next call. */
+/* The function around `ip`. NULL: its bounds are not known (JIT code), or it is too large. Valid until the next call. */
 const struct lwp_function *lwp_function_at(struct lwp_functions *functions, uint64_t ip);
-
-/* Where the function around `ip` begins and ends, from its unwind table; false: it has none. */
-bool lwp_function_bounds(uint64_t ip, uint64_t *low, uint64_t *high);
-
-/* What distinguishes functions: where the one around `ip` starts, `ip` itself when that is not known. */
-uint64_t lwp_function_start(uint64_t ip);
 
 static inline bool lwp_function_bit(const uint8_t *bits, uint64_t offset)
 {

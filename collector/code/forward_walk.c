@@ -2,15 +2,13 @@
  * walk itself has stored to, operations it does not know) becomes unknown, and the walk ends at the first jump that depends on
  * something unknown. So an address it reports is the one that the program will use, unless another thread changes memory first. */
 #define _GNU_SOURCE
-#include "collector/light/code/forward_walk.h"
+#include "collector/code/forward_walk.h"
 
 #include "base/random.h"
-#include "collector/light/code/function.h"
+#include "collector/code/program.h"
 
 #include <string.h>
-#include <sys/uio.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 enum { STACK_POINTER = 4, FRAME_POINTER = 5, STACK_SLOT = 8, WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
 
@@ -20,6 +18,7 @@ struct walked_value {
 };
 
 struct walker {
+    const struct lwp_program *program;
     struct lwp_registers registers;
     uint64_t flags;
     unsigned flags_known; /* FLAG_* */
@@ -87,13 +86,11 @@ static void walk_spoil(struct walker *walker, const struct lwp_insn *insn)
     walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
 }
 
-/* Through the kernel: a path guessed wrong must not fault in the program. */
 static bool walk_copy(struct walker *walker, uint64_t address, void *to, unsigned bytes)
 {
     if (walker->reads++ >= WALK_READS)
         return false;
-    struct iovec here = {to, bytes}, there = {(void *)address, bytes};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+    return walker->program->read(walker->program, address, to, bytes, true) == bytes;
 }
 
 /* Whether the walk has stored there; *value: what, if all of it and nothing else. */
@@ -137,8 +134,10 @@ static struct walked_value walk_read(struct walker *walker, uint64_t address, un
     struct chunk *chunk = &walker->chunk[start / CHUNK_BYTES % CHUNKS];
     if (chunk->address != start) {
         chunk->address = 0;
-        if (!walk_copy(walker, start, chunk->bytes, CHUNK_BYTES))
+        if (!walk_copy(walker, start, chunk->bytes, CHUNK_BYTES)) {
+            value.known = walk_copy(walker, address, &value.bits, bytes); /* not all around it can be read */
             return value;
+        }
         chunk->address = start;
     }
     memcpy(&value.bits, chunk->bytes + offset, bytes);
@@ -522,6 +521,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_locati
                       uint64_t flags, struct lwp_forward_walk *walk, uint32_t *random)
 {
     struct walker walker; /* its chunks and what it has seen stay unset */
+    walker.program = lwp_code_cache_program(cache);
     walker.registers = *start;
     walker.flags = flags;
     walker.flags_known = FLAGS_ALL;
@@ -546,7 +546,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_locati
             break;
         if (lwp_insn_leaves(insn)) {
             ip = walk_leave(&walker, insn, walk, &back);
-            if (!ip || !lwp_function_bounds(ip, &low, &high))
+            if (!ip || !walker.program->bounds(walker.program, ip, &low, &high))
                 break;
             continue;
         }

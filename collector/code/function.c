@@ -1,17 +1,13 @@
-/* Bounds come from the unwind table (.eh_frame_hdr), which stripped programs have too. Code is decoded from the start, so
- * that instruction boundaries are certain. Jumps come from the same code, from other parts of the function (the compiler
- * moves cold code away) and from jump tables: anything the function takes the address of is read as one, which marks too
- * much rather than too little. Not seen: jumps from code with no unwind table. */
+/* Code is decoded from the function's start, so that instruction boundaries are certain. Jumps come from the same code, from
+ * other parts of the function (the compiler moves cold code away) and from jump tables: anything the function takes the
+ * address of is read as one, which marks too much rather than too little. Not seen: jumps from code whose bounds are not known. */
 #define _GNU_SOURCE
-#include "collector/light/code/function.h"
+#include "collector/code/function.h"
 
-#include "collector/light/code/insn.h"
-#include "collector/light/own/own_memory.h"
+#include "collector/code/insn.h"
 
-#include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum {
     FUNCTION_BYTES_MAX = 192 * 1024,
@@ -24,6 +20,7 @@ enum {
 };
 
 struct lwp_functions {
+    const struct lwp_program *program;
     struct lwp_function function[FUNCTIONS_MAX];
     uint32_t count, used; /* of the arena */
     struct lwp_insn_flow insn;
@@ -34,9 +31,12 @@ struct lwp_functions {
     uint8_t arena[ARENA_BYTES] __attribute__((aligned(16)));
 };
 
-struct lwp_functions *lwp_functions_new(void)
+struct lwp_functions *lwp_functions_new(const struct lwp_program *program)
 {
-    return lwp_own_memory(sizeof(struct lwp_functions));
+    struct lwp_functions *functions = program->memory(sizeof *functions);
+    if (functions)
+        functions->program = program;
+    return functions;
 }
 
 void lwp_functions_free(struct lwp_functions *functions)
@@ -48,46 +48,6 @@ void lwp_functions_free(struct lwp_functions *functions)
 void lwp_functions_forget(struct lwp_functions *functions)
 {
     functions->count = functions->used = 0;
-}
-
-/* The table's pairs are (function start, FDE), both relative to the header; an FDE is
- * length, CIE pointer, start (pc-relative), size. */
-bool lwp_function_bounds(uint64_t ip, uint64_t *low, uint64_t *high)
-{
-    struct dl_find_object object;
-    if (_dl_find_object((void *)ip, &object) || !object.dlfo_eh_frame)
-        return false;
-    const uint8_t *header = object.dlfo_eh_frame;
-    enum { PCREL_SDATA4 = 0x1b, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3b };
-    if (header[0] != 1 || header[1] != PCREL_SDATA4 || header[2] != UDATA4 || header[3] != DATAREL_SDATA4)
-        return false;
-    uint32_t count;
-    memcpy(&count, header + 8, 4);
-    const int32_t(*table)[2] = (const void *)(header + 12);
-    uint32_t from = 0, to = count;
-    while (to - from > 1) {
-        uint32_t middle = from + (to - from) / 2;
-        if ((uint64_t)header + (uint64_t)(int64_t)table[middle][0] <= ip)
-            from = middle;
-        else
-            to = middle;
-    }
-    if (!count)
-        return false;
-    *low = (uint64_t)header + (uint64_t)(int64_t)table[from][0];
-    const uint8_t *fde = header + table[from][1];
-    int32_t start;
-    uint32_t size;
-    memcpy(&start, fde + 8, 4);
-    memcpy(&size, fde + 12, 4);
-    *high = *low + size;
-    return (uint64_t)(fde + 8) + (uint64_t)(int64_t)start == *low && ip >= *low && ip < *high;
-}
-
-uint64_t lwp_function_start(uint64_t ip)
-{
-    uint64_t low, high;
-    return lwp_function_bounds(ip, &low, &high) ? low : ip;
 }
 
 static void *arena_take(struct lwp_functions *functions, uint32_t bytes)
@@ -123,7 +83,7 @@ static void function_note_sibling(struct lwp_functions *functions, const struct 
     for (uint32_t i = 0; i < functions->sibling_count; i++)
         if (insn->target >= functions->siblings[i][0] && insn->target < functions->siblings[i][1])
             return;
-    if (functions->sibling_count == SIBLINGS_MAX || !lwp_function_bounds(insn->target, &low, &high) || high - low > FUNCTION_BYTES_MAX ||
+    if (functions->sibling_count == SIBLINGS_MAX || !functions->program->bounds(functions->program, insn->target, &low, &high) || high - low > FUNCTION_BYTES_MAX ||
         (insn->op == LWP_OP_JMP && insn->target == low))
         return;
     functions->siblings[functions->sibling_count][0] = low;
@@ -140,12 +100,12 @@ static void function_note_table(struct lwp_functions *functions, uint64_t addres
     functions->table_count++; /* above the bound: too many */
 }
 
-static bool table_chunk(struct lwp_function *function, uint64_t table, uint64_t at)
+static bool table_chunk(const struct lwp_program *program, struct lwp_function *function, uint64_t table, uint64_t at)
 {
     int32_t entry[TABLE_CHUNK];
-    ssize_t got = lwp_own_copy(entry, (const void *)at, sizeof entry) ? (ssize_t)sizeof entry : 0;
+    size_t got = program->read(program, at, entry, sizeof entry, false);
     bool some = false;
-    for (ssize_t i = 0; i < got / 4; i++) {
+    for (size_t i = 0; i < got / 4; i++) {
         uint64_t target = table + (uint64_t)(int64_t)entry[i]; /* relative to the table */
         if (function_holds(function, target)) {
             function_enter(function, target);
@@ -175,7 +135,7 @@ static void function_read_tables(struct lwp_functions *functions, struct lwp_fun
             continue;
         }
         for (unsigned chunk = 0; chunk < TABLE_CHUNKS_MAX; chunk++)
-            if (!table_chunk(function, table, table + chunk * TABLE_CHUNK * 4))
+            if (!table_chunk(functions->program, function, table, table + chunk * TABLE_CHUNK * 4))
                 break;
     }
 }
@@ -184,11 +144,13 @@ static void function_read_tables(struct lwp_functions *functions, struct lwp_fun
 static bool function_scan(struct lwp_functions *functions, struct lwp_function *function, uint64_t low, uint64_t high)
 {
     bool own = low == function->low, indirect = false;
+    const struct lwp_program *program = functions->program;
     uint32_t room = (ARENA_BYTES - functions->used) / (uint32_t)sizeof *function->jumps;
     struct lwp_insn_flow *insn = &functions->insn;
     functions->table_count = 0;
     for (uint64_t at = low; at < high; at += insn->length) {
-        if (!lwp_insn_flow(insn, at, high - at < 15 ? (unsigned)(high - at) : 15))
+        unsigned bytes = high - at < 15 ? (unsigned)(high - at) : 15;
+        if (!lwp_insn_flow(insn, at, program->code(program, at, bytes), bytes))
             break; /* what lies beyond is not known to be code */
         if (own)
             bit_set(function->starts, at - low);
@@ -242,7 +204,7 @@ const struct lwp_function *lwp_function_at(struct lwp_functions *functions, uint
         if (function_holds(&functions->function[i], ip))
             return &functions->function[i];
     struct lwp_function found = {0};
-    if (!lwp_function_bounds(ip, &found.low, &found.high) || found.high - found.low > FUNCTION_BYTES_MAX)
+    if (!functions->program->bounds(functions->program, ip, &found.low, &found.high) || found.high - found.low > FUNCTION_BYTES_MAX)
         return NULL;
     for (int again = 0; again < 2; again++) {
         if (functions->count < FUNCTIONS_MAX && function_decode(functions, &found)) {

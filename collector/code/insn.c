@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collector/light/code/insn.h"
+#include "collector/code/insn.h"
 
 #include "config.h"
 
@@ -34,13 +34,12 @@ bool lwp_insn_init(void)
     return true;
 }
 
-bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, unsigned room)
+bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, const uint8_t *code, unsigned room)
 {
     enum { JCC_SHORT = 0x70, JCC_NEAR = 0x80, JMP_SHORT = 0xeb, JMP_NEAR = 0xe9, GROUP_5 = 0xff, LEA = 0x8d };
     ZydisDecodedInstruction from;
     *flow = (struct lwp_insn_flow){.op = LWP_OP_OTHER};
-    if (!zydis.decode ||
-        ZYAN_FAILED(zydis.decode_short(&zydis.short_decoder, NULL, (const void *)ip, room, &from)))
+    if (!zydis.decode || !code || ZYAN_FAILED(zydis.decode_short(&zydis.short_decoder, NULL, code, room, &from)))
         return false;
     flow->length = from.length;
     if (from.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
@@ -182,12 +181,12 @@ static bool insn_is_masked(const ZydisDecodedInstruction *from)
     }
 }
 
-void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
+void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, const uint8_t *code, unsigned room)
 {
     ZydisDecodedInstruction from;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     *insn = (struct lwp_insn){.ip = ip, .base = LWP_REG_NONE, .index = LWP_REG_NONE};
-    if (!zydis.decode || ZYAN_FAILED(zydis.decode(&zydis.decoder, (const void *)ip, room, &from, operands))) {
+    if (!zydis.decode || !code || ZYAN_FAILED(zydis.decode(&zydis.decoder, code, room, &from, operands))) {
         insn->invalid = true;
         return;
     }
