@@ -2,6 +2,7 @@
 #include "collector/import/state.h"
 
 #include "base/arena.h"
+#include "collector/outside/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -81,13 +81,4 @@ struct import_thread *import_thread(struct import *import, uint32_t process, uin
 
 void import_close_thread(struct import *import, struct import_thread *thread);
 
-struct lwp_image {
-    uint64_t bias;       /* address - bias = the file's virtual address */
-    uint64_t start, end; /* of the whole image in memory */
-};
-
-/* `start`, `bytes` and `file_offset` are those of one mapping of `path`. False when no such ELF file is here (recorded
- * elsewhere): then offsets in it are taken for virtual addresses, and the image is this mapping. */
-bool lwp_image_of(const char *path, uint64_t start, uint64_t bytes, uint64_t file_offset, struct lwp_image *image);
-
 #endif

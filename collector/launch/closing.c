@@ -8,10 +8,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static void closing_no_samples(const struct lwp_result *result, const struct lwp_ended *ended, bool timed, bool simulated)
+static void closing_no_samples(const struct lwp_closing *closing, const struct lwp_result *result)
 {
+    const struct lwp_ended *ended = closing->ended;
     double cpu_s = (double)ended->usage.ru_utime.tv_sec + (double)ended->usage.ru_utime.tv_usec * 1e-6;
-    if (simulated)
+    if (closing->attached)
+        lwp_log(LWP_LOG_WARNING, "no samples: the process used only %.2f s of CPU time while it was sampled; give it work, or sample longer", cpu_s);
+    else if (closing->simulated)
         lwp_log(LWP_LOG_WARNING, "no samples: nothing of the program ran in a window; trace all of it with --window all");
     else if (result->processes == 0)
         lwp_log(LWP_LOG_WARNING, "no samples: lwp's library was not loaded into the program; it may clear LD_PRELOAD "
@@ -23,7 +26,7 @@ static void closing_no_samples(const struct lwp_result *result, const struct lwp
                 cpu_s * 1e3);
     else if (result->note[0])
         lwp_log(LWP_LOG_WARNING, "no samples: %s", result->note);
-    else if (timed)
+    else if (closing->timed)
         lwp_log(LWP_LOG_WARNING,
                 "no samples: the program may have been idle while --delay and --duration let lwp sample");
     else
@@ -84,7 +87,7 @@ void lwp_closing_say(const struct lwp_closing *closing, const struct lwp_result 
     closing_losses(closing->dir, result);
     bool empty = result->samples == 0 && !closing->counted;
     if (empty)
-        closing_no_samples(result, closing->ended, closing->timed, closing->simulated);
+        closing_no_samples(closing, result);
     else if (!closing->quiet && closing->counts && result->samples)
         closing_counts(result, closing->simulated);
     if (!empty && !closing->quiet && closing->analyze)

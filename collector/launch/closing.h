@@ -8,6 +8,7 @@
 struct lwp_closing {
     const char *dir; /* as the user knows it */
     const struct lwp_ended *ended;
+    bool attached; /* to a process that lwp did not start */
     bool timed; /* --delay or --duration were given */
     bool quiet, analyze;
     bool measure;   /* what changes would gain, by running patterns of accesses on this machine */

@@ -5,6 +5,7 @@
 #include "base/command.h"
 #include "base/log.h"
 #include "collector/env.h"
+#include "collector/launch/attach.h"
 #include "collector/launch/checks.h"
 #include "collector/launch/closing.h"
 #include "collector/launch/collect_options.h"
@@ -230,6 +231,13 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         return exit_status;
     exit_status = EXIT_LWP;
     char **command = argv + options.operands;
+    if (lwp_options_given(&options, "pid")) {
+        if (*command)
+            lwp_error_set(&err, LWP_ERR_USAGE, "collect: -p samples a process that runs; it takes no program to start");
+        else if (!lwp_settings_read(&settings, &options, &err) && !lwp_attach(&settings, &err))
+            exit_status = 0;
+        goto out;
+    }
     if (!*command) {
         lwp_error_set(&err, LWP_ERR_USAGE, "collect: no program to run; for example: lwp collect ./app args");
         goto out;
@@ -286,7 +294,7 @@ out:
 
 const struct lwp_command lwp_cmd_collect = {
     .name = "collect",
-    .usage = "[options] [--] APP [ARGUMENTS…]",
+    .usage = "[options] [--] APP [ARGUMENTS…] | [options] -p PID",
     .summary = "run a program, sample its memory accesses, write a result directory",
     .details =
         "APP runs unchanged: same input, output, signals and exit status. It must be a dynamically linked 64-bit x86\n"

@@ -73,6 +73,14 @@ const struct lwp_option lwp_collect_options[] = {
      .help = "previous computations of each instruction that --detect values compares with"},
     {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "profile child processes too (the default)"},
     {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "profile the first process only"},
+    {.name = "pid",
+     .letter = 'p',
+     .kind = LWP_OPT_NUMBER,
+     .argument = "PID",
+     .min = 1,
+     .max = 4194304,
+     .help = "sample the running process PID from outside until --duration is over, Ctrl-C, or its end; nothing is loaded into it"},
+    {.name = "children", .kind = LWP_OPT_FLAG, .help = "with -p, its child processes too, running ones and later ones"},
     {.name = "delay",
      .kind = LWP_OPT_NUMBER,
      .argument = "SECONDS",
@@ -157,6 +165,20 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
     return LWP_OK;
 }
 
+/* Options that need lwp's library in the program, or lwp to start it. */
+static int options_of_pid(const struct lwp_options *options, struct lwp_error *err)
+{
+    static const char *const inside_only[] = {"event",          "period",   "detect", "follow-fork", "no-follow-fork", "window", "region",
+                                              "heap-threshold", "allocator", "machine", "serve",       NULL};
+    const char *engine = lwp_options_text(options, "engine");
+    if (strcmp(engine, "timer") && strcmp(engine, "auto"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: -p samples with the timer; leave -e %s out", engine);
+    for (const char *const *name = inside_only; *name; name++)
+        if (lwp_options_given(options, *name))
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s is for programs that lwp starts; leave it out with -p", *name);
+    return LWP_OK;
+}
+
 static int options_check(const struct lwp_options *options, struct lwp_error *err)
 {
     const char *engine = lwp_options_text(options, "engine"), *event = lwp_options_text(options, "event");
@@ -167,11 +189,13 @@ static int options_check(const struct lwp_options *options, struct lwp_error *er
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --event knows no '%s'; it takes mem and page-faults", event);
     if (timer && (event || lwp_options_text(options, "period")))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: %s is for the pmu engine; the timer takes -F HZ", event ? "--event" : "-c");
+    if (!lwp_options_given(options, "pid") && lwp_options_flag(options, "children"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --children belongs to -p; children of a program that lwp starts are profiled anyway");
     if (lwp_options_text(options, "period") && lwp_options_text(options, "frequency"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: -c and -F exclude each other");
     if (lwp_options_flag(options, "follow-fork") && lwp_options_flag(options, "no-follow-fork"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --follow-fork and --no-follow-fork exclude each other");
-    return options_of_engine(options, exact, err);
+    return lwp_options_given(options, "pid") ? options_of_pid(options, err) : options_of_engine(options, exact, err);
 }
 
 static int settings_detect(struct lwp_settings *settings, const char *list, struct lwp_error *err)

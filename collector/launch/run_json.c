@@ -78,7 +78,7 @@ static json_t *run_json_build(const struct lwp_run *run)
         return root;
     json_t *end = json_pack("{s:o,s:f,s:f,s:{s:o,s:o}}", "ended", run_json_time(&run->end), "wall_s", run->wall_s,
                             "cpu_s", run->cpu_s, "exit", "code",
-                            run->exit_signal ? json_null() : json_integer(run->exit_code), "signal",
+                            run->exit_signal || run->exit_unknown ? json_null() : json_integer(run->exit_code), "signal",
                             run->exit_signal ? json_integer(run->exit_signal) : json_null());
     int failed = end ? json_object_update_new(root, end) : -1;
     if (failed) {

@@ -22,6 +22,7 @@ struct lwp_run {
     double wall_s, cpu_s;
     int exit_code;   /* -1: ended by a signal */
     int exit_signal; /* 0: none */
+    bool exit_unknown; /* the process was not lwp's to wait for */
     json_t *source_roots; /* borrowed array of folders; NULL: not known */
     json_t *notes;   /* borrowed array of sentences for the report; NULL: none */
 

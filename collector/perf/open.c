@@ -87,7 +87,7 @@ static int open_add(struct lwp_pmu_open *open, const struct lwp_pmu_events *even
     if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_ID, &id))
         status = -errno;
     else if (fd >= 0 && open->count == 0)
-        status = lwp_perf_ring_map(&open->ring, fd);
+        status = lwp_perf_ring_map(&open->ring, fd, 1);
     else if (fd >= 0)
         status = attr.sample_type != open->attr.sample_type || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, open->event[0].fd) ? -EINVAL : 0;
     if (status < 0) {

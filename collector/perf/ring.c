@@ -5,20 +5,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int lwp_perf_ring_map(struct lwp_perf_ring *ring, int fd)
+int lwp_perf_ring_map(struct lwp_perf_ring *ring, int fd, size_t pages)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    void *mapped = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *mapped = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED)
         return -errno;
-    *ring = (struct lwp_perf_ring){.page = mapped, .data = (const uint8_t *)mapped + page, .size = page};
+    *ring = (struct lwp_perf_ring){.page = mapped, .data = (const uint8_t *)mapped + page, .size = pages * page, .page_bytes = page};
     return 0;
 }
 
 void lwp_perf_ring_unmap(struct lwp_perf_ring *ring)
 {
     if (ring->page)
-        munmap(ring->page, 2 * ring->size);
+        munmap(ring->page, ring->page_bytes + ring->size);
     ring->page = NULL;
 }
 

@@ -75,6 +75,29 @@ static void sample_callers(struct sample_cursor *from, uint64_t ip, uint64_t *ca
     }
 }
 
+static void sample_registers(struct sample_cursor *from, const struct perf_event_attr *attr, struct lwp_perf_sample *sample)
+{
+    uint64_t abi = sample_u64(from); /* PERF_SAMPLE_REGS_ABI_ */
+    const uint8_t *registers = from->at;
+    if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+        return;
+    sample_skip(from, 8 * (uint64_t)__builtin_popcountll(attr->sample_regs_user));
+    if (!from->short_of && abi == PERF_SAMPLE_REGS_ABI_64)
+        sample->registers = registers;
+}
+
+static void sample_stack(struct sample_cursor *from, struct lwp_perf_sample *sample)
+{
+    uint64_t room = sample_u64(from);
+    const uint8_t *stack = from->at;
+    sample_skip(from, room);
+    uint64_t used = room ? sample_u64(from) : 0; /* the rest of the room is not filled */
+    if (from->short_of)
+        return;
+    sample->stack = stack;
+    sample->stack_bytes = used < room ? used : room;
+}
+
 static void sample_weight(struct sample_cursor *from, uint64_t type, struct lwp_perf_sample *sample)
 {
     uint64_t value = sample_u64(from);
@@ -82,6 +105,15 @@ static void sample_weight(struct sample_cursor *from, uint64_t type, struct lwp_
     sample->weight = value;
     if (type & PERF_SAMPLE_WEIGHT_STRUCT)
         sample->weight = (uint32_t)value; /* var1_dw: the latency; the others are parts of it */
+}
+
+uint64_t lwp_perf_register(const struct perf_event_attr *attr, const struct lwp_perf_sample *sample, unsigned number)
+{
+    uint64_t value, bit = (uint64_t)1 << number;
+    if (!sample->registers || !(attr->sample_regs_user & bit))
+        return 0;
+    memcpy(&value, sample->registers + 8 * (size_t)__builtin_popcountll(attr->sample_regs_user & (bit - 1)), sizeof value);
+    return value;
 }
 
 bool lwp_perf_sample_parse(const struct perf_event_attr *attr, uint16_t misc, const uint8_t *bytes, size_t size,
@@ -129,14 +161,10 @@ bool lwp_perf_sample_parse(const struct perf_event_attr *attr, uint16_t misc, co
         else
             sample_skip(&from, branches * 24);
     }
-    if (type & PERF_SAMPLE_REGS_USER && sample_u64(&from))
-        sample_skip(&from, 8 * (uint64_t)__builtin_popcountll(attr->sample_regs_user));
-    if (type & PERF_SAMPLE_STACK_USER) {
-        uint64_t stack = sample_u64(&from);
-        sample_skip(&from, stack);
-        if (stack)
-            sample_u64(&from); /* how much of it is used */
-    }
+    if (type & PERF_SAMPLE_REGS_USER)
+        sample_registers(&from, attr, sample);
+    if (type & PERF_SAMPLE_STACK_USER)
+        sample_stack(&from, sample);
     if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
         sample_weight(&from, type, sample);
     if (type & PERF_SAMPLE_DATA_SRC) {

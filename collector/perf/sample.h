@@ -14,9 +14,15 @@ struct lwp_perf_sample {
     uint64_t weight;      /* latency in cycles; 0: not recorded */
     uint64_t data_source; /* union perf_mem_data_src; 0: not recorded */
     bool has_address, has_weight, has_data_source, exact_ip, user;
+    const uint8_t *registers; /* of the thread in user space, 8 bytes for each bit of sample_regs_user; NULL: not recorded */
+    const uint8_t *stack;     /* from its stack pointer on, as it was; in the record */
+    uint64_t stack_bytes;
     const uint64_t *callers; /* user space return addresses, innermost first, without ip */
     uint32_t caller_count;
 };
+
+/* One of the registers, by its number in enum perf_event_x86_regs; 0: not recorded. */
+uint64_t lwp_perf_register(const struct perf_event_attr *attr, const struct lwp_perf_sample *sample, unsigned number);
 
 /* False: the record is shorter than its event says. `callers` is room for LWP_PERF_CALLERS_MAX addresses. */
 enum { LWP_PERF_CALLERS_MAX = 512 };

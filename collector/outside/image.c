@@ -1,7 +1,9 @@
-#include "collector/import/state.h"
+#include "collector/outside/image.h"
 
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,13 +12,17 @@ enum { SEGMENTS_MAX = 256, PAGE = 4096 };
 static bool image_from_elf(Elf *elf, uint64_t file_offset, struct lwp_image *image, uint64_t start)
 {
     size_t count = 0;
-    uint64_t low = UINT64_MAX, high = 0, address = 0;
+    uint64_t low = UINT64_MAX, high = 0, address = 0, table = 0;
     bool found = false;
     if (elf_getphdrnum(elf, &count))
         return false;
     for (size_t i = 0; i < count && i < SEGMENTS_MAX; i++) {
         GElf_Phdr segment;
-        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+        if (!gelf_getphdr(elf, (int)i, &segment))
+            continue;
+        if (segment.p_type == PT_GNU_EH_FRAME)
+            table = segment.p_vaddr;
+        if (segment.p_type != PT_LOAD)
             continue;
         uint64_t page_start = segment.p_offset & ~(uint64_t)(PAGE - 1);
         if (!found && file_offset >= page_start && file_offset < segment.p_offset + segment.p_filesz) {
@@ -31,6 +37,13 @@ static bool image_from_elf(Elf *elf, uint64_t file_offset, struct lwp_image *ima
     image->bias = start - address;
     image->start = image->bias + (low & ~(uint64_t)(PAGE - 1));
     image->end = image->bias + high;
+    image->unwind_table = table ? image->bias + table : 0;
+    const void *build_id;
+    ssize_t id_bytes = dwelf_elf_gnu_build_id(elf, &build_id);
+    if (id_bytes > 0 && (size_t)id_bytes <= sizeof image->build_id) {
+        memcpy(image->build_id, build_id, (size_t)id_bytes);
+        image->build_id_bytes = (uint8_t)id_bytes;
+    }
     return image->start < image->end;
 }
 

@@ -1,0 +1,157 @@
+#include "collector/launch/attach.h"
+
+#include "base/arena.h"
+#include "base/busy.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "collector/launch/closing.h"
+#include "collector/launch/result.h"
+#include "collector/launch/run_json.h"
+#include "collector/outside/outside.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMMAND_BYTES = 16384 };
+
+/* What the process was started with, as /proc knows it. */
+struct attached {
+    pid_t pid;
+    char bytes[COMMAND_BYTES + 1];
+    char **command;
+    char cwd[PATH_MAX], program[PATH_MAX];
+};
+
+static void attached_link(const struct attached *attached, const char *name, char *path, size_t room)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/%s", (int)attached->pid, name);
+    ssize_t length = readlink(link, path, room - 1);
+    path[length > 0 ? length : 0] = '\0';
+}
+
+static void attached_read(struct attached *attached, pid_t pid)
+{
+    char path[32];
+    size_t count = 0;
+    attached->pid = pid;
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, attached->bytes, COMMAND_BYTES) : 0;
+    if (fd >= 0)
+        close(fd);
+    attached->bytes[got > 0 ? got : 0] = '\0';
+    attached->command = lwp_zeroed(COMMAND_BYTES / 2 + 2, sizeof *attached->command);
+    for (char *at = attached->bytes; at < attached->bytes + got && count <= COMMAND_BYTES / 2; at += strlen(at) + 1)
+        attached->command[count++] = at;
+    attached_link(attached, "cwd", attached->cwd, sizeof attached->cwd);
+    attached_link(attached, "exe", attached->program, sizeof attached->program);
+    if (!count)
+        attached->command[0] = attached->program;
+}
+
+static void attach_write(struct lwp_run *run, const char *dir, const struct lwp_outside_end *end)
+{
+    struct lwp_error late;
+    run->ended = run->exit_unknown = true;
+    clock_gettime(CLOCK_REALTIME, &run->end);
+    run->wall_s = end->wall_s;
+    run->cpu_s = end->cpu_s;
+    if (lwp_run_json_write(run, dir, "run.json", &late))
+        lwp_log(LWP_LOG_WARNING, "%s; the result lacks its end time", late.text);
+}
+
+static void attach_close(const struct lwp_settings *settings, const char *dir, const struct lwp_outside_end *end)
+{
+    struct lwp_result result;
+    struct lwp_ended ended = {.wall_s = end->wall_s};
+    ended.usage.ru_utime.tv_sec = (time_t)end->cpu_s;
+    ended.usage.ru_utime.tv_usec = (suseconds_t)((end->cpu_s - (double)(time_t)end->cpu_s) * 1e6);
+    lwp_log_progress("sealing %s", dir);
+    lwp_result_finish(dir, &result);
+    lwp_log_progress(NULL);
+    if (end->lost)
+        lwp_log(LWP_LOG_WARNING, "the kernel lost %llu records, since lwp did not read them in time; lower -F", (unsigned long long)end->lost);
+    if (end->throttled)
+        lwp_log(LWP_LOG_WARNING, "the kernel throttled sampling %llu times; lower -F", (unsigned long long)end->throttled);
+    lwp_closing_say(&(struct lwp_closing){.dir = dir,
+                                          .ended = &ended,
+                                          .attached = true,
+                                          .quiet = lwp_options_flag(settings->options, "quiet"),
+                                          .analyze = !lwp_options_flag(settings->options, "no-analyze"),
+                                          .measure = !lwp_options_flag(settings->options, "no-measure"),
+                                          .counts = true},
+                    &result);
+}
+
+static int attach_into(const struct lwp_settings *settings, struct lwp_outside *outside, const struct attached *attached, const char *dir,
+                       struct lwp_error *err)
+{
+    char host[256] = "";
+    struct lwp_outside_end end;
+    struct lwp_run run = {.command = attached->command,
+                          .cwd = attached->cwd,
+                          .host = host,
+                          .engine = "timer",
+                          .event = "task-clock",
+                          .weight_unit = "ns",
+                          .options = lwp_collect_options_json(settings->options)};
+    int busy = lwp_busy_begin(dir);
+    gethostname(host, sizeof host - 1);
+    lwp_machine_read(&run.machine, "");
+    clock_gettime(CLOCK_REALTIME, &run.started);
+    int status = lwp_run_json_write(&run, dir, "run.json", err);
+    if (!status && !lwp_options_flag(settings->options, "quiet"))
+        lwp_log(LWP_LOG_NOTE, "sampling process %d%s", (int)attached->pid, settings->duration > 0 ? "" : "; Ctrl-C ends the sampling, not the process");
+    if (!status)
+        status = lwp_outside_run(outside, dir, &end, err);
+    lwp_outside_free(outside); /* before the analysis: from now on the process runs as before */
+    if (!status) {
+        if (end.process_ended && !lwp_options_flag(settings->options, "quiet"))
+            lwp_log(LWP_LOG_NOTE, "process %d has ended", (int)attached->pid);
+        run.source_roots = lwp_source_roots_find(attached->program, attached->cwd);
+        attach_write(&run, dir, &end);
+        attach_close(settings, dir, &end);
+    }
+    if (busy >= 0)
+        close(busy);
+    json_decref(run.options);
+    json_decref(run.source_roots);
+    return status;
+}
+
+int lwp_attach(const struct lwp_settings *settings, struct lwp_error *err)
+{
+    const struct lwp_options *options = settings->options;
+    const char *wanted = lwp_options_text(options, "output");
+    const struct lwp_outside_wish wish = {.pid = (pid_t)lwp_options_number(options, "pid"),
+                                          .children = lwp_options_flag(options, "children"),
+                                          .frequency = settings->frequency,
+                                          .max_overhead = settings->max_overhead,
+                                          .delay_s = settings->delay,
+                                          .duration_s = settings->duration};
+    struct lwp_outside *outside = lwp_outside_new(&wish, err);
+    if (!outside)
+        return err->status;
+    struct attached *attached = lwp_zeroed(1, sizeof *attached);
+    char pid[16];
+    attached_read(attached, wish.pid);
+    snprintf(pid, sizeof pid, "%d", (int)attached->pid);
+    char *dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(attached->program[0] ? attached->program : attached->command[0], pid);
+    int status = lwp_result_create(dir, lwp_options_flag(options, "force"), err);
+    if (status) {
+        lwp_outside_free(outside);
+    } else {
+        status = attach_into(settings, outside, attached, dir, err);
+        if (status)
+            lwp_result_discard(dir);
+    }
+    free(attached->command);
+    free(attached);
+    free(dir);
+    return status;
+}

@@ -1,0 +1,356 @@
+#include "collector/outside/followed.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OPEN_FILES = 512, THREADS_MAX = 1 << 20, PAGE = LWP_REMOTE_PAGE, COMMAND_BYTES = 4096 };
+
+static uint64_t followed_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool followed_open(struct lwp_followed *followed, struct lwps_writer *file, const char *dir, const char *name, uint32_t tid)
+{
+    char path[sizeof file->path];
+    const struct lwps_file head = {.engine = LWPS_ENGINE_TIMER,
+                                   .weight_unit = LWPS_WEIGHT_NS,
+                                   .pid = (uint32_t)followed->pid,
+                                   .tid = tid,
+                                   .start_ns = followed_clock(CLOCK_MONOTONIC),
+                                   .start_wall_ns = followed_clock(CLOCK_REALTIME)};
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    int status = lwps_writer_open(file, path, &head);
+    errno = -status;
+    return status == 0;
+}
+
+/* ---- what is mapped ---- */
+
+static void put_module(struct lwp_followed *followed, size_t index, uint64_t time)
+{
+    const struct lwp_remote_module *module = &followed->remote.modules[index];
+    struct lwps_module record = {.id = (uint32_t)index + 1,
+                                 .time = time,
+                                 .start = module->image.start,
+                                 .end = module->image.end,
+                                 .bias = module->image.bias,
+                                 .build_id_bytes = module->image.build_id_bytes,
+                                 .path = module->path};
+    memcpy(record.build_id, module->image.build_id, sizeof record.build_id);
+    lwps_put_module(&followed->file, &record);
+}
+
+static void put_modules(struct lwp_followed *followed, uint64_t since, uint64_t time)
+{
+    struct lwp_remote *remote = &followed->remote;
+    bool gone = false;
+    followed->modules_ended = lwp_allocated(realloc(followed->modules_ended, remote->module_count + 1));
+    for (size_t i = 0; i < followed->modules_written; i++)
+        if (remote->modules[i].gone && !followed->modules_ended[i]) {
+            lwps_put_module_end(&followed->file, &(struct lwps_module_end){.id = (uint32_t)i + 1, .time = time});
+            followed->modules_ended[i] = gone = true;
+        }
+    for (; followed->modules_written < remote->module_count; followed->modules_written++) {
+        put_module(followed, followed->modules_written, since);
+        followed->modules_ended[followed->modules_written] = false;
+    }
+    if (!gone)
+        return;
+    lwp_unwinder_forget(followed->unwinder);
+    lwp_code_cache_forget(followed->cache);
+}
+
+/* glibc's arenas for threads: 64 MiB, aligned, of which a part at the end is not used yet. */
+static bool mapping_is_arena(const struct lwp_mappings *mappings, size_t index)
+{
+    enum { ARENA = 64 << 20 };
+    const struct lwp_mapping *mapping = &mappings->items[index];
+    if (mapping->path[0] || mapping->start % ARENA)
+        return false;
+    const struct lwp_mapping *rest = index + 1 < mappings->count ? mapping + 1 : NULL;
+    bool reserved = rest && rest->start == mapping->end && !rest->read && !rest->write && !rest->path[0] && rest->end == mapping->start + ARENA;
+    return reserved || mapping->end == mapping->start + ARENA;
+}
+
+static bool mapping_is_data(struct lwp_followed *followed, const struct lwp_mapping *mapping)
+{
+    if (!mapping->read || mapping->execute || (mapping->path[0] == '[' && strncmp(mapping->path, "[heap]", 6) && strncmp(mapping->path, "[anon", 5)))
+        return false;
+    const struct lwp_remote_module *module = lwp_remote_module_at(&followed->remote, mapping->start);
+    if (module && mapping->end <= ((module->image.end + PAGE - 1) & ~(uint64_t)(PAGE - 1)))
+        return false; /* a part of the image, its .bss among them */
+    return mapping->write || mapping->file;
+}
+
+static void put_block(struct lwp_followed *followed, const struct lwp_mapping *mapping, bool heap, uint64_t time)
+{
+    /* where it was mapped is not known: its address stands for that, so that each is an object of its own */
+    uint32_t context = heap ? 0 : lwps_paths_intern(&followed->paths, &mapping->start, 1);
+    struct lwp_followed_block block = {mapping->start, mapping->end, ++followed->next_block};
+    lwps_put_block(&followed->file, &(struct lwps_block){.id = block.id,
+                                                         .kind = heap ? LWPS_BLOCK_HEAP : LWPS_BLOCK_MMAP,
+                                                         .context = context,
+                                                         .time = time,
+                                                         .address = block.start,
+                                                         .size = block.end - block.start});
+    LWP_PUSH(followed->block, block);
+}
+
+static int block_order(const void *a, const void *b)
+{
+    const struct lwp_followed_block *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Between `since` and `time` they were mapped. */
+static void put_blocks(struct lwp_followed *followed, uint64_t since, uint64_t time)
+{
+    const struct lwp_mappings *mappings = &followed->remote.mappings;
+    size_t known = followed->block_count, kept = 0;
+    bool *seen = lwp_zeroed(known + 1, sizeof *seen);
+    for (size_t i = 0; i < mappings->count; i++) {
+        const struct lwp_mapping *mapping = &mappings->items[i];
+        if (!mapping_is_data(followed, mapping))
+            continue;
+        const struct lwp_followed_block key = {.start = mapping->start}, *found =
+            bsearch(&key, followed->blocks, known, sizeof key, block_order);
+        if (found && found->end == mapping->end)
+            seen[found - followed->blocks] = true;
+        else
+            put_block(followed, mapping, strncmp(mapping->path, "[heap]", 6) == 0 || mapping_is_arena(mappings, i), found ? time : since);
+    }
+    for (size_t i = 0; i < followed->block_count; i++) {
+        if (i < known && !seen[i])
+            lwps_put_block_end(&followed->file, &(struct lwps_block_end){.id = followed->blocks[i].id, .time = time});
+        else
+            followed->blocks[kept++] = followed->blocks[i];
+    }
+    followed->block_count = kept;
+    qsort(followed->blocks, kept, sizeof *followed->blocks, block_order);
+    free(seen);
+}
+
+/* ---- the process ---- */
+
+static void followed_cpu_time(struct lwp_followed *followed)
+{
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)followed->pid);
+    FILE *stat = fopen(path, "re");
+    size_t got = stat ? fread(text, 1, sizeof text - 1, stat) : 0;
+    if (stat)
+        fclose(stat);
+    text[got] = '\0';
+    uint64_t user, system;
+    const char *after = strrchr(text, ')'); /* the name before may hold anything */
+    if (!after || sscanf(after + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64, &user, &system) != 2)
+        return;
+    uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+    followed->user_ns = user * tick_ns;
+    followed->system_ns = system * tick_ns;
+}
+
+void lwp_followed_refresh(struct lwp_followed *followed, uint64_t time)
+{
+    uint64_t since = followed->refreshed_ns ? followed->refreshed_ns : time;
+    followed->refreshed_ns = time;
+    followed->stale = false;
+    followed_cpu_time(followed);
+    if (!lwp_remote_refresh(&followed->remote))
+        return;
+    put_modules(followed, since, time);
+    put_blocks(followed, since, time);
+}
+
+static uint32_t followed_parent(pid_t pid)
+{
+    char path[32], line[256];
+    unsigned parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status) && sscanf(line, "PPid: %u", &parent) != 1)
+        ;
+    if (status)
+        fclose(status);
+    return parent;
+}
+
+static void put_process(struct lwp_followed *followed, uint64_t time)
+{
+    char path[32], command[COMMAND_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)followed->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, command, sizeof command - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    got = got > 0 ? got : 0;
+    command[got] = '\0';
+    lwps_put_process(&followed->file, &(struct lwps_process){.pid = (uint32_t)followed->pid,
+                                                             .parent_pid = followed_parent(followed->pid),
+                                                             .time = time,
+                                                             .command = command,
+                                                             .command_bytes = (uint32_t)got + (got && command[got - 1])});
+}
+
+static bool followed_folder(struct lwp_followed *followed, const char *dir, struct lwp_error *err)
+{
+    for (unsigned generation = 0; generation < 100000; generation++) {
+        char name[32];
+        snprintf(name, sizeof name, generation ? "p%d.%u" : "p%d", (int)followed->pid, generation);
+        free(followed->folder);
+        followed->folder = lwp_format("%s/%s", dir, name);
+        if (mkdir(followed->folder, 0777) == 0)
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    lwp_error_errno(err, "cannot make the folder %s", followed->folder);
+    return false;
+}
+
+struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, struct lwp_error *err)
+{
+    struct lwp_followed *followed = lwp_zeroed(1, sizeof *followed);
+    uint64_t time = followed_clock(CLOCK_MONOTONIC);
+    followed->pid = pid;
+    followed->random = (uint32_t)pid * 2654435761u | 1;
+    lwp_remote_init(&followed->remote, pid);
+    followed->cache = lwp_code_cache_new(&followed->remote.program);
+    followed->unwinder = lwp_unwinder_new(&followed->remote);
+    if (!followed->cache)
+        lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+    else if (followed_folder(followed, dir, err) && !followed_open(followed, &followed->file, followed->folder, "process.lwps", 0))
+        lwp_error_errno(err, "cannot write %s/process.lwps", followed->folder);
+    if (!followed->file.header) {
+        lwp_followed_close(followed, time, 0);
+        return NULL;
+    }
+    followed->paths.file = &followed->file;
+    put_process(followed, time);
+    lwp_followed_refresh(followed, time);
+    followed->user_first_ns = followed->user_ns;
+    followed->system_first_ns = followed->system_ns;
+    return followed;
+}
+
+void lwp_followed_note(struct lwp_followed *followed, const char *text)
+{
+    lwps_put_note(&followed->file, &(struct lwps_note){.text = text});
+}
+
+/* ---- threads ---- */
+
+static void thread_close(struct lwp_followed_thread *thread)
+{
+    if (!thread->open)
+        return;
+    lwps_paths_free(&thread->paths);
+    lwps_writer_close(&thread->file);
+    thread->open = false;
+}
+
+static void close_oldest(struct lwp_followed *followed)
+{
+    struct lwp_followed_thread *oldest = NULL;
+    size_t open = 0;
+    for (size_t i = 0; i < followed->thread_count; i++) {
+        struct lwp_followed_thread *thread = &followed->threads[i];
+        open += thread->open;
+        if (thread->open && (!oldest || thread->used < oldest->used))
+            oldest = thread;
+    }
+    if (open >= OPEN_FILES)
+        thread_close(oldest);
+}
+
+static void thread_put(struct lwp_followed *followed, struct lwp_followed_thread *thread, uint64_t time)
+{
+    char path[64], name[64] = "";
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)followed->pid, (int)thread->tid);
+    FILE *comm = fopen(path, "re");
+    if (comm && fgets(name, sizeof name, comm))
+        name[strcspn(name, "\n")] = '\0';
+    if (comm)
+        fclose(comm);
+    lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = (uint32_t)thread->tid, .time = time, .name = name});
+}
+
+struct lwp_followed_thread *lwp_followed_thread(struct lwp_followed *followed, pid_t tid, uint64_t time)
+{
+    uint32_t *at = lwp_map_at(&followed->thread_index, (uint64_t)tid);
+    if (*at == LWP_MAP_NONE) {
+        if (followed->thread_count >= THREADS_MAX)
+            return NULL;
+        *at = (uint32_t)followed->thread_count;
+        LWP_PUSH(followed->thread, (struct lwp_followed_thread){.tid = tid});
+    }
+    struct lwp_followed_thread *thread = &followed->threads[*at];
+    thread->used = ++followed->turn;
+    thread->paths.file = &thread->file; /* the array may have moved */
+    if (thread->open)
+        return thread;
+    close_oldest(followed);
+    char name[64];
+    snprintf(name, sizeof name, thread->generation ? "t%d.%u.lwps" : "t%d.lwps", (int)tid, thread->generation);
+    thread->generation++;
+    thread->file = (struct lwps_writer){0};
+    if (!followed_open(followed, &thread->file, followed->folder, name, (uint32_t)tid))
+        return NULL;
+    thread->paths = (struct lwps_paths){.file = &thread->file};
+    thread->open = true;
+    thread_put(followed, thread, time);
+    return thread;
+}
+
+void lwp_followed_thread_end(struct lwp_followed *followed, pid_t tid, uint64_t time)
+{
+    uint32_t at = lwp_map_get(&followed->thread_index, (uint64_t)tid);
+    if (at == LWP_MAP_NONE)
+        return;
+    struct lwp_followed_thread *thread = &followed->threads[at];
+    if (thread->open)
+        lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = time});
+    thread_close(thread);
+    thread->base_known = false; /* another one may get the number */
+}
+
+void lwp_followed_close(struct lwp_followed *followed, uint64_t time, uint64_t own_ns)
+{
+    for (size_t i = 0; i < followed->thread_count; i++)
+        thread_close(&followed->threads[i]);
+    if (followed->file.header) {
+        lwps_put_totals(&followed->file, &(struct lwps_totals){.time = time,
+                                                               .user_ns = followed->user_ns - followed->user_first_ns,
+                                                               .system_ns = followed->system_ns - followed->system_first_ns,
+                                                               .own_ns = own_ns,
+                                                               .samples = followed->samples,
+                                                               .samples_with_address = followed->with_address,
+                                                               .samples_lost = followed->lost});
+        lwps_paths_free(&followed->paths);
+        lwps_writer_close(&followed->file);
+    }
+    lwp_unwinder_free(followed->unwinder);
+    lwp_code_cache_free(followed->cache);
+    lwp_remote_fini(&followed->remote);
+    lwp_map_fini(&followed->thread_index);
+    free(followed->threads);
+    free(followed->blocks);
+    free(followed->modules_ended);
+    free(followed->folder);
+    free(followed);
+}

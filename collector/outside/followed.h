@@ -1,0 +1,71 @@
+/* A process that is sampled from outside, and what is written of it: DIR/p<PID>/. */
+#ifndef LWP_COLLECTOR_OUTSIDE_FOLLOWED_H
+#define LWP_COLLECTOR_OUTSIDE_FOLLOWED_H
+
+#include "base/error.h"
+#include "collector/code/predecessors.h"
+#include "collector/outside/remote.h"
+#include "collector/outside/unwinder.h"
+#include "format/paths.h"
+#include "format/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lwp_followed_thread {
+    pid_t tid;
+    unsigned generation; /* of its file, which is closed when too many are open */
+    bool open, base_known;
+    uint64_t base;       /* of FS; 0: not known */
+    uint64_t used;       /* turn of its last sample */
+    struct lwps_writer file;
+    struct lwps_paths paths;
+};
+
+/* What is mapped but is no module: an object of the result. */
+struct lwp_followed_block {
+    uint64_t start, end;
+    uint32_t id; /* 0: gone */
+};
+
+struct lwp_followed {
+    struct lwp_remote remote;
+    pid_t pid;
+    struct lwp_unwinder *unwinder;
+    struct lwp_code_cache *cache;
+    char *folder;
+    struct lwps_writer file; /* process.lwps */
+    struct lwps_paths paths; /* of mappings */
+    size_t modules_written;
+    bool *modules_ended; /* by module */
+    struct lwp_followed_block *blocks;
+    size_t block_count, block_room;
+    uint32_t next_block;
+    struct lwp_followed_thread *threads;
+    size_t thread_count, thread_room;
+    struct lwp_map thread_index; /* tid -> threads[] */
+    uint64_t turn, refreshed_ns;
+    uint32_t random;
+    uint64_t samples, with_address, lost;
+    uint64_t user_ns, system_ns, user_first_ns, system_first_ns; /* CPU time; when it began to be followed */
+    bool stale; /* there may be a new library */
+};
+
+/* Reads what is mapped and makes the files. NULL: `err` says why. `dir` is the result directory. */
+struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, struct lwp_error *err);
+
+/* Looks again at what is mapped, and at the CPU time. */
+void lwp_followed_refresh(struct lwp_followed *followed, uint64_t time);
+
+/* With its file open; NULL: it cannot be written. */
+struct lwp_followed_thread *lwp_followed_thread(struct lwp_followed *followed, pid_t tid, uint64_t time);
+
+/* The thread has ended. */
+void lwp_followed_thread_end(struct lwp_followed *followed, pid_t tid, uint64_t time);
+
+void lwp_followed_note(struct lwp_followed *followed, const char *text);
+
+/* Writes the totals, with what lwp itself cost, closes the files and frees it. */
+void lwp_followed_close(struct lwp_followed *followed, uint64_t time, uint64_t own_ns);
+
+#endif

@@ -1,0 +1,424 @@
+/* Open -> wait -> drain the rings every some milliseconds -> put the records of all CPUs in order -> samples.
+ *
+ * The program is not stopped while its threads are listed: they are listed again until no new one is found. A thread that was started
+ * meanwhile by one that had its event already has inherited that, and the one opened for it by name is dropped when its first sample
+ * shows so. */
+#include "collector/outside/outside.h"
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "collector/code/insn.h"
+#include "collector/outside/events.h"
+#include "collector/outside/followed.h"
+#include "collector/outside/sample.h"
+#include "collector/outside/tasks.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RECORD_MOST = 1 << 16, FREQUENCY_FIRST = 1000, PASSES_MOST = 100 };
+
+static const uint64_t sample_cost_ns = 25000; /* of an interrupt with its record, where interrupts are dear: in virtual machines */
+static const uint64_t refresh_every_ns = 1000000000;
+static const int wait_most_ms = 200, wait_least_ms = 2;
+
+struct outside_record {
+    uint64_t time;
+    size_t at; /* in the batch's bytes */
+};
+
+struct lwp_outside {
+    struct lwp_outside_wish wish;
+    struct lwp_events events;
+    struct lwp_followed **followed;
+    size_t followed_count, followed_room;
+    struct lwp_map followed_index; /* pid -> followed[] */
+    const char *dir;
+    struct outside_record *records;
+    size_t record_count, record_room;
+    uint8_t *bytes;
+    size_t byte_count, byte_room;
+    int signals, process; /* descriptors: of signals to lwp, and of the process's end */
+    int wait_ms;
+    uint64_t lost, throttled, samples, with_address, cpu_ns, own_ns;
+};
+
+static uint64_t outside_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- open ---- */
+
+/* Opens events on all threads that have none. Returns how many were new, or an error below 0. */
+static int open_threads(struct lwp_outside *outside, pid_t pid, struct lwp_error *err)
+{
+    struct lwp_tasks threads = {0};
+    int status = LWP_OK, added = 0;
+    lwp_tasks_of_process(&threads, pid);
+    for (size_t i = 0; i < threads.count && (!status || status == LWP_ERR_MISSING); i++) {
+        if (lwp_events_holds(&outside->events, threads.items[i]))
+            continue;
+        status = lwp_events_add(&outside->events, pid, threads.items[i], err);
+        added += status == LWP_OK;
+    }
+    lwp_tasks_free(&threads);
+    return status && status != LWP_ERR_MISSING ? status : added;
+}
+
+static int open_all(struct lwp_outside *outside, struct lwp_error *err)
+{
+    int added = 1;
+    for (unsigned pass = 0; added > 0 && pass < PASSES_MOST; pass++) {
+        struct lwp_tasks processes = {0};
+        added = 0;
+        lwp_tasks_processes(&processes, outside->wish.pid, outside->wish.children);
+        for (size_t i = 0; i < processes.count && added >= 0; i++) {
+            int more = open_threads(outside, processes.items[i], err);
+            added = more < 0 ? more : added + more;
+        }
+        lwp_tasks_free(&processes);
+    }
+    if (added < 0)
+        return added;
+    if (!outside->events.thread_count)
+        return lwp_error_set(err, LWP_ERR_MISSING, "collect: process %d has ended", (int)outside->wish.pid);
+    return LWP_OK;
+}
+
+static uint64_t outside_period(const struct lwp_outside_wish *wish)
+{
+    double most = wish->max_overhead / 100 * 1e9 / (double)sample_cost_ns, frequency = wish->frequency > 0 ? wish->frequency : FREQUENCY_FIRST;
+    frequency = frequency < most ? frequency : most;
+    return (uint64_t)(1e9 / frequency) | 3; /* not round: programs have rhythms, too */
+}
+
+struct lwp_outside *lwp_outside_new(const struct lwp_outside_wish *wish, struct lwp_error *err)
+{
+    struct lwp_outside *outside = lwp_zeroed(1, sizeof *outside);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    outside->wish = *wish;
+    outside->signals = outside->process = -1;
+    outside->wait_ms = 10;
+    int status = lwp_tasks_check(&outside->wish.pid, err);
+    if (!status && !lwp_insn_init())
+        status = lwp_error_set(err, LWP_ERR_MISSING, "collect: libZydis cannot be loaded; 'lwp doctor' says more");
+    if (!status)
+        status = lwp_events_init(&outside->events, outside_period(wish), wish->children, err);
+    if (!status) {
+        outside->process = (int)syscall(SYS_pidfd_open, outside->wish.pid, 0);
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        outside->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+        status = open_all(outside, err);
+    }
+    if (!status)
+        return outside;
+    lwp_outside_free(outside);
+    return NULL;
+}
+
+void lwp_outside_free(struct lwp_outside *outside)
+{
+    if (!outside)
+        return;
+    lwp_events_close(&outside->events);
+    if (outside->signals >= 0)
+        close(outside->signals);
+    if (outside->process >= 0)
+        close(outside->process);
+    free(outside->followed);
+    free(outside->records);
+    free(outside->bytes);
+    lwp_map_fini(&outside->followed_index);
+    free(outside);
+}
+
+/* ---- processes ---- */
+
+static struct lwp_followed *followed_at(struct lwp_outside *outside, pid_t pid)
+{
+    uint32_t *at = lwp_map_at(&outside->followed_index, (uint64_t)pid);
+    if (*at != LWP_MAP_NONE)
+        return outside->followed[*at];
+    struct lwp_error err;
+    struct lwp_followed *followed = lwp_followed_new(outside->dir, pid, &err);
+    if (!followed)
+        lwp_log(LWP_LOG_WARNING, "%s; process %d is left out", err.text, (int)pid);
+    *at = (uint32_t)outside->followed_count;
+    LWP_GROW(&outside->followed, outside->followed_count, &outside->followed_room);
+    outside->followed[outside->followed_count++] = followed;
+    return followed;
+}
+
+static void followed_end(struct lwp_outside *outside, pid_t pid, uint64_t time)
+{
+    uint32_t at = lwp_map_get(&outside->followed_index, (uint64_t)pid);
+    struct lwp_followed *followed = at != LWP_MAP_NONE ? outside->followed[at] : NULL;
+    if (!followed)
+        return;
+    outside->samples += followed->samples;
+    outside->with_address += followed->with_address;
+    outside->cpu_ns += followed->user_ns + followed->system_ns - followed->user_first_ns - followed->system_first_ns;
+    uint64_t own_ns = pid == outside->wish.pid ? outside->own_ns : 0;
+    lwp_followed_close(followed, time, own_ns + followed->samples * sample_cost_ns);
+    outside->followed[at] = NULL;
+}
+
+/* ---- records ---- */
+
+static int record_order(const void *a, const void *b)
+{
+    const struct outside_record *x = a, *y = b;
+    return x->time != y->time ? (x->time < y->time ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
+}
+
+static uint64_t record_time(const struct perf_event_attr *attr, const struct perf_event_header *header, const uint8_t *bytes)
+{
+    uint64_t time = 0;
+    size_t size = header->size - sizeof *header, at = 3 * sizeof time; /* of a sample: behind id, ip and tid */
+    if (header->type != PERF_RECORD_SAMPLE) {
+        struct lwp_perf_trailer trailer = lwp_perf_trailer(attr);
+        at = size >= trailer.bytes ? size - trailer.bytes + trailer.time : size;
+    }
+    if (at + sizeof time <= size)
+        memcpy(&time, bytes + at, sizeof time);
+    return time;
+}
+
+/* Moves what is in the rings to the batch. Returns how full the fullest was, in percent. */
+static unsigned records_take(struct lwp_outside *outside)
+{
+    unsigned fullest = 0;
+    outside->record_count = outside->byte_count = 0;
+    for (size_t i = 0; i < outside->events.cpu_count; i++) {
+        struct lwp_perf_ring *ring = &outside->events.cpus[i].ring;
+        if (!ring->page)
+            continue;
+        uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), there = head - ring->page->data_tail;
+        unsigned percent = (unsigned)(there * 100 / ring->size);
+        fullest = percent > fullest ? percent : fullest;
+        for (;;) {
+            if (outside->byte_room < outside->byte_count + RECORD_MOST) {
+                outside->byte_room = outside->byte_room * 2 + RECORD_MOST;
+                outside->bytes = lwp_allocated(realloc(outside->bytes, outside->byte_room));
+            }
+            uint8_t *record = outside->bytes + outside->byte_count;
+            struct perf_event_header header;
+            if (!lwp_perf_ring_take(ring, record, RECORD_MOST))
+                break;
+            memcpy(&header, record, sizeof header);
+            uint64_t time = record_time(&outside->events.attr, &header, record + sizeof header);
+            LWP_PUSH(outside->record, (struct outside_record){time, outside->byte_count});
+            outside->byte_count += (header.size + 7u) & ~7u;
+        }
+    }
+    qsort(outside->records, outside->record_count, sizeof *outside->records, record_order);
+    return fullest;
+}
+
+static void on_sample(struct lwp_outside *outside, const struct perf_event_header *header, const uint8_t *bytes)
+{
+    uint64_t callers[1];
+    struct lwp_perf_sample sample;
+    size_t size = header->size - sizeof *header;
+    const struct perf_event_attr *attr = &outside->events.attr;
+    if (!lwp_perf_sample_parse(attr, header->misc, bytes, size, callers, &sample) || !sample.user)
+        return;
+    if (!outside->wish.children && (pid_t)sample.pid != outside->wish.pid)
+        return;
+    pid_t owner = lwp_events_owner(&outside->events, lwp_perf_sample_id(attr, bytes, size));
+    if (owner != (pid_t)sample.tid && lwp_events_holds(&outside->events, (pid_t)sample.tid))
+        lwp_events_drop(&outside->events, (pid_t)sample.tid); /* inherited, too: this one is enough */
+    else if (owner == (pid_t)sample.tid && !lwp_events_holds(&outside->events, owner))
+        return;
+    struct lwp_followed *followed = followed_at(outside, (pid_t)sample.pid);
+    if (followed)
+        lwp_outside_sample(followed, attr, &sample);
+}
+
+struct task_record { /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
+    uint32_t pid, parent_pid, tid, parent_tid;
+    uint64_t time;
+};
+
+static void on_exit_record(struct lwp_outside *outside, const uint8_t *bytes)
+{
+    struct task_record task;
+    memcpy(&task, bytes, sizeof task);
+    uint32_t at = lwp_map_get(&outside->followed_index, task.pid);
+    if (at != LWP_MAP_NONE && outside->followed[at])
+        lwp_followed_thread_end(outside->followed[at], (pid_t)task.tid, task.time);
+    lwp_events_drop(&outside->events, (pid_t)task.tid);
+}
+
+/* The process has become another program, or there is a new library. */
+static void on_image(struct lwp_outside *outside, pid_t pid, bool exec, uint64_t time)
+{
+    uint32_t at = lwp_map_get(&outside->followed_index, (uint64_t)pid);
+    if (at == LWP_MAP_NONE || !outside->followed[at])
+        return;
+    if (!exec) {
+        outside->followed[at]->stale = true;
+        return;
+    }
+    followed_end(outside, pid, time);
+    *lwp_map_at(&outside->followed_index, (uint64_t)pid) = LWP_MAP_NONE;
+}
+
+static void records_read(struct lwp_outside *outside)
+{
+    for (size_t i = 0; i < outside->record_count; i++) {
+        struct perf_event_header header;
+        const uint8_t *bytes = outside->bytes + outside->records[i].at;
+        uint64_t lost = 0;
+        uint32_t pid = 0;
+        memcpy(&header, bytes, sizeof header);
+        bytes += sizeof header;
+        if (header.size < sizeof header + 16)
+            continue;
+        memcpy(&pid, bytes, sizeof pid);
+        switch (header.type) {
+        case PERF_RECORD_SAMPLE: on_sample(outside, &header, bytes); break;
+        case PERF_RECORD_LOST:
+            memcpy(&lost, bytes + 8, sizeof lost);
+            outside->lost += lost;
+            break;
+        case PERF_RECORD_LOST_SAMPLES:
+            memcpy(&lost, bytes, sizeof lost);
+            outside->lost += lost;
+            break;
+        case PERF_RECORD_THROTTLE: outside->throttled++; break;
+        case PERF_RECORD_EXIT:
+            if (header.size >= sizeof header + sizeof(struct task_record))
+                on_exit_record(outside, bytes);
+            break;
+        case PERF_RECORD_MMAP2: on_image(outside, (pid_t)pid, false, outside->records[i].time); break;
+        case PERF_RECORD_COMM:
+            if (header.misc & PERF_RECORD_MISC_COMM_EXEC)
+                on_image(outside, (pid_t)pid, true, outside->records[i].time);
+            break;
+        default: break;
+        }
+    }
+}
+
+/* ---- run ---- */
+
+/* What is mapped may have changed without a record. */
+static void refresh_all(struct lwp_outside *outside, uint64_t now, bool all)
+{
+    for (size_t i = 0; i < outside->followed_count; i++)
+        if (outside->followed[i] && (all || now > outside->followed[i]->refreshed_ns + refresh_every_ns))
+            lwp_followed_refresh(outside->followed[i], now);
+}
+
+/* Waits, at most until `until`. True: it is over. */
+static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp_outside_end *end)
+{
+    uint64_t now = outside_clock(CLOCK_MONOTONIC);
+    struct pollfd polled[2] = {{.fd = outside->signals, .events = POLLIN}, {.fd = outside->process, .events = POLLIN}};
+    int wait_ms = outside->wait_ms;
+    if (until && until < now + (uint64_t)wait_ms * 1000000)
+        wait_ms = until > now ? (int)((until - now) / 1000000) + 1 : 0;
+    int ready = poll(polled, 2, wait_ms);
+    struct signalfd_siginfo info;
+    if (ready > 0 && polled[0].revents & POLLIN && read(outside->signals, &info, sizeof info) == sizeof info)
+        end->ended_by = (int)info.ssi_signo;
+    end->process_ended = ready > 0 && polled[1].revents;
+    if (outside->process < 0)
+        end->process_ended = kill(outside->wish.pid, 0) && errno == ESRCH;
+    return end->ended_by || end->process_ended || (until && outside_clock(CLOCK_MONOTONIC) >= until);
+}
+
+static void outside_drain(struct lwp_outside *outside)
+{
+    unsigned fullest = records_take(outside);
+    records_read(outside);
+    if (fullest > 25)
+        outside->wait_ms = outside->wait_ms / 2 > wait_least_ms ? outside->wait_ms / 2 : wait_least_ms;
+    else if (fullest < 5)
+        outside->wait_ms = outside->wait_ms * 2 < wait_most_ms ? outside->wait_ms * 2 : wait_most_ms;
+}
+
+static void outside_say(struct lwp_outside *outside, struct lwp_followed *followed)
+{
+    char text[512];
+    if (!followed)
+        return;
+    lwp_followed_note(followed, "Sampled from outside, without lwp's library in the program: where heap blocks were allocated is not known, nor "
+                                "are redundancy, sharing and communication.");
+    if (followed->remote.unreadable)
+        lwp_followed_note(followed, "The process's memory could not be read (ptrace is restricted, see kernel.yama.ptrace_scope): thread-local "
+                                    "variables are not known.");
+    if (outside->lost) {
+        snprintf(text, sizeof text, "The kernel lost %llu records, since lwp did not read them in time: lower -F.", (unsigned long long)outside->lost);
+        lwp_followed_note(followed, text);
+    }
+    if (outside->throttled) {
+        snprintf(text, sizeof text, "The kernel throttled sampling %llu times: lower -F.", (unsigned long long)outside->throttled);
+        lwp_followed_note(followed, text);
+    }
+}
+
+int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_outside_end *end, struct lwp_error *err)
+{
+    const struct lwp_outside_wish *wish = &outside->wish;
+    *end = (struct lwp_outside_end){0};
+    outside->dir = dir;
+    uint64_t begun = outside_clock(CLOCK_MONOTONIC), own_before = outside_clock(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t from = begun + (uint64_t)(wish->delay_s * 1e9);
+    bool over = false;
+    while (!over && wish->delay_s > 0 && outside_clock(CLOCK_MONOTONIC) < from) {
+        outside_wait(outside, from, end);
+        over = end->ended_by || end->process_ended;
+    }
+    struct lwp_followed *first = lwp_followed_new(dir, wish->pid, err);
+    if (!first)
+        return err->status;
+    *lwp_map_at(&outside->followed_index, (uint64_t)wish->pid) = 0;
+    LWP_GROW(&outside->followed, outside->followed_count, &outside->followed_room);
+    outside->followed[outside->followed_count++] = first;
+    begun = outside_clock(CLOCK_MONOTONIC);
+    uint64_t until = wish->duration_s > 0 ? begun + (uint64_t)(wish->duration_s * 1e9) : 0;
+    lwp_events_switch(&outside->events, true);
+    while (!over) {
+        over = outside_wait(outside, until, end);
+        outside_drain(outside);
+        refresh_all(outside, outside_clock(CLOCK_MONOTONIC), false);
+    }
+    lwp_events_switch(&outside->events, false);
+    uint64_t now = outside_clock(CLOCK_MONOTONIC);
+    refresh_all(outside, now, true);
+    outside_drain(outside);
+    outside->own_ns = outside_clock(CLOCK_PROCESS_CPUTIME_ID) - own_before;
+    struct lwp_followed *shown = outside->followed[lwp_map_get(&outside->followed_index, (uint64_t)wish->pid)];
+    end->memory_unreadable = shown && shown->remote.unreadable;
+    if (shown)
+        shown->lost += outside->lost;
+    outside_say(outside, shown);
+    for (size_t i = 0; i < outside->followed_count; i++)
+        if (outside->followed[i])
+            followed_end(outside, outside->followed[i]->pid, now);
+    end->wall_s = (double)(now - begun) * 1e-9;
+    end->cpu_s = (double)outside->cpu_ns * 1e-9;
+    end->processes = (unsigned)outside->followed_count;
+    end->samples = outside->samples;
+    end->with_address = outside->with_address;
+    end->lost = outside->lost;
+    end->throttled = outside->throttled;
+    return LWP_OK;
+}

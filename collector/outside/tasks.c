@@ -1,0 +1,102 @@
+#include "collector/outside/tasks.h"
+
+#include "base/arena.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROCESSES_MAX = 1 << 16 };
+
+void lwp_tasks_free(struct lwp_tasks *tasks)
+{
+    free(tasks->items);
+    *tasks = (struct lwp_tasks){0};
+}
+
+static bool tasks_have(const struct lwp_tasks *tasks, pid_t task)
+{
+    for (size_t i = 0; i < tasks->count; i++)
+        if (tasks->items[i] == task)
+            return true;
+    return false;
+}
+
+bool lwp_tasks_of_process(struct lwp_tasks *tasks, pid_t pid)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return false;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (entry->d_name[0] != '.')
+            LWP_APPEND(&tasks->items, &tasks->count, &tasks->room, (pid_t)atoi(entry->d_name));
+    closedir(folder);
+    return true;
+}
+
+static void tasks_add_children(struct lwp_tasks *processes, pid_t pid)
+{
+    struct lwp_tasks threads = {0};
+    lwp_tasks_of_process(&threads, pid);
+    for (size_t i = 0; i < threads.count; i++) {
+        char path[64];
+        int child;
+        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)threads.items[i]);
+        FILE *list = fopen(path, "re");
+        while (list && fscanf(list, "%d", &child) == 1)
+            if (processes->count < PROCESSES_MAX && !tasks_have(processes, child))
+                LWP_APPEND(&processes->items, &processes->count, &processes->room, child);
+        if (list)
+            fclose(list);
+    }
+    lwp_tasks_free(&threads);
+}
+
+void lwp_tasks_processes(struct lwp_tasks *processes, pid_t pid, bool children)
+{
+    LWP_APPEND(&processes->items, &processes->count, &processes->room, pid);
+    for (size_t i = processes->count - 1; children && i < processes->count; i++)
+        tasks_add_children(processes, processes->items[i]);
+}
+
+static pid_t task_process(pid_t tid)
+{
+    char path[32], line[256];
+    int pid = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status) && sscanf(line, "Tgid: %d", &pid) != 1)
+        ;
+    if (status)
+        fclose(status);
+    return pid;
+}
+
+int lwp_tasks_check(pid_t *pid, struct lwp_error *err)
+{
+    char path[32];
+    unsigned char head[EI_NIDENT] = {0};
+    pid_t process = task_process(*pid);
+    if (!process)
+        return lwp_error_set(err, LWP_ERR_MISSING, "collect: there is no process %d", (int)*pid);
+    *pid = process;
+    if (process == getpid())
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: process %d is lwp itself", (int)process);
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)process);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: process %d has no program: it has ended, or is a thread of the kernel", (int)process);
+    ssize_t got = fd >= 0 ? read(fd, head, sizeof head) : 0;
+    if (fd >= 0)
+        close(fd);
+    if (got == sizeof head && memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] != ELFCLASS64)
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: process %d is a 32-bit program; lwp profiles 64-bit x86 programs", (int)process);
+    return LWP_OK;
+}

@@ -1,0 +1,28 @@
+/* Which processes and threads there are, as /proc says. */
+#ifndef LWP_COLLECTOR_OUTSIDE_TASKS_H
+#define LWP_COLLECTOR_OUTSIDE_TASKS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Start from zero. */
+struct lwp_tasks {
+    pid_t *items;
+    size_t count, room;
+};
+
+void lwp_tasks_free(struct lwp_tasks *tasks);
+
+/* Adds the threads of a process. False: it has ended. */
+bool lwp_tasks_of_process(struct lwp_tasks *tasks, pid_t pid);
+
+/* Adds the process and, with `children`, its descendants. */
+void lwp_tasks_processes(struct lwp_tasks *processes, pid_t pid, bool children);
+
+/* Whether it is a 64-bit process that can be looked at; else the error says what is in the way. A thread's number stands for its process. */
+int lwp_tasks_check(pid_t *pid, struct lwp_error *err);
+
+#endif
