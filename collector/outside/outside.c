@@ -28,7 +28,7 @@ enum { RECORD_MOST = 1 << 16, FREQUENCY_FIRST = 1000, PASSES_MOST = 100 };
 
 static const uint64_t sample_cost_ns = 25000; /* of an interrupt with its record, where interrupts are dear: in virtual machines */
 static const uint64_t refresh_every_ns = 1000000000;
-static const int wait_most_ms = 200, wait_least_ms = 2;
+static const int wait_most_ms = 200;
 
 struct outside_record {
     uint64_t time;
@@ -47,7 +47,7 @@ struct lwp_outside {
     uint8_t *bytes;
     size_t byte_count, byte_room;
     int signals, process; /* descriptors: of signals to lwp, and of the process's end */
-    int wait_ms;
+    int wait_ms; /* between looks into the rings */
     uint64_t lost, throttled, samples, with_address, cpu_ns, own_ns;
 };
 
@@ -113,7 +113,6 @@ struct lwp_outside *lwp_outside_new(const struct lwp_outside_wish *wish, struct 
     sigaddset(&set, SIGHUP);
     outside->wish = *wish;
     outside->signals = outside->process = -1;
-    outside->wait_ms = 10;
     int status = lwp_tasks_check(&outside->wish.pid, err);
     if (!status && !lwp_insn_init())
         status = lwp_error_set(err, LWP_ERR_MISSING, "collect: libZydis cannot be loaded; 'lwp doctor' says more");
@@ -199,18 +198,14 @@ static uint64_t record_time(const struct perf_event_attr *attr, const struct per
     return time;
 }
 
-/* Moves what is in the rings to the batch. Returns how full the fullest was, in percent. */
-static unsigned records_take(struct lwp_outside *outside)
+/* Moves what is in the rings to the batch. */
+static void records_take(struct lwp_outside *outside)
 {
-    unsigned fullest = 0;
     outside->record_count = outside->byte_count = 0;
     for (size_t i = 0; i < outside->events.cpu_count; i++) {
         struct lwp_perf_ring *ring = &outside->events.cpus[i].ring;
         if (!ring->page)
             continue;
-        uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), there = head - ring->page->data_tail;
-        unsigned percent = (unsigned)(there * 100 / ring->size);
-        fullest = percent > fullest ? percent : fullest;
         for (;;) {
             if (outside->byte_room < outside->byte_count + RECORD_MOST) {
                 outside->byte_room = outside->byte_room * 2 + RECORD_MOST;
@@ -227,7 +222,6 @@ static unsigned records_take(struct lwp_outside *outside)
         }
     }
     qsort(outside->records, outside->record_count, sizeof *outside->records, record_order);
-    return fullest;
 }
 
 static void on_sample(struct lwp_outside *outside, const struct perf_event_header *header, const uint8_t *bytes)
@@ -344,14 +338,22 @@ static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp
     return end->ended_by || end->process_ended || (until && outside_clock(CLOCK_MONOTONIC) >= until);
 }
 
+/* A thread that runs all the time fills a quarter of its CPU's ring meanwhile. */
+static int outside_interval(const struct lwp_outside *outside)
+{
+    const struct perf_event_attr *attr = &outside->events.attr;
+    uint64_t record_bytes = attr->sample_stack_user + 512, least = UINT64_MAX;
+    for (size_t i = 0; i < outside->events.cpu_count; i++)
+        if (outside->events.cpus[i].ring.page && outside->events.cpus[i].ring.size < least)
+            least = outside->events.cpus[i].ring.size;
+    uint64_t most_ms = least / record_bytes * attr->sample_period / 4 / 1000000;
+    return most_ms < 1 ? 1 : most_ms < (uint64_t)wait_most_ms ? (int)most_ms : wait_most_ms;
+}
+
 static void outside_drain(struct lwp_outside *outside)
 {
-    unsigned fullest = records_take(outside);
+    records_take(outside);
     records_read(outside);
-    if (fullest > 25)
-        outside->wait_ms = outside->wait_ms / 2 > wait_least_ms ? outside->wait_ms / 2 : wait_least_ms;
-    else if (fullest < 5)
-        outside->wait_ms = outside->wait_ms * 2 < wait_most_ms ? outside->wait_ms * 2 : wait_most_ms;
 }
 
 static void outside_say(struct lwp_outside *outside, struct lwp_followed *followed)
@@ -394,6 +396,7 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_out
     outside->followed[outside->followed_count++] = first;
     begun = outside_clock(CLOCK_MONOTONIC);
     uint64_t until = wish->duration_s > 0 ? begun + (uint64_t)(wish->duration_s * 1e9) : 0;
+    outside->wait_ms = outside_interval(outside);
     lwp_events_switch(&outside->events, true);
     while (!over) {
         over = outside_wait(outside, until, end);
