@@ -75,16 +75,29 @@ static void put_modules(struct lwp_followed *followed, uint64_t since, uint64_t 
     lwp_code_cache_forget(followed->cache);
 }
 
-/* glibc's arenas for threads: 64 MiB, aligned, of which a part at the end is not used yet. */
-static bool mapping_is_arena(const struct lwp_mappings *mappings, size_t index)
+/* Anonymous memory that the kernel has in several pieces, as after madvise, is one mapping. Returns how many. */
+static size_t mapping_pieces(const struct lwp_mappings *mappings, size_t index, struct lwp_mapping *whole)
 {
-    enum { ARENA = 64 << 20 };
-    const struct lwp_mapping *mapping = &mappings->items[index];
-    if (mapping->path[0] || mapping->start % ARENA)
-        return false;
-    const struct lwp_mapping *rest = index + 1 < mappings->count ? mapping + 1 : NULL;
-    bool reserved = rest && rest->start == mapping->end && !rest->read && !rest->write && !rest->path[0] && rest->end == mapping->start + ARENA;
-    return reserved || mapping->end == mapping->start + ARENA;
+    size_t next = index + 1;
+    *whole = mappings->items[index];
+    while (!whole->path[0] && next < mappings->count && mappings->items[next].start == whole->end && !mappings->items[next].path[0] &&
+           mappings->items[next].read && mappings->items[next].write && !mappings->items[next].execute)
+        whole->end = mappings->items[next++].end;
+    return next - index;
+}
+
+/* The heap of brk(); glibc's arenas for threads, 64 MiB, aligned, of which a part at the end is not used yet; Go's, where its runtime asks
+ * for memory first. */
+static bool mapping_is_heap(const struct lwp_mappings *mappings, const struct lwp_mapping *mapping, size_t next)
+{
+    enum { ARENA = 64 << 20, GO_ARENAS = 0xc0 };
+    if (mapping->path[0])
+        return strncmp(mapping->path, "[heap]", 6) == 0 || strncmp(mapping->path, "[anon: Go: heap", 15) == 0;
+    if (mapping->start >> 32 == GO_ARENAS)
+        return true;
+    const struct lwp_mapping *rest = next < mappings->count ? &mappings->items[next] : NULL;
+    bool reserved = rest && rest->start == mapping->end && !rest->read && !rest->path[0] && rest->end == mapping->start + ARENA;
+    return mapping->start % ARENA == 0 && (reserved || mapping->end == mapping->start + ARENA);
 }
 
 static bool mapping_is_data(struct lwp_followed *followed, const struct lwp_mapping *mapping)
@@ -123,16 +136,18 @@ static void put_blocks(struct lwp_followed *followed, uint64_t since, uint64_t t
     const struct lwp_mappings *mappings = &followed->remote.mappings;
     size_t known = followed->block_count, kept = 0;
     bool *seen = lwp_zeroed(known + 1, sizeof *seen);
-    for (size_t i = 0; i < mappings->count; i++) {
-        const struct lwp_mapping *mapping = &mappings->items[i];
-        if (!mapping_is_data(followed, mapping))
+    for (size_t i = 0, pieces; i < mappings->count; i += pieces) {
+        struct lwp_mapping mapping = mappings->items[i];
+        pieces = 1;
+        if (!mapping_is_data(followed, &mapping))
             continue;
-        const struct lwp_followed_block key = {.start = mapping->start}, *found =
+        pieces = mapping_pieces(mappings, i, &mapping);
+        const struct lwp_followed_block key = {.start = mapping.start}, *found =
             bsearch(&key, followed->blocks, known, sizeof key, block_order);
-        if (found && found->end == mapping->end)
+        if (found && found->end == mapping.end)
             seen[found - followed->blocks] = true;
         else
-            put_block(followed, mapping, strncmp(mapping->path, "[heap]", 6) == 0 || mapping_is_arena(mappings, i), found ? time : since);
+            put_block(followed, &mapping, mapping_is_heap(mappings, &mapping, i + pieces), found ? time : since);
     }
     for (size_t i = 0; i < followed->block_count; i++) {
         if (i < known && !seen[i])
