@@ -62,6 +62,7 @@ int lwp_events_init(struct lwp_events *events, uint64_t period_ns, bool children
                  .inherit_thread = !children,
                  .mmap = 1,
                  .mmap2 = 1,
+                 .mmap_data = children, /* one that has ended cannot be asked any more */
                  .comm = 1,
                  .comm_exec = 1,
                  .task = 1,

@@ -180,16 +180,21 @@ static void followed_cpu_time(struct lwp_followed *followed)
     followed->system_ns = system * tick_ns;
 }
 
-void lwp_followed_refresh(struct lwp_followed *followed, uint64_t time)
+static void followed_look(struct lwp_followed *followed, const struct lwp_mappings *recorded, uint64_t time)
 {
     uint64_t since = followed->refreshed_ns ? followed->refreshed_ns : time;
     followed->refreshed_ns = time;
     followed->stale = false;
     followed_cpu_time(followed);
-    if (!lwp_remote_refresh(&followed->remote))
+    if (!lwp_remote_refresh(&followed->remote, recorded))
         return;
     put_modules(followed, since, time);
     put_blocks(followed, since, time);
+}
+
+void lwp_followed_refresh(struct lwp_followed *followed, uint64_t time)
+{
+    followed_look(followed, NULL, time);
 }
 
 static uint32_t followed_parent(pid_t pid)
@@ -238,7 +243,7 @@ static bool followed_folder(struct lwp_followed *followed, const char *dir, stru
     return false;
 }
 
-struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, struct lwp_error *err)
+struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, const struct lwp_mappings *recorded, bool born, struct lwp_error *err)
 {
     struct lwp_followed *followed = lwp_zeroed(1, sizeof *followed);
     uint64_t time = followed_clock(CLOCK_MONOTONIC);
@@ -257,9 +262,9 @@ struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, struct lwp_err
     }
     followed->paths.file = &followed->file;
     put_process(followed, time);
-    lwp_followed_refresh(followed, time);
-    followed->user_first_ns = followed->user_ns;
-    followed->system_first_ns = followed->system_ns;
+    followed_look(followed, recorded, time);
+    followed->user_first_ns = born ? 0 : followed->user_ns;
+    followed->system_first_ns = born ? 0 : followed->system_ns;
     return followed;
 }
 
@@ -344,13 +349,19 @@ void lwp_followed_thread_end(struct lwp_followed *followed, pid_t tid, uint64_t 
     thread->base_known = false; /* another one may get the number */
 }
 
+uint64_t lwp_followed_user_ns(const struct lwp_followed *followed)
+{
+    uint64_t seen = followed->user_ns - followed->user_first_ns; /* when it was last looked at; it may have ended long before the next look */
+    return seen > followed->weight_ns ? seen : followed->weight_ns;
+}
+
 void lwp_followed_close(struct lwp_followed *followed, uint64_t time, uint64_t own_ns)
 {
     for (size_t i = 0; i < followed->thread_count; i++)
         thread_close(&followed->threads[i]);
     if (followed->file.header) {
         lwps_put_totals(&followed->file, &(struct lwps_totals){.time = time,
-                                                               .user_ns = followed->user_ns - followed->user_first_ns,
+                                                               .user_ns = lwp_followed_user_ns(followed),
                                                                .system_ns = followed->system_ns - followed->system_first_ns,
                                                                .own_ns = own_ns,
                                                                .samples = followed->samples,

@@ -48,11 +48,13 @@ struct lwp_followed {
     uint32_t random;
     uint64_t samples, with_address, lost;
     uint64_t user_ns, system_ns, user_first_ns, system_first_ns; /* CPU time; when it began to be followed */
+    uint64_t weight_ns; /* of the samples */
     bool stale; /* there may be a new library */
 };
 
-/* Reads what is mapped and makes the files. NULL: `err` says why. `dir` is the result directory. */
-struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, struct lwp_error *err);
+/* Reads what is mapped and makes the files. NULL: `err` says why. `dir` is the result directory. `recorded`: what is mapped if the process
+ * has ended already; `born`: it has begun since lwp samples. */
+struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, const struct lwp_mappings *recorded, bool born, struct lwp_error *err);
 
 /* Looks again at what is mapped, and at the CPU time. */
 void lwp_followed_refresh(struct lwp_followed *followed, uint64_t time);
@@ -64,6 +66,9 @@ struct lwp_followed_thread *lwp_followed_thread(struct lwp_followed *followed, p
 void lwp_followed_thread_end(struct lwp_followed *followed, pid_t tid, uint64_t time);
 
 void lwp_followed_note(struct lwp_followed *followed, const char *text);
+
+/* CPU time in user space while it was followed. */
+uint64_t lwp_followed_user_ns(const struct lwp_followed *followed);
 
 /* Writes the totals, with what lwp itself cost, closes the files and frees it. */
 void lwp_followed_close(struct lwp_followed *followed, uint64_t time, uint64_t own_ns);

@@ -9,6 +9,12 @@
 
 enum { MAPPINGS_MAX = 1 << 20 };
 
+static bool mapping_is_file(const char *path)
+{
+    return path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) && strncmp(path, "/dev/zero", 9) && strncmp(path, "/SYSV", 5) &&
+           strncmp(path, "/anon_hugepage", 14);
+}
+
 /* "start-end rwxp offset major:minor inode   path" */
 static bool mapping_parse(char *line, struct lwp_mapping *mapping)
 {
@@ -22,22 +28,9 @@ static bool mapping_parse(char *line, struct lwp_mapping *mapping)
     mapping->write = rights[1] == 'w';
     mapping->execute = rights[2] == 'x';
     mapping->shared = rights[3] == 's';
-    mapping->file = line[path] == '/' && line[path + 1] != '/' && strncmp(line + path, "/memfd:", 7) && strncmp(line + path, "/dev/zero", 9) &&
-                    strncmp(line + path, "/SYSV", 5) && strncmp(line + path, "/anon_hugepage", 14);
+    mapping->file = mapping_is_file(line + path);
     mapping->path = lwp_allocated(strdup(line + path));
     return true;
-}
-
-static void mappings_keep_uses(struct lwp_mappings *mappings, const struct lwp_mappings *before)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < mappings->count; i++) {
-        struct lwp_mapping *mapping = &mappings->items[i];
-        while (at < before->count && before->items[at].start < mapping->start)
-            at++;
-        if (at < before->count && before->items[at].start == mapping->start && strcmp(before->items[at].path, mapping->path) == 0)
-            mapping->use = before->items[at].use;
-    }
 }
 
 bool lwp_mappings_read(struct lwp_mappings *mappings, pid_t pid)
@@ -60,10 +53,46 @@ bool lwp_mappings_read(struct lwp_mappings *mappings, pid_t pid)
     fclose(maps);
     if (!now.count) /* a zombie's */
         return false;
-    mappings_keep_uses(&now, mappings);
     lwp_mappings_free(mappings);
     *mappings = now;
     return true;
+}
+
+static void mapping_append(struct lwp_mappings *mappings, const struct lwp_mapping *mapping, uint64_t start, uint64_t end)
+{
+    if (start >= end || mappings->count >= MAPPINGS_MAX)
+        return;
+    struct lwp_mapping part = *mapping;
+    part.offset += start - mapping->start;
+    part.start = start;
+    part.end = end;
+    part.file = mapping_is_file(mapping->path);
+    part.path = lwp_allocated(strdup(mapping->path));
+    LWP_APPEND(&mappings->items, &mappings->count, &mappings->room, part);
+}
+
+void lwp_mappings_put(struct lwp_mappings *mappings, const struct lwp_mapping *mapping)
+{
+    struct lwp_mappings now = {0};
+    size_t i = 0;
+    for (; i < mappings->count && mappings->items[i].start < mapping->start; i++) {
+        const struct lwp_mapping *before = &mappings->items[i];
+        mapping_append(&now, before, before->start, before->end < mapping->start ? before->end : mapping->start);
+    }
+    mapping_append(&now, mapping, mapping->start, mapping->end);
+    for (i -= i > 0; i < mappings->count; i++) {
+        const struct lwp_mapping *after = &mappings->items[i];
+        mapping_append(&now, after, after->start > mapping->end ? after->start : mapping->end, after->end);
+    }
+    lwp_mappings_free(mappings);
+    *mappings = now;
+}
+
+void lwp_mappings_copy(struct lwp_mappings *to, const struct lwp_mappings *from)
+{
+    *to = (struct lwp_mappings){0};
+    for (size_t i = 0; i < from->count; i++)
+        mapping_append(to, &from->items[i], from->items[i].start, from->items[i].end);
 }
 
 void lwp_mappings_free(struct lwp_mappings *mappings)

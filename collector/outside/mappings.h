@@ -12,7 +12,6 @@ struct lwp_mapping {
     bool read, write, execute, shared;
     bool file;    /* of a file with a path; else anonymous, or a name in brackets */
     char *path;   /* "" if anonymous */
-    uint32_t use; /* the owner's, 0 at first; kept over a refresh for a mapping with the same start and path */
 };
 
 /* Start from zero. Ascending addresses. */
@@ -24,6 +23,10 @@ struct lwp_mappings {
 /* Reads them again. False: the process is gone, or may not be looked at (errno). */
 bool lwp_mappings_read(struct lwp_mappings *mappings, pid_t pid);
 void lwp_mappings_free(struct lwp_mappings *mappings);
+
+/* Adds one, in place of what lies there; its path is copied, and says whether it is a file. */
+void lwp_mappings_put(struct lwp_mappings *mappings, const struct lwp_mapping *mapping);
+void lwp_mappings_copy(struct lwp_mappings *to, const struct lwp_mappings *from);
 
 /* The one that holds the address, or NULL. */
 struct lwp_mapping *lwp_mappings_at(const struct lwp_mappings *mappings, uint64_t address);

@@ -10,6 +10,7 @@
 #include "collector/code/insn.h"
 #include "collector/outside/events.h"
 #include "collector/outside/followed.h"
+#include "collector/outside/recorded_mappings.h"
 #include "collector/outside/sample.h"
 #include "collector/outside/tasks.h"
 
@@ -41,6 +42,7 @@ struct lwp_outside {
     struct lwp_followed **followed;
     size_t followed_count, followed_room;
     struct lwp_map followed_index; /* pid -> followed[] */
+    struct lwp_recorded_mappings recorded; /* of child processes */
     const char *dir;
     struct outside_record *records;
     size_t record_count, record_room;
@@ -143,6 +145,7 @@ void lwp_outside_free(struct lwp_outside *outside)
     free(outside->records);
     free(outside->bytes);
     lwp_map_fini(&outside->followed_index);
+    lwp_recorded_free(&outside->recorded);
     free(outside);
 }
 
@@ -154,13 +157,25 @@ static struct lwp_followed *followed_at(struct lwp_outside *outside, pid_t pid)
     if (*at != LWP_MAP_NONE)
         return outside->followed[*at];
     struct lwp_error err;
-    struct lwp_followed *followed = lwp_followed_new(outside->dir, pid, &err);
+    const struct lwp_recorded_process *recorded = lwp_recorded_of(&outside->recorded, pid);
+    struct lwp_followed *followed =
+        lwp_followed_new(outside->dir, pid, recorded ? &recorded->mappings : NULL, recorded && recorded->fresh, &err);
     if (!followed)
         lwp_log(LWP_LOG_WARNING, "%s; process %d is left out", err.text, (int)pid);
     *at = (uint32_t)outside->followed_count;
     LWP_GROW(&outside->followed, outside->followed_count, &outside->followed_room);
     outside->followed[outside->followed_count++] = followed;
     return followed;
+}
+
+/* Those that run already: later they may have ended before their first sample is looked at. */
+static void follow_children(struct lwp_outside *outside)
+{
+    struct lwp_tasks processes = {0};
+    lwp_tasks_processes(&processes, outside->wish.pid, outside->wish.children);
+    for (size_t i = 0; i < processes.count; i++)
+        followed_at(outside, processes.items[i]);
+    lwp_tasks_free(&processes);
 }
 
 static void followed_end(struct lwp_outside *outside, pid_t pid, uint64_t time)
@@ -171,7 +186,7 @@ static void followed_end(struct lwp_outside *outside, pid_t pid, uint64_t time)
         return;
     outside->samples += followed->samples;
     outside->with_address += followed->with_address;
-    outside->cpu_ns += followed->user_ns + followed->system_ns - followed->user_first_ns - followed->system_first_ns;
+    outside->cpu_ns += lwp_followed_user_ns(followed) + followed->system_ns - followed->system_first_ns;
     uint64_t own_ns = pid == outside->wish.pid ? outside->own_ns : 0;
     lwp_followed_close(followed, time, own_ns + followed->samples * sample_cost_ns);
     outside->followed[at] = NULL;
@@ -257,20 +272,38 @@ static void on_exit_record(struct lwp_outside *outside, const uint8_t *bytes)
     if (at != LWP_MAP_NONE && outside->followed[at])
         lwp_followed_thread_end(outside->followed[at], (pid_t)task.tid, task.time);
     lwp_events_drop(&outside->events, (pid_t)task.tid);
+    if (task.pid == task.tid)
+        lwp_recorded_end(&outside->recorded, (pid_t)task.pid);
 }
 
-/* The process has become another program, or there is a new library. */
-static void on_image(struct lwp_outside *outside, pid_t pid, bool exec, uint64_t time)
+static void on_fork_record(struct lwp_outside *outside, const uint8_t *bytes)
+{
+    struct task_record task;
+    memcpy(&task, bytes, sizeof task);
+    uint32_t at = lwp_map_get(&outside->followed_index, task.parent_pid);
+    const struct lwp_followed *parent = at != LWP_MAP_NONE ? outside->followed[at] : NULL;
+    if (!outside->wish.children || task.pid == task.parent_pid)
+        return;
+    *lwp_map_at(&outside->followed_index, task.pid) = LWP_MAP_NONE; /* another process had the number */
+    lwp_recorded_fork(&outside->recorded, (pid_t)task.parent_pid, (pid_t)task.pid, parent ? &parent->remote.mappings : NULL);
+}
+
+/* The process has become another program. */
+static void on_exec_record(struct lwp_outside *outside, pid_t pid, uint64_t time)
+{
+    bool sampled = lwp_map_get(&outside->followed_index, (uint64_t)pid) != LWP_MAP_NONE;
+    followed_end(outside, pid, time);
+    if (sampled)
+        *lwp_map_at(&outside->followed_index, (uint64_t)pid) = LWP_MAP_NONE;
+    lwp_recorded_exec(&outside->recorded, pid, sampled);
+}
+
+static void on_mapping_record(struct lwp_outside *outside, const struct perf_event_header *header, const uint8_t *bytes, pid_t pid)
 {
     uint32_t at = lwp_map_get(&outside->followed_index, (uint64_t)pid);
-    if (at == LWP_MAP_NONE || !outside->followed[at])
-        return;
-    if (!exec) {
-        outside->followed[at]->stale = true;
-        return;
-    }
-    followed_end(outside, pid, time);
-    *lwp_map_at(&outside->followed_index, (uint64_t)pid) = LWP_MAP_NONE;
+    lwp_recorded_map(&outside->recorded, bytes, header->size - sizeof *header);
+    if (at != LWP_MAP_NONE && outside->followed[at] && !(header->misc & PERF_RECORD_MISC_MMAP_DATA))
+        outside->followed[at]->stale = true; /* a library, perhaps where another one was */
 }
 
 static void records_read(struct lwp_outside *outside)
@@ -300,10 +333,14 @@ static void records_read(struct lwp_outside *outside)
             if (header.size >= sizeof header + sizeof(struct task_record))
                 on_exit_record(outside, bytes);
             break;
-        case PERF_RECORD_MMAP2: on_image(outside, (pid_t)pid, false, outside->records[i].time); break;
+        case PERF_RECORD_FORK:
+            if (header.size >= sizeof header + sizeof(struct task_record))
+                on_fork_record(outside, bytes);
+            break;
+        case PERF_RECORD_MMAP2: on_mapping_record(outside, &header, bytes, (pid_t)pid); break;
         case PERF_RECORD_COMM:
             if (header.misc & PERF_RECORD_MISC_COMM_EXEC)
-                on_image(outside, (pid_t)pid, true, outside->records[i].time);
+                on_exec_record(outside, (pid_t)pid, outside->records[i].time);
             break;
         default: break;
         }
@@ -388,12 +425,13 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_out
         outside_wait(outside, from, end);
         over = end->ended_by || end->process_ended;
     }
-    struct lwp_followed *first = lwp_followed_new(dir, wish->pid, err);
+    struct lwp_followed *first = lwp_followed_new(dir, wish->pid, NULL, false, err);
     if (!first)
         return err->status;
     *lwp_map_at(&outside->followed_index, (uint64_t)wish->pid) = 0;
     LWP_GROW(&outside->followed, outside->followed_count, &outside->followed_room);
     outside->followed[outside->followed_count++] = first;
+    follow_children(outside);
     begun = outside_clock(CLOCK_MONOTONIC);
     uint64_t until = wish->duration_s > 0 ? begun + (uint64_t)(wish->duration_s * 1e9) : 0;
     outside->wait_ms = outside_interval(outside);

@@ -140,10 +140,13 @@ static void remote_add_module(struct lwp_remote *remote, const struct lwp_mappin
     remote->modules[remote->module_count++] = module;
 }
 
-bool lwp_remote_refresh(struct lwp_remote *remote)
+bool lwp_remote_refresh(struct lwp_remote *remote, const struct lwp_mappings *recorded)
 {
-    if (!lwp_mappings_read(&remote->mappings, remote->pid))
-        return false;
+    if (!lwp_mappings_read(&remote->mappings, remote->pid)) {
+        if (remote->mappings.count || !recorded)
+            return false;
+        lwp_mappings_copy(&remote->mappings, recorded);
+    }
     size_t before = remote->module_count;
     bool gone = false;
     for (size_t i = 0; i < remote->mappings.count; i++) {

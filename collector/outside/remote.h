@@ -46,8 +46,8 @@ void lwp_remote_init(struct lwp_remote *remote, pid_t pid);
 void lwp_remote_fini(struct lwp_remote *remote);
 
 /* Reads the mappings again; new files become modules, those that are gone are marked. False: the process has ended or may not be
- * looked at (errno). */
-bool lwp_remote_refresh(struct lwp_remote *remote);
+ * looked at: then, if nothing is known of it yet, `recorded` is taken (NULL: nothing). */
+bool lwp_remote_refresh(struct lwp_remote *remote, const struct lwp_mappings *recorded);
 
 /* NULL: none is there. */
 struct lwp_remote_module *lwp_remote_module_at(struct lwp_remote *remote, uint64_t address);

@@ -149,5 +149,6 @@ void lwp_outside_sample(struct lwp_followed *followed, const struct perf_event_a
         return;
     }
     followed->samples++;
+    followed->weight_ns += from->period;
     followed->with_address += known;
 }
