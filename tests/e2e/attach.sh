@@ -1,0 +1,101 @@
+#!/bin/bash
+# lwp collect -p samples a process that runs: threads old and new, a static program, a program that becomes another one. Addresses are
+# right, structures and fields are found, the process goes on as if nothing had been.
+set -u
+cd "$TMP" || exit 1
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+collect() { "$LWP" collect --no-measure "$@"; }
+
+# Nobody to attach to: one sentence, and no result.
+"$LWP" collect -p 999999999 -o none > out 2>&1 && fail "a number that is no process's"
+"$LWP" collect -p 2147483 -o none > out 2>&1
+[ $? = 125 ] && [ "$(wc -l < out)" = 1 ] && grep -q 'no process 2147483' out || { fail "no such process"; cat out; }
+"$LWP" collect --children -o none true > out 2>&1 && fail "--children without -p"
+"$LWP" collect -p $$ --detect layout -o none > out 2>&1 && fail "--detect with -p"
+[ ! -e none ] || fail "a result of nothing"
+
+# The labelled loops, whose truth is known: a shell that becomes them while it is sampled.
+build() { $CC -std=gnu11 -D_GNU_SOURCE= -O2 -I"$SRC" -I"$BUILD" "$@" || exit 1; }
+build -o loops "$SRC/tests/skid/loops.c" "$SRC/tests/skid/loops.S"
+bash -c 'kill -STOP $$; exec ./loops truth 0.04' > loops.out 2>&1 &
+process=$!
+until grep -q '^State:.T' /proc/$process/status; do sleep 0.01; done
+collect -F 4000 --max-overhead 50 --no-analyze -o skid -p $process 2> skid.err &
+collector=$!
+until [ -e skid/p$process/process.lwps ]; do kill -0 $collector || { cat skid.err; exit 1; }; sleep 0.01; done
+kill -CONT $process
+wait $process
+wait $collector || fail "the process's end is no error"
+for file in skid/p$process.1/t*.lwps; do "$LWP" dump "$file"; done > dump
+python3 - << 'P' || { fail "addresses"; cat skid.err; }
+import collections, re, sys
+truth = collections.defaultdict(list)
+for line in open("truth"):
+    if line.startswith("access "):
+        ip, low, size, element, offset = (int(word, 16) for word in line.split()[1:6])
+        truth[ip].append((low, size, element, offset))
+known = wrong = 0
+for ip, address in re.findall(r"^  access ip (\w+) .* address ([0-9a-f]+)$", open("dump").read(), re.M):
+    ip, address = int(ip, 16), int(address, 16)
+    if ip in truth:
+        known += 1
+        right = any(not size or low <= address < low + size and (not element or (address - low) % element == offset)
+                    for low, size, element, offset in truth[ip])
+        wrong += not right
+        if not right and wrong < 5:
+            print("at %x: %x" % (ip, address), truth[ip])
+print(known, "addresses,", wrong, "wrong")
+sys.exit(wrong > 0 or known < 1000)
+P
+
+# A multi-threaded program, whose threads come and go; then the same one linked statically.
+for kind in "" -static; do
+    $CC -O2 -g -pthread $kind -o attached "$SRC/tests/programs/attached.c" || exit 1
+    for seconds in 0.3 2 5; do
+        rm -rf r
+        ./attached $seconds 2 > answers &
+        process=$!
+        sleep $seconds
+        collect --duration $seconds -o r -p $process > out 2> err || { fail "status"; cat err; }
+        taken=$(for file in r/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample ')
+        wait $process || fail "the program ended otherwise"
+        grep -q '^wrong answers: 0$' answers || { fail "answers"; cat answers; }
+        [ "$taken" -lt 200 ] || break # a busy machine: longer
+    done
+    [ "$(ls r/p*/t*.lwps | wc -l)" -ge 2 ] || fail "threads"
+    python3 - "$kind" <<'P' || failed=1
+import json, sys
+result = json.load(open("r/analysis.json"))
+found = {o["type"]: o for o in result["objects"] if o["share"] > 0.02}
+bad = 0
+for name, size, kind, used in (("struct node", 32, "heap", {"next", "value"}), ("struct cell", 24, "mmap", {"c"})):
+    o = found.get(name)
+    fields = {f["name"] for f in o["fields"] if f["share"] > 0.001} if o and o["fields"] else None
+    if not o or o["element_bytes"] != size or o["kind"] != kind or not fields or not fields <= used:
+        bad = 1
+        print("FAILED:", sys.argv[1], name, o and (o["kind"], o["element_bytes"], fields), sorted(found, key=str))
+if result["run"]["exit"] != {"code": None, "signal": None}:
+    bad = 1
+    print("FAILED: an exit status that nobody saw")
+sys.exit(bad)
+P
+done
+
+# SIGTERM to lwp ends the sampling, not the process; nothing is left in it.
+./attached 0.8 > answers &
+process=$!
+sleep 0.3
+ls /proc/$process/fd > files
+grep -E '^Sig(Blk|Ign|Cgt)' /proc/$process/status > signals
+"$LWP" collect --no-analyze -q -o detached -p $process 2> err &
+collector=$!
+until [ -e detached/p$process/process.lwps ]; do kill -0 $collector || { cat err; exit 1; }; sleep 0.01; done
+kill -TERM $collector
+wait $collector || { fail "SIGTERM"; cat err; }
+ls /proc/$process/fd | diff files - || fail "descriptors"
+grep -E '^Sig(Blk|Ign|Cgt)' /proc/$process/status | diff signals - || fail "signals"
+grep -q "detached\|liblwp" /proc/$process/maps && fail "something of lwp is mapped"
+wait $process && grep -q '^wrong answers: 0$' answers || fail "the process did not go on"
+"$LWP" analyze -q detached || fail "the result of a short time"
+exit $failed
