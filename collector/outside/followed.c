@@ -43,7 +43,7 @@ static bool followed_open(struct lwp_followed *followed, struct lwps_writer *fil
 
 static void put_module(struct lwp_followed *followed, size_t index, uint64_t time)
 {
-    const struct lwp_remote_module *module = &followed->remote.modules[index];
+    const struct lwp_remote_module *module = &followed->interpreter->remote.modules[index];
     struct lwps_module record = {.id = (uint32_t)index + 1,
                                  .time = time,
                                  .start = module->image.start,
@@ -57,7 +57,7 @@ static void put_module(struct lwp_followed *followed, size_t index, uint64_t tim
 
 static void put_modules(struct lwp_followed *followed, uint64_t since, uint64_t time)
 {
-    struct lwp_remote *remote = &followed->remote;
+    struct lwp_remote *remote = &followed->interpreter->remote;
     bool gone = false;
     followed->modules_ended = lwp_allocated(realloc(followed->modules_ended, remote->module_count + 1));
     for (size_t i = 0; i < followed->modules_written; i++)
@@ -71,8 +71,7 @@ static void put_modules(struct lwp_followed *followed, uint64_t since, uint64_t 
     }
     if (!gone)
         return;
-    lwp_unwinder_forget(followed->unwinder);
-    lwp_code_cache_forget(followed->cache);
+    lwp_interpreter_forget(followed->interpreter);
 }
 
 /* Anonymous memory that the kernel has in several pieces, as after madvise, is one mapping. Returns how many. */
@@ -104,7 +103,7 @@ static bool mapping_is_data(struct lwp_followed *followed, const struct lwp_mapp
 {
     if (!mapping->read || mapping->execute || (mapping->path[0] == '[' && strncmp(mapping->path, "[heap]", 6) && strncmp(mapping->path, "[anon", 5)))
         return false;
-    const struct lwp_remote_module *module = lwp_remote_module_at(&followed->remote, mapping->start);
+    const struct lwp_remote_module *module = lwp_remote_module_at(&followed->interpreter->remote, mapping->start);
     if (module && mapping->end <= ((module->image.end + PAGE - 1) & ~(uint64_t)(PAGE - 1)))
         return false; /* a part of the image, its .bss among them */
     return mapping->write || mapping->file;
@@ -133,7 +132,7 @@ static int block_order(const void *a, const void *b)
 /* Between `since` and `time` they were mapped. */
 static void put_blocks(struct lwp_followed *followed, uint64_t since, uint64_t time)
 {
-    const struct lwp_mappings *mappings = &followed->remote.mappings;
+    const struct lwp_mappings *mappings = &followed->interpreter->remote.mappings;
     size_t known = followed->block_count, kept = 0;
     bool *seen = lwp_zeroed(known + 1, sizeof *seen);
     for (size_t i = 0, pieces; i < mappings->count; i += pieces) {
@@ -186,7 +185,7 @@ static void followed_look(struct lwp_followed *followed, const struct lwp_mappin
     followed->refreshed_ns = time;
     followed->stale = false;
     followed_cpu_time(followed);
-    if (!lwp_remote_refresh(&followed->remote, recorded))
+    if (!lwp_remote_refresh(&followed->interpreter->remote, recorded))
         return;
     put_modules(followed, since, time);
     put_blocks(followed, since, time);
@@ -248,11 +247,8 @@ struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, const struct l
     struct lwp_followed *followed = lwp_zeroed(1, sizeof *followed);
     uint64_t time = followed_clock(CLOCK_MONOTONIC);
     followed->pid = pid;
-    followed->random = (uint32_t)pid * 2654435761u | 1;
-    lwp_remote_init(&followed->remote, pid);
-    followed->cache = lwp_code_cache_new(&followed->remote.program);
-    followed->unwinder = lwp_unwinder_new(&followed->remote);
-    if (!followed->cache)
+    followed->interpreter = lwp_interpreter_new(pid);
+    if (!followed->interpreter)
         lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
     else if (followed_folder(followed, dir, err) && !followed_open(followed, &followed->file, followed->folder, "process.lwps", 0))
         lwp_error_errno(err, "cannot write %s/process.lwps", followed->folder);
@@ -346,7 +342,7 @@ void lwp_followed_thread_end(struct lwp_followed *followed, pid_t tid, uint64_t 
     if (thread->open)
         lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = time});
     thread_close(thread);
-    thread->base_known = false; /* another one may get the number */
+    thread->base = thread->base_tries = 0; /* another one may get the number */
 }
 
 uint64_t lwp_followed_user_ns(const struct lwp_followed *followed)
@@ -370,9 +366,7 @@ void lwp_followed_close(struct lwp_followed *followed, uint64_t time, uint64_t o
         lwps_paths_free(&followed->paths);
         lwps_writer_close(&followed->file);
     }
-    lwp_unwinder_free(followed->unwinder);
-    lwp_code_cache_free(followed->cache);
-    lwp_remote_fini(&followed->remote);
+    lwp_interpreter_free(followed->interpreter);
     lwp_map_fini(&followed->thread_index);
     free(followed->threads);
     free(followed->blocks);

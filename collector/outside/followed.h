@@ -3,9 +3,7 @@
 #define LWP_COLLECTOR_OUTSIDE_FOLLOWED_H
 
 #include "base/error.h"
-#include "collector/code/predecessors.h"
-#include "collector/outside/remote.h"
-#include "collector/outside/unwinder.h"
+#include "collector/outside/interpreter.h"
 #include "format/paths.h"
 #include "format/writer.h"
 
@@ -15,7 +13,8 @@
 struct lwp_followed_thread {
     pid_t tid;
     unsigned generation; /* of its file, which is closed when too many are open */
-    bool open, base_known;
+    bool open;
+    unsigned base_tries;
     uint64_t base;       /* of FS; 0: not known */
     uint64_t used;       /* turn of its last sample */
     struct lwps_writer file;
@@ -29,10 +28,8 @@ struct lwp_followed_block {
 };
 
 struct lwp_followed {
-    struct lwp_remote remote;
+    struct lwp_interpreter *interpreter;
     pid_t pid;
-    struct lwp_unwinder *unwinder;
-    struct lwp_code_cache *cache;
     char *folder;
     struct lwps_writer file; /* process.lwps */
     struct lwps_paths paths; /* of mappings */
@@ -45,7 +42,6 @@ struct lwp_followed {
     size_t thread_count, thread_room;
     struct lwp_map thread_index; /* tid -> threads[] */
     uint64_t turn, refreshed_ns;
-    uint32_t random;
     uint64_t samples, with_address, lost;
     uint64_t user_ns, system_ns, user_first_ns, system_first_ns; /* CPU time; when it began to be followed */
     uint64_t weight_ns; /* of the samples */

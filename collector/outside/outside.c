@@ -285,7 +285,7 @@ static void on_fork_record(struct lwp_outside *outside, const uint8_t *bytes)
     if (!outside->wish.children || task.pid == task.parent_pid)
         return;
     *lwp_map_at(&outside->followed_index, task.pid) = LWP_MAP_NONE; /* another process had the number */
-    lwp_recorded_fork(&outside->recorded, (pid_t)task.parent_pid, (pid_t)task.pid, parent ? &parent->remote.mappings : NULL);
+    lwp_recorded_fork(&outside->recorded, (pid_t)task.parent_pid, (pid_t)task.pid, parent ? &parent->interpreter->remote.mappings : NULL);
 }
 
 /* The process has become another program. */
@@ -400,7 +400,7 @@ static void outside_say(struct lwp_outside *outside, struct lwp_followed *follow
         return;
     lwp_followed_note(followed, "Sampled from outside, without lwp's library in the program: where heap blocks were allocated is not known, nor "
                                 "are redundancy, sharing and communication.");
-    if (followed->remote.unreadable)
+    if (followed->interpreter->remote.unreadable)
         lwp_followed_note(followed, "The process's memory could not be read (ptrace is restricted, see kernel.yama.ptrace_scope): thread-local "
                                     "variables are not known.");
     if (outside->lost) {
@@ -447,7 +447,7 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_out
     outside_drain(outside);
     outside->own_ns = outside_clock(CLOCK_PROCESS_CPUTIME_ID) - own_before;
     struct lwp_followed *shown = outside->followed[lwp_map_get(&outside->followed_index, (uint64_t)wish->pid)];
-    end->memory_unreadable = shown && shown->remote.unreadable;
+    end->memory_unreadable = shown && shown->interpreter->remote.unreadable;
     if (shown)
         shown->lost += outside->lost;
     outside_say(outside, shown);

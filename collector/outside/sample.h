@@ -1,5 +1,4 @@
-/* From a record of the kernel's to a sample record: the same model as of the light engine's (collector/code/charge.c), but for
- * breakpoints and watchpoints, which a process cannot be given from outside in time. */
+/* A sample of a followed process: looks at what it needs, and writes it. */
 #ifndef LWP_COLLECTOR_OUTSIDE_SAMPLE_H
 #define LWP_COLLECTOR_OUTSIDE_SAMPLE_H
 
