@@ -12,6 +12,7 @@
 #include "collector/outside/followed.h"
 #include "collector/outside/recorded_mappings.h"
 #include "collector/outside/sample.h"
+#include "collector/outside/sample_cost.h"
 #include "collector/outside/tasks.h"
 
 #include <errno.h>
@@ -25,10 +26,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RECORD_MOST = 1 << 16, FREQUENCY_FIRST = 1000, PASSES_MOST = 100 };
+enum { RECORD_MOST = 1 << 16, FREQUENCY_FIRST = 1000, FIRST_PERIOD_NS = 1000003, PASSES_MOST = 100 };
 
-static const uint64_t sample_cost_ns = 25000; /* of an interrupt with its record, where interrupts are dear: in virtual machines */
-static const uint64_t refresh_every_ns = 1000000000;
+static const uint64_t look_ns = 10000; /* that lwp needs to look at a sample, at first */
+static const uint64_t refresh_every_ns = 1000000000, review_least_ns = 200000000;
 static const int wait_most_ms = 200;
 
 struct outside_record {
@@ -50,6 +51,10 @@ struct lwp_outside {
     size_t byte_count, byte_room;
     int signals, process; /* descriptors: of signals to lwp, and of the process's end */
     int wait_ms; /* between looks into the rings */
+    uint64_t cost_ns; /* of a sample, for the thread that is sampled */
+    struct {
+        uint64_t own_ns, samples, cpu_ns, time;
+    } review; /* what it was when the period was last reviewed */
     uint64_t lost, throttled, samples, with_address, cpu_ns, own_ns;
 };
 
@@ -98,9 +103,9 @@ static int open_all(struct lwp_outside *outside, struct lwp_error *err)
     return LWP_OK;
 }
 
-static uint64_t outside_period(const struct lwp_outside_wish *wish)
+static uint64_t outside_period(const struct lwp_outside_wish *wish, uint64_t cost_ns)
 {
-    double most = wish->max_overhead / 100 * 1e9 / (double)sample_cost_ns, frequency = wish->frequency > 0 ? wish->frequency : FREQUENCY_FIRST;
+    double most = wish->max_overhead / 100 * 1e9 / (double)(cost_ns + look_ns), frequency = wish->frequency > 0 ? wish->frequency : FREQUENCY_FIRST;
     frequency = frequency < most ? frequency : most;
     return (uint64_t)(1e9 / frequency) | 3; /* not round: programs have rhythms, too */
 }
@@ -119,8 +124,10 @@ struct lwp_outside *lwp_outside_new(const struct lwp_outside_wish *wish, struct 
     if (!status && !lwp_insn_init())
         status = lwp_error_set(err, LWP_ERR_MISSING, "collect: libZydis cannot be loaded; 'lwp doctor' says more");
     if (!status)
-        status = lwp_events_init(&outside->events, outside_period(wish), wish->children, err);
+        status = lwp_events_init(&outside->events, FIRST_PERIOD_NS, wish->children, err);
     if (!status) {
+        outside->cost_ns = lwp_sample_cost(&outside->events.attr);
+        outside->events.attr.sample_period = outside_period(wish, outside->cost_ns);
         outside->process = (int)syscall(SYS_pidfd_open, outside->wish.pid, 0);
         sigprocmask(SIG_BLOCK, &set, NULL);
         outside->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -188,7 +195,7 @@ static void followed_end(struct lwp_outside *outside, pid_t pid, uint64_t time)
     outside->with_address += followed->with_address;
     outside->cpu_ns += lwp_followed_user_ns(followed) + followed->system_ns - followed->system_first_ns;
     uint64_t own_ns = pid == outside->wish.pid ? outside->own_ns : 0;
-    lwp_followed_close(followed, time, own_ns + followed->samples * sample_cost_ns);
+    lwp_followed_close(followed, time, own_ns + followed->samples * outside->cost_ns);
     outside->followed[at] = NULL;
 }
 
@@ -375,6 +382,40 @@ static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp
     return end->ended_by || end->process_ended || (until && outside_clock(CLOCK_MONOTONIC) >= until);
 }
 
+/* CPU time of the processes, and samples, so far. */
+static void outside_sum(const struct lwp_outside *outside, uint64_t *cpu_ns, uint64_t *samples)
+{
+    *cpu_ns = outside->cpu_ns;
+    *samples = outside->samples;
+    for (size_t i = 0; i < outside->followed_count; i++) {
+        const struct lwp_followed *followed = outside->followed[i];
+        if (!followed)
+            continue;
+        *cpu_ns += lwp_followed_user_ns(followed) + followed->system_ns - followed->system_first_ns;
+        *samples += followed->samples;
+    }
+}
+
+/* Samples less often where that costs more than it may. */
+static void outside_review(struct lwp_outside *outside, uint64_t now)
+{
+    uint64_t own_ns = outside_clock(CLOCK_PROCESS_CPUTIME_ID), samples, cpu_ns;
+    if (now < outside->review.time + refresh_every_ns)
+        return;
+    outside_sum(outside, &cpu_ns, &samples);
+    double spent = (double)(own_ns - outside->review.own_ns) + (double)(samples - outside->review.samples) * (double)outside->cost_ns;
+    double most = (double)(cpu_ns - outside->review.cpu_ns) * outside->wish.max_overhead / 100;
+    bool judged = outside->review.time && cpu_ns > outside->review.cpu_ns + review_least_ns;
+    if (judged && spent > most) {
+        double times = spent / most < 4 ? spent / most : 4;
+        lwp_events_set_period(&outside->events, (uint64_t)((double)outside->events.attr.sample_period * times) | 3);
+    }
+    outside->review.own_ns = own_ns;
+    outside->review.samples = samples;
+    outside->review.cpu_ns = cpu_ns;
+    outside->review.time = now;
+}
+
 /* A thread that runs all the time fills a quarter of its CPU's ring meanwhile. */
 static int outside_interval(const struct lwp_outside *outside)
 {
@@ -440,6 +481,7 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_out
         over = outside_wait(outside, until, end);
         outside_drain(outside);
         refresh_all(outside, outside_clock(CLOCK_MONOTONIC), false);
+        outside_review(outside, outside_clock(CLOCK_MONOTONIC));
     }
     lwp_events_switch(&outside->events, false);
     uint64_t now = outside_clock(CLOCK_MONOTONIC);
