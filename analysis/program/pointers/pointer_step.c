@@ -1,6 +1,7 @@
 /* What each instruction does to what is known of registers and spill slots. */
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/pointers/pointer_flow.h"
+#include "analysis/program/pointers/pointers.h"
 #include "analysis/program/types/type_die.h"
 #include "analysis/program/types/type_variables.h"
 #include "analysis/statistics/stride.h"
@@ -202,7 +203,7 @@ static struct pointer_value pointer_result(struct pointer_run *run, const struct
         return pointer_unknown;
     if (!*pointee.name) {
         const char *name = code_scope_name(callee, 0);
-        pointee.name = name ? name : "";
+        pointee.name = name && !code_is_library(name) ? name : "";
     }
     return pointer_address(pointer_source(&run->answers->sources, &pointee), 0);
 }

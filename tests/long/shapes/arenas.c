@@ -21,7 +21,7 @@
 /// slab_mmap type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node
 /// slab_mmap or type=slab hot=objects.cost@104+88*45 path=slab_new,new_node,main name=slab
 /// slab_mmap and type=node* bytes=8 path=main name=nodes
-/// pool_free_list type=node bytes=88 start=0 hot=cost@40 path=refill,pool_get,main name=nodes,pool,node
+/// pool_free_list type=node bytes=88 start=0 hot=cost@40 path=refill,pool_get,main name=nodes,pool,node,first
 /// pool_free_list and type=node* bytes=8 path=main name=nodes
 /// pool_union type=node|slot bytes=88 start=0 hot=cost|node.cost@40 path=refill,pool_get,main name=nodes,pool,node,slot
 /// pool_union and type=node* bytes=8 path=main name=nodes
