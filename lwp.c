@@ -1,4 +1,5 @@
 /* lwp: finds the subcommand and runs it. */
+#include "base/columns.h"
 #include "base/command.h"
 #include "base/log.h"
 #include <config.h> /* of the build folder, whatever lies beside this file */
@@ -6,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct lwp_command lwp_cmd_collect, lwp_cmd_analyze, lwp_cmd_report, lwp_cmd_serve, lwp_cmd_export,
-    lwp_cmd_doctor, lwp_cmd_dump, lwp_cmd_diff, lwp_cmd_import, lwp_cmd_check;
+extern const struct lwp_command lwp_cmd_collect, lwp_cmd_analyze, lwp_cmd_report, lwp_cmd_serve, lwp_cmd_export, lwp_cmd_doctor,
+    lwp_cmd_dump, lwp_cmd_diff, lwp_cmd_import, lwp_cmd_check;
 
 static const struct lwp_command *const lwp_commands[] = {
-    &lwp_cmd_collect, &lwp_cmd_analyze, &lwp_cmd_report, &lwp_cmd_diff, &lwp_cmd_check,
+    &lwp_cmd_collect, &lwp_cmd_analyze, &lwp_cmd_report, &lwp_cmd_diff,   &lwp_cmd_check,
     &lwp_cmd_serve,   &lwp_cmd_export,  &lwp_cmd_import, &lwp_cmd_doctor, &lwp_cmd_dump,
 };
 
@@ -41,16 +42,19 @@ static int unknown(const char *name)
 
 static void overview(const struct lwp_command *const *commands)
 {
-    puts("lwp finds data structures that are laid out wrong, says what to change, and what it will bring.\n\n"
-         "Usage: lwp COMMAND [options] …\n\nCommands:");
-    for (; *commands; commands++)
-        printf("  %-9s %s\n", (*commands)->name, (*commands)->summary);
+    enum { SUMMARY = 12 };
+    const int columns = lwp_columns(stdout);
+    lwp_wrap(stdout, "lwp finds data structures that are laid out wrong, says what to change, and what it will bring.", 0, 0, columns);
+    puts("\nUsage: lwp COMMAND [options] …\n\nCommands:");
+    for (; *commands; commands++) {
+        printf("  %-9s ", (*commands)->name);
+        lwp_wrap(stdout, (*commands)->summary, SUMMARY, SUMMARY, columns);
+    }
     puts("  help      explain a command: lwp help collect\n\nStart with:  lwp collect ./app args");
 }
 
 /* Prints the command `name` with `one`, or all commands with `all` when there is no name. */
-static int print_help(const char *name, void (*one)(const struct lwp_command *),
-                void (*all)(const struct lwp_command *const *))
+static int print_help(const char *name, void (*one)(const struct lwp_command *), void (*all)(const struct lwp_command *const *))
 {
     const struct lwp_command *list[COMMANDS + 1] = {0};
     memcpy(list, lwp_commands, sizeof lwp_commands);

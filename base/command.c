@@ -1,6 +1,7 @@
 #include "base/command.h"
 
 #include "base/arena.h"
+#include "base/columns.h"
 #include "base/log.h"
 
 #include <assert.h>
@@ -60,22 +61,19 @@ static int option_unknown(const struct lwp_command *command, const char *word, s
         bare++;
     const char *near = word[1] == '-' ? lwp_nearest(bare, names) : NULL;
     if (near)
-        return lwp_error_set(err, LWP_ERR_USAGE, "%s: unknown option '%s'; did you mean '--%s'?", command->name, word,
-                             near);
-    return lwp_error_set(err, LWP_ERR_USAGE, "%s: unknown option '%s'; 'lwp help %s' lists them", command->name, word,
-                         command->name);
+        return lwp_error_set(err, LWP_ERR_USAGE, "%s: unknown option '%s'; did you mean '--%s'?", command->name, word, near);
+    return lwp_error_set(err, LWP_ERR_USAGE, "%s: unknown option '%s'; 'lwp help %s' lists them", command->name, word, command->name);
 }
 
-static int option_check(const struct lwp_command *command, const struct lwp_option *row, const char *value,
-                        struct lwp_error *err)
+static int option_check(const struct lwp_command *command, const struct lwp_option *row, const char *value, struct lwp_error *err)
 {
     if (row->kind == LWP_OPT_NUMBER) {
         char *end;
         double number = strtod(value, &end);
         bool decimal = strspn(value, "-.0123456789") && !strpbrk(value, "xX") && *end == '\0';
         if (!decimal || !isfinite(number) || number < row->min || number > row->max)
-            return lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s wants a number from %.15g to %.15g, not '%s'",
-                                 command->name, row->name, row->min, row->max, value);
+            return lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s wants a number from %.15g to %.15g, not '%s'", command->name, row->name,
+                                 row->min, row->max, value);
     } else if (row->kind == LWP_OPT_CHOICE) {
         size_t length = strlen(value);
         for (const char *choice = row->choices; choice; choice = strchr(choice, '|')) {
@@ -83,8 +81,7 @@ static int option_check(const struct lwp_command *command, const struct lwp_opti
             if (length && strcspn(choice, "|") == length && strncmp(choice, value, length) == 0)
                 return LWP_OK;
         }
-        return lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s wants one of %s, not '%s'", command->name, row->name,
-                             row->choices, value);
+        return lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s wants one of %s, not '%s'", command->name, row->name, row->choices, value);
     }
     return LWP_OK;
 }
@@ -109,8 +106,7 @@ static const struct lwp_option *option_find(const struct lwp_command *command, c
     return NULL;
 }
 
-int lwp_options_parse(struct lwp_options *options, const struct lwp_command *command, int argc, char **argv,
-                      struct lwp_error *err)
+int lwp_options_parse(struct lwp_options *options, const struct lwp_command *command, int argc, char **argv, struct lwp_error *err)
 {
     *options = (struct lwp_options){.rows = command->options};
     for (const struct lwp_option *row = command->options; row && row->name; row++)
@@ -147,8 +143,7 @@ int lwp_options_parse(struct lwp_options *options, const struct lwp_command *com
             value = row->alone;
         } else if (!value) {
             if (i + 1 >= argc) {
-                status = lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s needs %s after it", command->name, row->name,
-                                       row->argument);
+                status = lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s needs %s after it", command->name, row->name, row->argument);
                 goto out;
             }
             value = argv[++i];
@@ -201,30 +196,48 @@ bool lwp_options_given(const struct lwp_options *options, const char *name)
     return options->given[option_index(options, name)];
 }
 
+/* What is known of an option on the right of its name, or below it where that is long. */
+static void help_option(const char *name, const char *text, int columns)
+{
+    enum { RIGHT = 30, NARROW = 70, BELOW = 10 };
+    int indent = columns < NARROW ? BELOW : RIGHT, used = printf("%s", name);
+    if (used + 1 > indent) {
+        putchar('\n');
+        used = 0;
+    }
+    printf("%*s", indent - used, "");
+    lwp_wrap(stdout, text, indent, indent, columns);
+}
+
 void lwp_command_help(const struct lwp_command *command)
 {
-    printf("Usage: lwp %s %s\n\n%s.\n", command->name, command->usage, command->summary);
-    if (command->details)
-        printf("\n%s\n", command->details);
+    int columns = lwp_columns(stdout), indent = printf("Usage: lwp %s ", command->name);
+    lwp_wrap(stdout, command->usage, indent, indent, columns);
+    putchar('\n');
+    char summary[256];
+    snprintf(summary, sizeof summary, "%s.", command->summary);
+    lwp_wrap(stdout, summary, 0, 0, columns);
+    if (command->details) {
+        putchar('\n');
+        lwp_wrap_paragraphs(stdout, command->details, columns);
+    }
     printf("\nOptions:\n");
     for (const struct lwp_option *row = command->options; row && row->name; row++) {
-        char left[64];
+        char left[64], text[1024];
         int used = row->letter ? snprintf(left, sizeof left, "  -%c, --%s", row->letter, row->name)
                                : snprintf(left, sizeof left, "      --%s", row->name);
         if (row->kind != LWP_OPT_FLAG && used > 0 && (size_t)used < sizeof left)
             snprintf(left + used, sizeof left - (size_t)used, row->alone ? "[=%s]" : " %s", row->argument);
-        printf("%-30s %s", left, row->help);
-        if (row->kind == LWP_OPT_CHOICE)
-            printf(" (%s)", row->choices);
-        if (row->initial)
-            printf(" [%s]", row->initial);
-        putchar('\n');
+        bool choice = row->kind == LWP_OPT_CHOICE;
+        snprintf(text, sizeof text, "%s%s%s%s%s%s%s", row->help, choice ? " (" : "", choice ? row->choices : "", choice ? ")" : "",
+                 row->initial ? " [" : "", row->initial ? row->initial : "", row->initial ? "]" : "");
+        help_option(left, text, columns);
     }
-    printf("%-30s %s\n", "  -h, --help", "show this text");
+    help_option("  -h, --help", "show this text", columns);
 }
 
-bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv,
-                       int usage_status, int *exit_status)
+bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv, int usage_status,
+                       int *exit_status)
 {
     struct lwp_error err;
     if (lwp_options_parse(options, self, argc, argv, &err)) {

@@ -2,6 +2,7 @@
 #include "analysis/output/redact.h"
 #include "base/command.h"
 #include "base/log.h"
+#include "base/result_operand.h"
 #include "web/page.h"
 #include "web/result.h"
 #include "web/source.h"
@@ -15,19 +16,32 @@
 #include <unistd.h>
 
 static const struct lwp_option export_options[] = {
-    {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "FILE",
-     .help = "output file; - is stdout. Default: DIR.html"},
+    {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "FILE", .help = "output file; - is stdout. Default: DIR.html"},
     {.name = "diff", .kind = LWP_OPT_FLAG, .help = "compare two results side by side: lwp export --diff BEFORE AFTER"},
-    {.name = "source", .kind = LWP_OPT_CHOICE, .choices = "all|hot|none", .argument = "WHICH", .initial = "hot",
+    {.name = "source",
+     .kind = LWP_OPT_CHOICE,
+     .choices = "all|hot|none",
+     .argument = "WHICH",
+     .initial = "hot",
      .help = "source lines to embed: of all loops, of hot loops, or none"},
-    {.name = "limit", .kind = LWP_OPT_NUMBER, .argument = "MIB", .min = 1, .max = 8, .initial = "8",
+    {.name = "limit",
+     .kind = LWP_OPT_NUMBER,
+     .argument = "MIB",
+     .min = 1,
+     .max = 8,
+     .initial = "8",
      .help = "maximum size of the file; details of small items are left out"},
-    {.name = "redact", .kind = LWP_OPT_FLAG,
+    {.name = "redact",
+     .kind = LWP_OPT_FLAG,
      .help = "leave out host names, user names, home directories, arguments and folders outside of the source"},
-    {.name = "root", .kind = LWP_OPT_TEXT, .argument = "FOLDER",
+    {.name = "root",
+     .kind = LWP_OPT_TEXT,
+     .argument = "FOLDER",
      .help = "folder of the source: source is read from there too, and paths are relative to it, "
              "not to the work tree around the current folder"},
-    {.name = "templates", .kind = LWP_OPT_TEXT, .argument = "FOLDER",
+    {.name = "templates",
+     .kind = LWP_OPT_TEXT,
+     .argument = "FOLDER",
      .help = "read the page's HTML, style and scripts from FOLDER, to try changes"},
     {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "overwrite a file that is not an export of lwp"},
     {0},
@@ -77,8 +91,7 @@ static int export_save(const char *path, const char *html, size_t length, bool f
             return close(fd) || failed ? lwp_error_errno(err, "cannot write %s", path) : 0;
         }
         if (!force && !export_is_ours(path))
-            return lwp_error_set(err, LWP_ERR_USAGE,
-                                 "%s is there and no export of lwp; name another file with -o or add --force", path);
+            return lwp_error_set(err, LWP_ERR_USAGE, "%s is there and no export of lwp; name another file with -o or add --force", path);
         if (realpath(path, real)) /* a link stays a link */
             path = real;
     }
@@ -112,8 +125,8 @@ static void export_redact(json_t *data, json_t *analysis, const struct lwp_optio
 }
 
 /* What the page is given, of one result. */
-static int export_result(const char *dir, const struct lwp_options *options, json_t **data, const char **title,
-                         char *title_room, struct lwp_error *err)
+static int export_result(const char *dir, const struct lwp_options *options, json_t **data, const char **title, char *title_room,
+                         struct lwp_error *err)
 {
     json_t *analysis = NULL;
     char *name = lwp_result_name(dir);
@@ -121,7 +134,8 @@ static int export_result(const char *dir, const struct lwp_options *options, jso
     if (!status)
         status = lwp_result_load(dir, &analysis, err);
     if (!status && name) {
-        struct lwp_page_wish wish = {.mode = "exported", .source = export_policy(lwp_options_text(options, "source")),
+        struct lwp_page_wish wish = {.mode = "exported",
+                                     .source = export_policy(lwp_options_text(options, "source")),
                                      .bytes_max = (size_t)lwp_options_number(options, "limit") << 20};
         json_t *roots = wish.source == LWP_SOURCE_NONE ? NULL : lwp_source_roots(dir, lwp_options_text(options, "root"));
         wish.roots = roots;
@@ -146,8 +160,7 @@ static void export_drop_private(json_t *side)
 }
 
 /* ... of two. */
-static int export_diff(const char *before, const char *after, const struct lwp_options *options, json_t **data,
-                       struct lwp_error *err)
+static int export_diff(const char *before, const char *after, const struct lwp_options *options, json_t **data, struct lwp_error *err)
 {
     json_t *diff = NULL, *first = NULL, *second = NULL;
     int status = lwp_result_diff(before, after, &diff, err);
@@ -170,7 +183,7 @@ static int export_diff(const char *before, const char *after, const struct lwp_o
     return status;
 }
 
-static int export_page(char **dirs, const struct lwp_options *options, char **html, size_t *length, struct lwp_error *err)
+static int export_page(const char *const *dirs, const struct lwp_options *options, char **html, size_t *length, struct lwp_error *err)
 {
     struct lwp_assets assets = {0};
     json_t *data = NULL;
@@ -196,8 +209,7 @@ static int export_name(const char *dir, bool diff, char *named, size_t room)
         length--;
     char *name = lwp_result_name(dir);
     bool by_path = length >= strlen(name) && strncmp(dir + length - strlen(name), name, strlen(name)) == 0;
-    int used = snprintf(named, room, "%.*s%s.html", by_path ? (int)length : (int)strlen(name), by_path ? dir : name,
-                        diff ? "-diff" : "");
+    int used = snprintf(named, room, "%.*s%s.html", by_path ? (int)length : (int)strlen(name), by_path ? dir : name, diff ? "-diff" : "");
     free(name);
     return used >= (int)room ? -1 : 0;
 }
@@ -210,12 +222,18 @@ static int export_run(int argc, char **argv, const struct lwp_command *self)
     if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
         return status;
     bool diff = lwp_options_flag(&options, "diff");
-    if (argc - options.operands != (diff ? 2 : 1)) {
-        lwp_log(LWP_LOG_ERROR, diff ? "export: name the result before the change and the one after it: lwp export --diff BEFORE AFTER"
-                                    : "export: name the folder that 'lwp collect' has written: lwp export DIR");
-        return 2;
+    char **operands = argv + options.operands;
+    const char *dirs[2] = {NULL};
+    if (!diff) {
+        dirs[0] = lwp_result_operand("export", argc - options.operands, operands);
+    } else if (argc - options.operands != 2) {
+        lwp_log(LWP_LOG_ERROR, "export: name the result before the change and the one after it: lwp export --diff BEFORE AFTER");
+    } else {
+        dirs[0] = operands[0];
+        dirs[1] = operands[1];
     }
-    char **dirs = argv + options.operands;
+    if (!dirs[0])
+        return 2;
     const char *output = lwp_options_text(&options, "output");
     char named[PATH_MAX], *html = NULL;
     size_t length = 0;
@@ -241,16 +259,16 @@ static int export_run(int argc, char **argv, const struct lwp_command *self)
 
 const struct lwp_command lwp_cmd_export = {
     .name = "export",
-    .usage = "[options] DIR | --diff BEFORE AFTER",
+    .usage = "[options] [DIR] | --diff BEFORE AFTER",
     .summary = "write the report of a result as one HTML file to share",
-    .details =
-        "The file contains the page, its data and, by default, the source lines of hot loops. It works without a network and\n"
-        "without lwp. An earlier export is replaced; any other file only with --force. Paths of source files are relative to\n"
-        "the work tree around the current folder, or to what they have in common.\n\n"
-        "For a large result the page leaves out details of the items with the smallest shares, and says so: it stays below\n"
-        "8 MiB. With --diff it shows the output of 'lwp diff' for two results and the memory layout of their structures,\n"
-        "and is written to AFTER-diff.html.\n\n"
-        "Exit status: 0 done, 1 DIR could not be read or the file not written, 2 wrong usage.",
+    .details = "Without DIR the newest lwp-* in the current folder is taken.\n"
+               "The file contains the page, its data and, by default, the source lines of hot loops. It works without a network and\n"
+               "without lwp. An earlier export is replaced; any other file only with --force. Paths of source files are relative to\n"
+               "the work tree around the current folder, or to what they have in common.\n\n"
+               "For a large result the page leaves out details of the items with the smallest shares, and says so: it stays below\n"
+               "8 MiB. With --diff it shows the output of 'lwp diff' for two results and the memory layout of their structures,\n"
+               "and is written to AFTER-diff.html.\n\n"
+               "Exit status: 0 done, 1 DIR could not be read or the file not written, 2 wrong usage.",
     .options = export_options,
     .run = export_run,
 };

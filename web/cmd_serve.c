@@ -1,6 +1,7 @@
 /* lwp serve: the report of a result, or an index of several, in a browser: the socket, the address, and the end. */
 #include "base/command.h"
 #include "base/log.h"
+#include "base/result_operand.h"
 #include "web/server.h"
 #include "web/site.h"
 
@@ -18,14 +19,27 @@
 #include <unistd.h>
 
 static const struct lwp_option serve_options[] = {
-    {.name = "port", .letter = 'p', .kind = LWP_OPT_NUMBER, .argument = "PORT", .min = 0, .max = 65535, .initial = "8080",
+    {.name = "port",
+     .letter = 'p',
+     .kind = LWP_OPT_NUMBER,
+     .argument = "PORT",
+     .min = 0,
+     .max = 65535,
+     .initial = "8080",
      .help = "port to listen on; 0 picks a free one"},
-    {.name = "bind", .kind = LWP_OPT_TEXT, .argument = "ADDR", .initial = "127.0.0.1",
+    {.name = "bind",
+     .kind = LWP_OPT_TEXT,
+     .argument = "ADDR",
+     .initial = "127.0.0.1",
      .help = "address to listen on; if other machines can reach it, the URL contains a secret"},
-    {.name = "root", .kind = LWP_OPT_TEXT, .argument = "FOLDER",
+    {.name = "root",
+     .kind = LWP_OPT_TEXT,
+     .argument = "FOLDER",
      .help = "read source below FOLDER too, and also for results made elsewhere"},
     {.name = "open", .kind = LWP_OPT_FLAG, .help = "open the page in the desktop's browser"},
-    {.name = "templates", .kind = LWP_OPT_TEXT, .argument = "FOLDER",
+    {.name = "templates",
+     .kind = LWP_OPT_TEXT,
+     .argument = "FOLDER",
      .help = "read the page's HTML, style and scripts from FOLDER, again for each page"},
     {0},
 };
@@ -34,8 +48,7 @@ static bool serve_is_loopback(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET)
         return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == 127;
-    return address->sa_family == AF_INET6 &&
-           IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+    return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
 /* A listening socket; *port becomes the real one. */
@@ -46,21 +59,18 @@ static int serve_listen(const char *bind_to, int *port, bool *loopback, struct l
     snprintf(service, sizeof service, "%d", *port);
     int failed = getaddrinfo(strcmp(bind_to, "localhost") == 0 ? "127.0.0.1" : bind_to, service, &hints, &found);
     if (failed)
-        return lwp_error_set(err, LWP_ERR_USAGE, "--bind takes an IP address, and %s is none (%s)", bind_to,
-                             gai_strerror(failed));
+        return lwp_error_set(err, LWP_ERR_USAGE, "--bind takes an IP address, and %s is none (%s)", bind_to, gai_strerror(failed));
     int fd = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol), yes = 1, status = 0;
     *loopback = serve_is_loopback(found->ai_addr);
     if (fd < 0)
         status = lwp_error_errno(err, "cannot open a socket");
-    else if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) ||
-             bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, SOMAXCONN)) {
+    else if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) || bind(fd, found->ai_addr, found->ai_addrlen) ||
+             listen(fd, SOMAXCONN)) {
         if (errno == EADDRINUSE)
-            status = lwp_error_set(err, LWP_ERR_SYSTEM,
-                                   "port %d on %s is in use; choose another with -p PORT, or -p 0 for any free one",
+            status = lwp_error_set(err, LWP_ERR_SYSTEM, "port %d on %s is in use; choose another with -p PORT, or -p 0 for any free one",
                                    *port, bind_to);
         else if (errno == EACCES)
-            status = lwp_error_set(err, LWP_ERR_SYSTEM, "port %d needs more rights; choose one above 1023 with -p PORT",
-                                   *port);
+            status = lwp_error_set(err, LWP_ERR_SYSTEM, "port %d needs more rights; choose one above 1023 with -p PORT", *port);
         else
             status = lwp_error_errno(err, "cannot listen on port %d of %s", *port, bind_to);
     }
@@ -73,8 +83,7 @@ static int serve_listen(const char *bind_to, int *port, bool *loopback, struct l
     struct sockaddr_storage own;
     socklen_t own_length = sizeof own;
     if (getsockname(fd, (struct sockaddr *)&own, &own_length) == 0)
-        *port = ntohs(own.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&own)->sin6_port
-                                                : ((struct sockaddr_in *)&own)->sin_port);
+        *port = ntohs(own.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&own)->sin6_port : ((struct sockaddr_in *)&own)->sin_port);
     return fd;
 }
 
@@ -163,11 +172,10 @@ static int serve_run(int argc, char **argv, const struct lwp_command *self)
     int exit_status;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &exit_status))
         return exit_status;
-    if (argc - options.operands != 1) {
-        lwp_log(LWP_LOG_ERROR, "serve: name the folder that 'lwp collect' has written: lwp serve DIR");
+    const char *dir = lwp_result_operand("serve", argc - options.operands, argv + options.operands);
+    if (!dir)
         return 2;
-    }
-    if (serve_site(&options, argv[options.operands], &err)) {
+    if (serve_site(&options, dir, &err)) {
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
         return 1;
     }
@@ -176,13 +184,13 @@ static int serve_run(int argc, char **argv, const struct lwp_command *self)
 
 const struct lwp_command lwp_cmd_serve = {
     .name = "serve",
-    .usage = "[options] DIR",
+    .usage = "[options] [DIR]",
     .summary = "show the report of a result in a browser",
-    .details =
-        "DIR is a result directory of 'lwp collect', or a folder with several of them, which the first page then lists.\n"
-        "The URL is printed on stdout. An open page reloads itself when its result has changed. To reach it from another\n"
-        "machine, forward the port: ssh -L 8080:localhost:8080 HOST.\n\n"
-        "Exit status: 0 ended by Ctrl-C or SIGTERM, 1 DIR could not be read or the port not used, 2 wrong usage.",
+    .details = "DIR is a result directory of 'lwp collect', or a folder with several of them, which the first page then lists.\n"
+               "Without DIR the newest lwp-* in the current folder is taken.\n"
+               "The URL is printed on stdout. An open page reloads itself when its result has changed. To reach it from another\n"
+               "machine, forward the port: ssh -L 8080:localhost:8080 HOST.\n\n"
+               "Exit status: 0 ended by Ctrl-C or SIGTERM, 1 DIR could not be read or the port not used, 2 wrong usage.",
     .options = serve_options,
     .run = serve_run,
 };

@@ -8,6 +8,8 @@
 #include "analysis/tables/engines.h"
 #include "analysis/tables/redundancy_kinds.h"
 
+#include "base/columns.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,7 +186,7 @@ static void check_line(const struct lwp_terminal *to, const struct lwp_review *r
 
 void lwp_check_print(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, bool colour)
 {
-    const struct lwp_terminal to = {out, colour};
+    const struct lwp_terminal to = {out, colour, lwp_columns(out)};
     for (size_t i = 0; i < judgement->count; i++)
         check_line(&to, review, &judgement->lines[i]);
     lwp_terminal_style(&to, "1");

@@ -4,6 +4,7 @@
 #include "analysis/output/terminal.h"
 #include "base/command.h"
 #include "base/log.h"
+#include "base/result_operand.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,24 +112,24 @@ static int check_run(int argc, char **argv, const struct lwp_command *self)
     int status = 0;
     if (!lwp_command_begin(&options, self, argc, argv, STATUS_CANNOT_TELL, &status))
         return status;
-    if (argc - options.operands != 1) {
-        lwp_log(LWP_LOG_ERROR, "check: name the one folder that 'lwp collect' has written: lwp check DIR");
+    const char *dir = lwp_result_operand("check", argc - options.operands, argv + options.operands);
+    if (!dir)
         return STATUS_CANNOT_TELL;
-    }
     if (lwp_options_flag(&options, "write-baseline") && !lwp_options_text(&options, "baseline")) {
         lwp_log(LWP_LOG_ERROR, "check: --write-baseline needs to know which: --baseline FILE");
         return STATUS_CANNOT_TELL;
     }
     if (!check_budget(&options, &budget, &err))
-        check_result(argv[options.operands], &options, &budget, &verdict, &err);
+        check_result(dir, &options, &budget, &verdict, &err);
     return lwp_output_end(statuses[verdict], STATUS_CANNOT_TELL, &err);
 }
 
 const struct lwp_command lwp_cmd_check = {
     .name = "check",
-    .usage = "[options] DIR",
+    .usage = "[options] [DIR]",
     .summary = "check a run against budgets and a baseline, for continuous integration",
-    .details = "A check fails only for what is certain: the low end of a finding's expected gain (or, if none is predicted, of\n"
+    .details = "Without DIR the newest lwp-* in the current folder is taken.\n"
+               "A check fails only for what is certain: the low end of a finding's expected gain (or, if none is predicted, of\n"
                "the part of the program that it concerns) must be above the budget. A finding of low confidence never fails.\n"
                "So the verdict on the same program is the same run after run; the exact engine gives the same on every machine.\n\n"
                "With a baseline, findings are new, known or gone. A new one is compared with the budget; a known one fails if it\n"

@@ -5,7 +5,9 @@
 #include "analysis/output/terminal.h"
 #include "analysis/review/review.h"
 #include "analysis/tables/redundancy_kinds.h"
+#include "base/columns.h"
 #include "base/path.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -170,7 +172,9 @@ static void text_loops(const struct lwp_terminal *text, const json_t *structure)
             break;
         text_location(before, from, sizeof from);
         text_location(after, to, sizeof to);
-        fprintf(text->out, "   loop      %s, %s -> %s\n             ", lwp_json_string_or(loop, "function", "(no name)"), from, to);
+        char *function = lwp_visible(lwp_json_string_or(loop, "function", "(no name)"), false, (size_t)text->columns / 2);
+        fprintf(text->out, "   loop      %s, %s -> %s\n             ", function ? function : "?", from, to);
+        free(function);
         if (text_knows(loop, "seconds", false))
             text_change(text, loop, "seconds", "%.2f", " s");
         else
@@ -201,7 +205,7 @@ static void text_structure(const struct lwp_terminal *text, const json_t *struct
     bool same = strcmp(status, "same") == 0;
     size_t others = json_array_size(json_object_get(structure, "whole"));
     lwp_terminal_style(text, "1");
-    fprintf(text->out, type ? "\n%s (%s)" : "\n%s", type ? type : name, name);
+    fprintf(text->out, type && strcmp(type, name) ? "\n%s (%s)" : "\n%s", type ? type : name, name);
     if (others > 1)
         fprintf(text->out, " and %zu more", others - 1);
     fprintf(text->out, ": %s\n", same ? "layout as before" : status);
@@ -372,9 +376,9 @@ static void text_findings(const struct lwp_terminal *text, const json_t *finding
         fprintf(text->out, "   none on either side\n");
 }
 
-void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
+static void text_print(FILE *out, json_t *diff, bool all, bool colour, int columns)
 {
-    const struct lwp_terminal text = {out, colour};
+    const struct lwp_terminal text = {out, colour, columns};
     size_t i, hidden = 0;
     json_t *structure;
     lwp_review_clean(diff);
@@ -397,4 +401,19 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     text_agreement(&text, json_object_get(diff, "agreement"));
     text_findings(&text, json_object_get(diff, "findings"), json_object_get(diff, "agreement"));
     lwp_terminal_notes(&text, 3, json_object_get(diff, "notes"));
+}
+
+void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+    if (!to) {
+        text_print(out, diff, all, colour, lwp_columns(out));
+        return;
+    }
+    text_print(to, diff, all, colour, lwp_columns(out));
+    fclose(to);
+    lwp_wrap_lines(out, text, lwp_columns(out));
+    free(text);
 }

@@ -3,6 +3,7 @@
 #include "analysis/ranks/ranks.h"
 #include "base/command.h"
 #include "base/log.h"
+#include "base/result_operand.h"
 
 #include <string.h>
 
@@ -69,15 +70,17 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
     int status = 0;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
         return status;
-    const char *const *dirs = (const char *const *)argv + options.operands;
+    const char *const *dirs = (const char *const *)argv + options.operands, *newest;
     int count = argc - options.operands;
     const char *out = lwp_options_text(&options, "output");
     bool quiet = lwp_options_flag(&options, "quiet");
     if (quiet)
         lwp_log_set_level(LWP_LOG_WARNING);
     if (count < 1) {
-        lwp_log(LWP_LOG_ERROR, "analyze: name the folder that 'lwp collect' has written: lwp analyze DIR");
-        return 2;
+        if (!(newest = lwp_result_operand("analyze", 0, NULL)))
+            return 2;
+        dirs = &newest;
+        count = 1;
     }
     if (lwp_options_text(&options, "jobs"))
         lwp_analyze_jobs((unsigned)lwp_options_number(&options, "jobs"));
@@ -106,10 +109,11 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
 
 const struct lwp_command lwp_cmd_analyze = {
     .name = "analyze",
-    .usage = "[options] DIR…",
+    .usage = "[options] [DIR…]",
     .summary = "turn the samples of a run into DIR/analysis.json",
     .details = "Reads what 'lwp collect' wrote and reports which data is hot, how it is laid out and used, and what a better\n"
-               "layout would gain. The analysis is cached: it is redone when the samples or lwp are newer.\n"
+               "layout would gain. Without DIR the newest lwp-* in the current folder is taken.\n"
+               "The analysis is cached: it is redone when the samples or lwp are newer.\n"
                "With -o, several runs, or the folders of a program's processes on several hosts, are merged into one result:\n"
                "memory allocated at one site is one object in all of them, and shares are of the total time. 'lwp report',\n"
                "'lwp serve' and the other commands accept it like any result, and redo it when one of its DIRs has changed.\n"

@@ -4,6 +4,7 @@
 #include "analysis/output/terminal.h"
 #include "base/command.h"
 #include "base/log.h"
+#include "base/result_operand.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,11 +63,9 @@ static int report_run(int argc, char **argv, const struct lwp_command *self)
     int status = 0;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
         return status;
-    if (argc - options.operands != 1) {
-        lwp_log(LWP_LOG_ERROR, "report: name the one folder that 'lwp collect' has written: lwp report DIR");
+    const char *dir = lwp_result_operand("report", argc - options.operands, argv + options.operands);
+    if (!dir)
         return 2;
-    }
-    const char *dir = argv[options.operands];
     const char *format = lwp_options_flag(&options, "json") ? "json" : lwp_options_text(&options, "format");
     if (strcmp(format, "json") == 0 && !lwp_options_flag(&options, "redact"))
         report_copy(dir, &err);
@@ -77,9 +76,10 @@ static int report_run(int argc, char **argv, const struct lwp_command *self)
 
 const struct lwp_command lwp_cmd_report = {
     .name = "report",
-    .usage = "[options] DIR",
+    .usage = "[options] [DIR]",
     .summary = "print the findings of a run",
-    .details = "Analyses the run first if that has not been done yet. DIR may also be an analysis.json.\n\n"
+    .details = "Analyses the run first if that has not been done yet. DIR may also be an analysis.json. "
+               "Without DIR the newest lwp-* in the current folder is taken.\n\n"
                "The text has: how the run went; the findings, that is, what to change, largest expected gain first, each with its\n"
                "evidence and the declaration to paste; then which data and code is hot, how many stores and loads were redundant\n"
                "and where (with the cause, or 'unknown'), and how threads share and communicate. It is coloured on a terminal\n"

@@ -1,7 +1,8 @@
-/* The report as text, at most 80 columns wide where names allow it: what was run, what to change and why, then what else
+/* The report as text, as wide as the terminal: what was run, what to change and why, then what else
  * was measured. In: a review and its analysis.json, whose texts the review has made fit for a terminal. */
 #include "analysis/output/report_parts.h"
 
+#include "base/columns.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -13,16 +14,17 @@ static const double size_sure = 0.95;
 
 static void report_command(const struct lwp_report *report, const json_t *command)
 {
-    enum { COLUMNS = 70 };
+    enum { LABEL = 10 };
+    int columns = report->to.columns - LABEL;
     const char *line = "";
     size_t i;
     json_t *word;
     json_array_foreach(command, i, word) {
         line = lwp_arena_printf(report->review->arena, "%s%s%s", line, i ? " " : "", lwp_json_shown(word));
-        if (i == COLUMNS) /* the rest will not be seen */
+        if (i == (size_t)columns) /* the rest will not be seen */
             break;
     }
-    char *shown = lwp_visible(*line ? line : "(command not known)", false, COLUMNS);
+    char *shown = lwp_visible(*line ? line : "(command not known)", false, (size_t)columns);
     fprintf(report->out, "Run       %s\n", shown ? shown : "?");
     free(shown);
 }
@@ -73,8 +75,10 @@ static void report_objects(const struct lwp_report *report)
         snprintf(share, sizeof share, "%5.1f %% (%.1f-%.1f)", lwp_json_percent(object, "share"), 100 * lwp_json_end(object, "share_ci", 0),
                  100 * lwp_json_end(object, "share_ci", 1));
         const char *type = lwp_json_string(object, "type");
-        fprintf(report->out, "%-8s %-20s %11s %8s  %s%s%s%s\n", lwp_json_string_or(object, "kind", "?"), share, size, element,
-                lwp_json_string_or(object, "name", "?"), type ? " (" : "", type ? type : "", type ? ")" : "");
+        int used = fprintf(report->out, "%-8s %-20s %11s %8s  ", lwp_json_string_or(object, "kind", "?"), share, size, element);
+        const char *name = lwp_json_string_or(object, "name", "?");
+        lwp_terminal_name(&report->to, used,
+                          type && strcmp(type, name) ? lwp_arena_printf(report->review->arena, "%s (%s)", name, type) : name);
     }
     if (!shown)
         fprintf(report->out, "  (no data object takes 0.5 %% of the time or more)\n");
@@ -92,8 +96,8 @@ static void report_loops(const struct lwp_report *report)
             continue;
         if (shown++ == 0)
             lwp_terminal_heading(&report->to, "Code     share  hottest loops");
-        fprintf(report->out, "%-8s %4.1f %%  %s\n", lwp_json_string_or(loop, "kind", "loop"), lwp_json_percent(loop, "share"),
-                lwp_review_loop_text(report->review, loop));
+        int used = fprintf(report->out, "%-8s %4.1f %%  ", lwp_json_string_or(loop, "kind", "loop"), lwp_json_percent(loop, "share"));
+        lwp_terminal_name(&report->to, used, lwp_review_loop_text(report->review, loop));
     }
 }
 
@@ -108,9 +112,9 @@ static void report_brief(const struct lwp_report *report)
     fprintf(report->out, "\n");
 }
 
-void lwp_report_print(FILE *out, const struct lwp_review *review, const char *dir, bool brief, bool colour)
+static void report_print(FILE *out, const struct lwp_review *review, const char *dir, bool brief, bool colour, int columns)
 {
-    struct lwp_report report = {.to = {out, colour}, .out = out, .review = review, .root = review->root};
+    struct lwp_report report = {.to = {out, colour, columns}, .out = out, .review = review, .root = review->root};
     if (brief) {
         report_brief(&report);
         return;
@@ -128,4 +132,19 @@ void lwp_report_print(FILE *out, const struct lwp_review *review, const char *di
     char *shown = lwp_visible(dir, false, 0);
     fprintf(out, "\nLook at it in a browser with:  lwp serve %s\n", shown ? shown : "?");
     free(shown);
+}
+
+void lwp_report_print(FILE *out, const struct lwp_review *review, const char *dir, bool brief, bool colour)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+    if (!to) {
+        report_print(out, review, dir, brief, colour, lwp_columns(out));
+        return;
+    }
+    report_print(to, review, dir, brief, colour, lwp_columns(out));
+    fclose(to);
+    lwp_wrap_lines(out, text, lwp_columns(out));
+    free(text);
 }

@@ -4,9 +4,10 @@
 #include "analysis/tables/severity.h"
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 12, SHARE = 10, PLACE = 40, GAIN = 19, BRIEF_SHOWN = 3 };
+enum { LABEL = 12, SHARE = 10, PLACE = 40, NARROW = 24, USES = 20, GAIN = 19, BRIEF_SHOWN = 3 };
 
 static void finding_title(const struct lwp_report *report, size_t number, const struct lwp_review_item *item)
 {
@@ -49,18 +50,21 @@ static void finding_rows(const struct lwp_report *report, const struct lwp_revie
 {
     if (!item->row_count)
         return;
+    const int place = report->to.columns < SHARE + PLACE + USES ? NARROW : PLACE;
     lwp_terminal_style(&report->to, "2");
-    fprintf(report->out, "\n   share  %-*s  %s\n", PLACE, "loop", item->row_heading);
+    fprintf(report->out, "\n   share  %-*s  %s\n", place, "loop", item->row_heading);
     lwp_terminal_style(&report->to, "0");
     for (size_t i = 0; i < item->row_count; i++) {
         const struct lwp_review_row *row = &item->rows[i];
-        size_t columns = lwp_visible_columns(row->location);
-        fprintf(report->out, "  %5.1f %%  %s", 100 * row->share, row->location);
-        if (columns > PLACE) /* a long name: what it uses goes below it */
-            fprintf(report->out, "\n%*s", SHARE + PLACE + 2, "");
+        char *location = lwp_visible(row->location, false, (size_t)(report->to.columns - SHARE));
+        int columns = (int)lwp_visible_columns(location ? location : "?");
+        fprintf(report->out, "  %5.1f %%  %s", 100 * row->share, location ? location : "?");
+        free(location);
+        if (columns > place) /* a long name: what it uses goes below it */
+            fprintf(report->out, "\n%*s", SHARE + place + 2, "");
         else
-            fprintf(report->out, "%*s", (int)(PLACE - columns) + 2, "");
-        lwp_terminal_wrap(&report->to, SHARE + PLACE + 2, row->text);
+            fprintf(report->out, "%*s", place - columns + 2, "");
+        lwp_terminal_wrap(&report->to, SHARE + place + 2, row->text);
     }
 }
 

@@ -1,13 +1,12 @@
 #include "analysis/output/terminal.h"
 
 #include "analysis/json/json_value.h"
+#include "base/columns.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { WIDTH = 80 };
 
 bool lwp_terminal_colour(void)
 {
@@ -29,32 +28,21 @@ void lwp_terminal_heading(const struct lwp_terminal *terminal, const char *headi
     putc('\n', terminal->out);
 }
 
-/* Of the first `bytes` of it. */
-static size_t terminal_columns(const char *text, size_t bytes)
-{
-    char *part = strndup(text, bytes);
-    size_t columns = part ? lwp_visible_columns(part) : bytes;
-    free(part);
-    return columns;
-}
-
 void lwp_terminal_wrap(const struct lwp_terminal *terminal, int indent, const char *text)
 {
-    size_t start = (size_t)indent, column = start;
-    while (*text) {
-        size_t word = strcspn(text, " "), columns = terminal_columns(text, word);
-        if (column > start && column + columns + 1 > WIDTH) {
-            fprintf(terminal->out, "\n%*s", indent, "");
-            column = start;
-        } else if (column > start) {
-            putc(' ', terminal->out);
-            column++;
-        }
-        fprintf(terminal->out, "%.*s", (int)word, text);
-        column += columns;
-        text += word + strspn(text + word, " ");
+    lwp_wrap(terminal->out, text, indent, indent, terminal->columns);
+}
+
+void lwp_terminal_name(const struct lwp_terminal *terminal, int column, const char *name)
+{
+    enum { LITTLE = 20, BELOW = 10 };
+    if (terminal->columns - column < LITTLE) {
+        fprintf(terminal->out, "\n%*s", BELOW, "");
+        column = BELOW;
     }
-    putc('\n', terminal->out);
+    char *shown = lwp_visible(name, false, (size_t)(terminal->columns - column));
+    fprintf(terminal->out, "%s\n", shown ? shown : "?");
+    free(shown);
 }
 
 void lwp_terminal_notes(const struct lwp_terminal *terminal, int indent, const json_t *notes)

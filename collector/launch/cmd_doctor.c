@@ -1,5 +1,6 @@
 /* lwp doctor: what lwp can measure on this machine, and for each thing it cannot the one command that would fix it.
  * Every line is the result of a probe. */
+#include "base/columns.h"
 #include "base/command.h"
 #include "base/log.h"
 #include "collector/launch/checks.h"
@@ -28,9 +29,16 @@ static void doctor_print_json(const struct lwp_check *checks, const struct lwp_c
 
 static void doctor_print_row(const struct lwp_check *check)
 {
-    printf("%-4s %-26s %s\n", check->good ? "yes" : "no", check->name, check->found);
-    if (check->remedy)
-        printf("     %-26s -> %s\n", "", check->remedy);
+    enum { RIGHT = 32, NARROW = 70, BELOW = 8, ARROW = 3 };
+    const int columns = lwp_columns(stdout), at = columns < NARROW ? BELOW : RIGHT;
+    int used = printf("%-4s %-26s ", check->good ? "yes" : "no", check->name);
+    if (at < used)
+        printf("\n%*s", at, "");
+    lwp_wrap(stdout, check->found, at, at, columns);
+    if (check->remedy) {
+        printf("%*s-> ", at, "");
+        lwp_wrap(stdout, check->remedy, at + ARROW, at + ARROW, columns);
+    }
 }
 
 static void doctor_print(const struct lwp_check *checks, const struct lwp_check *chosen)
@@ -43,10 +51,11 @@ static void doctor_print(const struct lwp_check *checks, const struct lwp_check 
     for (size_t i = 0; i < LWP_CHECKS; i++)
         if (!checks[i].engine)
             doctor_print_row(&checks[i]);
+    char verdict[200] = "lwp collect cannot sample here; mend one of the lines above.";
     if (chosen)
-        printf("\nlwp collect works here: the %s engine samples (%s).\n", chosen->engine, chosen->name);
-    else
-        puts("\nlwp collect cannot sample here; mend one of the lines above.");
+        snprintf(verdict, sizeof verdict, "lwp collect works here: the %s engine samples (%s).", chosen->engine, chosen->name);
+    putchar('\n');
+    lwp_wrap(stdout, verdict, 0, 0, lwp_columns(stdout));
 }
 
 static int doctor_run(int argc, char **argv, const struct lwp_command *self)

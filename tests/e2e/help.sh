@@ -3,7 +3,7 @@
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
 cd "$TMP" || exit 1
-commands=$("$LWP" help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | grep -vx help)
+commands=$("$LWP" help | sed -n 's/^  \([a-z][a-z]*\)  *[a-z].*/\1/p' | grep -vx help)
 [ "$(wc -w <<< "$commands")" -ge 10 ] || fail "commands: $commands"
 
 [ "$("$LWP" help --rows | cut -d ' ' -f 1 | grep -vx help)" = "$commands" ] || fail "rows of the overview"
@@ -62,4 +62,46 @@ if command -v zsh > /dev/null; then
         grep -qF "$word" by-zsh || { cat -v by-zsh; fail "zsh did not come to '$word'"; }
     done
 fi
+
+# no line is wider than a terminal (or 80 columns where there is none)
+cat > columns.py << 'END'
+import fcntl, os, pty, re, struct, subprocess, sys, termios
+def lines(columns, command):
+    if not columns:
+        return subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.split("\n")
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen(command, stdout=its, stderr=subprocess.DEVNULL)
+    os.close(its)
+    out = b""
+    while True:
+        try:
+            some = os.read(ours, 65536)
+        except OSError: # the other end is closed
+            break
+        out += some
+    process.wait()
+    return re.sub("\033[^m]*m|\r", "", out.decode()).split("\n")
+lwp, wrong = sys.argv[1], 0
+commands = [[lwp, "help"], [lwp, "doctor"], [lwp, "report", "shown"], [lwp, "diff", "shown", "shown"]]
+commands += [[lwp, name, "--help"] for name in sys.argv[2].split()]
+for columns in (0, 60, 80, 120):
+    for command in commands:
+        wide = [line for line in lines(columns, command) if len(line) > (columns or 80)]
+        if wide:
+            wrong += 1
+            print(f"{columns} columns: {command[1:]}: {wide[0]}")
+sys.exit(wrong > 0)
+END
+mkdir shown && cp "$SRC/tests/web/analysis.json" shown || exit 1
+python3 columns.py "$LWP" "$commands" || fail "lines that are too wide"
+
+# without DIR: the newest result here
+"$LWP" report 2> err && fail "a report of nothing"
+grep -q "there is no result (lwp-\*) here" err || fail "$(cat err)"
+for name in lwp-old.1 lwp-new.2 lwp-older.3; do cp -r shown $name && echo '{}' > $name/run.json || exit 1; done
+touch -d '1 hour ago' lwp-old.1/run.json
+touch -d '2 hours ago' lwp-older.3/run.json
+"$LWP" report 2> err # which has no samples
+grep -q "lwp-new.2, the newest result here" err || fail "not the newest: $(cat err)"
 exit 0
