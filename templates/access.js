@@ -1,10 +1,10 @@
 /* Redundant accesses: pairs with both call paths, their source, and why. */
 
 const REDUNDANT = {
-  dead_store: ['Dead stores', 'overwritten before anything read them', 'stores', 'Stored in', 'Overwritten in'],
-  overwritten: ['Overwritten by other threads', 'another thread stored there before anything read them', 'stores', 'Stored in', 'Overwritten in'],
-  silent_store: ['Silent stores', 'left the value as it was', 'stores', 'Stored in', 'Stored again in'],
-  silent_load: ['Silent loads', 'loaded again what had not changed', 'loads', 'Loaded in', 'Loaded again in'],
+  dead_store: ['Dead stores', 'overwritten before anything read them', 'bytes stored', 'Stored in', 'Overwritten in'],
+  overwritten: ['Overwritten by other threads', 'another thread stored there before anything read them', 'bytes stored', 'Stored in', 'Overwritten in'],
+  silent_store: ['Silent stores', 'left the value as it was', 'bytes stored', 'Stored in', 'Stored again in'],
+  silent_load: ['Silent loads', 'loaded again what had not changed', 'bytes loaded', 'Loaded in', 'Loaded again in'],
   computation: ['Computations', 'made again from the same values', 'computations', 'Computed in', 'Computed again in'],
   register: ['Registers', 'written with the value they had', 'bytes written to registers', 'Written in', 'Written again in'],
   spatial: ['Neighbours', 'elements of arrays equal to the one before', 'elements looked at', 'Stored in', 'Stored in'],
@@ -20,6 +20,10 @@ const framesOf = context => list((at(data.contexts, context) || {}).frames);
 function tolerance() {
   const approx = String((data.run.options || {}).approx || 'on');
   return `${/^[0-9.]+/.test(approx) ? parseFloat(approx) : 1}\u00a0%`;
+}
+/* A share of bytes or, where these are too uncertain, of time. */
+function told(of, what) {
+  return of.by_time ? {share: of.time_share, ci: of.time_share_ci, of: `the time around ${/loaded/.test(what) ? 'loads' : 'stores'}`} : {share: of.share, ci: of.share_ci, of: `all ${what}`};
 }
 /* Pairs of which enough was seen and that people act on. */
 const isActedOn = pair => !pair.line || pair.line.acted_on;
@@ -122,7 +126,7 @@ function otherPaths(pair) {
       const firstFrames = framesOf(other.first), secondFrames = framesOf(other.second), shared = framesShared(firstFrames, secondFrames), root = firstFrames[firstFrames.length - 1];
       return el('details.loop', null,
         el('summary', null, el('span.loop-name', null, frameShort(firstFrames[0]), ' → ', frameShort(secondFrames[0]), root && el('span.soft', null, ` from ${clip(frameName(root), 40)}`)),
-          el('span', null, shareBar(other.share)), el('span.soft', null, `of all ${of}`), el('span.lines-change', null, plural(other.samples, 'pair', 'pairs'))),
+          el('span', null, shareBar(other.share)), el('span.soft', null, pair.by_time === undefined ? `of all ${of}` : 'of the time around these accesses'), el('span.lines-change', null, plural(other.samples, 'pair', 'pairs'))),
         el('div.sides.inside', null,
           el('div', null, el('h4', null, accessMark(1), first), accessPath(other.first, shared)),
           el('div', null, el('h4', null, accessMark(2), second), accessPath(other.second, shared))));
@@ -144,7 +148,7 @@ function pairsTable(kind) {
   return el('section', null, el('h2', null, title), table(title, [
     {title: first, cell: r => el('a', {href: '#redundancy/' + r.index}, framePlace(ownFrame(r.pair.first))), key: r => name(r.pair.first), text: r => name(r.pair.first)},
     {title: second, cell: r => framePlace(ownFrame(r.pair.second)), key: r => name(r.pair.second), text: r => name(r.pair.second)},
-    {title: `Share of all ${what}`, cell: r => shareBar(r.pair.share, r.pair.share_ci), key: r => r.pair.share, number: true},
+    {title: `Share of all ${what}`, cell: r => [shareBar(told(r.pair, what).share, told(r.pair, what).ci), r.pair.by_time && el('span.soft', null, ' of the time')], key: r => told(r.pair, what).share, number: true},
     {title: 'Cause', cell: r => r.pair.approximate > 0 ? `changes it by less than ${tolerance()}` : causeName(r.pair.cause) || unknown(), key: r => causeName(r.pair.cause) || '', text: r => causeName(r.pair.cause) || 'unknown'},
     {title: 'Data', cell: r => at(data.objects, r.pair.object) ? el('a', {href: '#object/' + r.pair.object}, clip(objectName(at(data.objects, r.pair.object)), 50)) : unknown('unknown or small'), key: r => r.pair.share},
     {title: 'Time at stake', cell: r => r.pair.line && isNumber(r.pair.line.time_at_stake) ? `at most ${percent(r.pair.line.time_at_stake)}` : unknown(), key: r => (r.pair.line || {}).time_at_stake || 0, number: true},
@@ -186,7 +190,8 @@ function viewRedundancies() {
     tiles(Object.keys(REDUNDANT).filter(kind => totals[kind] || !ONLY_COUNTED.includes(kind)).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
       if (total && !total.exact && total.decided < 20) return [title, 'unknown', `only ${total.decided} of ${count(total.candidates)} were watched to the end`, what];
-      return total ? [title, percent(total.share), total.exact ? 'exact' : `95\u00a0% interval ${interval(total.share_ci)}`,
+      const share = total && told(total, REDUNDANT[kind][2]);
+      return total ? [title, percent(share.share), total.exact ? 'exact' : `of ${share.of}; 95\u00a0% interval ${interval(share.ci)}`,
         (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.approximate > 0.005 ? `; ${percent(total.approximate)} more change it by less than ${tolerance()}` : '') + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
         [title, 'unknown', 'none was decided', what];
     })),
@@ -208,7 +213,7 @@ function viewRedundancy(index) {
       el(cause ? 'span.tag.cause' : 'span.tag.cause.soft', null, cause || 'cause unknown')),
     el('p.lead', null, prose(pair.meaning)),
     tiles([
-      [`Share of all ${of}`, percent(pair.share), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95\u00a0% interval ${interval(pair.share_ci)}`, what],
+      [`Share of ${told(pair, of).of}`, percent(told(pair, of).share), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95\u00a0% interval ${interval(told(pair, of).ci)}`, what],
       isNumber(pair.own_share) && ['Equal to the one before', percent(pair.own_share), 'of the elements looked at here'],
       [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), engineName()],
       pair.line && isNumber(pair.line.time_at_stake) && ['Time at stake', `at most ${percent(pair.line.time_at_stake)}`, pair.line.sure ? 'of the program\u2019s time' : 'seen, not sure'],

@@ -35,7 +35,7 @@ function findingEvidence(finding) {
     case 'split': { const split = pick('splits'), object = at(data.objects, split.object) || {}; return {item: split, ci: object.share_ci, samples: object.samples, confidence: split.confidence}; }
     case 'regroup': { const group = pick('regroups'); return {item: group, samples: list(group.objects).reduce((sum, i) => sum + ((at(data.objects, i) || {}).samples || 0), 0), confidence: group.confidence}; }
     case 'conflict': { const item = pick('conflicts'); return {item, samples: item.samples, confidence: item.confidence}; }
-    case 'redundancy': { const pair = pick('redundancies'); return {item: pair, of: (redundantKind(pair))[2], ci: pair.share_ci, share: pair.share, samples: pair.samples, exact: redundantExact(pair.kind)}; }
+    case 'redundancy': { const pair = pick('redundancies'); const of = told(pair.line || pair, redundantKind(pair)[2]); return {item: pair, of: of.of, ci: of.ci, share: of.share, samples: (pair.line || pair).samples, exact: redundantExact(pair.kind)}; }
     case 'sharing': { const item = pick('sharing'); return {item, ci: item.share_ci, samples: item.samples}; }
     case 'communication': return {item: at(list((data.communication || {}).regions), index) || {}, exact: true};
     case 'locality': { const row = pick('locality'); return {item: row, exact: true, accesses: row.accesses}; }
@@ -84,7 +84,7 @@ function findingCard(finding, rank, most) {
       link && el('p', null, el('a.button', {href: link}, layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
       el('div', null, el('dt', null, `Expected, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainOf(finding)) : el('dd', null, unknown(isNumber(finding.time_at_stake) && finding.time_at_stake < 0.9 ? `at most ${(1 / (1 - finding.time_at_stake)).toFixed(2)}×` : 'not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
-      isNumber(evidence.share) && el('div', null, el('dt', null, `Share of all ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`)),
+      isNumber(evidence.share) && el('div', null, el('dt', null, `Share of ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`)),
       el('div', null, el('dt', null, shareOf), el('dd', null, shareBar(finding.share, evidence.of ? null : evidence.ci)),
         !evidence.exact && !evidence.of && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`), el('dd.soft', null, evidenceText(evidence)))));
 }

@@ -67,26 +67,28 @@ static const char *redundancy_data(struct lwp_profile *profile, const struct lwp
 static const char *redundancy_title(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct lwp_redundant_line *line)
 {
     const char *first = redundancy_location(profile, item->pair->first), *second = redundancy_location(profile, item->pair->second);
-    const char *then = strcmp(first, second) ? SAY("in %s", second) : "there", *data = redundancy_data(profile, item);
-    const char *of = lwp_redundancy_rows[item->kind].of;
-    double percent = 100 * line->share.value;
+    const char *data = redundancy_data(profile, item);
+    bool same = strcmp(first, second) == 0, by_time = lwp_redundancy_by_time(&line->share);
+    const char *of = by_time ? lwp_redundancy_rows[item->kind].of_time : lwp_redundancy_rows[item->kind].of;
+    double percent = 100 * (by_time ? line->time.value : line->share.value);
     if (item->why == LWP_CAUSE_LINEAR_SEARCH)
         return SAY("Do not search %s from one end to the other in %s%s", data ? data : "the data", second,
                    line->searched > 0 ? SAY(": each time some %.2g elements are looked at", line->searched) : "");
     switch (item->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:
-        return SAY("%.0f %% %s are made in %s and overwritten unread %s", percent, of, first, then);
+        return SAY("%s stores what nobody reads before %s overwrites it: %.0f %% %s", first, same ? "the same line" : second, percent, of);
     case LWP_WATCHPOINT_SILENT_LOAD:
-        return SAY("%.0f %% %s are in %s of what was loaded before and has not changed", percent, of, second);
+        return SAY("%s loads again what has not changed: %.0f %% %s", second, percent, of);
     case LWP_WATCHPOINT_COMPUTATION:
-        return SAY("%.0f %% %s are made in %s and again %s", percent, of, first, then);
+        return SAY("%s computes again what %s has computed: %.0f %% %s", second, same ? "the same line" : first, percent, of);
     case LWP_WATCHPOINT_REGISTER:
-        return SAY("%.0f %% %s are in %s %s is there already", percent, of, second, item->approximate ? "close to what" : "what");
+        return SAY("%s writes to registers %s is there already: %.0f %% %s", second, item->approximate ? "close to what" : "what", percent,
+                   of);
     case LWP_WATCHPOINT_SPATIAL:
         return SAY("%.0f %% of the elements of %s that %s stores %s the one before", 100 * item->own, data ? data : "an array", second,
                    item->approximate ? "are close to" : "equal");
     default:
-        return SAY("%.0f %% %s write in %s what is there already", percent, of, second);
+        return SAY("%s stores what is there already: %.0f %% %s", second, percent, of);
     }
 }
 

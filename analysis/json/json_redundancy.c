@@ -8,15 +8,27 @@
 
 _Static_assert((int)LWP_REDUNDANCY_KINDS == (int)LWP_WATCHPOINT_KINDS, "a row for each kind");
 
+/* Adds what is known of the time, where the share of bytes was estimated from it. */
+static json_t *json_timed(json_t *object, const struct lwp_share *bytes, const struct lwp_share *time, bool exact)
+{
+    if (!exact) {
+        json_object_set_new(object, "time_share", lwp_json_share(time->value));
+        json_object_set_new(object, "time_share_ci", lwp_json_interval(time));
+        json_object_set_new(object, "by_time", json_boolean(lwp_redundancy_by_time(bytes)));
+    }
+    return object;
+}
+
 static json_t *json_total(const struct lwp_redundancy_total *total, const char *unit, bool exact)
 {
     if (!total->measured)
         return json_null();
-    return lwp_json_new("exact", json_boolean(exact), "share", lwp_json_share(total->share.value), "share_ci",
-                        lwp_json_interval(&total->share), "wasted", json_real(round(total->wasted)), "total",
-                        json_real(round(total->total)), "unit", json_string(unit), "approximate", lwp_json_share(total->close.value),
-                        "approximate_ci", lwp_json_interval(&total->close), "candidates", lwp_json_count(total->candidates), "decided",
-                        lwp_json_count(total->decided), "undecided", lwp_json_share(total->undecided), NULL);
+    json_t *json = lwp_json_new(
+        "exact", json_boolean(exact), "share", lwp_json_share(total->share.value), "share_ci", lwp_json_interval(&total->share), "wasted",
+        json_real(round(total->wasted)), "total", json_real(round(total->total)), "unit", json_string(unit), "approximate",
+        lwp_json_share(total->close.value), "approximate_ci", lwp_json_interval(&total->close), "candidates",
+        lwp_json_count(total->candidates), "decided", lwp_json_count(total->decided), "undecided", lwp_json_share(total->undecided), NULL);
+    return json_timed(json, &total->share, &total->time, exact);
 }
 
 /* RedSpy's R of registers and loads, precise and approximate, and the instructions that write such values (thesis, 3.4.1). */
@@ -61,28 +73,31 @@ static json_t *json_path(struct lwp_json_tables *tables, const struct lwp_redund
 }
 
 /* All that the same line wastes in this way. */
-static json_t *json_line(const struct lwp_redundancies *found, const struct lwp_redundancy *item)
+static json_t *json_line(const struct lwp_redundancies *found, const struct lwp_redundancy *item, bool exact)
 {
     const struct lwp_redundant_line *line = &found->lines[item->line];
-    return lwp_json_new("share", lwp_json_share(line->share.value), "share_ci", lwp_json_interval(&line->share), "samples",
-                        lwp_json_count(line->samples), "sure", json_boolean(line->sure), "acted_on",
-                        json_boolean(lwp_redundancy_matters(found, line)), "time_at_stake",
-                        line->stake < 0 ? json_null() : lwp_json_share(line->stake), NULL);
+    json_t *json = lwp_json_new("share", lwp_json_share(line->share.value), "share_ci", lwp_json_interval(&line->share), "samples",
+                                lwp_json_count(line->samples), "sure", json_boolean(line->sure), "acted_on",
+                                json_boolean(lwp_redundancy_matters(found, line)), "time_at_stake",
+                                line->stake < 0 ? json_null() : lwp_json_share(line->stake), NULL);
+    return json_timed(json, &line->share, &line->time, exact);
 }
 
 static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_redundancy *item)
 {
     const struct lwp_redundancies *found = &tables->answers->redundancies;
     const struct lwp_watchpoint_pair *pair = item->pair;
-    return lwp_json_new(
+    const bool exact = tables->profile->watchpoints.exact;
+    json_t *json = lwp_json_new(
         "kind", json_string(lwp_redundancy_rows[item->kind].key), "approximate", lwp_json_share(item->approximate), "share",
         lwp_json_share(item->share.value), "share_ci", lwp_json_interval(&item->share), "amount", json_real(round(item->amount)), "samples",
         lwp_json_count(item->samples), "first", lwp_json_context(tables, pair->first), "second", lwp_json_context(tables, pair->second),
         "others", LWP_JSON_LIST(i, item->other_count, json_path(tables, &item->others[i])), "object", lwp_json_object(tables, pair->object),
         "bytes", lwp_json_known(pair->bytes), "places",
         lwp_json_new("again", lwp_json_count(item->again), "moved", lwp_json_count(item->moved), NULL), "cause", json_string(item->cause),
-        "line", json_line(found, item), "meaning", json_string(item->meaning), "remedy", json_string(item->remedy), "own_share",
+        "line", json_line(found, item, exact), "meaning", json_string(item->meaning), "remedy", json_string(item->remedy), "own_share",
         item->kind == LWP_WATCHPOINT_SPATIAL ? lwp_json_share(item->own) : NULL, NULL);
+    return json_timed(json, &item->share, &item->time, exact);
 }
 
 json_t *lwp_json_redundancies(struct lwp_json_tables *tables)

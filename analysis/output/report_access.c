@@ -47,7 +47,13 @@ static const char *report_pair_end(const struct lwp_report *report, const json_t
                             unsure ? lwp_arena_printf(arena, " (seen %.0f times, not sure)", lwp_json_amount(line, "samples")) : "");
 }
 
-static void report_pair(const struct lwp_report *report, const json_t *pair)
+/* Of bytes or, where these are too uncertain, of time: the same for all of a kind. */
+static const char *report_share_key(const json_t *total)
+{
+    return json_is_true(json_object_get(total, "by_time")) ? "time_share" : "share";
+}
+
+static void report_pair(const struct lwp_report *report, const json_t *pair, const json_t *total)
 {
     const char *first = report_access_at(report, json_object_get(pair, "first"));
     const char *second = report_access_at(report, json_object_get(pair, "second"));
@@ -57,14 +63,14 @@ static void report_pair(const struct lwp_report *report, const json_t *pair)
                 lwp_json_string_or(object, "name", "unknown data"), first);
         return;
     }
-    fprintf(report->out, "      %5.1f %%  ", lwp_json_percent(pair, "share"));
+    fprintf(report->out, "      %5.1f %%  ", lwp_json_percent(pair, report_share_key(total)));
     lwp_terminal_wrap(&report->to, 15,
                       lwp_arena_printf(report->review->arena, "%s%s%s: %s", first, strcmp(first, second) ? ", then " : "",
                                        strcmp(first, second) ? second : "", report_pair_end(report, pair)));
 }
 
 /* That what was loaded has not changed is so of most loads: those that have no kind to act on are only counted. */
-static void report_pairs(const struct lwp_report *report, const char *kind)
+static void report_pairs(const struct lwp_report *report, const char *kind, const json_t *total)
 {
     enum { PAIRS_SHOWN = 3 };
     const json_t *pair;
@@ -73,13 +79,13 @@ static void report_pairs(const struct lwp_report *report, const char *kind)
     double share = 0;
     json_array_foreach(json_object_get(report->root, "redundancies"), i, pair) {
         const json_t *line = json_object_get(pair, "line");
-        if (!lwp_json_is(pair, "kind", kind) || (lwp_json_amount(pair, "share") < 0.01 && !loads))
+        if (!lwp_json_is(pair, "kind", kind) || (lwp_json_amount(pair, report_share_key(total)) < 0.01 && !loads))
             continue;
         if (loads && line && !json_is_true(json_object_get(line, "acted_on"))) {
             folded++;
-            share += lwp_json_percent(pair, "share");
+            share += lwp_json_percent(pair, report_share_key(total));
         } else if (shown++ < PAIRS_SHOWN) {
-            report_pair(report, pair);
+            report_pair(report, pair, total);
         }
     }
     if (folded)
@@ -98,9 +104,13 @@ static void report_share(const struct lwp_report *report, const json_t *total, c
                 lwp_json_amount(total, "wasted"), decided, lwp_json_string_or(total, "unit", "bytes"));
     else if (decided < DECIDED_FEW)
         fprintf(report->out, "unknown  only %.0f were watched to the end\n", decided);
+    else if (json_is_true(json_object_get(total, "by_time")))
+        fprintf(report->out, "%5.1f %%  (%.1f-%.1f)  %s: %s\n%*s %.0f-%.0f %% %s\n", lwp_json_percent(total, "time_share"),
+                100 * lwp_json_end(total, "time_share_ci", 0), 100 * lwp_json_end(total, "time_share_ci", 1), kind->of_time, kind->waste,
+                24, "", 100 * lwp_json_end(total, "share_ci", 0), 100 * lwp_json_end(total, "share_ci", 1), kind->of);
     else
-        fprintf(report->out, "%5.1f %%  (%.1f-%.1f)  %s\n", lwp_json_percent(total, "share"), 100 * lwp_json_end(total, "share_ci", 0),
-                100 * lwp_json_end(total, "share_ci", 1), kind->waste);
+        fprintf(report->out, "%5.1f %%  (%.1f-%.1f)  %s: %s\n", lwp_json_percent(total, "share"), 100 * lwp_json_end(total, "share_ci", 0),
+                100 * lwp_json_end(total, "share_ci", 1), kind->of, kind->waste);
     if (interval && lwp_json_amount(total, "approximate") >= 0.005 && decided >= DECIDED_FEW)
         fprintf(report->out, "  %-14s %5.1f %%  (%.1f-%.1f)  changed it, but %s\n", "", lwp_json_percent(total, "approximate"),
                 100 * json_number_value(json_array_get(interval, 0)), 100 * json_number_value(json_array_get(interval, 1)),
@@ -120,13 +130,13 @@ void lwp_report_redundancies(const struct lwp_report *report)
             continue;
         if (!begun)
             lwp_terminal_heading(&report->to, exact ? "Redundant accesses (exact: of all that was stored, loaded or computed)"
-                                                    : "Redundant accesses (of all sampled stores or loads, 95 % interval)");
+                                                    : "Redundant accesses (estimated from samples, 95 % interval)");
         begun = true;
         report_share(report, total, kind);
         if (undecided >= 0.005)
             fprintf(report->out, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
         report_classes(report, json_object_get(total, "classes"));
-        report_pairs(report, kind->key);
+        report_pairs(report, kind->key, total);
     }
 }
 

@@ -54,6 +54,19 @@ const char *lwp_review_cause(const struct lwp_review *review, const json_t *pair
     return text;
 }
 
+/* Of bytes or, where these are too uncertain, of time. */
+static void access_share(struct lwp_review_item *item, const json_t *from, const struct lwp_redundancy_row *kind)
+{
+    bool by_time = json_is_true(json_object_get(from, "by_time"));
+    item->share_of = by_time ? kind->of_time : kind->of;
+    lwp_review_interval(item, from);
+    if (!by_time)
+        return;
+    item->share = lwp_json_amount(from, "time_share");
+    item->share_low = lwp_json_end(from, "time_share_ci", 0);
+    item->share_high = lwp_json_end(from, "time_share_ci", 1);
+}
+
 static void access_pair_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *pair,
                               const struct lwp_redundancy_row *kind)
 {
@@ -69,7 +82,7 @@ static void access_pair_facts(struct lwp_review *review, struct lwp_review_item 
         FACT("share", "%.1f %% %s (exact: %.0f %s, %.0f times)", 100 * item->share, kind->of, lwp_json_amount(pair, "amount"),
              lwp_json_string_or(total, "unit", "bytes"), samples);
     else
-        FACT("share", "%.1f %% %s (95 %% interval %.1f-%.1f, %.0f pairs seen)", 100 * item->share, kind->of, 100 * item->share_low,
+        FACT("share", "%.1f %% %s (95 %% interval %.1f-%.1f, %.0f pairs seen)", 100 * item->share, item->share_of, 100 * item->share_low,
              100 * item->share_high, samples);
     if (item->stake > 0)
         FACT("at stake", "at most %.1f %% of the program's time", 100 * item->stake);
@@ -92,10 +105,10 @@ void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *it
     const json_t *object = lwp_json_entry(review->root, "objects", pair, "object");
     const char *from = access_own(review, first), *to = access_own(review, second);
     item->rule = kind->rule;
-    item->share_of = kind->of;
     if (lwp_json_amount(pair, "approximate") > 0.5) /* values that are not equal prove little */
         item->confidence = "low";
-    lwp_review_interval(item, json_object_get(pair, "line") ? json_object_get(pair, "line") : pair);
+    const json_t *line = json_object_get(pair, "line");
+    access_share(item, line ? line : pair, kind);
     item->exact = json_is_true(json_object_get(json_object_get(json_object_get(review->root, "redundancy_totals"), kind->key), "exact"));
     if (strcmp(kind->key, "spatial") == 0)
         item->subject = SAY("%s in %s()", lwp_stable_name(review->arena, lwp_json_string_or(object, "name", "an array")), to);

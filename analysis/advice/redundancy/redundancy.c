@@ -11,9 +11,12 @@
  * A pair is the same sum over the contexts it was seen in that differ in nothing a reader distinguishes (part_context). */
 #include "analysis/advice/redundancy/redundancy.h"
 
+#include "analysis/advice/redundancy/redundancy_counts.h"
+#include "analysis/advice/redundancy/redundancy_estimate.h"
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/thread_roots.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,6 +31,12 @@ static int redundancy_compare(const void *a, const void *b)
     if (x->amount != y->amount)
         return x->amount < y->amount ? 1 : -1;
     return (x->pair > y->pair) - (x->pair < y->pair); /* the same order in each run */
+}
+
+static int redundancy_compare_shares(const void *a, const void *b)
+{
+    const struct lwp_redundancy *x = a, *y = b;
+    return LWP_COMPARE(y->share.value, x->share.value) ?: redundancy_compare(a, b);
 }
 
 /* All that is known of one first context. */
@@ -79,42 +88,13 @@ static struct redundancy_stratum stratum_of(const struct lwp_watchpoints *watche
     return stratum;
 }
 
-/* A sum over strata. */
-struct redundancy_estimate {
-    double value;   /* sum of W p */
-    double squares; /* sum of W p^2 */
-    double within;  /* variance of all p, and... */
-    double doubt;   /* ...the sum of its parts' squares, each by what it rests on */
-};
-
-static void estimate_add(struct redundancy_estimate *estimate, double part, double p, double m)
-{
-    double smooth = (p * m + 0.5) / (m + 1), variance = part * part * smooth * (1 - smooth) / m;
-    estimate->value += part * p;
-    estimate->squares += part * p * p;
-    estimate->within += variance;
-    estimate->doubt += variance * variance / m;
-}
-
-/* `n`: what the sum was sampled from; infinite where all was counted. */
-static struct lwp_share estimate_share(const struct redundancy_estimate *estimate, double n)
-{
-    if (isinf(n))
-        return (struct lwp_share){estimate->value, estimate->value, estimate->value};
-    const double z = 1.959964;
-    double between = fmax(0, estimate->squares - estimate->value * estimate->value) / n;
-    double variance = between + estimate->within;
-    double freedom = variance * variance / (estimate->doubt + between * between / n);
-    double half = z * (1 + (z * z + 1) / (4 * freedom)) * sqrt(variance);
-    return (struct lwp_share){estimate->value, fmax(0, estimate->value - half), fmin(1, estimate->value + half)};
-}
-
 /* What one pair of contexts has of all waste of its kind. */
 struct redundancy_part {
     uint32_t first, second; /* as part_context() has them */
     uint64_t object;        /* the same for blocks allocated on the same path */
     const struct lwp_watchpoint_pair *pair;
     const struct redundancy_stratum *stratum;
+    uint32_t index; /* of the stratum */
     double waste;
 };
 
@@ -210,7 +190,7 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
     for (size_t i = 0; i < count; i++) {
         const struct lwp_watchpoint_pair *pair = parts[i].pair;
         double all = parts[i].stratum->weight / weight, amount = part_amount(&parts[i]), r = amount / weight / all;
-        paths[i] = (struct lwp_redundancy_path){pair, amount / weight, part_samples(&parts[i], approximate)};
+        paths[i] = (struct lwp_redundancy_path){pair, amount / weight, r, parts[i].index, part_samples(&parts[i], approximate)};
         item.amount += amount;
         item.samples += paths[i].samples;
         item.again += part_of_count(&parts[i], pair->again);
@@ -225,7 +205,7 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
 }
 
 static size_t redundancy_parts(struct lwp_profile *profile, struct redundancy_places *places, const struct redundancy_stratum *stratum,
-                               bool approximate, struct redundancy_part *parts)
+                               uint32_t index, bool approximate, struct redundancy_part *parts)
 {
     size_t count = 0;
     for (size_t k = 0; k < stratum->pair_count; k++) {
@@ -237,6 +217,7 @@ static size_t redundancy_parts(struct lwp_profile *profile, struct redundancy_pl
                                                       .object = lwp_thread_roots_object(profile, &places->roots, pair->object),
                                                       .pair = pair,
                                                       .stratum = stratum,
+                                                      .index = index,
                                                       .waste = waste};
     }
     return count;
@@ -277,21 +258,68 @@ struct redundancy_strata {
     size_t count;
     double weight; /* of all */
     double n;      /* observations that their weights were estimated from; infinite where all was counted */
+    bool exact;    /* weights are bytes already */
+    uint32_t groups;
+    struct lwp_access_place *places; /* each stratum's; NULL: exact */
+    struct lwp_access_rate *rates;
+    double *p, *m; /* room for a number each */
 };
 
-/* The pairs whose values are equal, or else those whose values are only about the same; returns their share. */
+static void strata_count(struct lwp_profile *profile, struct redundancy_strata *all)
+{
+    size_t room = all->count + 1;
+    all->places = lwp_arena_alloc(profile->arena, room, sizeof *all->places);
+    all->rates = lwp_arena_alloc(profile->arena, room, sizeof *all->rates);
+    all->p = lwp_arena_alloc(profile->arena, room, sizeof *all->p);
+    all->m = lwp_arena_alloc(profile->arena, room, sizeof *all->m);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct redundancy_stratum *stratum = &all->strata[i];
+        all->places[i] = (struct lwp_access_place){.context = stratum->origin->first, .object = LWP_NONE, .weight = stratum->weight};
+        for (size_t k = 0; k < stratum->pair_count && (all->places[i].object == LWP_NONE || !all->places[i].bytes); k++) {
+            all->places[i].object = stratum->pairs[k].object;
+            all->places[i].bytes = stratum->pairs[k].bytes;
+        }
+        all->m[i] = stratum->observations;
+    }
+    all->groups = lwp_access_rates(profile, all->places, all->count, all->rates);
+}
+
+static struct lwp_share strata_share(const struct redundancy_strata *all)
+{
+    return lwp_access_share(all->places, all->rates, all->count, all->groups, all->p, all->m, all->n);
+}
+
+/* Of bytes, where until now it is of time. */
+static void item_count(const struct redundancy_strata *all, struct lwp_redundancy *item)
+{
+    const struct lwp_redundancy_path *paths = item->others - 1;
+    item->time = item->share;
+    if (all->exact)
+        return;
+    for (size_t i = 0; i < all->count; i++)
+        all->p[i] = 0;
+    for (size_t i = 0; i <= item->other_count; i++)
+        all->p[paths[i].stratum] += paths[i].fraction;
+    item->share = strata_share(all);
+}
+
+/* The pairs whose values are equal, or else those whose values are only about the same; returns their share of the time, and *bytes. */
 static struct lwp_share redundancy_items(struct lwp_profile *profile, struct redundancy_places *places, const struct redundancy_strata *all,
-                                         bool approximate, struct lwp_redundancies *found)
+                                         bool approximate, struct lwp_redundancies *found, struct lwp_share *bytes)
 {
     struct redundancy_part *parts = lwp_arena_alloc(profile->arena, profile->watchpoints.pair_count + 1, sizeof *parts);
     struct redundancy_estimate share = {0};
     size_t part_count = 0, first = found->count;
     for (size_t i = 0; i < all->count; i++) {
         const struct redundancy_stratum *stratum = &all->strata[i];
-        double wasted = approximate ? stratum->close : stratum->waste;
-        estimate_add(&share, stratum->weight / all->weight, wasted / stratum->decided, stratum->observations);
-        part_count += redundancy_parts(profile, places, stratum, approximate, parts + part_count);
+        double wasted = (approximate ? stratum->close : stratum->waste) / stratum->decided;
+        estimate_add(&share, stratum->weight / all->weight, wasted, stratum->observations);
+        part_count += redundancy_parts(profile, places, stratum, (uint32_t)i, approximate, parts + part_count);
+        if (!all->exact)
+            all->p[i] = wasted;
     }
+    struct lwp_share time = estimate_share(&share, all->n);
+    *bytes = all->exact ? time : strata_share(all);
     qsort(parts, part_count, sizeof *parts, part_compare);
     for (size_t i = 0, end; i < part_count; i = end) {
         for (end = i + 1; end < part_count && part_compare_alike(&parts[i], &parts[end]) == 0; end++)
@@ -303,9 +331,10 @@ static struct lwp_share redundancy_items(struct lwp_profile *profile, struct red
     qsort(found->items + first, found->count - first, sizeof *found->items, redundancy_compare);
     size_t kept = first;
     while (kept < found->count && kept - first < PAIRS_LISTED && found->items[kept].share.value >= share_listed)
-        kept++;
+        item_count(all, &found->items[kept++]);
     found->count = kept;
-    return estimate_share(&share, all->n);
+    qsort(found->items + first, found->count - first, sizeof *found->items, redundancy_compare_shares);
+    return time;
 }
 
 static void redundancy_kind(struct lwp_profile *profile, struct redundancy_places *places, enum lwp_watchpoint_kind kind,
@@ -313,7 +342,8 @@ static void redundancy_kind(struct lwp_profile *profile, struct redundancy_place
 {
     const struct lwp_watchpoints *watched = &profile->watchpoints;
     struct lwp_redundancy_total *total = &found->totals[kind];
-    struct redundancy_strata strata = {.strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata.strata)};
+    struct redundancy_strata strata = {.strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata.strata),
+                                       .exact = watched->exact};
     struct lwp_tally all;
     strata.count = redundancy_strata(watched, kind, strata.strata, total, &all);
     for (size_t i = 0; i < strata.count; i++)
@@ -323,9 +353,11 @@ static void redundancy_kind(struct lwp_profile *profile, struct redundancy_place
     total->measured = true;
     /* a sample's weight may be divided among several contexts, and only the one chosen counts */
     strata.n = watched->exact ? INFINITY : fmin(all.weight * all.weight / all.squares, (double)total->candidates);
-    total->share = redundancy_items(profile, places, &strata, false, found);
-    total->close = redundancy_items(profile, places, &strata, true, found);
-    total->wasted = total->share.value * strata.weight;
+    if (!strata.exact)
+        strata_count(profile, &strata);
+    total->time = redundancy_items(profile, places, &strata, false, found, &total->share);
+    redundancy_items(profile, places, &strata, true, found, &total->close);
+    total->wasted = total->time.value * strata.weight;
 }
 
 void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found)

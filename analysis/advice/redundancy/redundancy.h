@@ -29,8 +29,9 @@ enum lwp_cause {
 
 struct lwp_redundancy_total {
     bool measured;          /* anything was decided */
-    struct lwp_share share; /* of what was decided: wasted, values being equal to the bit */
+    struct lwp_share share; /* of the bytes decided: wasted, values being equal to the bit */
     struct lwp_share close; /* ... and where values are only about the same: none of these are in `share` */
+    struct lwp_share time;  /* sampled: of the time around these accesses; counted: as `share` */
     double wasted, total;   /* in the weight's unit; wasted: of `share`; total: of all accesses of the kind */
     double undecided;       /* share of total of which nothing is known */
     uint64_t candidates, decided;
@@ -39,7 +40,9 @@ struct lwp_redundancy_total {
 /* A pair of full call paths that an item counts in. */
 struct lwp_redundancy_path {
     const struct lwp_watchpoint_pair *pair;
-    double share; /* of all decided accesses of the kind */
+    double share;     /* of all decided accesses of the kind, sampled: of the time around them */
+    double fraction;  /* of what was decided of its first context, */
+    uint32_t stratum; /* ... the number of which this is */
     uint64_t samples;
 };
 
@@ -51,7 +54,8 @@ struct lwp_redundancy {
                                                  of a line or of the C library; the largest first */
     size_t other_count;
     uint32_t first, second; /* their contexts without that */
-    struct lwp_share share; /* of all decided accesses of the kind */
+    struct lwp_share share; /* of all bytes decided of the kind */
+    struct lwp_share time;  /* sampled: of the time around them; counted: as `share` */
     double amount;          /* wasted, in the weight's unit */
     double own;             /* part of what its first contexts did of this kind: RedSpy's S of neighbours (3.4.2) */
     uint64_t samples;       /* decided as waste */
@@ -72,7 +76,8 @@ struct lwp_redundant_line {
     uint32_t item;          /* the largest of its items */
     uint32_t context;       /* of the wasteful access, or of the program's own call that leads to it */
     uint64_t code;          /* the same for whatever else the same line wastes */
-    struct lwp_share share; /* of all of the kind that was decided */
+    struct lwp_share share; /* of all bytes of the kind that were decided */
+    struct lwp_share time;  /* sampled: of the time around them; counted: as `share` */
     double amount;          /* wasted, in the weight's unit */
     uint64_t samples;       /* pairs decided as waste */
     double stake;           /* the part of the program's time that there is to save at most; negative: no time was measured */
@@ -89,6 +94,13 @@ struct lwp_redundancies {
     struct lwp_redundant_line *lines; /* most time at stake first */
     size_t line_count;
 };
+
+/* Whether a share of bytes is too uncertain to say more than the share of the time. */
+static inline bool lwp_redundancy_by_time(const struct lwp_share *bytes)
+{
+    const double width_most = 0.4;
+    return bytes->high - bytes->low > width_most;
+}
 
 /* In profile->arena. */
 void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found);

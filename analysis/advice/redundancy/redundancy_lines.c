@@ -212,7 +212,7 @@ static void line_saves(struct lwp_profile *profile, const struct lwp_redundancie
     if (item->why == LWP_CAUSE_LINEAR_SEARCH)
         search_saves(profile, item, line);
     else if (is_left_out(item->why) && line->stake > 0 && !item->approximate)
-        line->saved = (struct lwp_share){line->stake, line->stake / 2 * line->share.low / line->share.value, line->stake};
+        line->saved = (struct lwp_share){line->stake, line->stake / 2 * line->time.low / line->time.value, line->stake};
 }
 
 /* ---- all ---- */
@@ -236,14 +236,18 @@ static int line_compare(const void *a, const void *b)
 }
 
 /* Parts of one share that have nothing in common. */
-static void line_add(struct lwp_redundant_line *line, const struct lwp_redundant_line *more)
+static void share_add(struct lwp_share *to, const struct lwp_share *share)
 {
-    struct lwp_share *to = &line->share;
-    const struct lwp_share *share = &more->share;
     double below = hypot(to->value - to->low, share->value - share->low), above = hypot(to->high - to->value, share->high - share->value);
     to->value = fmin(1, to->value + share->value);
     to->low = fmax(0, to->value - below);
     to->high = fmin(1, to->value + above);
+}
+
+static void line_add(struct lwp_redundant_line *line, const struct lwp_redundant_line *more)
+{
+    share_add(&line->share, &more->share);
+    share_add(&line->time, &more->time);
     line->amount += more->amount;
     line->samples += more->samples;
     if (more->stake > 0)
@@ -276,6 +280,7 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
                                                   .approximate = item->approximate,
                                                   .item = (uint32_t)i,
                                                   .share = item->share,
+                                                  .time = item->time,
                                                   .amount = item->amount,
                                                   .samples = item->samples,
                                                   .stake = item_stake(profile, &sums, item)};
@@ -288,8 +293,8 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
     found->lines = lines;
     found->line_count = lines_join(lines, found->count);
     for (size_t i = 0; i < found->line_count; i++) {
-        lines[i].sure = lines[i].share.value < lwp_redundancy_share ||
-                        (lines[i].samples >= LWP_REDUNDANCY_PAIRS && lines[i].share.low >= lwp_redundancy_share);
+        lines[i].sure = lines[i].time.value < lwp_redundancy_share ||
+                        (lines[i].samples >= LWP_REDUNDANCY_PAIRS && lines[i].time.low >= lwp_redundancy_share);
         line_saves(profile, found, &lines[i]);
     }
     if (found->line_count)
@@ -305,7 +310,7 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
 bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct lwp_redundant_line *line)
 {
     enum lwp_cause why = found->items[line->item].why;
-    if (!line->sure || line->foreign || line->share.low < lwp_redundancy_share || (line->stake >= 0 && line->stake < lwp_redundancy_time))
+    if (!line->sure || line->foreign || line->time.low < lwp_redundancy_share || (line->stake >= 0 && line->stake < lwp_redundancy_time))
         return false;
     switch (line->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:

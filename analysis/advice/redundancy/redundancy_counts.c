@@ -1,0 +1,242 @@
+/* From time to bytes. A place's executions are the time of the samples around it by the time that one takes.
+ *
+ * A sample looks at the accesses to come, whatever they cost, and divides its time among them: within one loop, with the functions it
+ * calls, time is as executions are. So places form groups, by the innermost loop around them or around the call that leads to them,
+ * and only how the groups compare is left. Where the samples show how fast a loop goes over its data (gain/pace.h: the loop's trip
+ * rate) the time for each access is known. Elsewhere it lies between bounds: what instructions take at best, and accesses at worst, in the
+ * memory that their data lies in. The logarithm of a rate is taken to be normal, those bounds two standard deviations from its mean, and
+ * groups to be independent; the interval of a share has that error on the scale of log odds, where it is symmetric. */
+#include "analysis/advice/redundancy/redundancy_counts.h"
+
+#include "analysis/advice/gain/pace.h"
+#include "analysis/advice/redundancy/redundancy_estimate.h"
+#include "analysis/profile/regions.h"
+#include "base/order.h"
+
+#include <stdlib.h>
+
+/* Nanoseconds; the error is of the logarithm. */
+static const double instruction_least = 0.08, instruction_most = 0.6, cycle_least = 0.2, cycle_most = 0.5, near_most = 2, stream_most = 8,
+                    far_most = 60, pace_doubt = 0.1;
+
+enum { CLIMB = 16 };
+
+struct access_group {
+    double weight, largest; /* of its places: all, and the one with most */
+    double pace;            /* of an iteration; 0: not known */
+    double instructions, accesses, chain;
+    double most;             /* nanoseconds that one of its accesses takes at worst */
+    struct lwp_tally around; /* all samples in its loop, but not in nested ones, and in the functions called there that have no loop */
+    bool nested;             /* there are loops in its loop */
+};
+
+static uint32_t region_at(struct lwp_profile *profile, uint32_t context)
+{
+    const struct lwp_context_node *node = &profile->contexts[context];
+    return lwp_regions_final(profile, lwp_regions_at(profile, context ? node->module : LWP_NONE, node->address));
+}
+
+/* The innermost loop that the access is run by, be it that of a caller; LWP_NONE: none. */
+static uint32_t place_loop(struct lwp_profile *profile, uint32_t context)
+{
+    for (int i = 0; context && i < CLIMB; i++, context = profile->contexts[context].parent) {
+        const struct lwp_context_node *node = &profile->contexts[context];
+        if (node->module != LWP_NONE && lwp_code_symbolize(profile->code, node->module, node->address)->loop != LWP_NONE)
+            return region_at(profile, context);
+    }
+    return LWP_NONE;
+}
+
+/* A region that the group's accesses are in: its samples, and of a function without a loop its instructions. */
+static void group_add_region(struct lwp_profile *profile, struct access_group *group, uint32_t region)
+{
+    enum { INSTRUCTION_BYTES = 4, INSTRUCTIONS_MOST = 200 };
+    if (region == LWP_NONE)
+        return;
+    const struct lwp_region *at = &profile->regions[region];
+    lwp_tally_merge(&group->around, &at->weight);
+    if (at->is_function) {
+        const struct lwp_symbolized *code = lwp_code_symbolize(profile->code, at->module, at->address);
+        group->instructions += fmin(INSTRUCTIONS_MOST, (double)(code->function_high - code->function_low) / INSTRUCTION_BYTES);
+    }
+}
+
+/* How much of the object the loop goes over: as far as it was seen, and a little more, as what lies at the ends seldom is. */
+static double traversal_extent(const struct lwp_traversal *traversal)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    for (uint32_t i = 0; i < traversal->count; i++) {
+        low = traversal->places[i].offset < low ? traversal->places[i].offset : low;
+        high = traversal->places[i].offset > high ? traversal->places[i].offset : high;
+    }
+    return traversal->count > 1 && high > low ? (double)(high - low) * (traversal->count + 1) / (traversal->count - 1) : 0;
+}
+
+static const struct lwp_traversal *place_traversal(struct lwp_profile *profile, const struct lwp_access_place *place)
+{
+    uint32_t region = place->object == LWP_NONE ? LWP_NONE : region_at(profile, place->context);
+    return region == LWP_NONE ? NULL : lwp_traversals_of(&profile->traversals, place->object, region);
+}
+
+/* Of walks over all of the object, again and again: only of these it is known how far it is from the end to the start. */
+static double place_pace(const struct lwp_profile *profile, const struct lwp_access_place *place, const struct lwp_traversal *traversal,
+                         const struct lwp_loop_shape *shape)
+{
+    const double whole = 0.9;
+    if (!traversal || !shape->steps || !shape->step)
+        return 0;
+    double largest = (double)profile->objects[place->object].largest;
+    if (traversal_extent(traversal) < whole * largest)
+        return 0;
+    return lwp_pace(traversal->paces, traversal->pace_count, fabs((double)shape->step), largest);
+}
+
+/* What an access takes at worst. */
+static double place_most(const struct lwp_profile *profile, const struct lwp_access_place *place, const struct lwp_traversal *traversal,
+                         const struct lwp_loop_shape *shape)
+{
+    enum { PLACES_ENOUGH = 16 };
+    double cache = profile->machine.l2_bytes ? (double)profile->machine.l2_bytes : 1 << 20, line = 64;
+    double extent = traversal && traversal->count >= PLACES_ENOUGH ? traversal_extent(traversal)
+                    : place->object != LWP_NONE                    ? (double)profile->objects[place->object].bytes
+                                                                   : INFINITY;
+    if (extent <= cache)
+        return near_most;
+    return shape->steps && fabs((double)shape->step) <= line ? stream_most : far_most;
+}
+
+static void group_add(struct lwp_profile *profile, struct access_group *group, const struct lwp_access_place *place)
+{
+    const struct lwp_context_node *node = &profile->contexts[place->context];
+    const struct lwp_traversal *traversal = place_traversal(profile, place);
+    struct lwp_loop_shape shape = {0};
+    bool shaped = place->context && node->module != LWP_NONE && lwp_loop_shape(profile->code, node->module, node->address, &shape);
+    group->weight += place->weight;
+    group->largest = fmax(group->largest, place->weight);
+    group->most = fmax(group->most, place_most(profile, place, traversal, &shape));
+    if (!shaped)
+        return;
+    group->instructions = fmax(group->instructions, shape.instructions);
+    group->accesses = fmax(group->accesses, shape.accesses);
+    group->chain = fmax(group->chain, shape.chain);
+    if (group->pace <= 0)
+        group->pace = place_pace(profile, place, traversal, &shape);
+}
+
+/* So many of its accesses are made in a nanosecond of weight. A pace is that of all that is done in the loop. Else it is from what the
+ * loop's own instructions take; that is all of the weight, or only the part of the samples that are at them, while in nested loops
+ * they hide behind others: in between. */
+static void group_rate(const struct access_group *group, struct lwp_access_rate *rate)
+{
+    const double own_least = 0.001;
+    double each = group->largest > 0 ? group->weight / group->largest : 1; /* accesses of the kind in an iteration */
+    double instructions = fmax(group->instructions, each), accesses = fmax(group->accesses, each);
+    double least = fmax(instructions * instruction_least, group->chain * cycle_least);
+    double most = fmax(instructions * instruction_most, group->chain * cycle_most) + accesses * group->most;
+    if (group->pace > 0) {
+        *rate = (struct lwp_access_rate){each / group->pace, pace_doubt, rate->group};
+        return;
+    }
+    rate->rate = each / sqrt(least * most);
+    rate->doubt = log(most / least) / 4;
+    if (!group->nested)
+        return;
+    const struct lwp_tally *around = &group->around;
+    double seen = around->squares > 0 ? around->weight * around->weight / around->squares : 0;
+    double own = fmin(1, fmax(around->weight, group->weight * own_least) / group->weight);
+    rate->rate *= sqrt(own);
+    rate->doubt = hypot(rate->doubt, -log(own) / 4);
+    if (seen > 0)
+        rate->doubt = hypot(rate->doubt, 1 / sqrt(seen));
+}
+
+/* Which of the groups' loops have others in them. */
+static void groups_nest(const struct lwp_profile *profile, struct access_group *groups, const struct lwp_map *index)
+{
+    for (size_t i = 0; i < profile->region_count; i++) {
+        const struct lwp_region *region = &profile->regions[i];
+        uint32_t parent = lwp_regions_final(profile, region->parent), at;
+        if (region->same_as != i || parent == LWP_NONE || region->is_function)
+            continue;
+        at = lwp_map_get(index, parent);
+        if (at != LWP_MAP_NONE)
+            groups[at].nested = true;
+    }
+}
+
+uint32_t lwp_access_rates(struct lwp_profile *profile, const struct lwp_access_place *places, size_t count, struct lwp_access_rate *rates)
+{
+    struct access_group *groups = lwp_arena_alloc(profile->arena, LWP_ACCESS_GROUPS_MOST, sizeof *groups);
+    struct lwp_map index = {0}, regions = {0};
+    uint32_t group_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t loop = place_loop(profile, places[i].context), own = region_at(profile, places[i].context);
+        uint32_t *at = lwp_map_at(&index, loop);
+        if (*at == LWP_MAP_NONE) {
+            *at = group_count < LWP_ACCESS_GROUPS_MOST ? group_count++ : LWP_ACCESS_GROUPS_MOST - 1;
+            group_add_region(profile, &groups[*at], loop);
+        }
+        rates[i].group = *at;
+        uint32_t *added = lwp_map_at(&regions, (uint64_t)*at << 32 | own);
+        if (*added == LWP_MAP_NONE && own != loop)
+            group_add_region(profile, &groups[*at], own);
+        *added = 0;
+        group_add(profile, &groups[*at], &places[i]);
+    }
+    groups_nest(profile, groups, &index);
+    lwp_map_fini(&index);
+    lwp_map_fini(&regions);
+    for (size_t i = 0; i < count; i++) {
+        group_rate(&groups[rates[i].group], &rates[i]);
+        rates[i].rate *= places[i].bytes ? places[i].bytes : 8;
+    }
+    return group_count;
+}
+
+static double share_logit(double share)
+{
+    return log(share / (1 - share));
+}
+
+static double share_of_logit(double logit)
+{
+    return 1 / (1 + exp(-logit));
+}
+
+/* The standard deviation of the share from what is not known of the groups' rates: of each the logarithm is off by its `doubt`. */
+static double share_rate_error(const struct lwp_access_place *places, const struct lwp_access_rate *rates, size_t count, uint32_t groups,
+                               const double *p, double share, double all)
+{
+    double *above = calloc(groups, sizeof *above), variance = 0;
+    if (!above)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        above[rates[i].group] += places[i].weight * rates[i].rate / all * (p[i] - share) * rates[i].doubt;
+    for (uint32_t g = 0; g < groups; g++)
+        variance += above[g] * above[g];
+    free(above);
+    return sqrt(variance);
+}
+
+struct lwp_share lwp_access_share(const struct lwp_access_place *places, const struct lwp_access_rate *rates, size_t count, uint32_t groups,
+                                  const double *p, const double *m, double n)
+{
+    const double z = 1.959964, none = 1e-9;
+    struct redundancy_estimate estimate = {0};
+    double all = 0, squares = 0, weight = 0;
+    for (size_t i = 0; i < count; i++) {
+        all += places[i].weight * rates[i].rate;
+        squares += places[i].weight * rates[i].rate * rates[i].rate;
+        weight += places[i].weight;
+    }
+    for (size_t i = 0; i < count; i++)
+        estimate_add(&estimate, places[i].weight * rates[i].rate / all, p[i], m[i]);
+    struct lwp_share share = estimate_share(&estimate, n * all * all / (weight * squares)); /* Kish: weights that differ are worth fewer */
+    double error = groups > 1 ? share_rate_error(places, rates, count, groups, p, share.value, all) : 0;
+    if (error < none || share.value < none || share.value > 1 - none)
+        return share;
+    double centre = share_logit(share.value), half = z * error / (share.value * (1 - share.value));
+    share.low = fmax(0, share.value - hypot(share.value - share.low, share.value - share_of_logit(centre - half)));
+    share.high = fmin(1, share.value + hypot(share.high - share.value, share_of_logit(centre + half) - share.value));
+    return share;
+}

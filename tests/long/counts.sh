@@ -1,0 +1,6 @@
+#!/bin/sh
+# Shares of bytes stored, estimated from samples, of programs whose loops cost unequally: intervals hold the truth, and the exact engine
+# counts it.
+set -u
+${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/known_counts" "$SRC/tests/programs/known_counts.c" || exit 1
+exec "$SRC/tests/truth/count_runs.py" "$LWP" "$TMP/known_counts" "$TMP/runs" --seconds 0.7 --threads 1,4 --exact
