@@ -71,7 +71,7 @@ static const char *redundancy_title(struct lwp_profile *profile, const struct lw
     bool same = strcmp(first, second) == 0, by_time = lwp_redundancy_by_time(&line->share);
     const char *of = by_time ? lwp_redundancy_rows[item->kind].of_time : lwp_redundancy_rows[item->kind].of;
     double percent = 100 * (by_time ? line->time.value : line->share.value);
-    if (item->why == LWP_CAUSE_LINEAR_SEARCH)
+    if (item->why == LWP_CAUSE_LINEAR_SEARCH || item->why == LWP_CAUSE_FULL_SEARCH)
         return SAY("Do not search %s from one end to the other in %s%s", data ? data : "the data", second,
                    line->searched > 0 ? SAY(": each time some %.2g elements are looked at", line->searched) : "");
     switch (item->kind) {

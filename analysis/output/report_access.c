@@ -136,7 +136,8 @@ void lwp_report_redundancies(const struct lwp_report *report)
         if (undecided >= 0.005)
             fprintf(report->out, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
         report_classes(report, json_object_get(total, "classes"));
-        report_pairs(report, kind->key, total);
+        if (exact || lwp_json_amount(total, "decided") >= DECIDED_FEW)
+            report_pairs(report, kind->key, total);
     }
 }
 

@@ -223,6 +223,24 @@ static enum lwp_cause memory_silent_store(const struct evidence *e)
     return second->operand.load || (second->shaped && !second->shape.repeats_value) ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;
 }
 
+/* A loop that was seen at many places of data that does not change. */
+static enum lwp_cause memory_traversal(const struct lwp_loop_shape *shape)
+{
+    switch (shape->search) {
+    case LWP_LOOP_SEARCH_SCAN:
+    case LWP_LOOP_SEARCH_LIST:
+        return LWP_CAUSE_LINEAR_SEARCH;
+    case LWP_LOOP_SEARCH_SCAN_ALL:
+        return LWP_CAUSE_FULL_SEARCH;
+    case LWP_LOOP_SEARCH_TREE:
+        return LWP_CAUSE_TREE_SEARCH;
+    case LWP_LOOP_SEARCH_BISECTION:
+        return LWP_CAUSE_BISECTION;
+    default:
+        return shape->chained ? LWP_CAUSE_POINTER_CHAIN : shape->steps ? LWP_CAUSE_REPEATED_TRAVERSAL : LWP_CAUSE_UNKNOWN;
+    }
+}
+
 static enum lwp_cause memory_silent_load(const struct evidence *e)
 {
     const struct lwp_loop_shape *shape = &e->first.shape;
@@ -233,7 +251,7 @@ static enum lwp_cause memory_silent_load(const struct evidence *e)
     if (e->same_loop && e->first.shaped && shape->stays && e->second.shape.stays)
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (e->same && e->first.shaped && e->moves)
-        return shape->stores == 0 && shape->exits > 1 ? LWP_CAUSE_LINEAR_SEARCH : LWP_CAUSE_REPEATED_TRAVERSAL;
+        return memory_traversal(shape);
     if (e->same_loop && !e->same && same_pass(e))
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (e->same && e->first.loop == LWP_NONE && called_in_loop(e)) {

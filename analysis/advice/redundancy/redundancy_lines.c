@@ -166,11 +166,12 @@ static double item_stake(struct lwp_profile *profile, struct region_sums *sums, 
 /* How many elements a scan looks at, from where in the data its samples are; 0: unknown. */
 static double scan_length(struct lwp_profile *profile, uint32_t region, uint32_t module, uint64_t address, double *step)
 {
-    struct lwp_loop_shape shape;
     double sum = 0, least = INFINITY, count = 0;
-    if (!lwp_loop_shape(profile->code, module, address, &shape) || !shape.steps || !shape.step)
+    int64_t bytes = 0;
+    uint32_t loop;
+    if (lwp_code_loop_step(profile->code, module, address, 0, false, &loop, &bytes) != LWP_LOOP_STEP_CONSTANT || !bytes)
         return 0;
-    *step = fabs((double)shape.step);
+    *step = fabs((double)bytes);
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
         if (stream->module != module || stream->address != address || lwp_regions_final(profile, stream->region) != region)
@@ -201,6 +202,11 @@ static void search_saves(struct lwp_profile *profile, const struct lwp_redundanc
                                      time.high * fmax(0, 1 - probes / length)};
 }
 
+static bool is_search(enum lwp_cause cause)
+{
+    return cause == LWP_CAUSE_LINEAR_SEARCH || cause == LWP_CAUSE_FULL_SEARCH;
+}
+
 static bool is_left_out(enum lwp_cause cause)
 {
     return cause == LWP_CAUSE_USELESS_INITIALISATION || cause == LWP_CAUSE_REPEATED_FILL || cause == LWP_CAUSE_UNREAD_COPY;
@@ -209,7 +215,7 @@ static bool is_left_out(enum lwp_cause cause)
 static void line_saves(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_redundant_line *line)
 {
     const struct lwp_redundancy *item = &found->items[line->item];
-    if (item->why == LWP_CAUSE_LINEAR_SEARCH)
+    if (is_search(item->why))
         search_saves(profile, item, line);
     else if (is_left_out(item->why) && line->stake > 0 && !item->approximate)
         line->saved = (struct lwp_share){line->stake, line->stake / 2 * line->time.low / line->time.value, line->stake};
@@ -312,12 +318,14 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
     enum lwp_cause why = found->items[line->item].why;
     if (!line->sure || line->foreign || line->time.low < lwp_redundancy_share || (line->stake >= 0 && line->stake < lwp_redundancy_time))
         return false;
+    if (line->saved.high > 0 && line->saved.value < lwp_redundancy_time) /* a scan of a few elements is no slower than another search */
+        return false;
     switch (line->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:
     case LWP_WATCHPOINT_SILENT_STORE:
         return !line->approximate;
     case LWP_WATCHPOINT_SILENT_LOAD:
-        return !line->approximate && (why == LWP_CAUSE_LINEAR_SEARCH || why == LWP_CAUSE_KEPT_IN_MEMORY);
+        return !line->approximate && (is_search(why) || why == LWP_CAUSE_KEPT_IN_MEMORY);
     default:
         return why != LWP_CAUSE_UNKNOWN;
     }

@@ -6,7 +6,8 @@ static const char *const cause_names[] = {
     "unknown",           "useless_initialisation", "repeated_fill", "unread_copy",     "overwritten_whole",
     "kept_in_memory",    "stored_twice",           "spill",         "missed_inlining", "redundant_computation",
     "converged",         "linear_search",          "repeated_walk", "same_arguments",  "loop_invariant",
-    "common_expression", "computed_elsewhere",     "uniform_fill"};
+    "common_expression", "computed_elsewhere",     "uniform_fill",  "full_search",     "tree_search",
+    "bisection",         "pointer_chain"};
 
 static const struct {
     enum lwp_watchpoint_kind kind;
@@ -72,8 +73,18 @@ static const struct {
      "A function that is not inlined loads the same unchanged value each time it is called in a loop.",
      "Inline it, so that the value can stay in a register, or pass the value in a register."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_LINEAR_SEARCH,
-     "A loop that changes nothing and can end early goes through the same unchanged data again and again: usually a linear search.",
-     "Keep the data sorted and look things up by bisection, or in a hash table, or keep what was found."},
+     "A linear search: the loop goes through the same unchanged data, one element after the other, until it finds what it looks for.",
+     "If the data is sorted, or can be kept so, look things up by bisection (bsearch, std::lower_bound); else in a hash table. Or begin "
+     "where the last search ended, if what is looked for only grows."},
+    {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_FULL_SEARCH,
+     "A search that goes on to the end of the unchanged data, whether or not it has found what it looks for.",
+     "Stop when it is found, if the first match will do; better look things up by bisection or in a hash table."},
+    {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_TREE_SEARCH, "A search in a tree that has not changed: its upper nodes are loaded each time.",
+     "It takes few steps already. A hash table takes fewer; nodes that lie together in memory make each cheaper."},
+    {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_BISECTION, "A search by halves in data that has not changed: its middle is loaded each time.",
+     "It takes few steps already. Keep the result for what is looked up often."},
+    {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_POINTER_CHAIN, "A loop follows the same chain of pointers again and finds it unchanged.",
+     "Keep the nodes in an array, in the order of the chain, so that loads need not wait for each other."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_REPEATED_TRAVERSAL, "A loop goes through the same data again and finds it unchanged.",
      "Keep the results that cannot have changed, do more in one pass while the data is in the cache, or skip data that does nothing, such "
      "as zeroes."},

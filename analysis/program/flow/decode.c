@@ -70,6 +70,13 @@ static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *in
     return memory;
 }
 
+/* inc, dec, add and sub of a constant. */
+static bool decode_counts(ZydisMnemonic mnemonic, const ZydisDecodedOperand *by)
+{
+    return mnemonic == ZYDIS_MNEMONIC_INC || mnemonic == ZYDIS_MNEMONIC_DEC ||
+           ((mnemonic == ZYDIS_MNEMONIC_ADD || mnemonic == ZYDIS_MNEMONIC_SUB) && by->type == ZYDIS_OPERAND_TYPE_IMMEDIATE);
+}
+
 /* xor and pxor of a register with itself. */
 static bool decode_zeroes(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
 {
@@ -101,6 +108,10 @@ static void decode_moves(const ZydisDecodedInstruction *instruction, const Zydis
     if (decode_zeroes(instruction, operands))
         result->read = result->read_vectors = 0;
     result->mnemonic = (uint16_t)instruction->mnemonic;
+    result->halves = (instruction->mnemonic == ZYDIS_MNEMONIC_SHR || instruction->mnemonic == ZYDIS_MNEMONIC_SAR) &&
+                     operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operands[1].imm.value.u == 1;
+    result->chooses = instruction->meta.category == ZYDIS_CATEGORY_CMOV;
+    result->counts = operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && decode_counts(instruction->mnemonic, &operands[1]);
     result->basic = instruction->meta.isa_ext == ZYDIS_ISA_EXT_BASE || instruction->meta.isa_ext == ZYDIS_ISA_EXT_LONGMODE;
     if (instruction->mnemonic != ZYDIS_MNEMONIC_MOV || operands[0].size != 64)
         return;

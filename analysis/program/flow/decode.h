@@ -28,6 +28,9 @@ struct code_instruction {
     bool basic;        /* of the general registers' instructions: no vectors, no x87 */
     bool puts;                /* stores what is in the register `put`, or a constant (-1), and does not load */
     int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
+    bool halves;              /* shifts to the right by one */
+    bool chooses;             /* moves on a condition */
+    bool counts;              /* adds a constant to a register */
     bool loads;               /* `destination` = 8 bytes at `memory` */
     bool stores;              /* 8 bytes at `memory` = `source` */
     int8_t destination, source;

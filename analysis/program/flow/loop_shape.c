@@ -19,6 +19,12 @@ struct shape_flow {
     uint32_t stepped_again;     /* ... in more than one place */
     int64_t step[REGISTERS];    /* the constant */
     uint32_t changed_vectors;
+    uint32_t selected;              /* registers that keep their value or take another's (cmov) */
+    uint32_t computed;              /* registers that get more than another one's value and a constant */
+    uint32_t copied[REGISTERS];     /* ... or from which others they get that */
+    uint32_t loads_into[REGISTERS]; /* instructions that load it */
+    uint32_t indexed[REGISTERS];    /* registers that are an index where it is loaded */
+    uint32_t branches, halvings;
 };
 
 static uint32_t shape_bit(int reg)
@@ -40,34 +46,46 @@ static void shape_add(struct shape_flow *flow, const struct code_instruction *in
     flow->changed_vectors |= instruction->written_vectors;
     if (linear->exists)
         flow->from[linear->to] |= shape_bit(linear->base) | shape_bit(linear->index);
-    if (instruction->loads && instruction->memory.exists)
-        flow->loaded[instruction->destination] |=
-            shape_bit(instruction->memory.base) | shape_bit(instruction->memory.index);
+    flow->branches += instruction->flow == CODE_FLOW_BRANCH;
+    flow->halvings += instruction->halves;
+    if (instruction->chooses)
+        flow->selected |= instruction->written;
+    int8_t copied = linear->exists && !linear->selects ? code_copied_register(linear) : -1;
+    if (copied >= 0)
+        flow->copied[linear->to] |= shape_bit(copied);
+    else if (!instruction->counts)
+        flow->computed |= instruction->written;
+    if (!instruction->loads || !instruction->memory.exists)
+        return;
+    flow->loads_into[instruction->destination]++;
+    flow->indexed[instruction->destination] |= shape_bit(instruction->memory.index);
+    flow->loaded[instruction->destination] |= shape_bit(instruction->memory.base) | shape_bit(instruction->memory.index);
+}
+
+/* The registers whose value comes from that of one, a bit each, itself among them. */
+static uint32_t shape_reached(const struct shape_flow *flow, int from)
+{
+    uint32_t reached = 1u << from, before;
+    do {
+        before = reached;
+        for (int reg = 0; reg < REGISTERS; reg++)
+            if ((flow->from[reg] | flow->loaded[reg]) & reached)
+                reached |= 1u << reg;
+    } while (reached != before);
+    return reached;
 }
 
 /* Whether some load's address comes from what was loaded through it. */
 static bool shape_chained(const struct shape_flow *flow)
 {
     for (int to = 0; to < REGISTERS; to++)
-        for (int base = 0; base < REGISTERS; base++) {
-            if (!(flow->loaded[to] & 1u << base))
-                continue;
-            uint32_t reached = 1u << to, before;
-            do {
-                before = reached;
-                for (int reg = 0; reg < REGISTERS; reg++)
-                    if ((flow->from[reg] | flow->loaded[reg]) & reached)
-                        reached |= 1u << reg;
-            } while (reached != before);
-            if (reached & 1u << base)
-                return true;
-        }
+        if (flow->loaded[to] & shape_reached(flow, to))
+            return true;
     return false;
 }
 
 /* Edges from the block to others that are not in the loop. */
-static uint32_t shape_exits(const struct lwp_code *code, const struct flow_function *function, uint32_t block,
-                            uint32_t loop)
+static uint32_t shape_exits(const struct lwp_code *code, const struct flow_function *function, uint32_t block, uint32_t loop)
 {
     uint32_t exits = 0;
     for (uint32_t e = function->edge_first[block]; e < function->edge_first[block + 1]; e++)
@@ -131,7 +149,18 @@ static double waits_longest(const struct shape_waits *waits)
     return longest;
 }
 
+/* Registers whose value in one iteration depends on that in the one before, but for those loaded through themselves. */
+static uint64_t waits_carried(const struct shape_waits *waits, const struct shape_flow *flow)
+{
+    uint64_t written = (flow->changed | flow->stepped) | (uint64_t)flow->changed_vectors << REGISTERS, carried = 0;
+    for (int r = 0; r < CHAIN_REGISTERS; r++)
+        if (waits->waits[r][r] >= 0 && written >> r & 1)
+            carried |= (uint64_t)1 << r;
+    return carried;
+}
+
 struct loop_facts {
+    uint64_t carried; /* general registers, then vector ones */
     struct shape_flow flow;
     struct lwp_loop_shape shape; /* without what is told of one access */
 };
@@ -141,8 +170,7 @@ static void facts_add(struct loop_facts *facts, struct shape_waits *waits, const
     struct lwp_loop_shape *shape = &facts->shape;
     bool accesses = instruction->memory.exists;
     /* Branches are fused with the comparison before them. */
-    shape->instructions +=
-        !instruction->padding && instruction->flow != CODE_FLOW_BRANCH && instruction->flow != CODE_FLOW_JUMP;
+    shape->instructions += !instruction->padding && instruction->flow != CODE_FLOW_BRANCH && instruction->flow != CODE_FLOW_JUMP;
     shape->accesses += accesses && (instruction->memory.load || instruction->memory.store);
     shape->loads += accesses && instruction->memory.load;
     shape->stores += accesses && instruction->memory.store;
@@ -151,8 +179,7 @@ static void facts_add(struct loop_facts *facts, struct shape_waits *waits, const
 }
 
 /* False: its code cannot be read, or is too long. */
-static bool facts_read(const struct code_module *module, const struct flow_function *function, uint32_t loop,
-                       struct loop_facts *facts)
+static bool facts_read(const struct code_module *module, const struct flow_function *function, uint32_t loop, struct loop_facts *facts)
 {
     const struct lwp_code *code = module->code;
     struct shape_waits waits;
@@ -177,13 +204,64 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
         }
     }
     facts->shape.chain = waits_longest(&waits);
+    facts->carried = waits_carried(&waits, &facts->flow);
     facts->shape.chained = shape_chained(&facts->flow);
     return facts->shape.instructions > 0;
 }
 
+/* Loads of registers through which the chain goes on; *chosen: an index says which one it is. */
+static uint32_t facts_chain_loads(const struct shape_flow *flow, bool *chosen)
+{
+    uint32_t loads = 0;
+    *chosen = false;
+    for (int to = 0; to < REGISTERS; to++)
+        if (flow->loaded[to] & shape_reached(flow, to)) {
+            loads += flow->loads_into[to];
+            *chosen |= flow->indexed[to] & flow->computed;
+        }
+    return loads;
+}
+
+/* Registers that only count, one way or another. */
+static uint32_t facts_counters(const struct shape_flow *flow)
+{
+    uint32_t computed = flow->computed, before;
+    do {
+        before = computed;
+        for (int reg = 0; reg < REGISTERS; reg++)
+            if (flow->copied[reg] & computed)
+                computed |= 1u << reg;
+    } while (computed != before);
+    return ~computed & ((1u << REGISTERS) - 1);
+}
+
+/* `address`: the registers of the access. */
+static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_t address)
+{
+    const struct shape_flow *flow = &facts->flow;
+    uint32_t counters = facts_counters(flow);
+    uint64_t results = facts->carried & ~(uint64_t)(counters | flow->selected);
+    bool steps = address & (flow->changed | flow->stepped) && !(address & ~counters);
+    bool chooses = flow->selected || flow->branches > 1;
+    if (facts->shape.stores)
+        return LWP_LOOP_SEARCH_NONE;
+    bool chosen;
+    uint32_t chain_loads = facts_chain_loads(flow, &chosen);
+    if (!steps && flow->halvings && chooses && chain_loads <= 1)
+        return LWP_LOOP_SEARCH_BISECTION;
+    if (facts->shape.chained) {
+        if (chain_loads > 1 || chosen || flow->selected)
+            return chooses ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
+        return facts->shape.exits > 1 && !results ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
+    }
+    if (steps && !results)
+        return facts->shape.exits > 1 || !chooses ? LWP_LOOP_SEARCH_SCAN : LWP_LOOP_SEARCH_SCAN_ALL;
+    return LWP_LOOP_SEARCH_NONE;
+}
+
 /* NULL: see facts_read(). Valid until `code` is freed. */
-static const struct loop_facts *facts_of(struct lwp_code *code, const struct code_module *module,
-                                         const struct flow_function *function, uint32_t loop)
+static const struct loop_facts *facts_of(struct lwp_code *code, const struct code_module *module, const struct flow_function *function,
+                                         uint32_t loop)
 {
     bool fresh;
     void **kept = code_kept_at(&code->loop_facts, loop, &fresh);
@@ -194,8 +272,7 @@ static const struct loop_facts *facts_of(struct lwp_code *code, const struct cod
 }
 
 /* The instruction at an address in the block; all zero if none begins there. */
-static struct code_instruction block_instruction(const struct code_module *module, const struct flow_block *block,
-                                                 uint64_t address)
+static struct code_instruction block_instruction(const struct code_module *module, const struct flow_block *block, uint64_t address)
 {
     for (uint64_t at = block->start; at <= address;) {
         struct code_instruction instruction = code_decode_at(module, at, true);
@@ -224,6 +301,7 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     shape->step = shape->steps ? shape_step(flow, &asked.memory) : 0;
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
     shape->stays = asked.memory.exists && !gathers && !(registers & (flow->stepped | flow->changed));
+    shape->search = asked.memory.exists ? facts_search(facts, registers) : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);
     return true;
 }

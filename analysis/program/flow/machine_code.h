@@ -27,6 +27,17 @@ const struct lwp_loop *lwp_code_loop(const struct lwp_code *code, uint32_t loop)
  * Nested loops written on one line have equal lines too, but are different source loops. */
 uint32_t lwp_code_source_loop(const struct lwp_code *code, uint32_t loop);
 
+/* What a loop that stores nothing looks for with an access: such loops carry nothing from one iteration to the next but where they are,
+ * and what they have found. */
+enum lwp_loop_search {
+    LWP_LOOP_SEARCH_NONE,      /* it computes something, or the code does not show it */
+    LWP_LOOP_SEARCH_SCAN,      /* one element after the other, until it is found */
+    LWP_LOOP_SEARCH_SCAN_ALL,  /* ... to the end in any case */
+    LWP_LOOP_SEARCH_LIST,      /* along a list, until it is found */
+    LWP_LOOP_SEARCH_TREE,      /* from a node to one of several others */
+    LWP_LOOP_SEARCH_BISECTION, /* by halves */
+};
+
 /* What a machine loop is made of, and whether its loads wait for each other. */
 struct lwp_loop_shape {
     uint32_t instructions;  /* without those of loops in it, and without what takes no time of its own */
@@ -38,6 +49,7 @@ struct lwp_loop_shape {
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
+    enum lwp_loop_search search;
     bool repeats_value;     /* ... stores a constant, the loop's counter, or else what is not changed in it */
 };
 

@@ -1,0 +1,212 @@
+// Ways to look something up, and loops that only look like it. Each function has one loop.
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <vector>
+
+struct item {
+    item *next, *left, *right;
+    long key, value;
+};
+#define CASE extern "C" __attribute__((noinline)) long
+
+CASE scan_early(const double *a, long n, double value) /* particlefilter's findIndex() */
+{
+    for (long i = 0; i < n; i++)
+        if (a[i] >= value)
+            return i;
+    return -1;
+}
+
+static inline int scan_again(const double *a, int n, double value)
+{
+    int index = -1;
+    for (int i = 0; i < n; i++)
+        if (a[i] >= value) {
+            index = i;
+            break;
+        }
+    return index == -1 ? n - 1 : index;
+}
+
+CASE scan_ints(const int *a, int n, int value)
+{
+    int i = 0;
+    while (i < n && a[i] != value)
+        i++;
+    return i;
+}
+
+/* What inlining makes of the first one: the counter goes through another register. */
+CASE scan_inlined(const double *a, long n, const double *values, long *to, long count)
+{
+    for (long k = 0; k < count; k++)
+        to[k] = scan_again(a, (int)n, values[k]);
+    return to[0];
+}
+
+CASE scan_items(const item *a, long n, long key)
+{
+    for (long i = 0; i < n; i++)
+        if (a[i].key == key)
+            return a[i].value;
+    return 0;
+}
+
+CASE all_last(const item *a, long n, long key) /* the thesis's listing 4.5: goes on when it has found */
+{
+    long found = -1;
+    for (long i = 0; i < n; i++)
+        if (a[i].key <= key && key < a[i].value)
+            found = i;
+    return found;
+}
+
+CASE list_find(const item *at, long key)
+{
+    while (at && at->key != key)
+        at = at->next;
+    return at ? at->value : 0;
+}
+
+CASE tree_find(const item *at, long key)
+{
+    while (at && at->key != key)
+        at = key < at->key ? at->left : at->right;
+    return at ? at->value : 0;
+}
+
+CASE tree_lower(const item *at, long key)
+{
+    const item *best = nullptr;
+    while (at)
+        if (at->key < key) {
+            at = at->right;
+        } else {
+            best = at;
+            at = at->left;
+        }
+    return best ? best->value : 0;
+}
+
+CASE tree_map(const std::map<long, long> &map, long key)
+{
+    auto found = map.find(key);
+    return found == map.end() ? 0 : found->second;
+}
+
+CASE halves_branches(const long *a, long n, long key)
+{
+    long low = 0, high = n - 1;
+    while (low <= high) {
+        long middle = (low + high) / 2;
+        if (a[middle] == key)
+            return middle;
+        if (a[middle] < key)
+            low = middle + 1;
+        else
+            high = middle - 1;
+    }
+    return -1;
+}
+
+CASE halves_lower(const long *a, unsigned long n, long key)
+{
+    const long *first = a;
+    while (n > 0) {
+        unsigned long half = n >> 1;
+        if (first[half] < key) {
+            first += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return first - a;
+}
+
+CASE none_sum(const long *a, long n)
+{
+    long sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += a[i];
+    return sum;
+}
+
+CASE none_sum_until(const long *a, long n)
+{
+    long sum = 0;
+    for (long i = 0; i < n && a[i] >= 0; i++)
+        sum += a[i] * 3;
+    return sum;
+}
+
+CASE none_dot(const double *a, const double *b, long n)
+{
+    double sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return (long)sum;
+}
+
+CASE none_count(const int *a, long n, int key)
+{
+    long count = 0;
+    for (long i = 0; i < n; i++)
+        count += a[i] == key;
+    return count;
+}
+
+CASE none_chain(const item *at, long n) /* a random ring */
+{
+    long sum = 0;
+    for (long i = 0; i < n; i++) {
+        sum += at->key;
+        at = at->next;
+    }
+    return sum;
+}
+
+CASE none_chain_only(const item *at, long n)
+{
+    while (n--)
+        at = at->next;
+    return at->key;
+}
+
+CASE none_random(const long *a, long n, uint64_t mask)
+{
+    uint64_t at = 1, sum = 0;
+    for (long i = 0; i < n; i++) {
+        at = at * 6364136223846793005u + 1;
+        sum += (uint64_t)a[at >> 33 & mask];
+    }
+    return (long)sum;
+}
+
+CASE none_copy(long *a, const long *b, long n)
+{
+    for (long i = 0; i < n; i++) {
+        if (b[i] == 0)
+            break;
+        a[i] = b[i];
+    }
+    return a[0];
+}
+
+int main()
+{
+    std::map<long, long> map{{1, 2}, {3, 4}};
+    std::vector<long> a(100, 1), b(100, 2);
+    std::vector<double> c(100, 1);
+    std::vector<int> d(100, 1);
+    item items[2] = {{nullptr, nullptr, nullptr, 1, 5}, {&items[0], &items[0], nullptr, 2, 6}};
+    items[0].next = &items[1];
+    item last = {nullptr, nullptr, nullptr, 3, 7};
+    long to[2];
+    printf("%ld\n", scan_early(c.data(), 100, 2) + scan_ints(d.data(), 100, 2) + scan_inlined(c.data(), 100, c.data(), to, 2) + scan_items(items, 2, 2) + all_last(items, 2, 2) +
+                       list_find(&last, 3) + tree_find(&items[1], 1) + tree_lower(&last, 1) + tree_map(map, 3) +
+                       halves_branches(a.data(), 100, 2) + halves_lower(a.data(), 100, 2) + none_sum(a.data(), 100) +
+                       none_sum_until(a.data(), 100) + none_dot(c.data(), c.data(), 100) + none_count(d.data(), 100, 1) +
+                       none_chain(items, 5) + none_chain_only(items, 5) + none_random(a.data(), 5, 63) + none_copy(a.data(), b.data(), 100));
+}

@@ -1,0 +1,82 @@
+/* What loops look for, from the code that compilers make of them: tests/programs/searches.cc names each function after the answer. */
+#include "analysis/program/code.h"
+#include "programs.h"
+
+static const struct {
+    const char *prefix;
+    enum lwp_loop_search search;
+} answers[] = {{"scan_", LWP_LOOP_SEARCH_SCAN},  {"all_", LWP_LOOP_SEARCH_SCAN_ALL},      {"list_", LWP_LOOP_SEARCH_LIST},
+               {"tree_", LWP_LOOP_SEARCH_TREE}, {"halves_", LWP_LOOP_SEARCH_BISECTION}, {"none_", LWP_LOOP_SEARCH_NONE}};
+
+struct tally {
+    unsigned right, silent, wrong; /* silent: of a search it is not known that it is one */
+};
+
+/* Of the function at [low, high): the answer at its loop's accesses, the first that is one. */
+static enum lwp_loop_search search_in(struct lwp_code *code, uint64_t low, uint64_t high, bool *any)
+{
+    *any = false;
+    for (uint64_t at = low; at < high; at++) {
+        struct lwp_loop_shape shape;
+        struct lwp_memory_operand operand = lwp_code_operand(code, 0, at);
+        if (!operand.exists || !operand.load || !lwp_loop_shape(code, 0, at, &shape))
+            continue;
+        *any = true;
+        if (shape.search != LWP_LOOP_SEARCH_NONE)
+            return shape.search;
+    }
+    return LWP_LOOP_SEARCH_NONE;
+}
+
+static void check_build(const char *compiler, const char *flags, struct tally *tally)
+{
+    char path[256], command[512], name[128];
+    if (!programs_build(compiler, flags, "searches.cc", path, sizeof path))
+        return;
+    struct lwp_arena *arena = lwp_arena_new();
+    struct lwp_code *code = lwp_code_new(arena);
+    lwp_code_module(code, path, NULL, 0);
+    snprintf(command, sizeof command, "nm -S %s", path);
+    FILE *symbols = popen(command, "r");
+    unsigned long low, bytes;
+    char line[256];
+    while (fgets(line, sizeof line, symbols))
+        for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+            bool any;
+            if (sscanf(line, "%lx %lx %*c %127s", &low, &bytes, name) != 3 || strncmp(name, answers[i].prefix, strlen(answers[i].prefix)))
+                continue;
+            enum lwp_loop_search got = search_in(code, low, low + bytes, &any);
+            if (got == answers[i].search)
+                tally->right++;
+            else if (got == LWP_LOOP_SEARCH_NONE)
+                tally->silent++;
+            else
+                tally->wrong++;
+            if (got != answers[i].search)
+                print_message("%s %s: %s is %d, not %d%s\n", compiler, flags, name, got, answers[i].search, any ? "" : " (no loop)");
+        }
+    pclose(symbols);
+    lwp_code_free(code);
+    lwp_arena_free(arena);
+}
+
+static void test_searches(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    if (!programs_have("g++"))
+        skip();
+    check_build("g++", "-O2 -g", &tally);
+    check_build("g++", "-O3 -g", &tally);
+    check_build("g++", "-O1 -g", &tally);
+    check_build("clang++", "-O2 -g", &tally);
+    print_message("%u right, %u silent, %u wrong\n", tally.right, tally.silent, tally.wrong);
+    assert_int_equal(tally.wrong, 0);
+    assert_true(tally.right >= 9 * tally.silent);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_searches)};
+    return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
+}
