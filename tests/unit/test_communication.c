@@ -160,6 +160,14 @@ static void against_reference(void **state)
     }
 }
 
+/* Many short traces, of few threads and steps. */
+static void small_traces(void **state)
+{
+    (void)state;
+    for (unsigned trace = 0; trace < 10000; trace++)
+        random_run(2 * random_below(4), 2 + random_below(4), 4 + random_below(60));
+}
+
 static void one_location(void **state)
 {
     (void)state;
@@ -426,7 +434,7 @@ static void placement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_reference), cmocka_unit_test(one_location), cmocka_unit_test(little_memory),
+        cmocka_unit_test(against_reference), cmocka_unit_test(small_traces), cmocka_unit_test(one_location), cmocka_unit_test(little_memory),
         cmocka_unit_test(many_sets),         cmocka_unit_test(distances),    cmocka_unit_test(figure_4),
         cmocka_unit_test(thinned_distances), cmocka_unit_test(counts_by_pair), cmocka_unit_test(equations),
         cmocka_unit_test(patterns),          cmocka_unit_test(placement),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/caches/distance_counts.h"
 #include "analysis/caches/reuse_distance.h"
 #include "base/random.h"
 
@@ -98,6 +99,46 @@ static void test_cores(void **state)
     lwp_reuse_cores_free(&cores);
 }
 
+static int distance_compare(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Many short traces, each of lines of its own, and the median of each: what stands in the middle of all distances in order, those never seen before last. */
+static void test_small(void **state)
+{
+    (void)state;
+    enum { TRACES = 10000, SHORT = 50 };
+    static struct lwp_reuse_cores cores;
+    uint32_t random = 4;
+    for (unsigned trace = 0; trace < TRACES; trace++) {
+        struct access row[SHORT];
+        struct lwp_distance_counts counts = {{0}};
+        uint32_t distances[SHORT], below = 0, median = LWP_REUSE_FIRST;
+        const int length = 1 + (int)lwp_random_below(&random, SHORT);
+        const uint32_t lines = 1 + lwp_random_below(&random, 20), threads = 1 + lwp_random_below(&random, CORES);
+        for (int i = 0; i < length; i++) {
+            bool expected;
+            row[i] = (struct access){lwp_random_below(&random, lines), lwp_random_below(&random, threads), lwp_random_below(&random, 3) == 0};
+            const struct lwp_reused reused = lwp_reuse_cores_access(&cores, row[i].core, row[i].line + trace * SHORT, row[i].store);
+            distances[i] = by_hand(row, i, &expected);
+            assert_int_equal(reused.distance, distances[i]);
+            assert_int_equal(reused.restarted, expected);
+            if (reused.distance != LWP_REUSE_FIRST)
+                lwp_distance_counts_add(&counts, reused.distance);
+        }
+        for (uint32_t i = 0; i < LWP_DISTANCE_PAGE && counts.pages[0] && median == LWP_REUSE_FIRST; i++) {
+            below += (uint32_t)counts.pages[0][i].count;
+            median = 2 * below >= (uint32_t)length ? counts.pages[0][i].most : LWP_REUSE_FIRST;
+        }
+        qsort(distances, (size_t)length, sizeof *distances, distance_compare);
+        assert_int_equal(median, distances[(length + 1) / 2 - 1]);
+        lwp_distance_counts_free(&counts);
+    }
+    lwp_reuse_cores_free(&cores);
+}
+
 /* Tables II and III: a b c b d e a by cores 2 and 1; the last access to a is of its core, or of the other one. */
 static void test_tables(void **state)
 {
@@ -121,6 +162,7 @@ int main(void)
         cmocka_unit_test(test_one_core),
         cmocka_unit_test(test_cores),
         cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,29 @@ static void test_random(void **state)
     assert_int_equal(mapped, 0);
 }
 
+/* Many short traces: what holds at the end of a long one could hide what cancels out. */
+static void test_small(void **state)
+{
+    (void)state;
+    enum { TRACES = 12000 };
+    static const struct lwp_shadow_limits few = {7, 1 << 16};
+    static struct reference r;
+    struct lwp_shadow shadow;
+    assert_true(lwp_shadow_init(&shadow, &port, &few));
+    for (unsigned trace = 0; trace < TRACES; trace++) {
+        seed = 100000 + trace;
+        memset(&r, 0, sizeof r);
+        lwp_shadow_forget(&shadow, base, BYTES);
+        lwp_shadow_pairs_clear(&shadow.pairs);
+        shadow.stored = shadow.loaded = shadow.used = 0;
+        for (unsigned step = 4 + chance(60); step > 0; step--)
+            random_step(&shadow, &r);
+        assert_true(shadow_is_like(&shadow, &r));
+    }
+    lwp_shadow_fini(&shadow);
+    assert_int_equal(mapped, 0);
+}
+
 /* Stores of several threads: for each byte whose store was overwritten unread, by which thread, and by whom; as plain as it is. */
 static void test_threads(void **state)
 {
@@ -285,7 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_small_tables), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_full),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_small), cmocka_unit_test(test_small_tables), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_full),
         cmocka_unit_test(test_overlap), cmocka_unit_test(test_gone), cmocka_unit_test(test_close),
         cmocka_unit_test(test_text),
     };
