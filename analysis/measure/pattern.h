@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_PATTERN_ARRAYS = 8, LWP_PATTERN_ACCESSES = 32 };
+enum { LWP_PATTERN_ARRAYS = 8, LWP_PATTERN_ACCESSES = 32, LWP_PATTERN_UNROLLED = 4 };
 
 /* How a visit finds its element of an array. */
 enum lwp_pattern_walk {
@@ -16,6 +16,7 @@ enum lwp_pattern_walk {
     LWP_PATTERN_INDEXED, /* another one, by a list of indices that is read in order */
     LWP_PATTERN_CHAINED, /* the one whose address the element before has (array 0 only) */
     LWP_PATTERN_LINKED,  /* the one whose address array 0's element has */
+    LWP_PATTERN_NESTED,  /* `spacing` on, in a loop that is run again and again, each time from `outer` on (all arrays or none) */
 };
 
 struct lwp_pattern_array {
@@ -23,6 +24,8 @@ struct lwp_pattern_array {
     uint64_t spacing; /* bytes from one element to the next */
     uint64_t start;   /* of the first element, in bytes past the beginning of a page */
     uint64_t link;    /* chained and linked: where in array 0's element the address is */
+    uint64_t outer;   /* nested: bytes from where one run of the inner loop begins to where the next does */
+    uint64_t extent;  /* nested: bytes of the array */
 };
 
 struct lwp_pattern_access {
@@ -43,6 +46,7 @@ struct lwp_pattern {
      * neighbours until all of them were visited. 1 and indexed: each index is drawn anew, and some are there more than once. */
     double far;
     uint64_t window;     /* 0: as 1 */
+    uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
     double instructions; /* of a round; what the accesses do not need is filled up */
     double chain;        /* cycles that a round waits for the round before, beside memory */
     unsigned threads;    /* that run it beside each other, each on a part of the elements; 0: one */
@@ -69,7 +73,7 @@ double lwp_pattern_bytes(const struct lwp_pattern *pattern);
 struct lwp_pattern_place {
     uint64_t at[LWP_PATTERN_ARRAYS];
     const uint32_t *order;
-    uint64_t rounds; /* at least 1 */
+    uint64_t rounds; /* a multiple of LWP_PATTERN_UNROLLED, not 0 */
 };
 
 struct lwp_pattern_code {

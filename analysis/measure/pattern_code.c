@@ -1,15 +1,18 @@
-/* Writes the machine code of a pattern, with Zydis' encoder.
+/* Writes the machine code of a pattern, with Zydis' encoder: four rounds at a time.
  *
- * One round: each access in turn, through a register for each array; the loaded values go through one register, a chain of as many
+ * A round: each access in turn, through a register for each array; the loaded values go through one register, a chain of as many
  * one-cycle instructions as the loop's own chain is long, so that loads are awaited as in the loop; then instructions that do
  * nothing, until there are as many as the loop has. */
 #include "analysis/measure/pattern.h"
 
 #include <Zydis/Zydis.h>
 #include <math.h>
+#include <string.h>
 #include <sys/mman.h>
 
-enum { CODE_BYTES = 16 << 10, CHAIN_MOST = 400, FILL_MOST = 1000 };
+_Static_assert(LWP_PATTERN_UNROLLED == 4, "rounds are shifted by two");
+
+enum { CODE_BYTES = 32 << 10, CHAIN_MOST = 400, FILL_MOST = 1000 };
 
 static const ZydisRegister code_arrays[LWP_PATTERN_ARRAYS] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_RSI,
                                                               ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_R10,
@@ -23,7 +26,7 @@ static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_
 struct code_buffer {
     uint8_t *bytes;
     size_t used;
-    unsigned instructions; /* of a round */
+    unsigned instructions; /* of the rounds so far */
     bool failed;
 };
 
@@ -82,11 +85,11 @@ static ZydisRegister code_low(ZydisRegister of_8_bytes, unsigned bytes)
     return bytes == 4 ? ZYDIS_REGISTER_EAX + number : bytes == 2 ? ZYDIS_REGISTER_AX + number : of_8_bytes;
 }
 
-/* At [base + offset]. A number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider through a vector register. */
-static void code_access(struct code_buffer *code, const struct lwp_pattern_access *access, ZydisRegister base)
+/* At [base + offset + ahead]. A number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider through a vector register. */
+static void code_access(struct code_buffer *code, const struct lwp_pattern_access *access, ZydisRegister base, uint64_t ahead)
 {
     unsigned bytes = access->bytes >= 16 ? 16 : access->bytes >= 8 ? 8 : access->bytes >= 4 ? 4 : access->bytes;
-    int64_t offset = (int64_t)access->offset;
+    int64_t offset = (int64_t)(access->offset + ahead);
     ZydisEncoderOperand place;
     if (bytes == 16) {
         place = code_memory(base, offset, 16);
@@ -139,16 +142,46 @@ static ZydisRegister code_element(struct code_buffer *code, const struct lwp_pat
     return code_address;
 }
 
-static void code_round(struct code_buffer *code, const struct lwp_pattern *pattern)
+/* Whether its register moves on by a constant. */
+static bool code_steps(const struct lwp_pattern_array *array)
 {
-    bool indexed = false;
-    double chain = fmin(pattern->chain, CHAIN_MOST), waited = 0;
-    for (size_t a = 0; a < pattern->array_count; a++)
-        indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
-    if (indexed) {
-        code_move(code, code_low(code_index, 4), code_memory(code_order, 0, 4));
-        code_step(code, code_order, 4);
+    return array->walk == LWP_PATTERN_STEPS || array->walk == LWP_PATTERN_NESTED;
+}
+
+static ZydisEncoderRequest code_jump(int64_t by)
+{
+    ZydisEncoderRequest jump = {
+        .mnemonic = ZYDIS_MNEMONIC_JNZ, .operand_count = 1, .branch_type = ZYDIS_BRANCH_TYPE_NEAR, .branch_width = ZYDIS_BRANCH_WIDTH_32};
+    jump.operands[0] = code_number(by);
+    return jump;
+}
+
+/* Counts the inner loop's rounds where others have their list of indices; after the last one all arrays go on to the next run. */
+static void code_outer(struct code_buffer *code, const struct lwp_pattern *pattern)
+{
+    code_add(code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_order), code_number(1));
+    ZydisEncoderRequest over = code_jump(0);
+    code_encode(code, &over);
+    size_t from = code->used;
+    unsigned instructions = code->instructions; /* what follows is rare */
+    code_move(code, code_order, code_number((int64_t)(pattern->inner / LWP_PATTERN_UNROLLED)));
+    for (size_t a = 0; a < pattern->array_count; a++) {
+        const struct lwp_pattern_array *array = &pattern->arrays[a];
+        code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(code_arrays[a]),
+                 code_number((int64_t)array->outer - (int64_t)(pattern->inner * array->spacing)));
     }
+    code->instructions = instructions;
+    int32_t by = (int32_t)(code->used - from);
+    if (!code->failed)
+        memcpy(code->bytes + from - sizeof by, &by, sizeof by);
+}
+
+/* `ahead`: rounds since the registers were moved on. */
+static void code_visit(struct code_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
+{
+    double chain = fmin(pattern->chain, CHAIN_MOST), waited = 0;
+    if (indexed)
+        code_move(code, code_low(code_index, 4), code_memory(code_order, 4 * (int64_t)ahead, 4));
     for (size_t a = 0; a < pattern->array_count; a++) {
         ZydisRegister base = ZYDIS_REGISTER_NONE;
         for (size_t i = 0; i < pattern->access_count; i++) {
@@ -156,7 +189,7 @@ static void code_round(struct code_buffer *code, const struct lwp_pattern *patte
             if (access->array != a)
                 continue;
             base = base == ZYDIS_REGISTER_NONE ? code_element(code, pattern, a) : base;
-            code_access(code, access, base);
+            code_access(code, access, base, code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0);
             if (!access->store && access->bytes <= 8 && waited + 1 <= chain) {
                 code_wait(code, code_value);
                 waited++;
@@ -165,14 +198,30 @@ static void code_round(struct code_buffer *code, const struct lwp_pattern *patte
     }
     for (; waited + 1 <= chain; waited++)
         code_wait(code, code_rounds);
+    if (pattern->arrays[0].walk == LWP_PATTERN_CHAINED)
+        code_move(code, code_arrays[0], code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 8));
+}
+
+/* Several rounds, so that counting them does not take the time of those that do little. */
+static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *pattern)
+{
+    bool indexed = false;
     for (size_t a = 0; a < pattern->array_count; a++)
-        if (pattern->arrays[a].walk == LWP_PATTERN_STEPS)
-            code_step(code, code_arrays[a], pattern->arrays[a].spacing);
-        else if (pattern->arrays[a].walk == LWP_PATTERN_CHAINED)
-            code_move(code, code_arrays[a], code_memory(code_arrays[a], (int64_t)pattern->arrays[a].link, 8));
-    double fill = fmin(pattern->instructions, FILL_MOST) - code->instructions - 1;
-    for (double filled = 0; filled + 1 <= fill; filled++)
-        code_add(code, ZYDIS_MNEMONIC_NOP, 0, (ZydisEncoderOperand){0}, (ZydisEncoderOperand){0});
+        indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
+    for (unsigned ahead = 0; ahead < LWP_PATTERN_UNROLLED; ahead++) {
+        code_visit(code, pattern, ahead, indexed);
+        double fill = fmin(pattern->instructions, FILL_MOST) * (ahead + 1) - code->instructions;
+        fill -= ahead + 1 == LWP_PATTERN_UNROLLED ? (double)pattern->array_count + 2 : 0;
+        for (double filled = 0; filled + 1 <= fill; filled++)
+            code_add(code, ZYDIS_MNEMONIC_NOP, 0, (ZydisEncoderOperand){0}, (ZydisEncoderOperand){0});
+    }
+    if (indexed)
+        code_step(code, code_order, 4ull * LWP_PATTERN_UNROLLED);
+    for (size_t a = 0; a < pattern->array_count; a++)
+        if (code_steps(&pattern->arrays[a]))
+            code_step(code, code_arrays[a], LWP_PATTERN_UNROLLED * pattern->arrays[a].spacing);
+    if (pattern->inner)
+        code_outer(code, pattern);
 }
 
 static void code_enter(struct code_buffer *code, const struct lwp_pattern *pattern)
@@ -183,6 +232,7 @@ static void code_enter(struct code_buffer *code, const struct lwp_pattern *patte
         code_move(code, code_arrays[a], code_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8));
     code_move(code, code_order, code_memory(code_place, offsetof(struct lwp_pattern_place, order), 8));
     code_move(code, code_rounds, code_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
+    code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_rounds), code_number(2));
     code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_chain));
 }
 
@@ -210,12 +260,10 @@ int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_
         code.bytes[code.used++] = 0x90; /* nop: the loop begins a line of code */
     size_t head = code.used;
     code.instructions = 0;
-    code_round(&code, pattern);
+    code_rounds_of(&code, pattern);
     code_add(&code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_rounds), code_number(1));
     enum { JUMP_BYTES = 6 };
-    ZydisEncoderRequest jump = {
-        .mnemonic = ZYDIS_MNEMONIC_JNZ, .operand_count = 1, .branch_type = ZYDIS_BRANCH_TYPE_NEAR, .branch_width = ZYDIS_BRANCH_WIDTH_32};
-    jump.operands[0] = code_number((int64_t)head - (int64_t)(code.used + JUMP_BYTES));
+    ZydisEncoderRequest jump = code_jump((int64_t)head - (int64_t)(code.used + JUMP_BYTES));
     code_encode(&code, &jump);
     code_leave(&code, pattern);
     if (code.failed || mprotect(code.bytes, CODE_BYTES, PROT_READ | PROT_EXEC)) {

@@ -9,11 +9,16 @@
 
 static const size_t page = 4096;
 
+static uint64_t memory_array(const struct lwp_pattern_array *array, uint64_t elements)
+{
+    return array->walk == LWP_PATTERN_NESTED ? array->extent : elements * array->spacing;
+}
+
 double lwp_pattern_bytes(const struct lwp_pattern *pattern)
 {
     double bytes = 0;
     for (size_t a = 0; a < pattern->array_count; a++)
-        bytes += (double)pattern->arrays[a].spacing * (double)pattern->elements;
+        bytes += (double)memory_array(&pattern->arrays[a], pattern->elements);
     return bytes;
 }
 
@@ -75,7 +80,9 @@ static bool memory_draws(const struct lwp_pattern *pattern)
 static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
     uint64_t state = 88172645463325252ull;
-    uint32_t count = (uint32_t)memory->elements;
+    const uint32_t count = (uint32_t)memory->elements;
+    if (pattern->inner)
+        return LWP_OK;
     memory->order = malloc(count * sizeof *memory->order);
     int status = memory->order ? LWP_OK : LWP_ERR_MEMORY;
     for (uint32_t i = 0; !status && i < count; i++)
@@ -98,7 +105,7 @@ static void memory_put(uint8_t *at, const uint8_t *address)
 static void memory_links(const struct lwp_pattern *pattern, const struct lwp_pattern_memory *memory)
 {
     const struct lwp_pattern_array *chain = &pattern->arrays[0];
-    for (uint64_t i = 0; i < memory->elements; i++) {
+    for (uint64_t i = 0; memory->order && i < memory->elements; i++) {
         if (chain->walk == LWP_PATTERN_CHAINED)
             memory_put(memory->first[0] + memory->order[i] * chain->spacing + chain->link,
                        memory->first[0] + memory->order[(i + 1) % memory->elements] * chain->spacing);
@@ -114,7 +121,7 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
     *memory = (struct lwp_pattern_memory){.elements = elements};
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
-        size_t start = array->start % page, bytes = start + elements * array->spacing + 2 * page;
+        size_t start = array->start % page, bytes = start + memory_array(array, elements) + 2 * page;
         memory->mapped[a] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory->mapped[a] == MAP_FAILED) {
             memory->mapped[a] = NULL;

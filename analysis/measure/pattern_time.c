@@ -39,7 +39,7 @@ static void walker_begin(struct time_walker *walker)
 {
     const struct lwp_pattern *pattern = walker->pattern;
     walker->visited = 0;
-    walker->place.order = walker->memory.order;
+    walker->place.order = pattern->inner ? (const uint32_t *)(uintptr_t)(pattern->inner / LWP_PATTERN_UNROLLED) : walker->memory.order;
     for (size_t a = 0; a < pattern->array_count; a++) {
         walker->place.at[a] = (uint64_t)(uintptr_t)walker->memory.first[a];
         if (pattern->arrays[a].walk == LWP_PATTERN_CHAINED)
@@ -50,6 +50,7 @@ static void walker_begin(struct time_walker *walker)
 static int walker_make(struct time_walker *walker, const struct lwp_pattern *pattern, uint64_t elements, struct lwp_error *err)
 {
     *walker = (struct time_walker){.pattern = pattern};
+    elements -= elements % LWP_PATTERN_UNROLLED;
     int status = lwp_pattern_code_make(pattern, &walker->code, err);
     if (!status)
         status = lwp_pattern_memory_make(pattern, elements, &walker->memory, err);
@@ -84,22 +85,27 @@ static double walker_seconds(struct time_walker *walker, uint64_t rounds)
     return time_now(CLOCK_THREAD_CPUTIME_ID) - before;
 }
 
+static uint64_t walker_whole(double rounds)
+{
+    return ((uint64_t)rounds / LWP_PATTERN_UNROLLED + 1) * LWP_PATTERN_UNROLLED;
+}
+
 /* Until about a stretch's time is known. */
 static void walker_find_rounds(struct time_walker *walker)
 {
     double took = 0;
     for (walker->rounds = 256; took < stretch_seconds / 4; walker->rounds *= 2)
         took = walker_seconds(walker, 2 * walker->rounds);
-    walker->rounds = (uint64_t)((double)walker->rounds * stretch_seconds / took) + 1;
+    walker->rounds = walker_whole((double)walker->rounds * stretch_seconds / took);
 }
 
 /* Nanoseconds a round, once the caches are as this pattern leaves them. */
 static double walker_turn(struct time_walker *walker)
 {
     double begun = time_now(CLOCK_MONOTONIC);
-    for (uint64_t warm = 0; warm < walker->memory.elements && time_now(CLOCK_MONOTONIC) - begun < warm_seconds;
-         warm += walker->rounds / 8 + 1)
-        walker_run(walker, walker->rounds / 8 + 1);
+    const uint64_t some = walker_whole((double)walker->rounds / 8);
+    for (uint64_t warm = 0; warm < walker->memory.elements && time_now(CLOCK_MONOTONIC) - begun < warm_seconds; warm += some)
+        walker_run(walker, some);
     return walker_seconds(walker, walker->rounds) * 1e9 / (double)walker->rounds;
 }
 
@@ -177,9 +183,12 @@ static double time_quantile(double *values, size_t count, unsigned quarter)
 static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_error *err)
 {
     struct time_walker walker;
+    struct lwp_pattern here = *pattern;
     double one = lwp_pattern_bytes(pattern) / (double)pattern->elements, turns[TURNS_NEEDED];
     uint64_t few = one * ELEMENTS_FEW > nearest_bytes ? ELEMENTS_FEW : (uint64_t)(nearest_bytes / one);
-    int status = walker_make(&walker, pattern, few < pattern->elements ? few : pattern->elements, err);
+    for (size_t a = 0; a < here.array_count && here.inner; a++) /* nested: on the spot */
+        here.arrays[a].spacing = here.arrays[a].outer = 0;
+    int status = walker_make(&walker, &here, few < pattern->elements && !here.inner ? few : pattern->elements, err);
     if (!status) {
         walker_find_rounds(&walker);
         for (int i = 0; i < TURNS_NEEDED; i++)
@@ -200,7 +209,8 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
     *times = (struct lwp_pattern_times){0};
     for (int i = 0; i < 2; i++)
         bytes += lwp_pattern_bytes(patterns[i]) + 16.0 * (double)patterns[i]->elements;
-    if (!before->elements || before->elements != after->elements || before->elements > ELEMENTS_MOST || bytes > memory_part * free_bytes)
+    if (before->elements < LWP_PATTERN_UNROLLED || before->elements != after->elements || before->elements > ELEMENTS_MOST ||
+        bytes > memory_part * free_bytes)
         return lwp_error_set(err, LWP_ERR_LIMIT, "the arrays of the pattern, %.0f MiB, are too large for what memory is free",
                              bytes / 1048576);
     struct time_team team;

@@ -92,6 +92,36 @@ static void test_order(void **state)
     }
 }
 
+/* Down the columns of 20 rows of 40 numbers, and along the rows: each is stored to, and nothing beside them. */
+static void test_nested(void **state)
+{
+    (void)state;
+    enum { ROWS = 20, COLUMNS = 40, ELEMENTS = ROWS * COLUMNS };
+    for (int along = 0; along < 2; along++) {
+        struct lwp_pattern pattern = pattern_of(LWP_PATTERN_NESTED, along ? 4 : 4 * COLUMNS, ELEMENTS);
+        struct lwp_pattern_memory memory;
+        struct lwp_pattern_code code;
+        pattern.far = 0;
+        pattern.inner = along ? COLUMNS : ROWS;
+        pattern.arrays[0].outer = along ? 4 * COLUMNS : 4;
+        pattern.arrays[0].extent = 4 * ELEMENTS;
+        pattern.accesses[0] = (struct lwp_pattern_access){.bytes = 4, .store = true};
+        assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+        assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+        struct lwp_pattern_place place = {.rounds = ELEMENTS,
+                                          .at = {(uint64_t)(uintptr_t)memory.first[0]},
+                                          .order = (const uint32_t *)(uintptr_t)(pattern.inner / LWP_PATTERN_UNROLLED)};
+        code.run(&place);
+        for (size_t i = 0; i < ELEMENTS + 8; i++) {
+            uint32_t stored;
+            memcpy(&stored, memory.first[0] + 4 * i, sizeof stored);
+            assert_true((stored == 0x01010101) == (i >= ELEMENTS));
+        }
+        lwp_pattern_memory_free(&memory);
+        lwp_pattern_code_free(&code);
+    }
+}
+
 /* Neighbours in disorder stay within their window. */
 static void test_window(void **state)
 {
@@ -148,8 +178,12 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_visits_each_element), cmocka_unit_test(test_order),   cmocka_unit_test(test_window),
-        cmocka_unit_test(test_memory_is_slower),    cmocka_unit_test(test_threads), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_visits_each_element),
+                                       cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_window),
+                                       cmocka_unit_test(test_nested),
+                                       cmocka_unit_test(test_memory_is_slower),
+                                       cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
