@@ -162,6 +162,14 @@ struct lwp_gain_range lwp_gain_stalled(const struct lwp_profile *profile, uint32
     return range;
 }
 
+struct lwp_gain_range lwp_gain_stall_share(const struct lwp_profile *profile, uint32_t region, const struct lwp_loop_shape *shape)
+{
+    const struct lwp_region *in = &profile->regions[region];
+    double chance = shape->instructions ? fmin(0.5, (double)shape->accesses / shape->instructions) : 0;
+    double share = in->weight.weight > 0 ? fmin(1, in->stalled / in->weight.weight) : 0;
+    return (struct lwp_gain_range){fmax(0, share - chance) / (1 - chance), share};
+}
+
 double lwp_gain_spinning(struct lwp_profile *profile)
 {
     static const char *const runtimes[] = {"libgomp.so", "libomp.so", "libiomp5.so"};

@@ -18,10 +18,12 @@
 #include <string.h>
 #include <unistd.h>
 
+const double lwp_gain_pattern_off = 0.25;
+
 enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256, MOVES_LEAST = 8, MOVES_MOST = 256 };
 
-static const double pace_agrees = 0.15, pace_most = 1.6, pattern_off = 0.25, stall_agrees = 0.15, stall_least = 0.4, seconds_each = 0.25,
-                    usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
+static const double pace_agrees = 0.15, pace_most = 2.5, stall_agrees = 0.15, stall_least = 0.4, seconds_each = 0.25, usual_cycle_ns = 0.3,
+                    large_object = 64 << 10, far_elements = 128;
 
 /* ---- what was timed already: several candidates place a loop's fields alike ---- */
 
@@ -31,8 +33,8 @@ struct lwp_gain_timed {
     bool failed;
 };
 
-static bool measured_times(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after,
-                           struct lwp_pattern_times *times)
+bool lwp_gain_times(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after,
+                    struct lwp_pattern_times *times)
 {
     struct lwp_error err = {0};
     for (size_t i = 0; i < profile->timed_count; i++) {
@@ -303,13 +305,9 @@ static double measured_pace(const struct lwp_profile *profile, const struct lwp_
     return pace > 0 ? pace : measured_pace_beside(profile, visit);
 }
 
-/* The part of the loop's time that it waits for memory, at least and at most: samples fall on accesses by chance, too. */
 static struct lwp_gain_range measured_stalls(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
 {
-    const struct lwp_region *region = &profile->regions[visit->region];
-    double chance = visit->shape.instructions ? fmin(0.5, (double)visit->shape.accesses / visit->shape.instructions) : 0;
-    double share = region->weight.weight > 0 ? fmin(1, region->stalled / region->weight.weight) : 0;
-    return (struct lwp_gain_range){fmax(0, share - chance) / (1 - chance), share};
+    return lwp_gain_stall_share(profile, visit->region, &visit->shape);
 }
 
 /* The spread of the runs, and what the pattern may differ from its loop: it may lack a part of each round, or have it too much. Where
@@ -323,7 +321,7 @@ static void measured_interval(const struct lwp_pattern_times *times, double most
         high = fmax(high, against);
         value = sqrt(value * against);
     }
-    double off = pattern_off * fmin(value, fabs(1 - value));
+    double off = lwp_gain_pattern_off * fmin(value, fabs(1 - value));
     measured->ratio = fmax(value, 1 - most);
     measured->low = fmax(low - off, 0.5 * low);
     measured->high = fmax(high + off, measured->ratio);
@@ -345,7 +343,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         return false;
     for (int tries = 0; tries < MEASURED_TRIES; tries++) {
         if (!measured_pattern(profile, visit, before, chain, spacing, &today) ||
-            !measured_pattern(profile, visit, after, chain, spacing, &changed) || !measured_times(profile, &today, &changed, &times))
+            !measured_pattern(profile, visit, after, chain, spacing, &changed) || !lwp_gain_times(profile, &today, &changed, &times))
             return false;
         waits = 1 - fmin(1, times.core / times.before);
         if (waits - stalls.high < stall_agrees)

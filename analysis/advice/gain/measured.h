@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_ADVICE_GAIN_MEASURED_H
 
 #include "analysis/advice/gain/gain.h"
+#include "analysis/measure/pattern.h"
 
 /* How a loop visits the elements of what is placed in another way. */
 struct lwp_gain_visit {
@@ -30,5 +31,14 @@ struct lwp_gain_measured {
 /* False: it was not measured (not allowed, another machine, no time left, accesses whose order is not known); then only `pace`. */
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
                       const struct lwp_gain_placement *after, struct lwp_gain_measured *measured);
+
+/* ---- for other patterns ---- */
+
+/* What a pattern may be off, as a part of the new time or of what is saved, the smaller one. */
+extern const double lwp_gain_pattern_off;
+
+/* Times both, or finds their times among those that were taken already. False: not allowed, no time left, or it failed. */
+bool lwp_gain_times(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after,
+                    struct lwp_pattern_times *times);
 
 #endif

@@ -375,6 +375,21 @@ static double order_gain(double w, double left)
     return 1 / (1 - fmin(w, 0.99) * (1 - left));
 }
 
+/* As measured where that can be believed: of the whole loop, which a new order changes as a whole. */
+static void order_measured(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_locality_tip *tip)
+{
+    struct lwp_profile *profile = order->profile;
+    const struct lwp_share whole = lwp_share_of(&profile->regions[order->region].weight, &profile->total);
+    struct lwp_gain_range saved;
+    double likely;
+    if (!lwp_order_measure(order, column, &saved, &likely))
+        return;
+    const double part = lwp_gain_sampled(profile);
+    tip->speedup = order_gain(part * whole.value, 1 - likely);
+    tip->gain.low = fmin(tip->speedup, order_gain(part * whole.low, 1 - saved.low));
+    tip->gain.high = fmax(tip->speedup, order_gain(part * whole.high, 1 - saved.high));
+}
+
 /* `column`: the one that stalls most. */
 static bool order_advise(struct lwp_order *order, const struct lwp_order_access *column, const struct lwp_sampled_locality *sampled,
                          struct lwp_locality_tip *tip)
@@ -393,6 +408,8 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
                                      .share = share.value,
                                      .gain = {order_gain(share.low, left), order_gain(share.high, left)},
                                      .speedup = order_gain(share.value, left)};
+    if (interchange)
+        order_measured(order, column, tip);
     lwp_order_text(order, column, interchange, tip);
     tip->objects = order_objects(order, &tip->object_count);
     tip->object = column->stream->object;

@@ -28,6 +28,10 @@ struct lwp_order {
     uint32_t around; /* ... its region */
 };
 
+/* What the loop saves of its time when it is interchanged with the one around it, at least and at most, and likely. False: it was not
+ * measured (loop_order_measured.c), or what was run does not wait for memory as the loop does. `then` of all accesses is known. */
+bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely);
+
 /* Title and next step of the tip (loop_order_text.c). `column`: the access that is stalled most. */
 void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange, struct lwp_locality_tip *tip);
 

@@ -1,0 +1,228 @@
+/* What interchanging two loops does to their time: the accesses of the inner loop are run on this machine in both orders.
+ *
+ * Each data object is an array of its own, its accesses as far from each other as the code says. The inner loop's step and that of the
+ * loop around are changed round. A sum that the inner loop keeps in a register becomes an array of sums, and no iteration waits for the
+ * one before then. Limits: the compiler may find vector instructions for the new inner loop, which the run does not have. */
+#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/pace.h"
+#include "analysis/advice/locality/loop_order_internal.h"
+#include "analysis/program/flow/machine_code.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIBLINGS = 64 };
+
+static const double chain_sum = 2.5; /* cycles: longer than counting takes */
+static const double stall_off = 0.15, stall_least = 0.4, pace_most = 2.5;
+
+/* Bytes that the loop around moves the access by each time; false: not known. */
+static bool measured_outer(const struct lwp_order *order, const struct lwp_order_access *access, uint64_t *by)
+{
+    const uint64_t step = (uint64_t)llabs(access->step.bytes);
+    uint32_t loop;
+    int64_t constant;
+    enum lwp_loop_step_kind kind = order->level ? lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address,
+                                                                     order->level, access->step.blocks, &loop, &constant)
+                                                : LWP_LOOP_STEP_UNKNOWN;
+    if (access->step.kind == LWP_ORDER_COLUMN)
+        *by = kind == LWP_LOOP_STEP_CONSTANT && constant ? (uint64_t)llabs(constant) : access->columns.apart;
+    else if (kind == LWP_LOOP_STEP_CONSTANT)
+        *by = (uint64_t)llabs(constant);
+    else if (access->step.kind == LWP_ORDER_STAYS)
+        *by = access->stream->stride.bytes;
+    else if (access->step.kind == LWP_ORDER_ROW) /* what `then` says: nothing, or a row becomes a column */
+        *by = access->then > 0 ? (uint64_t)(order->rows * (double)step) : 0;
+    else
+        return false;
+    return *by < INT32_MAX;
+}
+
+/* Where the access lies from another one of the loop; false: not known. */
+static bool measured_apart(const struct lwp_order *order, const struct lwp_stream *from, const struct lwp_stream *to, int64_t *apart)
+{
+    struct lwp_sibling siblings[SIBLINGS];
+    size_t count = lwp_code_siblings(order->profile->code, from->module, from->address, siblings, SIBLINGS);
+    *apart = 0;
+    for (size_t i = 0; i < count && i < SIBLINGS; i++)
+        if (siblings[i].address == to->address) {
+            *apart = siblings[i].delta;
+            return true;
+        }
+    return from == to;
+}
+
+/* Loops further out than the one that goes from column to column begin another plane: a column has no more rows than one of these. */
+static double measured_rows(const struct lwp_order *order, const struct lwp_order_access *column)
+{
+    double rows = order->rows;
+    for (unsigned level = order->level + 1; order->level; level++) {
+        uint32_t loop;
+        int64_t step;
+        enum lwp_loop_step_kind kind = lwp_code_loop_step(order->profile->code, column->stream->module, column->stream->address, level,
+                                                          column->step.blocks, &loop, &step);
+        if (kind == LWP_LOOP_STEP_NO_LOOP)
+            break;
+        if (kind == LWP_LOOP_STEP_CONSTANT && llabs(step) > llabs(column->step.bytes))
+            rows = fmin(rows, floor((double)llabs(step) / (double)llabs(column->step.bytes)));
+    }
+    return rows;
+}
+
+/* Where an access begins in the step: an unrolled loop has one for each of several rows. */
+static int64_t measured_begin(const struct lwp_order_access *access)
+{
+    const uint64_t step = (uint64_t)llabs(access->step.bytes);
+    uint64_t least = step;
+    for (uint32_t i = 0; i < access->stream->offsets.count && step; i++)
+        least = access->stream->offsets.items[i] % step < least ? access->stream->offsets.items[i] % step : least;
+    return least < step ? (int64_t)least : 0;
+}
+
+/* How far the access lies from the first one to its object, when the code does not say: from the samples, and of rows in blocks of their
+ * own they share the step evenly. */
+static int64_t measured_share(const struct lwp_order *order, size_t first, size_t access)
+{
+    const struct lwp_order_access *from = &order->accesses[first], *to = &order->accesses[access];
+    size_t before = 0, all = 0;
+    if (from->step.kind != LWP_ORDER_COLUMN || to->step.kind != LWP_ORDER_COLUMN || from->step.bytes != to->step.bytes)
+        return 0;
+    if (!to->step.blocks)
+        return measured_begin(to) - measured_begin(from);
+    for (size_t i = 0; i < order->count; i++)
+        if (order->accesses[i].stream->object == to->stream->object && order->accesses[i].step.kind == LWP_ORDER_COLUMN) {
+            all++;
+            before += i < access;
+        }
+    return llabs(to->step.bytes) / (int64_t)all * (int64_t)before;
+}
+
+struct measured_nest {
+    double rows, columns;             /* rounds of the inner loop, and of the one around, today */
+    size_t first[LWP_PATTERN_ARRAYS]; /* access of each array */
+    int64_t low[LWP_PATTERN_ARRAYS], high[LWP_PATTERN_ARRAYS];
+    int64_t at[LWP_ORDER_ACCESSES]; /* of each access from the first of its array */
+    size_t array[LWP_ORDER_ACCESSES];
+    size_t arrays;
+    bool sums; /* kept in a register */
+};
+
+static bool measured_gather(const struct lwp_order *order, const struct lwp_order_access *column, struct measured_nest *nest)
+{
+    bool stores = false;
+    uint64_t by;
+    if (!column->columns.apart || column->step.kind != LWP_ORDER_COLUMN || order->rows < LWP_PATTERN_UNROLLED ||
+        llabs(column->step.bytes) < (int64_t)(LWP_PATTERN_UNROLLED * column->columns.apart) || order->count > LWP_PATTERN_ACCESSES)
+        return false;
+    /* Whole blocks of what the code has several of. */
+    nest->rows = floor(measured_rows(order, column) / LWP_PATTERN_UNROLLED) * LWP_PATTERN_UNROLLED;
+    nest->columns = floor((double)llabs(column->step.bytes) / (double)column->columns.apart / LWP_PATTERN_UNROLLED) * LWP_PATTERN_UNROLLED;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_stream *stream = order->accesses[i].stream;
+        size_t a = 0;
+        if (!measured_outer(order, &order->accesses[i], &by))
+            return false;
+        while (a < nest->arrays && order->accesses[nest->first[a]].stream->object != stream->object)
+            a++;
+        if (a == LWP_PATTERN_ARRAYS)
+            return false;
+        if (a == nest->arrays) {
+            nest->first[nest->arrays++] = i;
+            nest->low[a] = nest->high[a] = 0;
+        }
+        nest->array[i] = a;
+        if (!measured_apart(order, order->accesses[nest->first[a]].stream, stream, &nest->at[i]))
+            nest->at[i] = measured_share(order, nest->first[a], i);
+        nest->low[a] = nest->at[i] < nest->low[a] ? nest->at[i] : nest->low[a];
+        nest->high[a] = nest->at[i] > nest->high[a] ? nest->at[i] : nest->high[a];
+        stores |= stream->stores > 0;
+    }
+    nest->sums = !stores && order->shape.chain > chain_sum && nest->arrays < LWP_PATTERN_ARRAYS;
+    return nest->arrays > 0 && nest->rows > 0;
+}
+
+/* The array of sums that takes a register's place. */
+static void measured_sums(const struct measured_nest *nest, unsigned bytes, struct lwp_pattern *pattern)
+{
+    const size_t a = pattern->array_count++;
+    pattern->arrays[a] =
+        (struct lwp_pattern_array){.walk = LWP_PATTERN_NESTED, .spacing = bytes, .extent = (uint64_t)(nest->columns * bytes)};
+    for (int store = 0; store < 2 && pattern->access_count < LWP_PATTERN_ACCESSES; store++)
+        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = a, .bytes = bytes, .store = store};
+}
+
+static bool measured_fill(const struct lwp_order *order, const struct measured_nest *nest, bool interchanged, struct lwp_pattern *pattern)
+{
+    memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
+    const double inner = interchanged ? nest->columns : nest->rows, outer = interchanged ? nest->rows : nest->columns;
+    pattern->inner = (uint64_t)inner;
+    pattern->elements = (uint64_t)inner * (uint64_t)outer;
+    pattern->instructions = order->shape.instructions;
+    pattern->chain = interchanged && nest->sums ? 1 : order->shape.chain;
+    pattern->threads = 1;
+    pattern->array_count = nest->arrays;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *access = &order->accesses[i];
+        const size_t a = nest->array[i];
+        uint64_t step = (uint64_t)llabs(access->step.bytes), by = 0;
+        if (!measured_outer(order, access, &by))
+            return false;
+        struct lwp_pattern_array *array = &pattern->arrays[a];
+        uint64_t spacing = interchanged ? by : step, around = interchanged ? step : by;
+        /* Of accesses to one object that go on in different ways the one that goes farthest counts. */
+        if (spacing + around >= array->spacing + array->outer) {
+            array->walk = LWP_PATTERN_NESTED;
+            array->spacing = spacing;
+            array->outer = around;
+        }
+        array->extent = (uint64_t)((inner - 1) * (double)array->spacing + (outer - 1) * (double)array->outer) +
+                        (uint64_t)(nest->high[a] - nest->low[a]) + order->profile->machine.line_bytes;
+        const unsigned bytes = access->stream->bytes;
+        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = a,
+                                                                                 .offset = (uint64_t)(nest->at[i] - nest->low[a]),
+                                                                                 .bytes = bytes,
+                                                                                 .store = access->stream->stores > access->stream->loads};
+    }
+    if (interchanged && nest->sums)
+        measured_sums(nest, order->accesses[0].stream->bytes < 8 ? 4 : 8, pattern);
+    return true;
+}
+
+/* Nanoseconds a round in the program, from where two samples are: so many rows and columns apart; 0: not known. */
+static double measured_pace(const struct lwp_order *order, const struct lwp_order_access *column, const struct measured_nest *nest)
+{
+    const struct lwp_traversal *traversal = lwp_traversals_of(&order->profile->traversals, column->stream->object, order->region);
+    struct lwp_traversal_pace paces[LWP_TRAVERSAL_PACES];
+    const int64_t step = llabs(column->step.bytes);
+    uint32_t count = 0;
+    for (uint32_t i = 0; traversal && !column->step.blocks && i < traversal->pace_count; i++) {
+        int64_t bytes = column->step.bytes < 0 ? -traversal->paces[i].bytes : traversal->paces[i].bytes,
+                across = (bytes % step + step) % step;
+        double rounds = (double)across / (double)column->columns.apart * nest->rows + (double)((bytes - across) / step);
+        paces[count++] = (struct lwp_traversal_pace){.ns = traversal->paces[i].ns, .bytes = (int64_t)rounds};
+    }
+    return lwp_pace(paces, count, 1, nest->rows * nest->columns);
+}
+
+bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely)
+{
+    struct measured_nest nest = {0};
+    struct lwp_pattern before, after;
+    struct lwp_pattern_times times;
+    struct lwp_profile *profile = order->profile;
+    if (!order->shape.instructions || !measured_gather(order, column, &nest) || !measured_fill(order, &nest, false, &before) ||
+        !measured_fill(order, &nest, true, &after))
+        return false;
+    if (!lwp_gain_times(profile, &before, &after, &times))
+        return false;
+    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, order->region, &order->shape);
+    const double waits = 1 - fmin(1, times.core / times.before), off = lwp_gain_pattern_off * fmin(times.ratio, fabs(1 - times.ratio));
+    const double pace = measured_pace(order, column, &nest), against = pace > 0 ? times.after / pace : times.ratio;
+    const double ratio = sqrt(times.ratio * against), low = fmin(times.low, against), high = fmax(times.high, against);
+    *likely = 1 - ratio;
+    saved->high = 1 - fmax(low - off, 0.5 * low);
+    saved->low = 1 - (high + off);
+    return waits <= stalls.high + stall_off && waits >= stall_least * stalls.low &&
+           (pace <= 0 || fabs(log(times.before / pace)) <= log(pace_most));
+}
