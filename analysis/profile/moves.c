@@ -15,6 +15,10 @@ void lwp_moves_fini(struct lwp_moves *moves)
         free(moves->items[i].kept);
     free(moves->items);
     lwp_map_fini(&moves->index);
+    for (size_t i = 0; i < moves->block_count; i++)
+        free(moves->blocks[i].starts);
+    free(moves->blocks);
+    lwp_map_fini(&moves->block_index);
     *moves = (struct lwp_moves){0};
 }
 
@@ -53,8 +57,43 @@ static void moves_keep(struct lwp_moves *moves, struct lwp_code_moves *item, str
         item->kept[at] = move;
 }
 
+static void moves_block(struct lwp_moves *moves, const struct lwp_traversal_access *access)
+{
+    uint32_t *at = lwp_map_at(&moves->block_index, access->object);
+    if (*at == LWP_MAP_NONE) {
+        *at = (uint32_t)moves->block_count;
+        LWP_APPEND(&moves->blocks, &moves->block_count, &moves->block_room, (struct lwp_seen_blocks){.object = access->object});
+    }
+    struct lwp_seen_blocks *blocks = &moves->blocks[*at];
+    const uint64_t start = access->address - access->offset;
+    blocks->seen++;
+    if (blocks->count < LWP_BLOCKS_KEPT) {
+        LWP_GROW(&blocks->starts, blocks->count, &blocks->room);
+        blocks->starts[blocks->count++] = start;
+        return;
+    }
+    uint64_t which = moves_random(moves) % blocks->seen;
+    if (which < LWP_BLOCKS_KEPT)
+        blocks->starts[which] = start;
+}
+
+const struct lwp_seen_blocks *lwp_moves_blocks(const struct lwp_moves *moves, uint32_t object)
+{
+    for (size_t i = 0; i < moves->block_count; i++)
+        if (moves->blocks[i].object == object)
+            return &moves->blocks[i];
+    return NULL;
+}
+
 void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_traversal_access *accesses, int count)
 {
+    for (int i = 0; i < count; i++) { /* those after the first one of an object lie where that leads to */
+        int k = 0;
+        while (k < i && accesses[k].object != accesses[i].object)
+            k++;
+        if (k == i)
+            moves_block(moves, &accesses[i]);
+    }
     for (int i = 1; i < count; i++) {
         const struct lwp_traversal_access *now = &accesses[i];
         bool next = now->close;

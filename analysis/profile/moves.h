@@ -5,7 +5,7 @@
 #include "analysis/profile/traversals.h"
 #include "base/hash.h"
 
-enum { LWP_MOVES_KEPT = 32 };
+enum { LWP_MOVES_KEPT = 32, LWP_BLOCKS_KEPT = 1024 };
 
 /* Two executions in one sample, at most some dozens of iterations apart. */
 struct lwp_move {
@@ -22,11 +22,22 @@ struct lwp_code_moves {
     struct lwp_move *kept; /* a uniform sample of those seen, at most LWP_MOVES_KEPT */
 };
 
+/* Of one object: where the block begins that a sample saw first. */
+struct lwp_seen_blocks {
+    uint32_t object;
+    uint64_t seen;
+    size_t count, room;
+    uint64_t *starts; /* a uniform sample of those seen, at most LWP_BLOCKS_KEPT */
+};
+
 /* Starts from zero. */
 struct lwp_moves {
     struct lwp_code_moves *items;
     size_t count, room;
     struct lwp_map index;
+    struct lwp_seen_blocks *blocks;
+    size_t block_count, block_room;
+    struct lwp_map block_index;
     uint64_t random;
 };
 
@@ -34,5 +45,8 @@ void lwp_moves_fini(struct lwp_moves *moves);
 
 /* The accesses of one sample in their order. */
 void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_traversal_access *accesses, int count);
+
+/* NULL: none were seen. */
+const struct lwp_seen_blocks *lwp_moves_blocks(const struct lwp_moves *moves, uint32_t object);
 
 #endif

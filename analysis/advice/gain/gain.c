@@ -11,8 +11,11 @@
 #include "analysis/advice/gain/gain.h"
 
 #include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/spread.h"
 
 #include <math.h>
+
+enum { SPREAD_MOST = 1 << 16 }; /* bytes */
 
 static const uint64_t pointer_bytes = 8;
 static const double loop_worth = 0.01; /* of all time: a loop that may save less is not measured */
@@ -118,7 +121,12 @@ void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *
         placement->offsets[f] = layout->fields[f].offset;
         placement->bytes[f] = layout->fields[f].bytes;
     }
-    placement->of[0].spacing = layout->single ? lwp_gain_chunk(layout->spacing) : layout->spacing;
+    placement->of[0].spacing = layout->spacing;
+    if (layout->single) {
+        double spread = lwp_gain_spread(profile, layout->objects, layout->object_count);
+        uint64_t chunk = lwp_gain_chunk(layout->spacing), real = lwp_round_up((uint64_t)spread, LWP_GAIN_MALLOC);
+        placement->of[0].spacing = spread < SPREAD_MOST && real > chunk ? real : chunk;
+    }
     placement->of[0].alignment = layout->single ? LWP_GAIN_MALLOC : 0;
     placement->of[0].start = heap && !layout->single ? LWP_GAIN_MALLOC : 0;
 }
@@ -256,6 +264,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         bytes += (double)profile->objects[layout->objects[k]].bytes;
     double elements = fmax(1, bytes / (double)layout->spacing);
     lwp_gain_place(profile, layout, &today);
+    gain->spacing = today.of[0].spacing;
     for (size_t i = 0; i < layout->loop_count; i++) {
         const struct lwp_layout_loop *loop = &layout->loops[i];
         if (loop->weight.weight <= 0 || loop->used == 0)

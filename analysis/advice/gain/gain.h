@@ -47,6 +47,7 @@ struct lwp_gain_replay {
 
 struct lwp_gain {
     double before, after;             /* the mean over loops by weight */
+    uint64_t spacing;                 /* from one element to the next today, in the mean over memory */
     double bytes_before, bytes_after; /* of all lines that the elements' used fields lie on, the mean over loops too */
     double speedup, low, high;        /* expected speed-up of the whole program, and its interval */
     bool measured;                    /* mostly by running the loops' accesses on this machine (measured.h) */
