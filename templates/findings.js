@@ -54,7 +54,7 @@ function layoutGlance(finding, advice) {
   const traffic = advice.traffic || {}, split = finding.kind === 'split', object = split && at(data.objects, advice.object);
   return facts([
     object && list(object.fields).length > 0 && ['Today', drawStrip(object, advice.element_bytes)],
-    split ? [advice.kind === 'reorder' ? 'New order' : 'New parts', partChips(advice)] :
+    split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : 'New parts', partChips(advice)] :
       ['Into one', el('span.chips', null, list(advice.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30))))],
     isNumber(traffic.before) && isNumber(traffic.after) && ['Fetches', el('strong', null, `${traffic.before.toFixed(2)} → ${traffic.after.toFixed(2)}`), ` ${traffic.unit || 'cache lines'}`],
   ], 'dl.glance');

@@ -132,7 +132,7 @@ function drawGroup(split, object, group, index, line) {
   /* the node keeps a pointer of 8 bytes to each other part */
   const others = list(split.groups).length - 1 + (split.cold && list(split.cold.fields).length ? 1 : 0);
   const room = known ? group.bytes - fields.reduce((sum, f) => sum + f.bytes, 0) : 0;
-  const pointers = split.single && split.kind !== 'reorder' && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
+  const pointers = split.single && split.kind === 'split' && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
   const put = (start, length, box) => {
     for (let from = start, end = Math.min(start + length, rows.length * line); from < end;) {
       const row = Math.floor(from / line), upto = Math.min(end, (row + 1) * line);
@@ -229,7 +229,7 @@ function viewSplit(index) {
         drawElement(object, split.element_bytes, line, groups),
         el('p.legend', null, 'Share of the time: ', [1, 2, 3, 4, 5].map(n => el(`span.swatch.h${n}`, null, n === 1 ? 'less' : n === 5 ? 'more' : '\u00a0')),
           el('span.swatch.gap', null, '\u00a0'), ' no access seen. Letters name the part a field moves to.'),
-        el('h3', null, `Proposed `, el('span.soft', null, split.kind === 'reorder' ? 'the same structure, its fields in another order' : split.single ? `${plural(parts.length + (cold ? 1 : 0), 'part', 'parts')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only what its loops use`)),
+        el('h3', null, `Proposed `, el('span.soft', null, split.kind === 'reorder' ? 'the same structure, its fields in another order' : split.kind === 'pool' ? 'the same structure, from large blocks' : split.single ? `${plural(parts.length + (cold ? 1 : 0), 'part', 'parts')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only what its loops use`)),
         parts.map((group, i) => drawGroup(split, object, group, i, line)),
         cold && drawGroup(split, object, cold, -1, line))),
     el('section', null, el('h2', null, 'The new declaration'),

@@ -52,6 +52,11 @@ static const char *finding_split_step(struct lwp_profile *profile, const struct 
         return "Declare the fields in the order below. Check what depends on the old one: initialisers without "
                "names, files and messages that hold the structure as bytes, code in other languages. Then run lwp "
                "collect again and compare with lwp diff.";
+    if (split->kind == LWP_SPLIT_POOL)
+        return SAY("Take the nodes of this type from blocks of many (some thousand) that are allocated at once, one after the other in the "
+                   "order in which they are needed; put freed ones on a list of free nodes and take them from there first. Nodes that are "
+                   "members of other structures stay where they are. Nothing else changes. Then run lwp collect again and compare with lwp "
+                   "diff.");
     if (split->pooled)
         return "Take the nodes from an array of the hot structure instead of one by one from malloc, and keep the "
                "other parts in arrays beside it: the index of a node (p - array) leads to them, no pointer is "
@@ -111,6 +116,9 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     if (split->kind == LWP_SPLIT_REORDER)
         finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what, split->align ? " and align it" : "",
                              split->gain.after, split->gain.before);
+    else if (split->kind == LWP_SPLIT_POOL)
+        finding->title = SAY("Take %s from a pool: its %llu bytes lie %llu bytes apart on average", what, element,
+                             (unsigned long long)split->gain.spacing);
     else if (split->caution)
         finding->title =
             SAY("Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time", what, mean, element);
@@ -118,6 +126,8 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
         finding->title = SAY("Split %s into %u parts: loops use %.0f of its %llu bytes at a time", what,
                              (unsigned)(split->groups + split->cold), mean, element);
     finding->next_step = finding_split_step(profile, split);
+    if (split->pool > 0)
+        finding->next_step = SAY("%s The nodes as they are, from a pool, would alone give %.2fx.", finding->next_step, split->pool);
 }
 
 /* ---- arrays to regroup ---- */

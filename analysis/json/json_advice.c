@@ -77,9 +77,10 @@ static json_t *json_split(struct lwp_json_tables *tables, const struct lwp_split
 {
     const struct lwp_profile *profile = tables->profile;
     const struct lwp_layout *layout = split->layout;
+    static const char *const kinds[] = {[LWP_SPLIT_PARTS] = "split", [LWP_SPLIT_REORDER] = "reorder", [LWP_SPLIT_POOL] = "pool"};
     bool pointer = (layout->single || layout->linked) && !split->pooled;
     json_t *json = lwp_json_new(
-        "kind", json_string(split->kind == LWP_SPLIT_REORDER ? "reorder" : "split"), "caution", lwp_json_text(split->caution), "object",
+        "kind", json_string(kinds[split->kind]), "caution", lwp_json_text(split->caution), "object",
         json_integer(profile->objects[layout->objects[0]].reported), "objects",
         LWP_JSON_LIST(k, layout->object_count, json_integer(profile->objects[layout->objects[k]].reported)), "type",
         lwp_json_text(layout->type ? layout->type->name : NULL), "element_bytes", lwp_json_count(layout->element_bytes),
@@ -92,6 +93,8 @@ static json_t *json_split(struct lwp_json_tables *tables, const struct lwp_split
                         lwp_json_new("before", lwp_json_count((uint64_t)split->gain.bytes_before), "after",
                                      lwp_json_count((uint64_t)split->gain.bytes_after), NULL));
     json_object_set_new(json, "declaration", lwp_json_text(split->declaration));
+    if (split->pool > 0)
+        json_object_set_new(json, "pool_speedup", json_real(split->pool));
     return json;
 }
 

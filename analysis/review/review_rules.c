@@ -12,6 +12,11 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "Holes between fields, and fields of one visit that lie on two cache lines, cost memory traffic. Declare the fields in the order "
      "given; check initialisers without names, and files and messages that hold the structure as bytes.",
      NULL},
+    {"pool", "PoolNodes", "splits", "Nodes that are visited together lie far apart in memory.",
+     "Nodes that are allocated one by one have malloc's headers and the blocks of other allocations between them. Taken one after the "
+     "other "
+     "from blocks of many nodes, several of them share a cache line and a page. What was freed goes to a list of free nodes.",
+     NULL},
     {"regroup", "RegroupArrays", "regroups", "Arrays that are used at the same index lie apart.",
      "Each of several arrays that a loop reads at the same index costs a cache line of its own when the index jumps. One array of a "
      "structure brings all of them with one line.",

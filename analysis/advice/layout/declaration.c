@@ -43,7 +43,7 @@ static const char *declaration_tag(const struct declaration *to)
 static bool declaration_keeps_name(const struct lwp_split *split)
 {
     const struct lwp_layout *layout = split->layout;
-    return split->kind == LWP_SPLIT_REORDER || layout->single || (layout->pointed && !split->caution);
+    return split->kind != LWP_SPLIT_PARTS || layout->single || (layout->pointed && !split->caution);
 }
 
 static bool declaration_plain(const char *name)
@@ -199,10 +199,10 @@ static void declaration_head(const struct declaration *to)
     if (!layout->type)
         fprintf(to->out, "%sThe type is not known: fields are named by their offset in the %llu-byte element.%s\n", note,
                 (unsigned long long)layout->element_bytes, end);
-    if (to->split->pooled)
+    if (to->split->pooled && to->split->kind == LWP_SPLIT_PARTS)
         fprintf(to->out, "%sFor nodes from an array: the index of a node, p - array, is that of the rest in arrays of its own.%s\n", note,
                 end);
-    if (to->split->kind == LWP_SPLIT_REORDER || layout->single || !declaration_keeps_name(to->split))
+    if (to->split->kind != LWP_SPLIT_PARTS || layout->single || !declaration_keeps_name(to->split))
         return;
     if (layout->linked)
         fprintf(to->out,

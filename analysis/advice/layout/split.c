@@ -174,6 +174,21 @@ static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
     lwp_gain_between(profile, split->layout, &after, &split->gain);
 }
 
+/* The nodes as they are, one after the other in blocks of many. False: nothing was measured, so nothing is said. */
+static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *pool)
+{
+    struct lwp_gain_placement today, after;
+    int *one = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *one);
+    lwp_gain_place(profile, layout, &today);
+    after = today;
+    after.of[0] = (struct lwp_gain_group){.spacing = lwp_round_up(layout->element_bytes, sizeof(void *)), .start = LWP_GAIN_MALLOC};
+    *pool = (struct lwp_split){.kind = LWP_SPLIT_POOL, .layout = layout, .group = one, .groups = 1, .pooled = true};
+    if (!layout->single || after.of[0].spacing >= today.of[0].spacing)
+        return false;
+    lwp_gain_between(profile, layout, &after, &pool->gain);
+    return pool->gain.measured;
+}
+
 static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
                         struct lwp_split_reason *reason)
 {
@@ -250,6 +265,16 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         struct split_fields others = {0};
         split_cluster(profile, layout, true, &others);
         advised = others.groups > 0 && split_parts(profile, layout, &others, split, reason);
+    }
+    /* A split is credited with what it adds to the pool, and is not advised for nothing. */
+    struct lwp_split pool;
+    bool pooled = split_pool_alone(profile, layout, &pool) && split_worth(profile, layout, &pool.gain, reason);
+    if (advised && pooled)
+        split->pool = pool.gain.speedup;
+    if (pooled && (!advised || split->gain.speedup < lwp_split_needs.gain * pool.gain.speedup)) {
+        pool.affinity = found.affinity;
+        *split = pool;
+        advised = true;
     }
     if (!advised &&
         (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) || !split_worth(profile, layout, &split->gain, reason))) {

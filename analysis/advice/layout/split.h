@@ -7,6 +7,7 @@
 enum lwp_split_kind {
     LWP_SPLIT_PARTS,   /* into several structures */
     LWP_SPLIT_REORDER, /* the same structure with its fields in another order */
+    LWP_SPLIT_POOL,    /* the same structure, nodes taken one after the other from large blocks */
 };
 
 struct lwp_split {
@@ -17,6 +18,7 @@ struct lwp_split {
     size_t groups;          /* without the cold one */
     bool cold;
     bool pooled;            /* single blocks: it pays when they come from arrays, not from malloc one by one */
+    double pool;            /* the speed-up of taking the nodes as they are from a pool alone; 0: not tried, or not known */
     const size_t *order;    /* of the fields in their parts; NULL: as they were */
     uint64_t align;         /* the new structure is to begin on multiples of it; 0: as its fields need */
     const char *caution;    /* a sentence on what stands against it (whose type it is); NULL: nothing known */
@@ -57,9 +59,9 @@ struct lwp_split_needs {
 extern const struct lwp_split_needs lwp_split_needs;
 
 struct lwp_splits {
-    struct lwp_layout **of_object; /* by object, NULL: no structure */
+    struct lwp_layout **of_object;    /* by object, NULL: no structure */
     struct lwp_split_reason *reasons; /* by object */
-    struct lwp_split *splits;      /* largest expected gain first */
+    struct lwp_split *splits;         /* largest expected gain first */
     size_t count;
 };
 
