@@ -37,6 +37,10 @@ static void json_gain(struct lwp_json_tables *tables, const struct lwp_gain *gai
                                                          json_replayed(tables->profile, &replay->after), NULL));
     json_object_set_new(json, "speedup", lwp_json_share(gain->speedup));
     json_object_set_new(json, "speedup_from", json_string(gain->measured ? "measured here" : "estimate"));
+    json_object_set_new(json, "visit_ns",
+                        gain->pattern_ns <= 0 ? json_null()
+                                              : lwp_json_new("run", lwp_json_share(gain->pattern_ns), "program",
+                                                             gain->program_ns > 0 ? lwp_json_share(gain->program_ns) : NULL, NULL));
     json_object_set_new(json, "expected_speedup", json_pack("[o,o]", lwp_json_share(gain->low), lwp_json_share(gain->high)));
 }
 

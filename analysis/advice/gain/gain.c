@@ -181,13 +181,18 @@ void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving
     gain->low = fmin(ends.low, gain->speedup);
     gain->high = fmax(ends.high, gain->speedup);
     gain->measured = sum->measured;
+    gain->pattern_ns = sum->pattern_ns;
+    gain->program_ns = sum->program_ns;
 }
 
 void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *saving, const struct lwp_share *share)
 {
     /* Most of the sum decides what it is said to come from. */
-    if (fabs(saving->value) > fabs(sum->value))
+    if (fabs(saving->value) > fabs(sum->value)) {
         sum->measured = saving->measured;
+        sum->pattern_ns = saving->pattern_ns;
+        sum->program_ns = saving->program_ns;
+    }
     sum->value += saving->value;
     sum->low += saving->low * (saving->low > 0 ? share->low : share->high) / share->value;
     sum->high += saving->high * share->high / share->value;
@@ -209,8 +214,12 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
         return saving;
     if (measured.between) {
         double most = stalled.high / all;
-        return (struct lwp_gain_saving){fmin(whole * (1 - measured.ratio), most), fmin(whole * (1 - measured.high), most),
-                                        fmin(whole * (1 - measured.low), most), measured.reproduced};
+        return (struct lwp_gain_saving){.value = fmin(whole * (1 - measured.ratio), most),
+                                        .low = fmin(whole * (1 - measured.high), most),
+                                        .high = fmin(whole * (1 - measured.low), most),
+                                        .measured = measured.reproduced,
+                                        .pattern_ns = measured.pattern,
+                                        .program_ns = measured.pace};
     }
     if (measured.pace > 0 && measured.core > 0) {
         double memory = whole * fmax(0, 1 - measured.core / measured.pace);

@@ -50,6 +50,7 @@ struct lwp_gain {
     uint64_t spacing;                 /* from one element to the next today, in the mean over memory */
     double bytes_before, bytes_after; /* of all lines that the elements' used fields lie on, the mean over loops too */
     double speedup, low, high;        /* expected speed-up of the whole program, and its interval */
+    double pattern_ns, program_ns;    /* a visit takes in the loop that saves most, when run and in the program; 0: not known */
     bool measured;                    /* mostly by running the loops' accesses on this machine (measured.h) */
     struct lwp_gain_loop *loops;
     size_t loop_count;
@@ -60,6 +61,7 @@ struct lwp_gain {
 struct lwp_gain_saving {
     double value, low, high;
     bool measured;
+    double pattern_ns, program_ns; /* of a visit; 0: not known */
 };
 
 struct lwp_gain_visit;

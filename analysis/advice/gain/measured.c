@@ -351,6 +351,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         chain += (waits - stalls.high) * times.before / (chain > 4 ? times.core / chain : usual_cycle_ns);
     }
     measured->core = times.core;
+    measured->pattern = times.before;
     measured_interval(&times, stalls.high, measured);
     /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.
      * A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not run. */

@@ -21,6 +21,7 @@ struct lwp_gain_visit {
 
 struct lwp_gain_measured {
     double pace;      /* nanoseconds a visit takes in the program; 0: not known */
+    double pattern;   /* ... in the pattern */
     double core;      /* ... takes with all data in the nearest cache; 0: not measured */
     double ratio;     /* of the new layout's time to that of today's */
     double low, high; /* its interval: the spread of the runs, and what a pattern may differ from its loop */
