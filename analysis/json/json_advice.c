@@ -40,7 +40,7 @@ static void json_gain(struct lwp_json_tables *tables, const struct lwp_gain *gai
     json_object_set_new(json, "visit_ns",
                         gain->pattern_ns <= 0 ? json_null()
                                               : lwp_json_new("run", lwp_json_share(gain->pattern_ns), "program",
-                                                             gain->program_ns > 0 ? lwp_json_share(gain->program_ns) : NULL, NULL));
+                                                             gain->program_ns > 0 ? lwp_json_share(gain->program_ns) : json_null(), NULL));
     json_object_set_new(json, "expected_speedup", json_pack("[o,o]", lwp_json_share(gain->low), lwp_json_share(gain->high)));
 }
 
