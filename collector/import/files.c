@@ -15,7 +15,7 @@ bool import_open(struct import *import, struct lwps_writer *file, const char *fo
 {
     char path[512];
     struct lwps_file head = {
-        .engine = LWPS_ENGINE_PMU, .weight_unit = import->unit, .pid = pid, .tid = tid, .start_ns = import->first_time};
+        .engine = import->engine, .weight_unit = import->unit, .pid = pid, .tid = tid, .start_ns = import->first_time};
     if (snprintf(path, sizeof path, "%s/%s/%s", import->dir, folder, name) >= (int)sizeof path) {
         import->status = lwp_error_set(import->err, LWP_ERR_LIMIT, "the path of the result is too long");
         return false;

@@ -17,9 +17,21 @@
 
 /* ---- samples ---- */
 
+/* perf knows no address of it, but what the registers were. */
+static bool import_from_registers(struct import *import, struct import_process *process, const struct lwp_perf_event *event, const struct lwp_perf_sample *from,
+                                  struct lwps_paths *paths, struct lwps_sample *sample)
+{
+    const uint64_t weight = sample->weight;
+    struct lwp_interpreter *interpreter = !from->registers || from->has_address || from->exact_ip ? NULL : import_interpreter(import, process);
+    if (!interpreter)
+        return false;
+    bool known = lwp_interpret(interpreter, &event->attr, from, 0, paths, sample);
+    sample->weight = weight;
+    return known;
+}
+
 static void import_on_sample(void *to, const struct lwp_perf_event *event, const struct lwp_perf_sample *from)
 {
-    (void)event;
     struct import *import = to;
     if (!from->user) {
         import->imported->kernel++;
@@ -32,9 +44,11 @@ static void import_on_sample(void *to, const struct lwp_perf_event *event, const
         return;
     struct lwps_sample sample;
     lwp_perf_record(from, import->unit, &sample);
-    sample.context = lwps_paths_intern(&thread->paths, from->callers, from->caller_count);
+    bool found = import_from_registers(import, process, event, from, &thread->paths, &sample);
+    if (!sample.context)
+        sample.context = lwps_paths_intern(&thread->paths, from->callers, from->caller_count);
     import->stores_without_latency += from->weight == 0;
-    import->imported->with_address += from->has_address;
+    import->imported->with_address += from->has_address || found;
     lwps_put_sample(&thread->file, &sample);
     process->samples++;
     import->imported->samples++;
@@ -53,7 +67,7 @@ static void import_on_throttled(void *to)
 /* ---- what was counted ---- */
 
 struct import_events {
-    bool weights, clocks_only, any;
+    bool weights, clocks_only, any, registers;
     uint64_t first_time;
     char names[256];
 };
@@ -66,6 +80,7 @@ static void import_look(void *to, const struct lwp_perf_event *event, const stru
                  (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
     events->clocks_only = (!events->any || events->clocks_only) && clock;
     events->weights |= sample->has_weight && sample->weight > 0;
+    events->registers |= sample->registers != NULL;
     if (!events->any || sample->time < events->first_time)
         events->first_time = sample->time;
     events->any = true;
@@ -129,7 +144,7 @@ static int import_run_json(const struct import *import, const struct import_proc
     struct lwp_run run = {.command = command,
                           .cwd = "",
                           .host = import->about.host,
-                          .engine = "pmu",
+                          .engine = import->engine == LWPS_ENGINE_TIMER ? "timer" : "pmu",
                           .event = import->imported->event,
                           .weight_unit = import->imported->weight_unit,
                           .options = json_object()};
@@ -161,6 +176,7 @@ int lwp_import_perf(const char *path, const char *dir, struct lwp_imported *impo
     if (!events.any)
         return lwp_error_set(err, LWP_ERR_MISSING,
                              "%s holds no sample; record some with: perf mem record -o %s -- PROGRAM", path, path);
+    import.engine = events.clocks_only && events.registers && !events.weights ? LWPS_ENGINE_TIMER : LWPS_ENGINE_PMU;
     import.unit = events.weights ? LWPS_WEIGHT_CYCLES : events.clocks_only ? LWPS_WEIGHT_NS : LWPS_WEIGHT_EVENTS;
     imported->weight_unit = events.weights ? "cycles" : events.clocks_only ? "ns" : "events";
     snprintf(imported->event, sizeof imported->event, "%s", events.names);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROCESSES_MAX = 1 << 16, MAPPINGS_MAX = 1 << 16, PAGE = 4096 };
+enum { PROCESSES_MAX = 1 << 16, MAPPINGS_MAX = 1 << 16, PAGE = 4096, INTERPRETERS_MAX = 64 };
 
 static struct import_process *import_new_process(struct import *import, uint32_t pid)
 {
@@ -55,6 +55,12 @@ static bool import_is_file(const char *path)
            strncmp(path, "/SYSV", 5) && strncmp(path, "/anon_hugepage", 14);
 }
 
+static bool image_is_same(const struct lwp_image *image, const struct lwp_perf_mapping *from)
+{
+    return !from->build_id_bytes ||
+           (image->build_id_bytes == from->build_id_bytes && memcmp(image->build_id, from->build_id, from->build_id_bytes) == 0);
+}
+
 void import_on_mapping(void *to, const struct lwp_perf_mapping *from)
 {
     struct import *import = to;
@@ -81,8 +87,11 @@ void import_on_mapping(void *to, const struct lwp_perf_mapping *from)
     import_unmap(process, mapping.start, mapping.end, from->time);
     if (import_is_file(from->path)) {
         struct lwp_image image;
-        mapping.module = lwp_image_of(from->path, from->start, from->bytes, from->file_offset, &image) || !from->data;
+        bool found = lwp_image_of(from->path, from->start, from->bytes, from->file_offset, &image);
+        mapping.module = found || !from->data;
+        mapping.elf = found && image_is_same(&image, from);
         if (mapping.module) { /* else a file that holds data, mapped as such */
+            mapping.unwind_table = image.unwind_table;
             mapping.bias = image.bias;
             mapping.start = image.start;
             mapping.end = image.end;
@@ -119,6 +128,44 @@ void import_on_fork(void *to, const struct lwp_perf_task *task)
     for (size_t i = 0; i < from->mapping_count; i++)
         if (from->mappings[i].end_time == UINT64_MAX)
             import_keep_mapping(child, &from->mappings[i]);
+}
+
+static void import_free_interpreter(struct import *import)
+{
+    struct import_process *oldest = NULL;
+    for (size_t i = 0; i < import->process_count; i++) {
+        struct import_process *process = &import->processes[i];
+        if (process->interpreter && (!oldest || process->interpreted_turn < oldest->interpreted_turn))
+            oldest = process;
+    }
+    lwp_interpreter_free(oldest->interpreter);
+    oldest->interpreter = NULL;
+    oldest->interpreted = 0;
+    import->interpreters--;
+}
+
+struct lwp_interpreter *import_interpreter(struct import *import, struct import_process *process)
+{
+    process->interpreted_turn = import->turn;
+    if (!process->interpreter) {
+        if (import->interpreters >= INTERPRETERS_MAX)
+            import_free_interpreter(import);
+        process->interpreter = lwp_interpreter_new((pid_t)process->pid);
+        if (!process->interpreter)
+            return NULL;
+        process->interpreter->remote.past = true;
+        import->interpreters++;
+    }
+    for (; process->interpreted < process->mapping_count; process->interpreted++) {
+        const struct import_mapping *mapping = &process->mappings[process->interpreted];
+        if (!mapping->module)
+            continue;
+        const struct lwp_image image = {
+            .bias = mapping->bias, .start = mapping->start, .end = mapping->end, .unwind_table = mapping->unwind_table};
+        lwp_remote_put_module(&process->interpreter->remote, &image, mapping->path, mapping->elf);
+        lwp_interpreter_forget(process->interpreter);
+    }
+    return process->interpreter;
 }
 
 /* ---- the file ---- */
@@ -168,6 +215,7 @@ void import_put_process(struct lwps_writer *file, const struct import_process *p
 
 void import_process_free(struct import_process *process)
 {
+    lwp_interpreter_free(process->interpreter);
     for (size_t k = 0; k < process->mapping_count; k++)
         free(process->mappings[k].path);
     free(process->mappings);

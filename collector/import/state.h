@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "collector/import/import.h"
 #include "collector/import/perf_file.h"
+#include "collector/outside/interpreter.h"
 #include "format/paths.h"
 #include "format/writer.h"
 
@@ -15,6 +16,8 @@ struct import_mapping {
     uint64_t start, end, bias;
     uint64_t time, end_time;
     bool module; /* else a block */
+    bool elf;    /* its file is here, and of the same build */
+    uint64_t unwind_table;
     uint8_t build_id[20], build_id_bytes;
     char *path;
 };
@@ -28,6 +31,9 @@ struct import_process {
     struct import_mapping *mappings;
     size_t mapping_count, mapping_room;
     uint64_t samples;
+    struct lwp_interpreter *interpreter; /* made for the first sample with registers */
+    size_t interpreted;                  /* of the mappings, it knows */
+    uint64_t interpreted_turn;           /* of its last sample with registers */
 };
 
 struct import_thread {
@@ -43,13 +49,13 @@ struct import {
     const char *dir;
     struct lwp_imported *imported;
     struct lwp_perf_about about;
-    uint8_t unit;
+    uint8_t unit, engine;
     struct import_process *processes;
     size_t process_count, process_room;
     struct import_thread *threads;
     size_t thread_count, thread_room;
     struct lwp_map process_of, thread_of; /* pid, (process, tid) -> index of the latest */
-    unsigned open;
+    unsigned open, interpreters;
     uint64_t turn, first_time, throttled, stores_without_latency;
     struct lwp_error *err;
     int status;
@@ -62,6 +68,9 @@ struct import_process *import_process(struct import *import, uint32_t pid);
 void import_on_mapping(void *to, const struct lwp_perf_mapping *from);
 void import_on_comm(void *to, const struct lwp_perf_task *task);
 void import_on_fork(void *to, const struct lwp_perf_task *task);
+
+/* What its samples mean, with all modules that it has by now; NULL: no memory. Few are kept at a time. */
+struct lwp_interpreter *import_interpreter(struct import *import, struct import_process *process);
 
 /* Makes the process's folder unless there is one; false: the import ends (status, err). */
 bool import_make_folder(struct import *import, struct import_process *process);

@@ -64,3 +64,25 @@ bool lwp_image_of(const char *path, uint64_t start, uint64_t bytes, uint64_t fil
     close(fd);
     return found;
 }
+
+bool lwp_image_page(int fd, uint64_t bias, uint64_t address, uint8_t *page, size_t bytes)
+{
+    size_t count = 0;
+    bool found = false;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (elf && elf_getphdrnum(elf, &count))
+        count = 0;
+    for (size_t i = 0; i < count && i < SEGMENTS_MAX && !found; i++) {
+        GElf_Phdr segment;
+        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD || segment.p_flags & PF_W)
+            continue;
+        uint64_t start = segment.p_vaddr & ~(uint64_t)(PAGE - 1), at = address - bias - start;
+        if (address - bias < start || at >= segment.p_filesz + (segment.p_vaddr - start))
+            continue;
+        memset(page, 0, bytes);
+        found = pread(fd, page, bytes, (off_t)((segment.p_offset & ~(uint64_t)(PAGE - 1)) + at)) > 0;
+    }
+    elf_end(elf);
+    return found;
+}

@@ -3,6 +3,7 @@
 #define LWP_COLLECTOR_OUTSIDE_IMAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct lwp_image {
@@ -15,5 +16,9 @@ struct lwp_image {
 /* `start`, `bytes` and `file_offset` are those of one mapping of `path`. False when no such ELF file is here (recorded
  * elsewhere): then offsets in it are taken for virtual addresses, and the image is this mapping. */
 bool lwp_image_of(const char *path, uint64_t start, uint64_t bytes, uint64_t file_offset, struct lwp_image *image);
+
+/* The bytes of a page of the image that the program cannot write to, from the file `fd`; zeroes beyond its end. False: it can, or the
+ * image has nothing there. `address` and `bias` as above. */
+bool lwp_image_page(int fd, uint64_t bias, uint64_t address, uint8_t *page, size_t bytes);
 
 #endif

@@ -18,7 +18,7 @@ struct lwp_interpreter *lwp_interpreter_new(pid_t pid)
     interpreter->random = (uint32_t)pid * 2654435761u | 1;
     interpreter->cache = lwp_code_cache_new(&interpreter->remote.program);
     interpreter->unwinder = lwp_unwinder_new(&interpreter->remote);
-    if (interpreter->cache)
+    if (interpreter->cache && lwp_insn_init())
         return interpreter;
     lwp_interpreter_free(interpreter);
     return NULL;

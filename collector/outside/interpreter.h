@@ -18,7 +18,7 @@ struct lwp_interpreter {
     uint32_t random;
 };
 
-/* NULL: no memory. */
+/* NULL: no memory, or no decoder. */
 struct lwp_interpreter *lwp_interpreter_new(pid_t pid);
 void lwp_interpreter_free(struct lwp_interpreter *interpreter); /* NULL is fine */
 

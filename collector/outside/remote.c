@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { PAGES_MAX = 1 << 16, MODULES_MAX = 1 << 14 };
+enum { PAGES_MAX = 1 << 14, MODULES_MAX = 1 << 14 };
 
 /* ---- memory ---- */
 
@@ -24,7 +24,7 @@ int lwp_remote_open(const struct lwp_remote *remote, const char *path)
 {
     char *seen = lwp_format("/proc/%d/root%s", (int)remote->pid, path);
     struct stat info;
-    int fd = open(seen, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = remote->past ? -1 : open(seen, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     free(seen);
     if (fd < 0) /* it may have ended, or its root not be ours to enter */
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -38,7 +38,7 @@ int lwp_remote_open(const struct lwp_remote *remote, const char *path)
 bool lwp_remote_now(struct lwp_remote *remote, uint64_t address, void *to, size_t bytes)
 {
     struct iovec here = {to, bytes}, there = {(void *)address, bytes};
-    if (remote->unreadable)
+    if (remote->unreadable || remote->past)
         return false;
     ssize_t got = process_vm_readv(remote->pid, &here, 1, &there, 1, 0);
     remote->unreadable |= got < 0 && (errno == EPERM || errno == ENOSYS);
@@ -55,6 +55,16 @@ static bool page_from_file(const struct lwp_remote *remote, const struct lwp_map
     return got > 0;
 }
 
+static bool page_from_image(struct lwp_remote *remote, uint64_t address, uint8_t *page)
+{
+    const struct lwp_remote_module *module = lwp_remote_module_at(remote, address);
+    int fd = module && module->elf ? lwp_remote_open(remote, module->path) : -1;
+    bool read = fd >= 0 && lwp_image_page(fd, module->image.bias, address, page, LWP_REMOTE_PAGE);
+    if (fd >= 0)
+        close(fd);
+    return read;
+}
+
 /* The page of a mapping that cannot be written to. */
 static const uint8_t *remote_page(struct lwp_remote *remote, uint64_t address)
 {
@@ -63,7 +73,7 @@ static const uint8_t *remote_page(struct lwp_remote *remote, uint64_t address)
     if (known != LWP_MAP_NONE)
         return remote->pages[known];
     const struct lwp_mapping *mapping = lwp_mappings_at(&remote->mappings, address);
-    if (!mapping || mapping->write || !(mapping->file || strcmp(mapping->path, "[vdso]") == 0))
+    if (!remote->past && (!mapping || mapping->write || !(mapping->file || strcmp(mapping->path, "[vdso]") == 0)))
         return NULL;
     if (remote->page_count >= PAGES_MAX) {
         lwp_map_clear(&remote->page_index);
@@ -72,7 +82,9 @@ static const uint8_t *remote_page(struct lwp_remote *remote, uint64_t address)
     LWP_GROW(&remote->pages, remote->page_count, &remote->page_room);
     uint8_t *page = remote->pages[remote->page_count];
     memset(page, 0, LWP_REMOTE_PAGE);
-    if (!lwp_remote_now(remote, start, page, LWP_REMOTE_PAGE) && !page_from_file(remote, mapping, start, page))
+    bool read = remote->past ? page_from_image(remote, start, page)
+                             : lwp_remote_now(remote, start, page, LWP_REMOTE_PAGE) || page_from_file(remote, mapping, start, page);
+    if (!read)
         return NULL;
     *lwp_map_at(&remote->page_index, start) = (uint32_t)remote->page_count++;
     return page;
@@ -124,20 +136,24 @@ static void remote_forget_pages(struct lwp_remote *remote)
     remote->page_count = 0;
 }
 
-static void remote_add_module(struct lwp_remote *remote, const struct lwp_mapping *mapping)
+void lwp_remote_put_module(struct lwp_remote *remote, const struct lwp_image *image, const char *path, bool elf)
 {
-    struct lwp_remote_module module = {.path = lwp_allocated(strdup(mapping->path))};
-    char *seen = lwp_format("/proc/%d/root%s", (int)remote->pid, mapping->path);
-    uint64_t bytes = mapping->end - mapping->start;
-    module.elf = lwp_image_of(seen, mapping->start, bytes, mapping->offset, &module.image) ||
-                 lwp_image_of(mapping->path, mapping->start, bytes, mapping->offset, &module.image);
-    free(seen);
     for (size_t i = 0; i < remote->module_count; i++) { /* what lay there before is gone */
         struct lwp_remote_module *other = &remote->modules[i];
-        other->gone |= other->image.start < module.image.end && module.image.start < other->image.end;
+        other->gone |= other->image.start < image->end && image->start < other->image.end;
     }
-    LWP_GROW(&remote->modules, remote->module_count, &remote->module_room);
-    remote->modules[remote->module_count++] = module;
+    LWP_PUSH(remote->module, (struct lwp_remote_module){.image = *image, .path = lwp_allocated(strdup(path)), .elf = elf});
+}
+
+static void remote_add_module(struct lwp_remote *remote, const struct lwp_mapping *mapping)
+{
+    struct lwp_image image;
+    char *seen = lwp_format("/proc/%d/root%s", (int)remote->pid, mapping->path);
+    uint64_t bytes = mapping->end - mapping->start;
+    bool elf = lwp_image_of(seen, mapping->start, bytes, mapping->offset, &image) ||
+               lwp_image_of(mapping->path, mapping->start, bytes, mapping->offset, &image);
+    free(seen);
+    lwp_remote_put_module(remote, &image, mapping->path, elf);
 }
 
 bool lwp_remote_refresh(struct lwp_remote *remote, const struct lwp_mappings *recorded)
@@ -231,6 +247,12 @@ static bool remote_bounds(const struct lwp_program *program, uint64_t ip, uint64
     *low += module->image.bias;
     *high += module->image.bias;
     return true;
+}
+
+bool lwp_remote_is_code(struct lwp_remote *remote, uint64_t ip)
+{
+    const struct lwp_mapping *mapping = lwp_mappings_at(&remote->mappings, ip);
+    return remote->past ? lwp_remote_module_at(remote, ip) != NULL : mapping && mapping->execute;
 }
 
 uint64_t lwp_remote_function_start(struct lwp_remote *remote, uint64_t ip)

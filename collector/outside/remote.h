@@ -29,6 +29,7 @@ struct lwp_remote {
     struct lwp_program program; /* the first member: what is followed in collector/code */
     pid_t pid;
     bool unreadable; /* its memory; its files are */
+    bool past;       /* it ran some time, perhaps elsewhere: only its files are there */
     struct lwp_mappings mappings;
     struct lwp_remote_module *modules;
     size_t module_count, module_room;
@@ -49,6 +50,9 @@ void lwp_remote_fini(struct lwp_remote *remote);
  * looked at: then, if nothing is known of it yet, `recorded` is taken (NULL: nothing). */
 bool lwp_remote_refresh(struct lwp_remote *remote, const struct lwp_mappings *recorded);
 
+/* A module that somebody knows of, in place of what lies there. `elf`: its file may be read. */
+void lwp_remote_put_module(struct lwp_remote *remote, const struct lwp_image *image, const char *path, bool elf);
+
 /* NULL: none is there. */
 struct lwp_remote_module *lwp_remote_module_at(struct lwp_remote *remote, uint64_t address);
 
@@ -63,6 +67,9 @@ bool lwp_remote_now(struct lwp_remote *remote, uint64_t address, void *to, size_
 
 /* As the thread left it, on its stack. */
 bool lwp_remote_stack(const struct lwp_remote *remote, uint64_t address, void *to, size_t bytes);
+
+/* Whether code is mapped there. */
+bool lwp_remote_is_code(struct lwp_remote *remote, uint64_t ip);
 
 /* Where the function around `ip` begins; `ip` itself when that is not known. */
 uint64_t lwp_remote_function_start(struct lwp_remote *remote, uint64_t ip);

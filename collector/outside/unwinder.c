@@ -253,12 +253,6 @@ static bool frame_step(struct lwp_unwinder *unwinder, const struct unwind_rule *
     return true;
 }
 
-static bool frame_is_code(const struct lwp_unwinder *unwinder, uint64_t ip)
-{
-    const struct lwp_mapping *mapping = lwp_mappings_at(&unwinder->remote->mappings, ip);
-    return mapping && mapping->execute;
-}
-
 void lwp_unwinder_frames(struct lwp_unwinder *unwinder, uint64_t ip, const struct lwp_registers *registers, struct lwp_remote_frames *frames)
 {
     static const uint8_t number_of[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}; /* of rax, rcx, rdx, ... */
@@ -279,7 +273,7 @@ void lwp_unwinder_frames(struct lwp_unwinder *unwinder, uint64_t ip, const struc
         if (rule->outermost || !frame_step(unwinder, rule, &state, &cfa) || (cfa <= sp && !rule->signal))
             break;
         ip = state.value[RETURN];
-        if (!(state.known >> RETURN & 1) || !ip || !frame_is_code(unwinder, ip - 1))
+        if (!(state.known >> RETURN & 1) || !ip || !lwp_remote_is_code(unwinder->remote, ip - 1))
             break;
         frames->cfas[frames->count++] = cfa;
         frames->ips[frames->count] = ip;
