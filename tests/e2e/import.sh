@@ -63,6 +63,27 @@ head -c 60000 plain.data > cut.data
 "$LWP" import -q cut.data 2> err || { cat err; fail "a cut file"; }
 "$LWP" report lwp-cut.data | tr -s '\n ' ' ' | grep -q 'damaged or cut' || fail "nothing said of the cut"
 
+# registers instead of addresses
+build() { $CC -std=gnu11 -D_GNU_SOURCE= -O2 -I"$SRC" -I"$BUILD" "$@" || exit 1; }
+build -o loops "$SRC/tests/skid/loops.c" "$SRC/tests/skid/loops.S"
+perf record -q -e task-clock:u -c 250001 --call-graph dwarf -o loops.data ./loops truth 0.03 > loops.out 2> err || { cat err; fail "perf record of registers"; }
+"$LWP" import -q --no-analyze loops.data 2> err || { cat err; fail "import of registers"; }
+for file in lwp-loops.data/p*/t*.lwps; do "$LWP" dump "$file"; done > dump
+"$SRC/tests/skid/addresses.py" truth dump 1000 || fail "addresses by registers"
+build -g -pthread -o attached "$SRC/tests/programs/attached.c"
+perf record -q -e task-clock:u -F 1000 --call-graph dwarf -o attached.data ./attached 0.2 2 > answers 2> err || { cat err; fail "perf record of threads"; }
+"$LWP" import -q attached.data 2> err || { cat err; fail "import of threads"; }
+"$LWP" report --json lwp-attached.data > analysis.json || fail "report of registers"
+/usr/bin/python3 - <<'PY' || fail "what is in it"
+import json
+data = json.load(open("analysis.json"))
+assert data["run"]["engine"] == "timer" and data["run"]["weight_unit"] == "ns", data["run"]
+node = next(o for o in data["objects"] if o["type"] == "struct node")
+assert node["element_bytes"] == 32 and {f["name"] for f in node["fields"] if f["samples"]} <= {"next", "value"}, node
+callers = {frame["function"] for context in data["contexts"] for frame in context["frames"]}
+assert callers >= {"run"}, callers
+PY
+
 # children that a program starts are processes of their own
 perf record -q -d -e page-faults:u -c 1 -o many.data sh -c './app; ./app; true' 2> err || { cat err; fail "perf record of sh"; }
 "$LWP" import -q many.data 2> err || { cat err; fail "import of several processes"; }

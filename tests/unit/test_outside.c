@@ -226,7 +226,7 @@ static struct {
     uint8_t stack[1 << 16];
 } path;
 
-static __attribute__((noinline)) int path_take(int depth)
+static __attribute__((noinline, no_sanitize("address"))) int path_take(int depth)
 {
     static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                         REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
