@@ -193,7 +193,17 @@ static void followed_look(struct lwp_followed *followed, const struct lwp_mappin
 
 void lwp_followed_refresh(struct lwp_followed *followed, uint64_t time)
 {
+    uint64_t begun = followed_clock(CLOCK_MONOTONIC);
     followed_look(followed, NULL, time);
+    followed->refresh_took_ns = followed_clock(CLOCK_MONOTONIC) - begun;
+}
+
+/* The process's own calls of mmap() wait for it. */
+bool lwp_followed_is_old(const struct lwp_followed *followed, uint64_t time)
+{
+    static const uint64_t least_ns = 1000000000, times = 200;
+    uint64_t between = followed->refresh_took_ns * times;
+    return time > followed->refreshed_ns + (between > least_ns ? between : least_ns);
 }
 
 static uint32_t followed_parent(pid_t pid)

@@ -41,7 +41,7 @@ struct lwp_followed {
     struct lwp_followed_thread *threads;
     size_t thread_count, thread_room;
     struct lwp_map thread_index; /* tid -> threads[] */
-    uint64_t turn, refreshed_ns;
+    uint64_t turn, refreshed_ns, refresh_took_ns;
     uint64_t samples, with_address, lost;
     uint64_t user_ns, system_ns, user_first_ns, system_first_ns; /* CPU time; when it began to be followed */
     uint64_t weight_ns; /* of the samples */
@@ -54,6 +54,9 @@ struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, const struct l
 
 /* Looks again at what is mapped, and at the CPU time. */
 void lwp_followed_refresh(struct lwp_followed *followed, uint64_t time);
+
+/* Whether to look again, though nothing says that anything has changed. */
+bool lwp_followed_is_old(const struct lwp_followed *followed, uint64_t time);
 
 /* With its file open; NULL: it cannot be written. */
 struct lwp_followed_thread *lwp_followed_thread(struct lwp_followed *followed, pid_t tid, uint64_t time);

@@ -305,12 +305,19 @@ static void on_exec_record(struct lwp_outside *outside, pid_t pid, uint64_t time
     lwp_recorded_exec(&outside->recorded, pid, sampled);
 }
 
-static void on_mapping_record(struct lwp_outside *outside, const struct perf_event_header *header, const uint8_t *bytes, pid_t pid)
+static void on_mapping_record(struct lwp_outside *outside, const uint8_t *bytes, size_t size)
 {
+    struct lwp_mapping mapping;
+    pid_t pid;
+    if (!lwp_recorded_read(bytes, size, &mapping, &pid))
+        return;
     uint32_t at = lwp_map_get(&outside->followed_index, (uint64_t)pid);
-    lwp_recorded_map(&outside->recorded, bytes, header->size - sizeof *header);
-    if (at != LWP_MAP_NONE && outside->followed[at] && !(header->misc & PERF_RECORD_MISC_MMAP_DATA))
-        outside->followed[at]->stale = true; /* a library, perhaps where another one was */
+    struct lwp_followed *followed = at != LWP_MAP_NONE ? outside->followed[at] : NULL;
+    lwp_recorded_map(&outside->recorded, pid, &mapping);
+    if (!followed || !mapping.execute || mapping.path[0] != '/')
+        return;
+    const struct lwp_remote_module *module = lwp_remote_module_at(&followed->interpreter->remote, mapping.start);
+    followed->stale |= module && strcmp(module->path, mapping.path); /* a library where another one was */
 }
 
 static void records_read(struct lwp_outside *outside)
@@ -344,7 +351,7 @@ static void records_read(struct lwp_outside *outside)
             if (header.size >= sizeof header + sizeof(struct task_record))
                 on_fork_record(outside, bytes);
             break;
-        case PERF_RECORD_MMAP2: on_mapping_record(outside, &header, bytes, (pid_t)pid); break;
+        case PERF_RECORD_MMAP2: on_mapping_record(outside, bytes, header.size - sizeof header); break;
         case PERF_RECORD_COMM:
             if (header.misc & PERF_RECORD_MISC_COMM_EXEC)
                 on_exec_record(outside, (pid_t)pid, outside->records[i].time);
@@ -360,7 +367,7 @@ static void records_read(struct lwp_outside *outside)
 static void refresh_all(struct lwp_outside *outside, uint64_t now, bool all)
 {
     for (size_t i = 0; i < outside->followed_count; i++)
-        if (outside->followed[i] && (all || now > outside->followed[i]->refreshed_ns + refresh_every_ns))
+        if (outside->followed[i] && (all || lwp_followed_is_old(outside->followed[i], now)))
             lwp_followed_refresh(outside->followed[i], now);
 }
 

@@ -61,7 +61,7 @@ void lwp_recorded_exec(struct lwp_recorded_mappings *recorded, pid_t pid, bool s
     recorded_new(recorded, pid)->fresh = fresh;
 }
 
-void lwp_recorded_map(struct lwp_recorded_mappings *recorded, const uint8_t *bytes, size_t size)
+bool lwp_recorded_read(const uint8_t *bytes, size_t size, struct lwp_mapping *mapping, pid_t *pid)
 {
     struct {
         uint32_t pid, tid;
@@ -70,21 +70,26 @@ void lwp_recorded_map(struct lwp_recorded_mappings *recorded, const uint8_t *byt
         uint32_t protection, flags;
     } head;
     if (size <= sizeof head || !memchr(bytes + sizeof head, '\0', size - sizeof head))
-        return;
+        return false;
     memcpy(&head, bytes, sizeof head);
-    struct lwp_recorded_process *process = recorded_at(recorded, (pid_t)head.pid);
-    if (!process || head.address + head.length < head.address)
-        return;
     const char *path = (const char *)bytes + sizeof head;
-    const char *shown = strcmp(path, "//anon") ? path : "";
-    lwp_mappings_put(&process->mappings, &(struct lwp_mapping){.start = head.address,
-                                                               .end = head.address + head.length,
-                                                               .offset = head.offset,
-                                                               .read = head.protection & PROT_READ,
-                                                               .write = head.protection & PROT_WRITE,
-                                                               .execute = head.protection & PROT_EXEC,
-                                                               .shared = head.flags & MAP_SHARED,
-                                                               .path = (char *)shown});
+    *pid = (pid_t)head.pid;
+    *mapping = (struct lwp_mapping){.start = head.address,
+                                    .end = head.address + head.length,
+                                    .offset = head.offset,
+                                    .read = head.protection & PROT_READ,
+                                    .write = head.protection & PROT_WRITE,
+                                    .execute = head.protection & PROT_EXEC,
+                                    .shared = head.flags & MAP_SHARED,
+                                    .path = (char *)(strcmp(path, "//anon") ? path : "")};
+    return mapping->start < mapping->end;
+}
+
+void lwp_recorded_map(struct lwp_recorded_mappings *recorded, pid_t pid, const struct lwp_mapping *mapping)
+{
+    struct lwp_recorded_process *process = recorded_at(recorded, pid);
+    if (process)
+        lwp_mappings_put(&process->mappings, mapping);
 }
 
 const struct lwp_recorded_process *lwp_recorded_of(const struct lwp_recorded_mappings *recorded, pid_t pid)

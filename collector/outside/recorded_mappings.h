@@ -24,8 +24,11 @@ void lwp_recorded_fork(struct lwp_recorded_mappings *recorded, pid_t parent, pid
 void lwp_recorded_exec(struct lwp_recorded_mappings *recorded, pid_t pid, bool sampled_before);
 void lwp_recorded_end(struct lwp_recorded_mappings *recorded, pid_t pid);
 
-/* The bytes of a PERF_RECORD_MMAP2 behind its header; of processes without a record of fork or exec nothing is kept. */
-void lwp_recorded_map(struct lwp_recorded_mappings *recorded, const uint8_t *bytes, size_t size);
+/* The bytes of a PERF_RECORD_MMAP2 behind its header, as a mapping, whose path is among them, of process *pid. False: they are none. */
+bool lwp_recorded_read(const uint8_t *bytes, size_t size, struct lwp_mapping *mapping, pid_t *pid);
+
+/* Of processes without a record of fork or exec nothing is kept. */
+void lwp_recorded_map(struct lwp_recorded_mappings *recorded, pid_t pid, const struct lwp_mapping *mapping);
 
 /* NULL: nothing is recorded. */
 const struct lwp_recorded_process *lwp_recorded_of(const struct lwp_recorded_mappings *recorded, pid_t pid);

@@ -93,6 +93,14 @@ static void test_mappings_put(void **state)
     lwp_mappings_free(&mappings);
 }
 
+static void record(struct lwp_recorded_mappings *recorded, const void *bytes, size_t size)
+{
+    struct lwp_mapping mapping;
+    pid_t pid;
+    if (lwp_recorded_read(bytes, size, &mapping, &pid))
+        lwp_recorded_map(recorded, pid, &mapping);
+}
+
 static void test_recorded(void **state)
 {
     (void)state;
@@ -101,15 +109,15 @@ static void test_recorded(void **state)
         uint64_t address, length, offset, file[3];
         uint32_t protection, flags;
         char path[16];
-    } record = {.pid = 7, .tid = 7, .address = 0x1000, .length = 0x2000, .protection = PROT_READ | PROT_EXEC, .path = "/lib"};
+    } given = {.pid = 7, .tid = 7, .address = 0x1000, .length = 0x2000, .protection = PROT_READ | PROT_EXEC, .path = "/lib"};
     struct lwp_recorded_mappings recorded = {0};
     struct lwp_mappings parent = {0};
     put(&parent, 0x8000, 0x9000, "/parent");
-    lwp_recorded_map(&recorded, (const uint8_t *)&record, sizeof record); /* of a process that is not recorded */
+    record(&recorded, &given, sizeof given); /* of a process that is not recorded */
     assert_null(lwp_recorded_of(&recorded, 7));
     lwp_recorded_fork(&recorded, 1, 7, &parent);
     assert_true(lwp_recorded_of(&recorded, 7)->fresh);
-    lwp_recorded_map(&recorded, (const uint8_t *)&record, sizeof record);
+    record(&recorded, &given, sizeof given);
     lwp_recorded_fork(&recorded, 7, 8, NULL); /* a child's child has both */
     assert_non_null(lwp_mappings_at(&lwp_recorded_of(&recorded, 8)->mappings, 0x8000));
     const struct lwp_mapping *library = lwp_mappings_at(&lwp_recorded_of(&recorded, 8)->mappings, 0x2fff);
@@ -117,11 +125,11 @@ static void test_recorded(void **state)
     lwp_recorded_exec(&recorded, 8, true);
     assert_int_equal(lwp_recorded_of(&recorded, 8)->mappings.count, 0);
     assert_false(lwp_recorded_of(&recorded, 8)->fresh);
-    record.length = UINT64_MAX; /* around the end */
-    lwp_recorded_map(&recorded, (const uint8_t *)&record, sizeof record);
-    lwp_recorded_map(&recorded, (const uint8_t *)&record, sizeof record - sizeof record.path); /* without a path */
-    memset(record.path, 'x', sizeof record.path);
-    lwp_recorded_map(&recorded, (const uint8_t *)&record, sizeof record); /* that does not end */
+    given.length = UINT64_MAX; /* around the end */
+    record(&recorded, &given, sizeof given);
+    record(&recorded, &given, sizeof given - sizeof given.path); /* without a path */
+    memset(given.path, 'x', sizeof given.path);
+    record(&recorded, &given, sizeof given); /* that does not end */
     assert_int_equal(lwp_recorded_of(&recorded, 7)->mappings.count, 2);
     lwp_recorded_end(&recorded, 7);
     assert_null(lwp_recorded_of(&recorded, 7));
@@ -187,7 +195,17 @@ static void test_functions(void **state)
             assert_memory_equal(code, (const void *)at, 16);
         }
     }
-    uint64_t low, high;
+    uint64_t low, high, from_file, end;
+    uint8_t code[16];
+    struct lwp_remote files; /* where memory may not be read, the files serve */
+    lwp_remote_init(&files, getpid());
+    files.unreadable = true;
+    assert_true(lwp_remote_refresh(&files, NULL));
+    assert_true(program->bounds(program, (uint64_t)dlsym(RTLD_DEFAULT, "qsort"), &low, &high));
+    assert_true(files.program.bounds(&files.program, low + 1, &from_file, &end));
+    assert_true(from_file == low && end == high && lwp_remote_constant(&files, low, code, sizeof code));
+    assert_memory_equal(code, (const void *)low, sizeof code);
+    lwp_remote_fini(&files);
     assert_false(program->bounds(program, (uint64_t)&variable, &low, &high));
     assert_null(program->code(program, (uint64_t)&variable, 8)); /* it could change */
 }
