@@ -43,7 +43,7 @@ static int import_into(const char *path, char *dir, const struct lwp_options *op
             imported.processes, imported.processes == 1 ? "process" : "processes", imported.threads,
             imported.threads == 1 ? "thread" : "threads");
     if (!imported.with_address)
-        lwp_log(LWP_LOG_WARNING, "no sample has an address: record with perf mem record, or perf record -d");
+        lwp_log(LWP_LOG_WARNING, "no sample has an address: record with perf mem record, perf record -d, or perf record -e task-clock:u --call-graph dwarf");
     if (!lwp_options_flag(options, "no-analyze")) {
         if (lwp_launch_self((char *[]){(char *)"lwp", (char *)"analyze", (char *)"--quiet", dir, NULL}))
             lwp_log(LWP_LOG_WARNING, "the analysis did not succeed; the samples are kept: lwp analyze %s", dir);
@@ -89,6 +89,9 @@ const struct lwp_command lwp_cmd_import = {
     .details =
         "Reads a perf.data file from this machine or another one, for example from a server with PEBS or IBS:\n\n"
         "    perf mem record -o perf.data -- ./app args\n"
+        "    lwp import perf.data\n\n"
+        "Without such hardware, registers and stack serve in the place of addresses, also of a process that runs already:\n\n"
+        "    perf record -e task-clock:u --call-graph dwarf -p PID\n"
         "    lwp import perf.data\n\n"
         "For names, the programs and their debug information must exist here under the same paths; a file with a different\n"
         "build id is not used. perf does not record heap blocks: only static data and large mappings become objects.",

@@ -302,6 +302,10 @@ const struct lwp_command lwp_cmd_collect = {
         "information (-g) provides the names of fields.\n"
         "Child processes are profiled too. Started by mpirun or srun (mpirun -n 4 lwp collect ./app), all ranks write one\n"
         "result; without -o it is lwp-<app>.<job>.\n\n"
+        "With -p, lwp samples a process that runs already, from outside: nothing is loaded into it, it gets no signal and is\n"
+        "not stopped. It may be any 64-bit x86 program of yours (of anybody for root), also a static one. Its layout is\n"
+        "analysed as usual; where heap blocks were allocated is not known, nor are redundancy, sharing and communication.\n"
+        "Sampling ends with --duration, Ctrl-C, a SIGTERM to lwp, or the process; the process goes on.\n\n"
         "--detect selects detectors. layout: hot data, its layout and its use. redundancy: dead stores (overwritten before\n"
         "they are read), silent stores (the value stays the same) and silent loads (of a value that was loaded before and\n"
         "has not changed), as pairs of calling contexts. sharing: cache lines that bounce between threads, as in false\n"
@@ -317,7 +321,7 @@ const struct lwp_command lwp_cmd_collect = {
         "--serve prints a URL before APP starts. The page shows progress, then the report. Ctrl-C goes to APP while it\n"
         "runs; after that it ends lwp, with APP's status. A SIGTERM or SIGHUP sent to lwp while APP runs ends APP and then\n"
         "lwp. 'lwp serve DIR' in another terminal shows a run that was started without --serve.\n\n"
-        "Exit status: APP's, 128+n if signal n ended it; 125 if lwp itself failed, 126 if APP cannot be executed, 127 if\n"
+        "Exit status: APP's, 128+n if signal n ended it (with -p: 0); 125 if lwp itself failed, 126 if APP cannot be executed, 127 if\n"
         "it was not found.",
     .options = lwp_collect_options,
     .stops_at_first = true,

@@ -154,12 +154,14 @@ static int target_check_elf(struct lwp_target *target, const char *path, int fd,
     bool loader_itself = dynamic && strncmp(lwp_path_last(path), "ld", 2) == 0 && strstr(path, ".so");
     if (!interpreter && !loader_itself)
         return lwp_error_set(err, LWP_ERR_USAGE,
-                             "'%s' is statically linked and cannot load lwp's library; link it dynamically (without -static; "
-                             "for Rust -C target-feature=-crt-static, for Go -linkmode=external)",
+                             "'%s' is statically linked and cannot load lwp's library; start it without lwp and sample it with lwp collect -p "
+                             "PID, or link it dynamically (without -static; for Rust -C target-feature=-crt-static, for Go "
+                             "-linkmode=external)",
                              path);
     if (musl)
         return lwp_error_set(err, LWP_ERR_USAGE,
-                             "'%s' is linked with the musl C library, lwp's library with glibc; build it for glibc", path);
+                             "'%s' is linked with the musl C library, lwp's library with glibc; start it without lwp and sample it with "
+                             "lwp collect -p PID, or build it for glibc", path);
     const char *sanitized = lwp_sanitized(fd);
     if (sanitized)
         return lwp_error_set(err, LWP_ERR_USAGE,
