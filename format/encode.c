@@ -78,6 +78,57 @@ static void put_access(struct output *to, struct lwps_delta *delta, const struct
     }
 }
 
+/* ---- how much room a record's texts take less than they may ---- */
+
+static uint32_t text_saves(const char *text, uint64_t bytes)
+{
+    uint64_t length = text ? strnlen(text, bytes < LWPS_STRING_MAX ? bytes : LWPS_STRING_MAX) : 0;
+    return (uint32_t)(LWPS_STRING_MAX - length);
+}
+
+#define BYTE(member)
+#define NUMBER(member)
+#define TIME(member)
+#define PAST(member, of)
+#define WEIGHT(member)
+#define ID(member)
+#define CONTEXT(member)
+#define CHAIN(member, chain)
+#define BEYOND(member, of)
+#define NEAR(member, of)
+#define BYTES(member, count)
+#define TEXT(member) +text_saves(record->member, LWPS_STRING_MAX)
+#define TEXTS(member, count) +(uint32_t)(record->count < LWPS_STRING_MAX ? LWPS_STRING_MAX - record->count : 0)
+#define ACCESS(member)
+#define ACCESS_NEAR(member, of)
+#define IF(member, fields)
+#define CHECK(condition)
+#define RECORD(tag, name, room, fields)                                 \
+    static inline uint32_t saves_##name(const struct lwps_##name *record) \
+    {                                                                   \
+        (void)record;                                                   \
+        return 0 fields;                                                \
+    }
+#include "format/fields.h"
+#undef BYTE
+#undef NUMBER
+#undef TIME
+#undef PAST
+#undef WEIGHT
+#undef ID
+#undef CONTEXT
+#undef CHAIN
+#undef BEYOND
+#undef NEAR
+#undef BYTES
+#undef TEXT
+#undef TEXTS
+#undef ACCESS
+#undef ACCESS_NEAR
+#undef IF
+#undef CHECK
+#undef RECORD
+
 /* ---- records ---- */
 
 /* Before a record's fields: its tag and length, when they are known. */
@@ -137,7 +188,7 @@ static int put_record(struct lwps_writer *writer, uint8_t tag, uint8_t *body, co
         struct output to = {body + HEAD_BYTES};                                           \
         struct lwps_delta *delta = &writer->delta;                                        \
         (void)delta;                                                                      \
-        if (!ready(writer, sizeof body))                                                  \
+        if (!ready(writer, sizeof body - saves_##name(record)))                                                  \
             return drop(writer);                                                          \
         fields return put_record(writer, LWPS_TAG_##tag, body, to.at);                    \
     }

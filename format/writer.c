@@ -79,9 +79,28 @@ static void *map(int fd, uint64_t from, uint64_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Moves the window so that it begins in the page of the file's current end. */
-static bool writer_advance(struct lwps_writer *writer)
+/* The next piece of memory, larger than the one before. */
+static bool writer_advance_memory(struct lwps_writer *writer, uint32_t need)
 {
+    enum { FIRST = 768, GROWTH = 4, LARGEST = 15 * 1024 };
+    uint32_t size = writer->window_size ? writer->window_size * GROWTH : FIRST;
+    uint64_t end = writer->window_offset + writer->used;
+    size = size < LARGEST ? size : LARGEST;
+    uint8_t *window = writer->memory->take(writer->memory, writer, size > need ? size : need, &size);
+    if (!window)
+        return false;
+    writer->window = window;
+    writer->window_size = size;
+    writer->window_offset = end;
+    writer->used = 0;
+    return true;
+}
+
+/* Moves the window so that it begins in the page of the file's current end. */
+static bool writer_advance(struct lwps_writer *writer, uint32_t need)
+{
+    if (writer->memory)
+        return writer_advance_memory(writer, need);
     uint64_t end = writer->window_offset + writer->used, from = end & ~(uint64_t)4095;
     uint32_t size = writer->window_size ? writer->window_size : WINDOW_FIRST / 2;
     if (size < WINDOW_LARGEST)
@@ -125,7 +144,7 @@ static bool block_begin(struct lwps_writer *writer, uint32_t type, uint32_t room
 {
     uint32_t need = (uint32_t)sizeof(struct lwps_disk_block) + room;
     if ((!writer->window || writer->window_size - writer->used < need) &&
-        (!writer_advance(writer) || writer->window_size - writer->used < need))
+        (!writer_advance(writer, need) || writer->window_size - writer->used < need))
         return false;
     writer->block_type = type;
     writer->block_start = writer->used;
@@ -158,6 +177,11 @@ void lwps_writer_append(struct lwps_writer *writer, const uint8_t *bytes, uint32
     writer->used += size;
     writer->crc = lwps_crc32c(writer->crc, bytes, size);
     writer->block_count++;
+    if (writer->quiet && *bytes != LWPS_TAG_THREAD && *bytes != LWPS_TAG_THREAD_END) {
+        *writer->quiet = 0;
+        writer->quiet = NULL;
+    }
+    __asm__ volatile("" : : : "memory"); /* who reads along finds what the header counts */
     block_renew_header(writer);
 }
 
@@ -165,6 +189,29 @@ void lwps_writer_lost(struct lwps_writer *writer, uint64_t records)
 {
     if (writer->header)
         ((struct lwps_disk_header *)writer->header)->lost_records += records;
+}
+
+static void writer_put_header(struct lwps_writer *writer, const struct lwps_file *file, uint16_t header_bytes)
+{
+    writer->weight_scale = file->weight_unit == LWPS_WEIGHT_NS ? 1000 : 1;
+    struct lwps_disk_header head = {
+        .magic = LWPS_MAGIC, .byte_order = LWPS_BYTE_ORDER, .version = LWPS_VERSION,
+        .oldest_reader = LWPS_OLDEST_READER, .header_bytes = header_bytes, .engine = file->engine,
+        .weight_unit = file->weight_unit, .weight_scale = writer->weight_scale, .time_scale = 1000, .pid = file->pid,
+        .tid = file->tid, .start_ns = file->start_ns, .start_wall_ns = file->start_wall_ns,
+    };
+    memcpy(head.magic, LWPS_MAGIC, 4);
+    head.crc = lwps_crc32c(0, &head, offsetof(struct lwps_disk_header, lost_records));
+    memcpy(writer->header, &head, sizeof head);
+}
+
+int lwps_writer_open_memory(struct lwps_writer *writer, const struct lwps_memory *memory, uint32_t again, const struct lwps_file *file)
+{
+    *writer = (struct lwps_writer){.fd = -1, .memory = memory, .tid = file->tid, .again = again};
+    if (!writer_advance(writer, 0))
+        return -ENOMEM;
+    writer_put_header(writer, file, sizeof(struct lwps_disk_header));
+    return 0;
 }
 
 int lwps_writer_open(struct lwps_writer *writer, const char *path, const struct lwps_file *file)
@@ -196,16 +243,7 @@ int lwps_writer_open(struct lwps_writer *writer, const char *path, const struct 
         status = -errno;
         goto fail;
     }
-    writer->weight_scale = file->weight_unit == LWPS_WEIGHT_NS ? 1000 : 1;
-    struct lwps_disk_header head = {
-        .magic = LWPS_MAGIC, .byte_order = LWPS_BYTE_ORDER, .version = LWPS_VERSION,
-        .oldest_reader = LWPS_OLDEST_READER, .header_bytes = LWPS_HEADER_BYTES, .engine = file->engine,
-        .weight_unit = file->weight_unit, .weight_scale = writer->weight_scale, .time_scale = 1000, .pid = file->pid,
-        .tid = file->tid, .start_ns = file->start_ns, .start_wall_ns = file->start_wall_ns,
-    };
-    memcpy(head.magic, LWPS_MAGIC, 4);
-    head.crc = lwps_crc32c(0, &head, offsetof(struct lwps_disk_header, lost_records));
-    memcpy(writer->header, &head, sizeof head);
+    writer_put_header(writer, file, LWPS_HEADER_BYTES);
     writer->window_offset = LWPS_HEADER_BYTES;
     status = 0;
     goto out;
@@ -236,6 +274,10 @@ void lwps_writer_close(struct lwps_writer *writer)
     block_end(writer);
     if (block_begin(writer, LWPS_BLOCK_TRAILER, 0))
         block_renew_header(writer);
+    if (writer->memory) {
+        writer->window = writer->header = NULL;
+        return;
+    }
     writer_unmap(writer);
     /* Not cut to its size, which takes some file systems milliseconds: the end is type 0, and sealing leaves it out. */
     if (writer_owns_fd(writer))
@@ -247,6 +289,8 @@ void lwps_writer_close(struct lwps_writer *writer)
 void lwps_writer_abandon(struct lwps_writer *writer)
 {
     int saved = errno;
+    if (writer->memory)
+        writer->window = writer->header = NULL;
     writer_unmap(writer);
     if (writer_owns_fd(writer))
         close(writer->fd);

@@ -1,4 +1,4 @@
-/* Writes one sample file through an mmap'ed window, so that what was recorded survives SIGKILL.
+/* Writes one sample file, in memory that lwp collect writes to the file (spool.h) or through an mmap'ed window of the file itself, so that what was recorded survives SIGKILL.
  * Callable from a signal handler: no malloc, no locks, no stdio, no errno left changed; one writer has one user at a
  * time (the owner blocks its signals, or each thread has its own file). After an error (disk full, file limit) the
  * writer stays usable and counts what it drops in the header's lost_records. */
@@ -7,6 +7,15 @@
 
 #include "format/layout.h"
 #include "format/record.h"
+
+struct lwps_writer;
+
+/* Where a writer without a file of its own puts its blocks. */
+struct lwps_memory {
+    /* `need` bytes for blocks of the writer's file, all zero; *size gets how many there are. `*header`, if it is NULL, the place of the
+     * file's header. NULL: there are none. Async-signal-safe. */
+    uint8_t *(*take)(const struct lwps_memory *memory, struct lwps_writer *writer, uint32_t need, uint32_t *size);
+};
 
 /* Fields are private; the caller provides the storage (zeroed = closed). */
 struct lwps_writer {
@@ -23,12 +32,19 @@ struct lwps_writer {
     uint32_t weight_scale, weight_rest;
     uint64_t device, inode;    /* of our file: the program may close our fd and reuse its number */
     struct lwps_delta delta;
+    const struct lwps_memory *memory; /* NULL: a file of its own */
+    uint32_t tid, again;       /* which of those in memory */
+    void *chunk;               /* the memory's */
+    uint32_t *quiet;           /* there: set while only the beginning and end of a thread were written */
     char path[512];
 };
 
 /* Creates `path` (never truncates an existing file: -EEXIST). `file` gives engine, weight_unit, pid, tid, start_ns and
  * start_wall_ns. Returns 0 or -errno. */
 int lwps_writer_open(struct lwps_writer *writer, const char *path, const struct lwps_file *file);
+
+/* The same in memory; `tid` and `again` name the file. */
+int lwps_writer_open_memory(struct lwps_writer *writer, const struct lwps_memory *memory, uint32_t again, const struct lwps_file *file);
 
 /* Each returns 0, or -1 when the record was dropped and counted. */
 #define RECORD(tag, name, room, fields) int lwps_put_##name(struct lwps_writer *writer, const struct lwps_##name *record);

@@ -11,6 +11,7 @@
 #include "collector/launch/collect_options.h"
 #include "collector/launch/engine.h"
 #include "collector/launch/exact.h"
+#include "collector/launch/keeper.h"
 #include "collector/launch/launch.h"
 #include "collector/launch/machine.h"
 #include "collector/launch/preload.h"
@@ -25,13 +26,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { EXIT_LWP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 static char **collect_environment(const struct lwp_settings *settings, const struct lwp_engine *engine, const char *library,
-                                  const char *dir)
+                                  const char *dir, const char *keeper)
 {
     const struct {
         const char *name;
@@ -46,8 +48,9 @@ static char **collect_environment(const struct lwp_settings *settings, const str
                    {LWP_ENV_APPROX, settings->approx},
                    {LWP_ENV_DETECT, settings->detect}};
     enum { NUMBERS = sizeof numbers / sizeof *numbers };
-    char *variables[NUMBERS + 4] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu)};
-    size_t used = 2;
+    char *variables[NUMBERS + 5] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu),
+                                    lwp_format("%s=%s", LWP_ENV_KEEPER, keeper)};
+    size_t used = 3;
     for (size_t i = 0; i < NUMBERS; i++)
         variables[used++] = lwp_format("%s=%.15g", numbers[i].name, numbers[i].value);
     unsigned filters = lwp_system_call_filters();
@@ -116,6 +119,29 @@ static void collect_close_rank(const struct lwp_settings *settings, const struct
     collect_say(settings, place, ended, result);
 }
 
+/* In a child: files are mapped, and where their file system fails (a network's, a FUSE server that ended) that is deadly. The program's
+ * status must come through. */
+static void collect_finish(const char *dir, struct lwp_result *result)
+{
+    int status = 0;
+    struct lwp_result *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t child = shared == MAP_FAILED ? -1 : fork();
+    if (child == 0) {
+        lwp_result_finish(dir, shared);
+        _exit(0);
+    }
+    if (child < 0) {
+        lwp_result_finish(dir, result);
+        return;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    *result = *shared;
+    munmap(shared, sizeof *shared);
+    if (status)
+        snprintf(result->problem, sizeof result->problem, "the file system of %s failed while the result was written", dir);
+}
+
 /* Runs the program into the directory that was made for it. `helper`: the preload library, or the exact engine's folder. */
 static int collect_into(const struct lwp_settings *settings, const struct collect_place *place,
                         const struct lwp_target *target, const struct lwp_engine *engine, const char *helper, char **command,
@@ -136,6 +162,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
         run.rank = place->rank->rank;
     }
     struct lwp_serving serving = {0};
+    struct lwp_keeper *keeper = NULL;
     int busy = lwp_busy_begin(place->shown); /* lwp serve shows that the run goes on */
     bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* writes the job's run.json, too */
     struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = engine->exact ? NULL : command};
@@ -150,7 +177,10 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
             goto out;
         launch = (struct lwp_launch){.argv = under, .path = under[0], .environment = lwp_exact_environment(environ, helper, command[0])};
     } else {
-        launch.environment = collect_environment(settings, engine, helper, place->absolute);
+        keeper = lwp_keeper_start(place->absolute, err);
+        if (!keeper)
+            goto out;
+        launch.environment = collect_environment(settings, engine, helper, place->absolute, lwp_keeper_name(keeper));
     }
     if (lwp_run_json_write(&run, place->absolute, "run.json", err) ||
         (speaks && lwp_run_json_write(&run, place->shown, "run.json", err)))
@@ -192,8 +222,12 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
 
     struct lwp_result result;
     lwp_log_progress("sealing %s", place->own);
-    lwp_result_finish(place->own, &result);
+    int unwritten = lwp_keeper_end(keeper);
+    keeper = NULL;
+    collect_finish(place->own, &result);
     lwp_log_progress(NULL);
+    if (unwritten)
+        lwp_log(LWP_LOG_WARNING, "records were lost: not all could be written to %s (%s); the rest is used", place->own, strerror(unwritten));
     if (place->rank)
         collect_close_rank(settings, place, &run, &ended, &result);
     else
@@ -204,6 +238,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     if (serving.pid && !ended.ended_by)
         lwp_serving_wait(&serving);
 out:
+    lwp_keeper_end(keeper);
     lwp_serving_end(&serving);
     if (busy >= 0)
         close(busy);

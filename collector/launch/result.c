@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/busy.h"
 #include "base/path.h"
+#include "collector/keeper.h"
 #include "collector/launch/exact.h"
 #include "format/reader.h"
 #include "format/seal.h"
@@ -126,20 +127,25 @@ char *lwp_result_default(const char *app, const char *suffix)
     return dir;
 }
 
-/* Whether the process that wrote DIR/p<PID> still has its files mapped. */
+/* Whether the process of DIR/p<PID>[.<n>] still has the memory that it records to. */
 static bool result_runs(const char *dir, const char *process)
 {
-    char path[64], *line = NULL;
-    size_t room = 0;
-    snprintf(path, sizeof path, "/proc/%.*s/maps", (int)strspn(process + 1, "0123456789"), process + 1);
-    FILE *maps = fopen(path, "re");
+    char path[64], memory[64], *line = NULL;
+    size_t room = 0, digits = strspn(process + 1, "0123456789");
+    struct stat st;
+    if (stat(dir, &st))
+        return false;
+    char *later = lwp_format("%s/%.*s.%ld", dir, (int)digits + 1, process, process[digits + 1] ? strtol(process + digits + 2, NULL, 10) + 1 : 1);
+    bool executed = access(later, F_OK) == 0; /* something else */
+    free(later);
+    snprintf(memory, sizeof memory, LWP_KEEPER_MEMORY " ", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+    snprintf(path, sizeof path, "/proc/%.*s/maps", (int)digits, process + 1);
+    FILE *maps = executed ? NULL : fopen(path, "re");
     if (!maps)
         return false;
     bool runs = false;
-    while (!runs && getline(&line, &room, maps) > 0) {
-        const char *file = strstr(line, dir);
-        runs = file && strncmp(file + strlen(dir) + 1, process, strlen(process)) == 0;
-    }
+    while (!runs && getline(&line, &room, maps) > 0)
+        runs = strstr(line, memory) != NULL;
     free(line);
     fclose(maps);
     return runs;

@@ -52,6 +52,18 @@ def collector_killed(process, result):
         time.sleep(0.3)
 
 
+def truncated(process, result):
+    """All sample files, as often as they come."""
+    if result:
+        wait_until(started(result))
+        for turn in range(10):
+            for path, _, names in os.walk(result):
+                for name in names:
+                    if name.endswith(".lwps"):
+                        os.truncate(os.path.join(path, name), 0)
+            time.sleep(0.1)
+
+
 def result_removed(process, result):
     if result:
         wait_until(started(result))
@@ -103,6 +115,7 @@ SITUATIONS = [
     own("files", "umask", needs=("root",)),  # docs/faults.md: other users may not read what is made under such a umask
     own("files", "pipe_closed"),
     own("processes", "lasting", during=result_removed, samples=-1),
+    own("processes", "lasting", during=truncated, samples=-1),
     # processes
     own("processes", "threads_300"),
     own("processes", "cancelled"),
@@ -145,6 +158,7 @@ SITUATIONS = [
     *(plain("clang_" + name, "-fsanitize=" + name, compiler="clang", needs=("clang",)) for name in ("address", "leak")),
 ]
 SITUATIONS[[case.name for case in SITUATIONS].index("processes.lasting")].name = "result_removed"
+SITUATIONS[[case.name for case in SITUATIONS].index("processes.lasting")].name = "files.truncated"
 for during, more in ((collector_killed, {"status": 137}), (clock_set, {"needs": ("root", "LWP_TEST_SET_CLOCK")})):
     lasting = own("processes", "lasting", during=during, **more)
     lasting.name = during.__name__

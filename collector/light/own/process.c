@@ -3,14 +3,12 @@
 #include "collector/light/own/process.h"
 
 #include "collector/env.h"
-#include "collector/light/own/own_files.h"
+#include "collector/light/own/own_spool.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct lwp_process lwp_process;
@@ -52,42 +50,31 @@ void lwp_process_debug(const char *what)
         return;
 }
 
-bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid)
+/* Thread ids are used again: of those whose place here is taken the files get numbers. */
+static uint32_t process_again(uint32_t tid)
+{
+    enum { PLACES = 1 << 16 };
+    static uint8_t taken[PLACES / 8];
+    static uint32_t again;
+    uint8_t bit = (uint8_t)(1 << tid % 8);
+    if (!tid || !(__atomic_fetch_or(&taken[tid % PLACES / 8], bit, __ATOMIC_RELAXED) & bit))
+        return 0;
+    return __atomic_add_fetch(&again, 1, __ATOMIC_RELAXED);
+}
+
+bool lwp_process_open(struct lwps_writer *file, uint32_t tid)
 {
     struct lwps_file head = {.engine = lwp_process.unit == LWPS_WEIGHT_NS ? LWPS_ENGINE_TIMER : LWPS_ENGINE_PMU,
                              .weight_unit = (uint8_t)lwp_process.unit, .pid = (uint32_t)getpid(),
                              .tid = tid, .start_ns = lwp_clock(CLOCK_MONOTONIC),
                              .start_wall_ns = lwp_clock(CLOCK_REALTIME)};
-    char path[512];
-    int status = -EEXIST;
-    for (int again = 0; status == -EEXIST && again < 1000; again++) { /* thread ids are used again */
-        const char *dot = strrchr(name, '.');
-        if (again)
-            snprintf(path, sizeof path, "%s/%.*s.%d%s", lwp_process.folder, (int)(dot - name), name, again, dot);
-        else
-            snprintf(path, sizeof path, "%s/%s", lwp_process.folder, name);
-        status = lwps_writer_open(file, path, &head);
-    }
-    if (status)
-        lwp_process_debug(strerror(-status));
-    int raised = status ? -1 : lwp_own_files_raise(file->fd);
-    if (raised >= 0)
-        file->fd = raised;
-    return status == 0;
+    return lwps_writer_open_memory(file, lwp_own_spool_memory(), process_again(tid), &head) == 0;
 }
 
-bool lwp_process_folder(const char *directory)
+bool lwp_process_begin(const char *directory)
 {
-    for (int generation = 0; generation < 10000; generation++) {
-        int length = generation ? snprintf(lwp_process.folder, sizeof lwp_process.folder, "%s/p%d.%d", directory,
-                                           getpid(), generation)
-                                : snprintf(lwp_process.folder, sizeof lwp_process.folder, "%s/p%d", directory, getpid());
-        if (length < 0 || (size_t)length >= sizeof lwp_process.folder)
-            return false;
-        if (mkdir(lwp_process.folder, 0777) == 0)
-            return true;
-        if (errno != EEXIST)
-            return false;
-    }
-    return false;
+    int status = lwp_own_spool_begin(directory, getenv(LWP_ENV_KEEPER));
+    if (status)
+        lwp_process_debug(strerror(-status));
+    return !status && lwp_process_open(&lwp_process.file, 0);
 }

@@ -17,7 +17,6 @@ struct lwp_process {
     pid_t pid;                /* whose it is: the child of a vfork shares it */
     struct lwps_writer file;  /* process.lwps */
     struct lwps_paths contexts; /* of allocations */
-    char folder[400];         /* DIR/p<PID>[.<n>] */
     enum lwps_weight_unit unit;
     uint64_t heap_threshold;
     uint64_t start_own_ns;    /* what starting cost */
@@ -33,11 +32,11 @@ bool lwp_process_try_lock(void);
 bool lwp_process_lock_soon(void);
 void lwp_process_unlock(void);
 
-/* Makes DIR/p<PID>, or p<PID>.<n> for a later image of it, and remembers it. */
-bool lwp_process_folder(const char *directory);
+/* Makes the memory that all of the process's files are written to (own_spool.h), and opens process.lwps. */
+bool lwp_process_begin(const char *directory);
 
-/* Opens DIR/p<PID>/<name> for writing. */
-bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid);
+/* Opens the file of a thread, 0: process.lwps. */
+bool lwp_process_open(struct lwps_writer *file, uint32_t tid);
 
 /* Whether this is the process that is recorded, and not the child of a vfork, which runs on its memory. */
 static inline bool lwp_process_is_ours(void)

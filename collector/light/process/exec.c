@@ -3,6 +3,8 @@
  * be killed. So nothing is watched during the call. What cannot bear this library gets an environment without it. Not seen: bare
  * system calls. */
 #define _GNU_SOURCE
+#include "collector/light/own/confinement.h"
+#include "collector/light/own/own_spool.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/process/foreign.h"
@@ -22,6 +24,8 @@ static struct lwp_thread *exec_begin(void)
     struct lwp_thread *self = lwp_thread_enter();
     if (self)
         lwp_sampler_pause(self);
+    if (self && !lwp_confinement_came())
+        lwp_own_spool_flush();
     errno = saved;
     return self;
 }

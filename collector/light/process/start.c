@@ -10,6 +10,7 @@
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/imports.h"
 #include "collector/light/own/own_files.h"
+#include "collector/light/own/own_spool.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
@@ -77,6 +78,7 @@ static void start_end(void *unused)
     totals.samples_lost = counts.samples_lost + lwp_sampler_finish();
     lwps_put_totals(&lwp_process.file, &totals);
     lwps_writer_close(&lwp_process.file);
+    lwp_own_spool_flush();
     lwp_signals_finish();
 }
 
@@ -146,8 +148,7 @@ static void start_in_child(void *unused)
     lwp_threads_after_fork();
     lwp_heap_after_fork();
     const char *directory = getenv(LWP_ENV_DIR), *follow = getenv(LWP_ENV_FOLLOW_FORK);
-    if (!directory || (follow && !strcmp(follow, "0")) || !lwp_process_folder(directory) ||
-        !lwp_process_open(&lwp_process.file, "process.lwps", 0))
+    if (!directory || (follow && !strcmp(follow, "0")) || !lwp_process_begin(directory))
         return;
     start_describe();
     lwps_paths_again(&lwp_process.contexts);
@@ -194,7 +195,7 @@ static void start_here(void *of)
     lwp_real_calls_start();
     lwp_own_files_alone(lwp_threads_alone());
     lwp_process.unit = lwp_pmu_init(getenv(LWP_ENV_PMU), (uint64_t)start_number(LWP_ENV_PERIOD, 0));
-    if (!lwp_process_folder(directory) || !lwp_process_open(&lwp_process.file, "process.lwps", 0)) {
+    if (!lwp_process_begin(directory)) {
         lwp_process_debug("cannot write to the result directory: this process is not sampled");
         return;
     }

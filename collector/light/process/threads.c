@@ -74,8 +74,7 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
     thread->tid = tid;
     thread->busy = 1;
     char name[64];
-    snprintf(name, sizeof name, "t%d.lwps", tid);
-    if (!lwp_process_open(&thread->file, name, (uint32_t)tid)) {
+    if (!lwp_process_open(&thread->file, (uint32_t)tid)) {
         lwp_sampler_refuse();
         lwp_thread_give_back(thread);
         return NULL;
