@@ -105,7 +105,8 @@ uint32_t lwp_objects_special(struct lwp_profile *profile, enum lwp_object_specia
     static const char *const labels[] = {"stack", "unknown", "memory without a known owner"};
     return object_intern(profile, object_special_key(which),
                          &(struct lwp_object){.kind = which == LWP_OBJECT_OTHER_STACK ? LWP_OBJECT_STACK : LWP_OBJECT_UNKNOWN,
-                                              .module = LWP_NONE, .label = labels[which]});
+                                              .module = LWP_NONE,
+                                              .label = labels[which]});
 }
 
 void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *life)
@@ -163,7 +164,8 @@ uint32_t lwp_objects_adopt(struct lwp_profile *profile, const struct lwp_object 
     uint32_t index = object_like(profile, other);
     struct lwp_object *object = &profile->objects[index];
     if (other->kind == LWP_OBJECT_HEAP || other->kind == LWP_OBJECT_MMAP)
-        lwp_objects_count(object, &(struct lwp_object_life){.allocations = other->allocations, .bytes = other->bytes,
+        lwp_objects_count(object, &(struct lwp_object_life){.allocations = other->allocations,
+                                                            .bytes = other->bytes,
                                                             .largest = other->largest,
                                                             .allocated_ns = other->allocated_ns,
                                                             .freed_ns = other->freed_ns});
@@ -208,8 +210,12 @@ void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers)
     struct object_order *order = lwp_zeroed(count, sizeof *order);
     for (size_t i = 0; i < count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        order[i] = (struct object_order){.kind = object->kind, .module = object->module, .context = object->context,
-                                         .old = (uint32_t)i, .start = object->start, .pool_size = object->pool_size,
+        order[i] = (struct object_order){.kind = object->kind,
+                                         .module = object->module,
+                                         .context = object->context,
+                                         .old = (uint32_t)i,
+                                         .start = object->start,
+                                         .pool_size = object->pool_size,
                                          .key = object->key};
     }
     qsort(order, count, sizeof *order, object_compare);
@@ -252,15 +258,15 @@ bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module
 /* Allocation wrappers: the allocation site is their caller. */
 static bool object_is_wrapper(const struct lwp_frame *frame)
 {
-    static const char *const functions[] = {
-        "operator new",   "std::",       "__gnu_cxx::",  "void std::",  "void* std::",    "malloc",         "calloc",
-        "realloc",        "xmalloc",     "xcalloc",      "xrealloc",    "xzalloc",        "g_malloc",       "g_realloc",
-        "emalloc",        "ecalloc",     "erealloc",     "safe_malloc", "checked_malloc", "alloc::",        "__rust_alloc",
-        "__rust_realloc", "__rdl_alloc", "reallocarray", "strdup",      "xstrdup",        "posix_memalign", "aligned_alloc"};
+    static const char *const functions[] = {"malloc",   "calloc",       "realloc",        "xmalloc",        "xcalloc",
+                                            "xrealloc", "xzalloc",      "g_malloc",       "g_realloc",      "emalloc",
+                                            "ecalloc",  "erealloc",     "safe_malloc",    "checked_malloc", "strdup",
+                                            "xstrdup",  "reallocarray", "posix_memalign", "aligned_alloc"};
     for (size_t i = 0; frame->function && i < sizeof functions / sizeof *functions; i++)
         if (strncmp(frame->function, functions[i], strlen(functions[i])) == 0)
             return true;
-    return frame->function && strcasestr(frame->function, "alloc"); /* my_alloc(), AllocateNode(), ... */
+    /* my_alloc(), AllocateNode(), ... */
+    return frame->function && (lwp_types_is_library(frame->function) || strcasestr(frame->function, "alloc"));
 }
 
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *at)

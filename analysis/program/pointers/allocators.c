@@ -46,7 +46,7 @@ static bool allocator_rust(Dwarf_Die *function, const char *name, Dwarf_Die *typ
     return (makes || allocator_is_table(name)) && allocator_parameter(function, "T", type);
 }
 
-bool code_is_library(const char *name)
+bool lwp_types_is_library(const char *name)
 {
     return code_begins_with(name,
                             "std::|__gnu_cxx::|operator new|void* |alloc::|core::|<alloc::|<core::|<T as |__rust_|"
@@ -107,13 +107,13 @@ bool code_allocator_at(struct code_module *module, uint64_t address, struct code
     pointee->name = "";
     *allocator = (struct code_allocator){.shared = false};
     allocator->library = !scopes && code_function_at(module, address, &range, &symbol) && symbol &&
-                         code_is_library(code_demangle(module->code, symbol));
+                         lwp_types_is_library(code_demangle(module->code, symbol));
     for (uint32_t at = scopes ? code_scope_find(scopes, address) : LWP_NONE; at != LWP_NONE;
          at = scopes->items[at].parent) {
         const char *name = scopes->items[at].function == at ? code_scope_name(scopes, at) : NULL;
         if (!name)
             continue;
-        allocator->library = code_is_library(name);
+        allocator->library = lwp_types_is_library(name);
         if (!allocator->library) /* what the program's own code allocates inside of the library's is another matter */
             break;
         bool says = allocator_named(name, &other, &other_length);

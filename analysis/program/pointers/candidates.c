@@ -62,7 +62,7 @@ static bool candidates_visit(Dwarf_Die *variable, Dwarf_Die *function, void *con
     (void)function;
     if (!name || !type_die_of(variable, &type))
         return false;
-    if (all->scope.function && code_is_library(all->scope.function))
+    if (all->scope.function && lwp_types_is_library(all->scope.function))
         name = ""; /* what the library calls it is not what the program does */
     code_leads_of_type(all->module, type, &leads);
     for (size_t i = 0; i < leads.count; i++)

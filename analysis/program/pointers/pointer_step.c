@@ -203,7 +203,7 @@ static struct pointer_value pointer_result(struct pointer_run *run, const struct
         return pointer_unknown;
     if (!*pointee.name) {
         const char *name = code_scope_name(callee, 0);
-        pointee.name = name && !code_is_library(name) ? name : "";
+        pointee.name = name && !lwp_types_is_library(name) ? name : "";
     }
     return pointer_address(pointer_source(&run->answers->sources, &pointee), 0);
 }

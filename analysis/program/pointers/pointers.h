@@ -34,9 +34,6 @@ struct code_holder {
 };
 void code_holder_of_call(struct code_module *module, uint64_t pc, struct code_holder *holder);
 
-/* Whether a function of this name belongs to the language's library (C++, Rust). */
-bool code_is_library(const char *name);
-
 struct code_allocator {
     bool library; /* all that is at the address, inlined or not, is the library's */
     bool shared;  /* found from a function of its own, which compilers may have merged with one for another T of the same

@@ -53,6 +53,9 @@ struct lwp_type {
 /* A static variable: the type of one element and how many (1 when it is no array). NULL: unknown. */
 const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t *elements);
 
+/* Whether a function of this name belongs to the language's library (C++, Rust), whatever module its code is in. */
+bool lwp_types_is_library(const char *function);
+
 /* What the pointers visible at an access point to: candidates with a score, best first. A variable whose DWARF
  * location is the access's base register at that address is exact (`exact`); other pointer variables in scope
  * (locals, parameters, inlined ones, globals of the unit) are only possible. */

@@ -23,7 +23,7 @@
 /// slab_mmap and type=node* bytes=8 path=main name=nodes
 /// pool_free_list type=node bytes=88 start=0 hot=cost@40 path=refill,pool_get,main name=nodes,pool,node,first
 /// pool_free_list and type=node* bytes=8 path=main name=nodes
-/// pool_union type=node|slot bytes=88 start=0 hot=cost|node.cost@40 path=refill,pool_get,main name=nodes,pool,node,slot
+/// pool_union type=node|slot bytes=88 start=0 hot=cost|node.cost@40 path=refill,pool_get,main name=nodes,pool,node,slot,first
 /// pool_union and type=node* bytes=8 path=main name=nodes
 /// pool_mmap type=node bytes=88 start=0 hot=cost@40 path=main,pool_new name=nodes,pool,node
 /// pool_mmap and type=node* bytes=8 path=main name=nodes

@@ -10,7 +10,7 @@
 //! rust_vec_nested type=rust::Body|Body bytes=80 hot=speed.y@48 path=main,shape name=bodies
 //! rust_two type=Rec|rust::Rec bytes=96 hot=load@52 path=main,shape,make name=recs
 //! rust_two and type=Branch|rust::Branch bytes=72 hot=count@60 path=main,shape,make name=branches
-//! rust_vec_O0 like=rust_vec name=recs,data_ptr flags=-Copt-level=0
+//! rust_vec_O0 of=rust_vec name=recs,data_ptr flags=-Copt-level=0
 //! rust_vec_stripped of=rust_vec strip=1
 #![allow(dead_code, unused_imports)]
 use std::collections::{HashMap, VecDeque};
