@@ -132,7 +132,7 @@ function drawGroup(split, object, group, index, line) {
   /* the node keeps a pointer of 8 bytes to each other part */
   const others = list(split.groups).length - 1 + (split.cold && list(split.cold.fields).length ? 1 : 0);
   const room = known ? group.bytes - fields.reduce((sum, f) => sum + f.bytes, 0) : 0;
-  const pointers = split.single && split.kind === 'split' && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
+  const pointers = split.single && !['reorder', 'pool'].includes(split.kind) && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
   const put = (start, length, box) => {
     for (let from = start, end = Math.min(start + length, rows.length * line); from < end;) {
       const row = Math.floor(from / line), upto = Math.min(end, (row + 1) * line);

@@ -13,7 +13,7 @@
 #include "collector/launch/exact.h"
 #include "collector/launch/keeper.h"
 #include "collector/launch/launch.h"
-#include "collector/launch/machine.h"
+#include "collector/machine/machine.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
 #include "collector/launch/result.h"

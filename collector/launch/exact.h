@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "collector/launch/collect_options.h"
-#include "collector/launch/machine.h"
+#include "collector/machine/machine.h"
 
 #include <jansson.h>
 #include <stdbool.h>

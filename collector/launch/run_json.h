@@ -3,7 +3,7 @@
 #define LWP_LAUNCH_RUN_JSON_H
 
 #include "base/error.h"
-#include "collector/launch/machine.h"
+#include "collector/machine/machine.h"
 
 #include <jansson.h>
 #include <stdbool.h>

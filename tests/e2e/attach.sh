@@ -42,7 +42,12 @@ for kind in "" -static; do
         ./attached $seconds 2 > answers &
         process=$!
         sleep $seconds
-        collect --duration $seconds -o r -p $process > out 2> err || { fail "status"; cat err; }
+        if ! collect --duration $seconds -o r -p $process > out 2> err; then
+            wait $process
+            [ $seconds != 5 ] && grep -q 'has ended' err && continue # a busy machine: it was too late
+            fail "status"
+            cat err
+        fi
         taken=$(for file in r/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample ')
         wait $process || fail "the program ended otherwise"
         grep -q '^wrong answers: 0$' answers || { fail "answers"; cat answers; }

@@ -2,7 +2,7 @@
 #include "analysis/check/check.h"
 #include "analysis/json/analyze.h"
 #include "analysis/load/result_files.h"
-#include "collector/launch/machine.h"
+#include "collector/machine/machine.h"
 #include "tests/fuzz/folder.h"
 #include "web/live.h"
 

@@ -1,5 +1,5 @@
 /* What a run is told to have been: the machine read from a made-up kernel tree, and run.json of awkward command lines. */
-#include "collector/launch/machine.h"
+#include "collector/machine/machine.h"
 #include "collector/launch/run_json.h"
 
 #include <setjmp.h>

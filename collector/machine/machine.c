@@ -1,6 +1,6 @@
 /* The machine as the kernel describes it in /proc/cpuinfo and sysfs. Caches are those of the first online CPU: on
  * hybrid processors the other cores may have different ones. */
-#include "collector/launch/machine.h"
+#include "collector/machine/machine.h"
 
 #include <cpuid.h>
 #include <stdbool.h>

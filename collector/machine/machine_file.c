@@ -1,4 +1,4 @@
-#include "collector/launch/machine.h"
+#include "collector/machine/machine.h"
 
 #include "base/json_file.h"
 
