@@ -71,7 +71,7 @@ perf record -q -e task-clock:u -c 250001 --call-graph dwarf -o loops.data ./loop
 for file in lwp-loops.data/p*/t*.lwps; do "$LWP" dump "$file"; done > dump
 "$SRC/tests/skid/addresses.py" truth dump 1000 || fail "addresses by registers"
 build -g -pthread -o attached "$SRC/tests/programs/attached.c"
-perf record -q -e task-clock:u -F 1000 --call-graph dwarf -o attached.data ./attached 0.2 2 > answers 2> err || { cat err; fail "perf record of threads"; }
+perf record -q -e task-clock:u -F 1000 --call-graph dwarf -o attached.data ./attached 0.6 2 > answers 2> err || { cat err; fail "perf record of threads"; }
 "$LWP" import -q attached.data 2> err || { cat err; fail "import of threads"; }
 "$LWP" report --json lwp-attached.data > analysis.json || fail "report of registers"
 /usr/bin/python3 - <<'PY' || fail "what is in it"
