@@ -246,6 +246,25 @@ static void test_overlap(void **state)
     lwp_shadow_fini(&shadow);
 }
 
+/* Where nothing is known of what was before: each byte that nobody stored counts as the store's own. */
+static void test_first(void **state)
+{
+    (void)state;
+    struct lwp_shadow shadow;
+    assert_true(lwp_shadow_init(&shadow, &port, &ample));
+    lwp_shadow_store_first(&shadow, 0x1000, 8, 1, 5, 5, 0);
+    lwp_shadow_store(&shadow, 0x1000, 8, 1, 5, 5, 0);
+    assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 1, 1)->same, 8);
+    assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 1, 1)->dead, 0);
+    lwp_shadow_store_first(&shadow, 0x1004, 8, 2, 5, 6, 0); /* four of them are known */
+    lwp_shadow_store(&shadow, 0x1004, 8, 2, 5, 6, 0);
+    assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 2, 2)->other, 4);
+    assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 1, 2)->other, 4);
+    lwp_shadow_store_first(&shadow, 0x1000, 8, 3, 5, 5, 0); /* all */
+    assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 3, 3)->key, 0);
+    lwp_shadow_fini(&shadow);
+}
+
 static void test_gone(void **state)
 {
     (void)state;
@@ -309,7 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_small), cmocka_unit_test(test_small_tables), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_full),
-        cmocka_unit_test(test_overlap), cmocka_unit_test(test_gone), cmocka_unit_test(test_close),
+        cmocka_unit_test(test_overlap), cmocka_unit_test(test_gone), cmocka_unit_test(test_first), cmocka_unit_test(test_close),
         cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

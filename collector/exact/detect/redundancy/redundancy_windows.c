@@ -27,6 +27,7 @@ static struct touched {
     SizeT bytes;
 } *touched;
 static uint32_t touched_count;
+static bool gap; /* there was a time outside of windows */
 
 void lwp_redundancy_touched(Addr address, SizeT bytes)
 {
@@ -45,19 +46,27 @@ void lwp_redundancy_window_ends(void)
         for (uint32_t i = 0; i < touched_count; i++)
             lwp_shadow_forget(&lwp_redundancy_shadow, touched[i].address, touched[i].bytes);
     touched_count = 0;
+    gap = true;
 }
 
 /* ---- what a superblock did ---- */
 
 static UInt steps_done; /* of the one that runs */
 
+static void step_store_piece(Addr address, unsigned bytes, uint32_t number, ULong before, ULong after, unsigned element)
+{
+    if (gap)
+        lwp_shadow_store_first(&lwp_redundancy_shadow, address, bytes, number, before, after, element);
+    lwp_shadow_store(&lwp_redundancy_shadow, address, bytes, number, before, after, element);
+}
+
 static void step_store(Addr address, unsigned bytes, uint32_t number, const ULong *before, unsigned element)
 {
     const ULong *after = before + (bytes + PIECE - 1) / PIECE;
     for (; bytes > PIECE; bytes -= PIECE, address += PIECE)
-        lwp_shadow_store(&lwp_redundancy_shadow, address, PIECE, number, *before++, *after++, element);
+        step_store_piece(address, PIECE, number, *before++, *after++, element);
     ULong mask = ~0ull >> (64 - 8 * bytes);
-    lwp_shadow_store(&lwp_redundancy_shadow, address, bytes, number, *before & mask, *after & mask, element);
+    step_store_piece(address, bytes, number, *before & mask, *after & mask, element);
 }
 
 /* What is not below the stack pointer by more than the red zone is still in use. */

@@ -314,6 +314,22 @@ void lwp_shadow_store_slowly(struct lwp_shadow *shadow, uint64_t address, unsign
         store_window(shadow, address, bytes, context, same, value, words);
 }
 
+void lwp_shadow_store_first(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context, uint64_t before, uint64_t after,
+                            unsigned element)
+{
+    struct window window;
+    unsigned unknown = 0;
+    if (!shadow_at(shadow, address) || !window_read(shadow, address, bytes, window_words(address, bytes), STORED_BY, &window))
+        return;
+    for (unsigned i = window.begin; i < window.end; i++)
+        unknown += !window.by[i];
+    if (unknown)
+        count_store(shadow, context, context, address, unknown, 0,
+                    before == after ? LWPS_VALUE_SAME
+                    : element       ? lwp_value_compare(before, after, bytes, element)
+                                    : LWPS_VALUE_OTHER);
+}
+
 /* ---- ranges ---- */
 
 /* Bytes of one word. */

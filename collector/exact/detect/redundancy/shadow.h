@@ -50,6 +50,11 @@ void lwp_shadow_fini(struct lwp_shadow *shadow);
 
 /* Loads and stores: shadow_fast.h. */
 
+/* Before a store as lwp_shadow_store() has it, where nothing is known of the time before a window: of bytes that nobody is known to have
+ * stored, memory itself says whether the store changes them. They count as a pair of the store with itself. */
+void lwp_shadow_store_first(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context, uint64_t before, uint64_t after,
+                            unsigned element);
+
 /* The kernel reads the bytes: they are of use, but nobody loaded them. */
 void lwp_shadow_use(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes);
 
