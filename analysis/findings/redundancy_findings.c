@@ -26,13 +26,13 @@ static double redundancy_part(const struct lwp_redundancies *found, const struct
 /* Where people look for an access: in their own code, which may have called the C library to do it. */
 static const char *redundancy_location(struct lwp_profile *profile, uint32_t context)
 {
-    const struct lwp_context_node *node = &profile->contexts[context];
-    while (node->parent && node->module != LWP_NONE && lwp_objects_library_code(profile, node->module))
-        node = &profile->contexts[node->parent];
-    const struct lwp_symbolized *code = node->module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, node->module, node->address);
-    if (!code)
+    uint32_t at;
+    const struct lwp_frame *frame = lwp_redundancy_frame(profile, context, &at);
+    const struct lwp_context_node *node = &profile->contexts[at];
+    if (node->module == LWP_NONE || !at)
         return "code without a name";
-    const struct lwp_frame *frame = &code->frames[0];
+    if (!frame)
+        frame = &lwp_code_symbolize(profile->code, node->module, node->address)->frames[0];
     if (!frame->function) {
         const char *name = lwp_path_last(lwp_code_module_info(profile->code, node->module)->path);
         return SAY("%s+%#llx", name ? name : "?", (unsigned long long)node->address);

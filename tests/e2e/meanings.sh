@@ -6,7 +6,7 @@ gcc -std=gnu11 -g -O2 -o "$TMP/meanings" "$SRC/tests/programs/meanings.c"
 cd "$TMP"
 cat > check.py <<'END'
 import json, sys
-FEW, few = 8, 3 # samples of the pair: then it may not be known; this script's status
+FEW, few = 20, 3 # samples of the pair: then it may not be known; this script's status
 case, bad = sys.argv[1], []
 kind, cause, first, second = open(f"{case}.out").read().split()
 analysis = json.load(open(f"r.{case}/analysis.json"))

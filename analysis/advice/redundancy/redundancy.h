@@ -88,7 +88,7 @@ struct lwp_redundant_line {
     struct lwp_share saved; /* what the cure is expected to save of the program's time; high 0: not known */
     double searched;        /* of a linear search: elements looked at each time; 0: not known */
     bool sure;              /* false: it looks like much, and too little was decided to say so */
-    bool foreign;           /* inside the C library, an allocator or the loader, and no copy or fill that the program asked for */
+    bool foreign;           /* inside a library, an allocator or the system's headers, and no copy or fill that the program asked for */
 };
 
 struct lwp_redundancies {
@@ -114,6 +114,10 @@ void lwp_redundancy_explain(struct lwp_profile *profile, struct lwp_redundancy *
 
 /* redundancy_lines.c: fills `lines` from `items`. */
 void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *found);
+
+/* The frame that a reader looks for an access in, and changes: innermost in a file that is not the system's, else not in a library. NULL:
+ * unknown code. *at: its context. */
+const struct lwp_frame *lwp_redundancy_frame(struct lwp_profile *profile, uint32_t context, uint32_t *at);
 
 /* Whether a line is worth a finding: sure, with enough time at stake, in code that can be changed, and of a kind that people act on. */
 bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct lwp_redundant_line *line);

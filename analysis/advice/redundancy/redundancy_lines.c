@@ -5,8 +5,8 @@
  * a copy, fill or comparison; what its other functions and allocators do among themselves is nobody's to change.
  *
  * The time at stake is a bound: sampled, the time around these accesses, but no more than that of their loop; counted, the loop's
- * part of all cycles (of the windows that were traced) times the part of what it does of this kind that is waste. Where the cure is
- * known there is an estimate, too:
+ * part of all cycles (of the windows that were traced) times the part of what it does of this kind that is waste. Where a cure spares an
+ * access and nothing else, no more than that takes. Where the cure is known there is an estimate, too:
  * - An initialisation, a fill or a copy that is left out: its time; at least half of it, since what it brought to the caches somebody
  *   else may have to fetch.
  * - A linear search: its loop's time less that of log2 n probes, each as dear as four elements of the scan (one to sixteen), which it
@@ -39,8 +39,12 @@ static bool name_among(const char *name, const char *const *names)
 /* What the program asks the C library to do with its memory, under whatever name the processor's version has. */
 static bool is_asked_for(const char *function)
 {
-    return name_among(function, (const char *const[]){"memcpy", "memmove", "mempcpy", "memset", "bzero", "memcmp", "memchr", "str", "wcs",
-                                                      "wmem", "calloc", "std::fill", "std::copy", NULL});
+    static const char *const begins[] = {"mem", "str", "wcs", "wmem", "bzero", "calloc", "stpcpy", "stpncpy"};
+    const char *name = function + strspn(function, "_");
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return name_among(function, (const char *const[]){"std::fill", "std::__fill", "std::copy", "std::__copy", NULL});
 }
 
 static bool is_allocator(const char *function)
@@ -78,27 +82,49 @@ static const char *line_function(const struct lwp_symbolized *code)
     return code && code->frame_count && code->frames[0].function ? code->frames[0].function : "";
 }
 
+const struct lwp_frame *lwp_redundancy_frame(struct lwp_profile *profile, uint32_t context, uint32_t *at)
+{
+    const struct lwp_frame *first = NULL;
+    *at = context;
+    for (uint32_t node = context; node; node = profile->contexts[node].parent) {
+        const struct lwp_symbolized *code = line_code(profile, node);
+        if (!code || is_library(profile, profile->contexts[node].module))
+            continue;
+        if (!first)
+            *at = node;
+        first = first ? first : &code->frames[0];
+        for (uint32_t i = 0; i < code->frame_count; i++) {
+            const struct lwp_frame *frame = &code->frames[i];
+            if (!frame->file || lwp_path_is_system(frame->file))
+                continue;
+            *at = node;
+            return frame;
+        }
+        if (!first->file) /* no line numbers: its callers are no better */
+            return first;
+    }
+    return first;
+}
+
 /* Fills context, code and foreign. */
 static void line_place(struct lwp_profile *profile, uint32_t access, struct lwp_redundant_line *line)
 {
-    uint32_t own = access;
     const struct lwp_symbolized *code = line_code(profile, access);
-    uint32_t module = profile->contexts[access].module;
-    line->foreign = is_library(profile, module) && !is_mathematical(profile, module) && !is_asked_for(line_function(code));
-    while (profile->contexts[own].parent && is_library(profile, profile->contexts[own].module))
-        own = profile->contexts[own].parent;
+    uint32_t module = profile->contexts[access].module, own;
+    bool theirs = is_library(profile, module) || (code && code->frames[0].file && lwp_path_is_system(code->frames[0].file));
+    line->foreign = theirs && !is_mathematical(profile, module) && !is_asked_for(line_function(code));
     uint32_t at = access;
     for (int i = 0; at && i < CLIMB; i++, at = profile->contexts[at].parent)
         for (uint32_t f = 0; (code = line_code(profile, at)) && f < code->frame_count; f++)
             line->foreign |=
                 code->frames[f].function && is_allocator(code->frames[f].function) && !strstr(code->frames[f].function, "calloc");
+    const struct lwp_frame *frame = lwp_redundancy_frame(profile, access, &own);
     line->context = own;
     line->foreign |= is_library(profile, profile->contexts[own].module);
-    code = line_code(profile, own);
-    const struct lwp_frame *frame = code && code->frame_count ? &code->frames[0] : NULL;
     uint64_t where =
         frame && frame->line && frame->file ? lwp_hash_mix(lwp_hash_text(frame->file), frame->line) : profile->contexts[own].address;
-    line->code = lwp_hash_mix(lwp_hash_mix(where, lwp_hash_text(line_function(code))), profile->contexts[own].module);
+    line->code =
+        lwp_hash_mix(lwp_hash_mix(where, lwp_hash_text(frame && frame->function ? frame->function : "")), profile->contexts[own].module);
 }
 
 static uint32_t line_access(const struct lwp_redundancy *item)
@@ -147,7 +173,44 @@ static struct lwp_share region_time(const struct lwp_profile *profile, uint32_t 
     return (struct lwp_share){time.value * part, time.low * part, time.high * part};
 }
 
-static double item_stake(struct lwp_profile *profile, struct region_sums *sums, const struct lwp_redundancy *item)
+/* What the cure spares: an access, and no more than that. */
+static bool is_one_access(const struct lwp_redundancy *item)
+{
+    switch (item->why) {
+    case LWP_CAUSE_SPILL:
+    case LWP_CAUSE_KEPT_IN_MEMORY:
+    case LWP_CAUSE_MISSED_INLINING:
+    case LWP_CAUSE_STORED_TWICE:
+    case LWP_CAUSE_UNKNOWN:
+        return item->kind <= LWP_WATCHPOINT_SILENT_LOAD;
+    default:
+        return false;
+    }
+}
+
+/* The time of one access of its loop: its part of the instructions, those that wait for it among them, or the stalls seen on it. */
+static double access_time(struct lwp_profile *profile, uint32_t context)
+{
+    enum { WITH_WAITING = 4, INSTRUCTION_BYTES = 4 };
+    const struct lwp_context_node *node = &profile->contexts[context];
+    const struct lwp_symbolized *code = line_code(profile, context);
+    struct lwp_loop_shape shape;
+    double instructions = 0, stalls = 0;
+    struct lwp_share time = region_time(profile, region_of(profile, context));
+    if (!code || time.value <= 0)
+        return 1;
+    if (lwp_loop_shape(profile->code, node->module, node->address, &shape))
+        instructions = shape.instructions;
+    else if (code->function_high > code->function_low)
+        instructions = (double)(code->function_high - code->function_low) / INSTRUCTION_BYTES;
+    for (size_t i = 0; i < profile->stream_count; i++)
+        if (profile->streams[i].module == node->module && profile->streams[i].address == node->address)
+            stalls += profile->streams[i].weight.weight;
+    double part = instructions > WITH_WAITING ? WITH_WAITING / instructions : 1;
+    return fmax(time.value * part, stalls / profile->total.weight * lwp_gain_sampled(profile));
+}
+
+static double item_bound(struct lwp_profile *profile, struct region_sums *sums, const struct lwp_redundancy *item)
 {
     if (profile->total.weight <= 0)
         return -1;
@@ -159,6 +222,12 @@ static double item_stake(struct lwp_profile *profile, struct region_sums *sums, 
     }
     double all = *region_sum(sums, item->kind, region);
     return time.value > 0 && all > 0 ? time.value * fmin(1, item->amount / all) : -1; /* no window met the loop */
+}
+
+static double item_stake(struct lwp_profile *profile, struct region_sums *sums, const struct lwp_redundancy *item)
+{
+    double bound = item_bound(profile, sums, item);
+    return bound > 0 && is_one_access(item) ? fmin(bound, access_time(profile, line_access(item)) * item->own) : bound;
 }
 
 /* ---- what a cure saves ---- */
@@ -323,7 +392,7 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
     switch (line->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:
     case LWP_WATCHPOINT_SILENT_STORE:
-        return !line->approximate;
+        return !line->approximate && !(why == LWP_CAUSE_SPILL && line->kind == LWP_WATCHPOINT_SILENT_STORE);
     case LWP_WATCHPOINT_SILENT_LOAD:
         return !line->approximate && (is_search(why) || why == LWP_CAUSE_KEPT_IN_MEMORY);
     default:
