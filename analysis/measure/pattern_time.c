@@ -16,7 +16,7 @@
 
 enum { TURNS_MOST = 64, TURNS_NEEDED = 3, THREADS_MOST = 64, ELEMENTS_MOST = 1 << 28, ELEMENTS_FEW = 4 };
 
-static const double stretch_seconds = 0.004, warm_seconds = 0.02, memory_part = 0.4, nearest_bytes = 12 << 10, patience = 20;
+static const double stretch_seconds = 0.004, warm_seconds = 0.05, memory_part = 0.4, nearest_bytes = 12 << 10, patience = 20;
 
 static double time_now(clockid_t clock)
 {
@@ -25,25 +25,30 @@ static double time_now(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* One pattern over elements of its own. */
+/* One pattern over a part of its elements, in their order: threads have a part each of what they share. */
 struct time_walker {
     const struct lwp_pattern *pattern;
     struct lwp_pattern_code code;
     struct lwp_pattern_memory memory;
     struct lwp_pattern_place place;
-    uint64_t visited; /* of the elements, since they were begun */
-    uint64_t rounds;  /* of a stretch */
+    bool borrows;           /* another one's code and memory */
+    uint64_t first, visits; /* its part */
+    uint64_t visited;       /* of it, since it was begun */
+    uint64_t rounds;        /* of a stretch */
 };
 
 static void walker_begin(struct time_walker *walker)
 {
     const struct lwp_pattern *pattern = walker->pattern;
     walker->visited = 0;
-    walker->place.order = pattern->inner ? (const uint32_t *)(uintptr_t)(pattern->inner / LWP_PATTERN_UNROLLED) : walker->memory.order;
+    walker->place.order =
+        pattern->inner ? (const uint32_t *)(uintptr_t)(pattern->inner / LWP_PATTERN_UNROLLED) : walker->memory.order + walker->first;
     for (size_t a = 0; a < pattern->array_count; a++) {
         walker->place.at[a] = (uint64_t)(uintptr_t)walker->memory.first[a];
         if (pattern->arrays[a].walk == LWP_PATTERN_CHAINED)
-            walker->place.at[a] += walker->memory.order[0] * pattern->arrays[a].spacing;
+            walker->place.at[a] += walker->memory.order[walker->first] * pattern->arrays[a].spacing;
+        else if (pattern->arrays[a].walk == LWP_PATTERN_STEPS)
+            walker->place.at[a] += walker->first * pattern->arrays[a].spacing;
     }
 }
 
@@ -52,6 +57,7 @@ static int walker_make(struct time_walker *walker, const struct lwp_pattern *pat
     *walker = (struct time_walker){.pattern = pattern};
     elements -= elements % LWP_PATTERN_UNROLLED;
     int status = lwp_pattern_code_make(pattern, &walker->code, err);
+    walker->visits = elements;
     if (!status)
         status = lwp_pattern_memory_make(pattern, elements, &walker->memory, err);
     if (!status)
@@ -59,8 +65,19 @@ static int walker_make(struct time_walker *walker, const struct lwp_pattern *pat
     return status;
 }
 
+static void walker_part(struct time_walker *walker, const struct time_walker *whole, unsigned part, unsigned parts)
+{
+    *walker = *whole;
+    walker->borrows = part > 0;
+    walker->visits = whole->memory.elements / parts / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
+    walker->first = part * walker->visits;
+    walker_begin(walker);
+}
+
 static void walker_free(struct time_walker *walker)
 {
+    if (walker->borrows)
+        return;
     lwp_pattern_code_free(&walker->code);
     lwp_pattern_memory_free(&walker->memory);
 }
@@ -68,12 +85,12 @@ static void walker_free(struct time_walker *walker)
 static void walker_run(struct time_walker *walker, uint64_t rounds)
 {
     while (rounds) {
-        uint64_t left = walker->memory.elements - walker->visited, now = rounds < left ? rounds : left;
+        uint64_t left = walker->visits - walker->visited, now = rounds < left ? rounds : left;
         walker->place.rounds = now;
         walker->code.run(&walker->place);
         walker->visited += now;
         rounds -= now;
-        if (walker->visited == walker->memory.elements)
+        if (walker->visited == walker->visits)
             walker_begin(walker);
     }
 }
@@ -104,7 +121,7 @@ static double walker_turn(struct time_walker *walker)
 {
     double begun = time_now(CLOCK_MONOTONIC);
     const uint64_t some = walker_whole((double)walker->rounds / 8);
-    for (uint64_t warm = 0; warm < walker->memory.elements && time_now(CLOCK_MONOTONIC) - begun < warm_seconds; warm += some)
+    for (uint64_t warm = 0; warm < walker->visits && time_now(CLOCK_MONOTONIC) - begun < warm_seconds; warm += some)
         walker_run(walker, some);
     return walker_seconds(walker, walker->rounds) * 1e9 / (double)walker->rounds;
 }
@@ -135,13 +152,16 @@ struct time_team {
 static int team_make(struct time_team *team, const struct lwp_pattern *const patterns[2], struct lwp_error *err)
 {
     unsigned threads = patterns[0]->threads > THREADS_MOST ? THREADS_MOST : patterns[0]->threads ? patterns[0]->threads : 1;
-    uint64_t elements = patterns[0]->elements / threads;
+    const uint64_t elements = patterns[0]->elements;
+    threads = elements / threads < LWP_PATTERN_UNROLLED ? 1 : threads;
     *team = (struct time_team){.count = threads - 1, .companions = calloc(threads, sizeof *team->companions)};
     int status = team->companions ? LWP_OK : lwp_error_set(err, LWP_ERR_MEMORY, "no memory to run a pattern");
     for (int i = 0; i < 2 && !status; i++) {
         status = walker_make(&team->walkers[i], patterns[i], elements, err);
         for (unsigned t = 0; t < team->count && !status; t++)
-            status = walker_make(&team->companions[t].walkers[i], patterns[i], elements, err);
+            walker_part(&team->companions[t].walkers[i], &team->walkers[i], t + 1, threads);
+        if (!status)
+            walker_part(&team->walkers[i], &team->walkers[i], 0, threads);
     }
     for (; !status && team->started < team->count; team->started++) {
         struct time_companion *companion = &team->companions[team->started];

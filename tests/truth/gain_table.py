@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+"""Predictions held against hand-made changes, each measured right before and after its analysis: other work on the machine, and other
+machines on the same processor, change what memory costs from one minute to the next.
+
+    gain_table.py run LWP CASES STORE SECONDS    measure cases that STORE lacks, for so many seconds
+    gain_table.py table STORE                    the table of docs/gains.md
+
+CASES: a JSON object a line: name, kind, result (a folder that lwp collect wrote; made when it is not there), cwd, before and after (commands),
+new (whether the case was not looked at while the models were built). STORE: JSON, by name."""
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+# What the change is: findings of other kinds promise something else.
+KINDS = {"order": ("locality",), "conflicts": ("conflict",)}
+
+
+def cpu(command, cwd):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def predict(lwp, case):
+    out = "/tmp/gain_table.%d.json" % os.getpid()
+    if not os.path.isdir(case["result"]):
+        subprocess.run([lwp, "collect", "-F", "2000", "-o", case["result"], "--", *case["before"]], cwd=case["cwd"],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run([lwp, "analyze", "-q", "-o", out, case["result"]], check=True)
+    with open(out) as file:
+        analysis = json.load(file)
+    os.unlink(out)
+    saved, visit, source = [0.0, 0.0, 0.0], None, "-"
+    for finding in analysis["findings"]:
+        if not finding["expected_speedup"] or finding["kind"] not in KINDS.get(case["kind"], ("split", "regroup")):
+            continue
+        for i, speedup in enumerate([finding["expected_speedup"][0], finding["speedup"], finding["expected_speedup"][1]]):
+            saved[i] += 1 - 1 / speedup
+        for kind, index in finding["refs"].items():
+            rows = analysis.get(kind + "s") or []
+            if index < len(rows) and "speedup_from" in rows[index]:
+                source = rows[index]["speedup_from"]
+                visit = visit or rows[index].get("visit_ns")
+    if not saved[2]:
+        return None
+    low, value, high = (1 / (1 - min(0.99, s)) for s in saved)
+    return {"value": value, "low": low, "high": high, "from": source, "visit": visit}
+
+
+def run(lwp, cases, store, seconds):
+    known = {}
+    if os.path.exists(store):
+        with open(store) as file:
+            known = json.load(file)
+    end = time.time() + seconds
+    for case in cases:
+        if case["name"] in known or time.time() > end - known.get("longest", 20):
+            continue
+        began, ratios, predictions = time.time(), [], []
+        for pair in range(3):
+            order = ("before", "after") if pair % 2 == 0 else ("after", "before")
+            took = {which: cpu(case[which], case["cwd"]) for which in order}
+            ratios.append(took["before"] / took["after"])
+            if pair == 0 or (pair == 1 and time.time() - began < 4):
+                predictions.append(predict(lwp, case))
+            if time.time() - began > 9:
+                break
+        known[case["name"]] = {"kind": case["kind"], "new": case.get("new", False), "ratios": ratios, "predictions": predictions}
+        with open(store, "w") as file:
+            json.dump(known, file, indent=1)
+
+
+def table(store):
+    with open(store) as file:
+        known = json.load(file)
+    total = {}
+    print("| case | looked at before | predicted | interval | from | came | | a visit: run / program, ns |")
+    print("|---|---|---:|---|---|---:|---|---:|")
+    for name, case in sorted(known.items(), key=lambda item: (item[1]["kind"], item[0])):
+        said, truth = case["predictions"][0], statistics.median(case["ratios"])
+        count = total.setdefault("new" if case["new"] else "old", dict.fromkeys(("said", "near", "inside", "narrow", "silent", "below"), 0))
+        verdict, text, interval, source, visit = "", "-", "", "", ""
+        if said:
+            near, inside = abs(said["value"] / truth - 1) <= 0.2, said["low"] - 0.005 <= truth <= said["high"] + 0.005
+            for key, is_so in (("said", True), ("near", near), ("inside", inside), ("narrow", said["high"] <= 1.5 * said["low"]),
+                               ("below", truth < 0.995)):
+                count[key] += is_so
+            verdict = ("inside" if inside else "outside") + ("" if near else ", %+.0f %%" % (100 * said["value"] / truth - 100))
+            text, interval, source = "%.2f" % said["value"], "%.2f-%.2f" % (said["low"], said["high"]), said["from"]
+            if said["visit"]:
+                visit = "%.1f / %s" % (said["visit"]["run"], "%.1f" % said["visit"]["program"] if said["visit"].get("program") else "?")
+        elif truth >= 1.1:
+            count["silent"] += 1
+            verdict = "not said"
+        print("| %s | %s | %s | %s | %s | %.2f | %s | %s |" % (name, "no" if case["new"] else "yes", text, interval, source, truth, verdict,
+                                                               visit))
+    for which, count in sorted(total.items()):
+        print("\n%s: %d predictions, %d within 20 %%, %d intervals hold the truth, %d have ends at most 1.5 apart; %d of 1.1 and more not "
+              "said; %d where the truth is below 1" % ("Not looked at" if which == "new" else "Looked at", count["said"], count["near"],
+                                                       count["inside"], count["narrow"], count["silent"], count["below"]))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "run":
+        with open(sys.argv[3]) as lines:
+            run(sys.argv[2], [json.loads(line) for line in lines if line.strip()], sys.argv[4], float(sys.argv[5]))
+    else:
+        table(sys.argv[2])
