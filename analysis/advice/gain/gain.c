@@ -221,6 +221,8 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
                                         .pattern_ns = measured.pattern,
                                         .program_ns = measured.pace};
     }
+    if (measured.doubtful)
+        saving.low = fmin(saving.low, 0);
     if (measured.pace > 0 && measured.core > 0) {
         double memory = whole * fmax(0, 1 - measured.core / measured.pace);
         saving.high = fmin(saving.high, memory);

@@ -22,8 +22,8 @@ const double lwp_gain_pattern_off = 0.25;
 
 enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256, MOVES_LEAST = 8, MOVES_MOST = 256 };
 
-static const double pace_agrees = 0.15, pace_most = 2.5, stall_agrees = 0.15, stall_least = 0.4, seconds_each = 0.25, usual_cycle_ns = 0.3,
-                    large_object = 64 << 10, far_elements = 128;
+static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
+                    seconds_each = 0.25, usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
 
 /* ---- what was timed already: several candidates place a loop's fields alike ---- */
 
@@ -310,6 +310,24 @@ static struct lwp_gain_range measured_stalls(const struct lwp_profile *profile, 
     return lwp_gain_stall_share(profile, visit->region, &visit->shape);
 }
 
+/* Whether loops inside the loop take time that the pattern lacks: then only the same time shows that they do not matter. */
+static bool measured_nested(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+{
+    double inner = 0;
+    for (size_t i = 0; i < profile->region_count; i++)
+        inner += profile->regions[i].parent == visit->region ? profile->regions[i].weight.weight : 0;
+    return inner > nested_most * profile->regions[visit->region].weight.weight;
+}
+
+/* Whether any store to the objects was seen. */
+static bool measured_written(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+{
+    for (size_t k = 0; k < visit->object_count; k++)
+        if (profile->objects[visit->objects[k]].stores)
+            return true;
+    return false;
+}
+
 /* The spread of the runs, and what the pattern may differ from its loop: it may lack a part of each round, or have it too much. Where
  * the loop's own time is known the new one's can be held against that, too. */
 static void measured_interval(const struct lwp_pattern_times *times, double most, struct lwp_gain_measured *measured)
@@ -356,8 +374,10 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.
      * A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not run. */
     const double off = measured->pace > 0 ? fabs(log(times.before / measured->pace)) : 0;
-    measured->between = (!visit->access.dependent || visit->far >= 0) && waits <= stalls.high + stall_agrees &&
-                        waits >= stall_least * stalls.low && off <= log(pace_most);
+    /* One instruction loads and adds: which of the two is awaited no sample says. */
+    measured->doubtful = measured->pace <= 0 && visit->shape.chain >= chain_long * visit->visits && !measured_written(profile, visit);
+    measured->between = !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && waits <= stalls.high + stall_agrees &&
+                        waits >= stall_least * stalls.low && off <= log(measured_nested(profile, visit) ? 1 + pace_agrees : pace_most);
     measured->reproduced = measured->between && off <= log(1 + pace_agrees);
     return true;
 }

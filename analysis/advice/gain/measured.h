@@ -26,6 +26,7 @@ struct lwp_gain_measured {
     double ratio;     /* of the new layout's time to that of today's */
     double low, high; /* its interval: the spread of the runs, and what a pattern may differ from its loop */
     bool reproduced;  /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
+    bool doubtful;    /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written */
     bool between;     /* it does so but for its time: the truth is taken to lie between the ratio and the new time against the loop's */
 };
 
