@@ -43,7 +43,8 @@ static int import_into(const char *path, char *dir, const struct lwp_options *op
             imported.processes, imported.processes == 1 ? "process" : "processes", imported.threads,
             imported.threads == 1 ? "thread" : "threads");
     if (!imported.with_address)
-        lwp_log(LWP_LOG_WARNING, "no sample has an address: record with perf mem record, perf record -d, or perf record -e task-clock:u --call-graph dwarf");
+        lwp_log(LWP_LOG_WARNING, "no sample has an address: record with perf mem record, perf record -d, or perf record -e task-clock:u "
+                                 "--call-graph dwarf");
     if (!lwp_options_flag(options, "no-analyze")) {
         if (lwp_launch_self((char *[]){(char *)"lwp", (char *)"analyze", (char *)"--quiet", dir, NULL}))
             lwp_log(LWP_LOG_WARNING, "the analysis did not succeed; the samples are kept: lwp analyze %s", dir);

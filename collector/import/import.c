@@ -19,11 +19,12 @@
 /* ---- samples ---- */
 
 /* perf knows no address of it, but what the registers were. */
-static bool import_from_registers(struct import *import, struct import_process *process, const struct lwp_perf_event *event, const struct lwp_perf_sample *from,
-                                  struct lwps_paths *paths, struct lwps_sample *sample)
+static bool import_from_registers(struct import *import, struct import_process *process, const struct lwp_perf_event *event,
+                                  const struct lwp_perf_sample *from, struct lwps_paths *paths, struct lwps_sample *sample)
 {
     const uint64_t weight = sample->weight;
-    struct lwp_interpreter *interpreter = !from->registers || from->has_address || from->exact_ip ? NULL : import_interpreter(import, process);
+    bool wanted = from->registers && !from->has_address && !from->exact_ip;
+    struct lwp_interpreter *interpreter = wanted ? import_interpreter(import, process) : NULL;
     if (!interpreter)
         return false;
     bool known = lwp_interpret(interpreter, &event->attr, from, 0, paths, sample);

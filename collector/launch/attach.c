@@ -8,6 +8,7 @@
 #include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
 #include "collector/outside/outside.h"
+#include "collector/outside/tasks.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -75,7 +76,8 @@ static void attach_close(const struct lwp_settings *settings, const char *dir, c
     lwp_result_finish(dir, &result);
     lwp_log_progress(NULL);
     if (end->lost)
-        lwp_log(LWP_LOG_WARNING, "the kernel lost %llu records, since lwp did not read them in time; lower -F", (unsigned long long)end->lost);
+        lwp_log(LWP_LOG_WARNING, "the kernel lost %llu records, since lwp did not read them in time; lower -F",
+                (unsigned long long)end->lost);
     if (end->throttled)
         lwp_log(LWP_LOG_WARNING, "the kernel throttled sampling %llu times; lower -F", (unsigned long long)end->throttled);
     lwp_closing_say(&(struct lwp_closing){.dir = dir,
@@ -106,13 +108,14 @@ static int attach_into(const struct lwp_settings *settings, struct lwp_outside *
     clock_gettime(CLOCK_REALTIME, &run.started);
     int status = lwp_run_json_write(&run, dir, "run.json", err);
     if (!status && !lwp_options_flag(settings->options, "quiet"))
-        lwp_log(LWP_LOG_NOTE, "sampling process %d%s", (int)attached->pid, settings->duration > 0 ? "" : "; Ctrl-C ends the sampling, not the process");
+        lwp_log(LWP_LOG_NOTE, "sampling process %d%s", (int)lwp_options_number(settings->options, "pid"),
+                settings->duration > 0 ? "" : "; Ctrl-C ends the sampling, not the process");
     if (!status)
         status = lwp_outside_run(outside, dir, &end, err);
     lwp_outside_free(outside); /* before the analysis: from now on the process runs as before */
     if (!status) {
         if (end.process_ended && !lwp_options_flag(settings->options, "quiet"))
-            lwp_log(LWP_LOG_NOTE, "process %d has ended", (int)attached->pid);
+            lwp_log(LWP_LOG_NOTE, "process %d has ended", (int)lwp_options_number(settings->options, "pid"));
         run.source_roots = lwp_source_roots_find(attached->program, attached->cwd);
         attach_write(&run, dir, &end);
         attach_close(settings, dir, &end);
@@ -139,9 +142,11 @@ int lwp_attach(const struct lwp_settings *settings, struct lwp_error *err)
         return err->status;
     struct attached *attached = lwp_zeroed(1, sizeof *attached);
     char pid[16];
-    attached_read(attached, wish.pid);
-    snprintf(pid, sizeof pid, "%d", (int)attached->pid);
-    char *dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(attached->program[0] ? attached->program : attached->command[0], pid);
+    pid_t living = lwp_tasks_living(wish.pid);
+    attached_read(attached, living ? living : wish.pid);
+    snprintf(pid, sizeof pid, "%d", (int)wish.pid);
+    char *dir =
+        wanted ? lwp_format("%s", wanted) : lwp_result_default(attached->program[0] ? attached->program : attached->command[0], pid);
     int status = lwp_result_create(dir, lwp_options_flag(options, "force"), err);
     if (status) {
         lwp_outside_free(outside);

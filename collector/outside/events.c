@@ -46,31 +46,30 @@ static void events_read_cpus(struct lwp_events *events)
 int lwp_events_init(struct lwp_events *events, uint64_t period_ns, bool children, struct lwp_error *err)
 {
     struct rlimit files;
-    *events = (struct lwp_events){
-        .attr = {.size = sizeof events->attr,
-                 .type = PERF_TYPE_SOFTWARE,
-                 .config = PERF_COUNT_SW_TASK_CLOCK,
-                 .sample_period = period_ns,
-                 .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
-                                PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-                 .sample_regs_user = registers,
-                 .sample_stack_user = STACK_BYTES,
-                 .disabled = 1,
-                 .exclude_kernel = 1,
-                 .exclude_hv = 1,
-                 .inherit = 1,
-                 .inherit_thread = !children,
-                 .mmap = 1,
-                 .mmap2 = 1,
-                 .mmap_data = children, /* one that has ended cannot be asked any more */
-                 .comm = 1,
-                 .comm_exec = 1,
-                 .task = 1,
-                 .sample_id_all = 1,
-                 .use_clockid = 1,
-                 .clockid = CLOCK_MONOTONIC,
-                 .watermark = 1,
-                 .wakeup_watermark = UINT32_MAX}};
+    *events = (struct lwp_events){.attr = {.size = sizeof events->attr,
+                                           .type = PERF_TYPE_SOFTWARE,
+                                           .config = PERF_COUNT_SW_TASK_CLOCK,
+                                           .sample_period = period_ns,
+                                           .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                                                          PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+                                           .sample_regs_user = registers,
+                                           .sample_stack_user = STACK_BYTES,
+                                           .disabled = 1,
+                                           .exclude_kernel = 1,
+                                           .exclude_hv = 1,
+                                           .inherit = 1,
+                                           .inherit_thread = !children,
+                                           .mmap = 1,
+                                           .mmap2 = 1,
+                                           .mmap_data = children, /* one that has ended cannot be asked any more */
+                                           .comm = 1,
+                                           .comm_exec = 1,
+                                           .task = 1,
+                                           .sample_id_all = 1,
+                                           .use_clockid = 1,
+                                           .clockid = CLOCK_MONOTONIC,
+                                           .watermark = 1,
+                                           .wakeup_watermark = UINT32_MAX}};
     events_read_cpus(events);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
@@ -106,8 +105,7 @@ static int events_refused(const struct lwp_events *events, pid_t pid, int why, s
                              "kernel.perf_event_paranoid=2, or run lwp as root",
                              events_paranoid());
     if ((why == EACCES || why == EPERM) && geteuid() != 0 && stat(path, &info) == 0)
-        return lwp_error_set(err, LWP_ERR_SYSTEM,
-                             "collect: process %d %s, and may not be sampled by you; run lwp as %s", (int)pid,
+        return lwp_error_set(err, LWP_ERR_SYSTEM, "collect: process %d %s, and may not be sampled by you; run lwp as %s", (int)pid,
                              info.st_uid == geteuid() ? "has or had more rights than you" : "belongs to another user",
                              info.st_uid == geteuid() ? "root" : "that user or as root");
     if (why == EACCES || why == EPERM || why == ENOSYS)

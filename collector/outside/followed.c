@@ -1,6 +1,7 @@
 #include "collector/outside/followed.h"
 
 #include "base/arena.h"
+#include "collector/outside/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,7 +102,8 @@ static bool mapping_is_heap(const struct lwp_mappings *mappings, const struct lw
 
 static bool mapping_is_data(struct lwp_followed *followed, const struct lwp_mapping *mapping)
 {
-    if (!mapping->read || mapping->execute || (mapping->path[0] == '[' && strncmp(mapping->path, "[heap]", 6) && strncmp(mapping->path, "[anon", 5)))
+    if (!mapping->read || mapping->execute ||
+        (mapping->path[0] == '[' && strncmp(mapping->path, "[heap]", 6) && strncmp(mapping->path, "[anon", 5)))
         return false;
     const struct lwp_remote_module *module = lwp_remote_module_at(&followed->interpreter->remote, mapping->start);
     if (module && mapping->end <= ((module->image.end + PAGE - 1) & ~(uint64_t)(PAGE - 1)))
@@ -141,8 +143,8 @@ static void put_blocks(struct lwp_followed *followed, uint64_t since, uint64_t t
         if (!mapping_is_data(followed, &mapping))
             continue;
         pieces = mapping_pieces(mappings, i, &mapping);
-        const struct lwp_followed_block key = {.start = mapping.start}, *found =
-            bsearch(&key, followed->blocks, known, sizeof key, block_order);
+        const struct lwp_followed_block key = {.start = mapping.start},
+                                        *found = bsearch(&key, followed->blocks, known, sizeof key, block_order);
         if (found && found->end == mapping.end)
             seen[found - followed->blocks] = true;
         else
@@ -222,7 +224,8 @@ static uint32_t followed_parent(pid_t pid)
 static void put_process(struct lwp_followed *followed, uint64_t time)
 {
     char path[32], command[COMMAND_BYTES];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)followed->pid);
+    pid_t living = lwp_tasks_living(followed->pid);
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)(living ? living : followed->pid));
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? read(fd, command, sizeof command - 1) : 0;
     if (fd >= 0)
@@ -357,7 +360,8 @@ void lwp_followed_thread_end(struct lwp_followed *followed, pid_t tid, uint64_t 
 
 uint64_t lwp_followed_user_ns(const struct lwp_followed *followed)
 {
-    uint64_t seen = followed->user_ns - followed->user_first_ns; /* when it was last looked at; it may have ended long before the next look */
+    uint64_t seen =
+        followed->user_ns - followed->user_first_ns; /* when it was last looked at; it may have ended long before the next look */
     return seen > followed->weight_ns ? seen : followed->weight_ns;
 }
 

@@ -15,8 +15,8 @@ struct lwp_followed_thread {
     unsigned generation; /* of its file, which is closed when too many are open */
     bool open;
     unsigned base_tries;
-    uint64_t base;       /* of FS; 0: not known */
-    uint64_t used;       /* turn of its last sample */
+    uint64_t base; /* of FS; 0: not known */
+    uint64_t used; /* turn of its last sample */
     struct lwps_writer file;
     struct lwps_paths paths;
 };
@@ -44,8 +44,8 @@ struct lwp_followed {
     uint64_t turn, refreshed_ns, refresh_took_ns;
     uint64_t samples, with_address, lost;
     uint64_t user_ns, system_ns, user_first_ns, system_first_ns; /* CPU time; when it began to be followed */
-    uint64_t weight_ns; /* of the samples */
-    bool stale; /* there may be a new library */
+    uint64_t weight_ns;                                          /* of the samples */
+    bool stale;                                                  /* there may be a new library */
 };
 
 /* Reads what is mapped and makes the files. NULL: `err` says why. `dir` is the result directory. `recorded`: what is mapped if the process

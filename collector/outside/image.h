@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 struct lwp_image {
-    uint64_t bias;         /* address - bias = the file's virtual address */
-    uint64_t start, end;   /* of the whole image in memory */
-    uint64_t unwind_table; /* address of .eh_frame_hdr; 0: none */
+    uint64_t bias;                        /* address - bias = the file's virtual address */
+    uint64_t start, end;                  /* of the whole image in memory */
+    uint64_t unwind_table;                /* address of .eh_frame_hdr; 0: none */
     uint8_t build_id[32], build_id_bytes; /* 0: none */
 };
 

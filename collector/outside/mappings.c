@@ -22,7 +22,8 @@ static bool mapping_parse(char *line, struct lwp_mapping *mapping)
     int path = 0;
     line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &mapping->start, &mapping->end, rights, &mapping->offset,
-               &path) != 4 || !path || strlen(rights) != 4)
+               &path) != 4 ||
+        !path || strlen(rights) != 4)
         return false;
     mapping->read = rights[0] == 'r';
     mapping->write = rights[1] == 'w';

@@ -10,8 +10,8 @@
 struct lwp_mapping {
     uint64_t start, end, offset; /* offset: in the file */
     bool read, write, execute, shared;
-    bool file;    /* of a file with a path; else anonymous, or a name in brackets */
-    char *path;   /* "" if anonymous */
+    bool file;  /* of a file with a path; else anonymous, or a name in brackets */
+    char *path; /* "" if anonymous */
 };
 
 /* Start from zero. Ascending addresses. */

@@ -42,7 +42,7 @@ struct lwp_outside {
     struct lwp_events events;
     struct lwp_followed **followed;
     size_t followed_count, followed_room;
-    struct lwp_map followed_index; /* pid -> followed[] */
+    struct lwp_map followed_index;         /* pid -> followed[] */
     struct lwp_recorded_mappings recorded; /* of child processes */
     const char *dir;
     struct outside_record *records;
@@ -50,8 +50,8 @@ struct lwp_outside {
     uint8_t *bytes;
     size_t byte_count, byte_room;
     int signals, process; /* descriptors: of signals to lwp, and of the process's end */
-    int wait_ms; /* between looks into the rings */
-    uint64_t cost_ns; /* of a sample, for the thread that is sampled */
+    int wait_ms;          /* between looks into the rings */
+    uint64_t cost_ns;     /* of a sample, for the thread that is sampled */
     struct {
         uint64_t own_ns, samples, cpu_ns, time;
     } review; /* what it was when the period was last reviewed */
@@ -105,7 +105,8 @@ static int open_all(struct lwp_outside *outside, struct lwp_error *err)
 
 static uint64_t outside_period(const struct lwp_outside_wish *wish, uint64_t cost_ns)
 {
-    double most = wish->max_overhead / 100 * 1e9 / (double)(cost_ns + look_ns), frequency = wish->frequency > 0 ? wish->frequency : FREQUENCY_FIRST;
+    double most = wish->max_overhead / 100 * 1e9 / (double)(cost_ns + look_ns),
+           frequency = wish->frequency > 0 ? wish->frequency : FREQUENCY_FIRST;
     frequency = frequency < most ? frequency : most;
     return (uint64_t)(1e9 / frequency) | 3; /* not round: programs have rhythms, too */
 }
@@ -333,7 +334,9 @@ static void records_read(struct lwp_outside *outside)
             continue;
         memcpy(&pid, bytes, sizeof pid);
         switch (header.type) {
-        case PERF_RECORD_SAMPLE: on_sample(outside, &header, bytes); break;
+        case PERF_RECORD_SAMPLE:
+            on_sample(outside, &header, bytes);
+            break;
         case PERF_RECORD_LOST:
             memcpy(&lost, bytes + 8, sizeof lost);
             outside->lost += lost;
@@ -342,7 +345,9 @@ static void records_read(struct lwp_outside *outside)
             memcpy(&lost, bytes, sizeof lost);
             outside->lost += lost;
             break;
-        case PERF_RECORD_THROTTLE: outside->throttled++; break;
+        case PERF_RECORD_THROTTLE:
+            outside->throttled++;
+            break;
         case PERF_RECORD_EXIT:
             if (header.size >= sizeof header + sizeof(struct task_record))
                 on_exit_record(outside, bytes);
@@ -351,12 +356,15 @@ static void records_read(struct lwp_outside *outside)
             if (header.size >= sizeof header + sizeof(struct task_record))
                 on_fork_record(outside, bytes);
             break;
-        case PERF_RECORD_MMAP2: on_mapping_record(outside, bytes, header.size - sizeof header); break;
+        case PERF_RECORD_MMAP2:
+            on_mapping_record(outside, bytes, header.size - sizeof header);
+            break;
         case PERF_RECORD_COMM:
             if (header.misc & PERF_RECORD_MISC_COMM_EXEC)
                 on_exec_record(outside, (pid_t)pid, outside->records[i].time);
             break;
-        default: break;
+        default:
+            break;
         }
     }
 }
@@ -446,13 +454,16 @@ static void outside_say(struct lwp_outside *outside, struct lwp_followed *follow
     char text[512];
     if (!followed)
         return;
-    lwp_followed_note(followed, "Sampled from outside, without lwp's library in the program: where heap blocks were allocated is not known, nor "
-                                "are redundancy, sharing and communication.");
+    lwp_followed_note(followed,
+                      "Sampled from outside, without lwp's library in the program: where heap blocks were allocated is not known, nor "
+                      "are redundancy, sharing and communication.");
     if (followed->interpreter->remote.unreadable)
-        lwp_followed_note(followed, "The process's memory could not be read (ptrace is restricted, see kernel.yama.ptrace_scope): thread-local "
-                                    "variables are not known.");
+        lwp_followed_note(followed,
+                          "The process's memory could not be read (ptrace is restricted, see kernel.yama.ptrace_scope): thread-local "
+                          "variables are not known.");
     if (outside->lost) {
-        snprintf(text, sizeof text, "The kernel lost %llu records, since lwp did not read them in time: lower -F.", (unsigned long long)outside->lost);
+        snprintf(text, sizeof text, "The kernel lost %llu records, since lwp did not read them in time: lower -F.",
+                 (unsigned long long)outside->lost);
         lwp_followed_note(followed, text);
     }
     if (outside->throttled) {

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "collector/outside/function_symbols.h"
+#include "collector/outside/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -158,7 +159,13 @@ static void remote_add_module(struct lwp_remote *remote, const struct lwp_mappin
 
 bool lwp_remote_refresh(struct lwp_remote *remote, const struct lwp_mappings *recorded)
 {
-    if (!lwp_mappings_read(&remote->mappings, remote->pid)) {
+    bool read = lwp_mappings_read(&remote->mappings, remote->pid);
+    pid_t living = read ? 0 : lwp_tasks_living(remote->pid);
+    if (living && living != remote->pid) {
+        remote->pid = living;
+        read = lwp_mappings_read(&remote->mappings, remote->pid);
+    }
+    if (!read) {
         if (remote->mappings.count || !recorded)
             return false;
         lwp_mappings_copy(&remote->mappings, recorded);
@@ -290,8 +297,8 @@ static void *remote_memory(size_t bytes)
 
 void lwp_remote_init(struct lwp_remote *remote, pid_t pid)
 {
-    *remote = (struct lwp_remote){
-        .program = {.code = remote_code, .read = remote_read, .bounds = remote_bounds, .memory = remote_memory}, .pid = pid};
+    *remote = (struct lwp_remote){.program = {.code = remote_code, .read = remote_read, .bounds = remote_bounds, .memory = remote_memory},
+                                  .pid = pid};
 }
 
 void lwp_remote_fini(struct lwp_remote *remote)

@@ -16,9 +16,9 @@ struct lwp_function_symbols;
 
 struct lwp_remote_module {
     struct lwp_image image;
-    char *path;   /* as the process sees it */
-    bool elf;     /* the file was found and is one */
-    bool gone;    /* unmapped */
+    char *path;                             /* as the process sees it */
+    bool elf;                               /* the file was found and is one */
+    bool gone;                              /* unmapped */
     struct lwp_function_symbols *functions; /* of a file without unwind table; read when first needed */
     bool functions_read;
 };
@@ -27,9 +27,9 @@ enum { LWP_REMOTE_PAGE = 4096 };
 
 struct lwp_remote {
     struct lwp_program program; /* the first member: what is followed in collector/code */
-    pid_t pid;
-    bool unreadable; /* its memory; its files are */
-    bool past;       /* it ran some time, perhaps elsewhere: only its files are there */
+    pid_t pid;                  /* its first thread, or another one when that has ended */
+    bool unreadable;            /* its memory; its files are */
+    bool past;                  /* it ran some time, perhaps elsewhere: only its files are there */
     struct lwp_mappings mappings;
     struct lwp_remote_module *modules;
     size_t module_count, module_room;

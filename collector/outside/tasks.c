@@ -66,6 +66,21 @@ void lwp_tasks_processes(struct lwp_tasks *processes, pid_t pid, bool children)
         tasks_add_children(processes, processes->items[i]);
 }
 
+pid_t lwp_tasks_living(pid_t pid)
+{
+    struct lwp_tasks threads = {0};
+    pid_t living = 0;
+    lwp_tasks_of_process(&threads, pid);
+    for (size_t i = 0; i < threads.count && !living; i++) {
+        char path[64], program[8];
+        snprintf(path, sizeof path, "/proc/%d/task/%d/exe", (int)pid, (int)threads.items[i]);
+        if (readlink(path, program, sizeof program) > 0)
+            living = threads.items[i];
+    }
+    lwp_tasks_free(&threads);
+    return living;
+}
+
 static pid_t task_process(pid_t tid)
 {
     char path[32], line[256];
@@ -89,10 +104,12 @@ int lwp_tasks_check(pid_t *pid, struct lwp_error *err)
     *pid = process;
     if (process == getpid())
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: process %d is lwp itself", (int)process);
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)process);
+    pid_t living = lwp_tasks_living(process);
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)(living ? living : process));
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: process %d has no program: it has ended, or is a thread of the kernel", (int)process);
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: process %d has no program: it has ended, or is a thread of the kernel",
+                             (int)process);
     ssize_t got = fd >= 0 ? read(fd, head, sizeof head) : 0;
     if (fd >= 0)
         close(fd);

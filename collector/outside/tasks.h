@@ -22,7 +22,11 @@ bool lwp_tasks_of_process(struct lwp_tasks *tasks, pid_t pid);
 /* Adds the process and, with `children`, its descendants. */
 void lwp_tasks_processes(struct lwp_tasks *processes, pid_t pid, bool children);
 
-/* Whether it is a 64-bit process that can be looked at; else the error says what is in the way. A thread's number stands for its process. */
+/* A thread that still has the process's memory: the first one may have ended before the others. 0: there is none. */
+pid_t lwp_tasks_living(pid_t pid);
+
+/* Whether it is a 64-bit process that can be looked at; else the error says what is in the way. A thread's number stands for its process.
+ */
 int lwp_tasks_check(pid_t *pid, struct lwp_error *err);
 
 #endif

@@ -18,12 +18,12 @@ enum saved { SAVED_SAME, SAVED_AT, SAVED_UNKNOWN };
 /* What the table says of one instruction. */
 struct unwind_rule {
     bool known, outermost, signal;
-    bool by_pointer; /* there is no table */
+    bool by_pointer;            /* there is no table */
     const Dwarf_Op *expression; /* of the CFA; NULL: cfa_register + cfa_offset */
     uint8_t expression_count, cfa_register;
     int64_t cfa_offset;
     struct {
-        uint8_t saved; /* enum saved */
+        uint8_t saved;  /* enum saved */
         int32_t offset; /* from the CFA */
     } registers[REGISTERS];
 };
@@ -201,7 +201,10 @@ static bool frame_evaluate(const struct lwp_unwinder *unwinder, const struct unw
             stack[depth - 1] += operation->number;
         } else if (depth >= 2 && (atom == DW_OP_plus || atom == DW_OP_and || atom == DW_OP_shl || atom == DW_OP_ge)) {
             uint64_t b = stack[--depth], a = stack[depth - 1];
-            stack[depth - 1] = atom == DW_OP_plus ? a + b : atom == DW_OP_and ? a & b : atom == DW_OP_shl ? a << (b & 63) : (int64_t)a >= (int64_t)b;
+            stack[depth - 1] = atom == DW_OP_plus  ? a + b
+                               : atom == DW_OP_and ? a & b
+                               : atom == DW_OP_shl ? a << (b & 63)
+                                                   : (int64_t)a >= (int64_t)b;
         } else {
             return false;
         }
@@ -253,7 +256,8 @@ static bool frame_step(struct lwp_unwinder *unwinder, const struct unwind_rule *
     return true;
 }
 
-void lwp_unwinder_frames(struct lwp_unwinder *unwinder, uint64_t ip, const struct lwp_registers *registers, struct lwp_remote_frames *frames)
+void lwp_unwinder_frames(struct lwp_unwinder *unwinder, uint64_t ip, const struct lwp_registers *registers,
+                         struct lwp_remote_frames *frames)
 {
     static const uint8_t number_of[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}; /* of rax, rcx, rdx, ... */
     struct unwind_state state = {.known = 1u << RETURN};

@@ -9,7 +9,7 @@ enum { LWP_REMOTE_FRAMES = 64 };
 
 struct lwp_remote_frames {
     uint64_t sp;
-    unsigned count;                        /* callers */
+    unsigned count;                       /* callers */
     uint64_t ips[LWP_REMOTE_FRAMES + 1];  /* ips[0]: interrupted; then return addresses, innermost first */
     uint64_t cfas[LWP_REMOTE_FRAMES + 1]; /* of the function that ips[i] lies in; known below `count` */
 };
@@ -24,6 +24,7 @@ void lwp_unwinder_free(struct lwp_unwinder *unwinder);
 void lwp_unwinder_forget(struct lwp_unwinder *unwinder);
 
 /* Ends where the saved stack does, or what a function does with it is not known. */
-void lwp_unwinder_frames(struct lwp_unwinder *unwinder, uint64_t ip, const struct lwp_registers *registers, struct lwp_remote_frames *frames);
+void lwp_unwinder_frames(struct lwp_unwinder *unwinder, uint64_t ip, const struct lwp_registers *registers,
+                         struct lwp_remote_frames *frames);
 
 #endif

@@ -305,9 +305,12 @@ static void test_frames(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sample_with_registers), cmocka_unit_test(test_mappings_put),
-                                       cmocka_unit_test(test_recorded),              cmocka_unit_test(test_settled),
-                                       cmocka_unit_test(test_functions),             cmocka_unit_test(test_thread_base),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sample_with_registers),
+                                       cmocka_unit_test(test_mappings_put),
+                                       cmocka_unit_test(test_recorded),
+                                       cmocka_unit_test(test_settled),
+                                       cmocka_unit_test(test_functions),
+                                       cmocka_unit_test(test_thread_base),
                                        cmocka_unit_test(test_frames)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
