@@ -70,14 +70,17 @@ P
 done
 
 # SIGTERM to lwp ends the sampling, not the process; nothing is left in it.
-./attached 0.8 > answers &
+./attached 0.3 4 > answers &
 process=$!
-sleep 0.3
+sleep 0.2
+kill -STOP $process # so that it is there, however long that takes on a busy machine
 ls /proc/$process/fd > files
 grep -E '^Sig(Blk|Ign|Cgt)' /proc/$process/status > signals
 "$LWP" collect --no-analyze -q -o detached -p $process 2> err &
 collector=$!
 until [ -e detached/p$process/process.lwps ]; do kill -0 $collector || { cat err; exit 1; }; sleep 0.01; done
+kill -CONT $process
+sleep 0.1
 kill -TERM $collector
 wait $collector || { fail "SIGTERM"; cat err; }
 ls /proc/$process/fd | diff files - || fail "descriptors"
