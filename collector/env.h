@@ -19,6 +19,7 @@
 #define LWP_ENV_DETECT "LWP_DETECT"                 /* enum lwp_detect, a mask as a number; unset: everything */
 #define LWP_ENV_DEBUG "LWP_DEBUG"                   /* "1": say on stderr what goes wrong */
 #define LWP_ENV_FILTERS "LWP_FILTERS"               /* system call filters (seccomp) that lwp collect itself runs under; unset: none */
+#define LWP_ENV_COSTS "LWP_COSTS"                   /* what the first process has measured of stops (stop_cost.c), for those that it executes */
 #define LWP_ENV_FIRST "LWP_FIRST"                   /* set by the library when children are not followed: the pid that is */
 
 enum { LWP_STACK_LEAST = 64 << 10 }; /* RLIMIT_STACK with which the loader can preload a library */

@@ -43,6 +43,37 @@ void *lwp_own_memory(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* ---- what each thread needs for its beginning and end ---- */
+
+enum { SMALLS = 512 };
+static struct {
+    _Alignas(LWP_OWN_SMALL) uint8_t room[SMALLS][LWP_OWN_SMALL];
+    uint8_t used[SMALLS];
+} smalls;
+
+void *lwp_own_small(void)
+{
+    static unsigned next;
+    unsigned from = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < SMALLS; i++) {
+        unsigned at = (from + i) % SMALLS;
+        if (!__atomic_exchange_n(&smalls.used[at], 1, __ATOMIC_ACQUIRE))
+            return memset(smalls.room[at], 0, LWP_OWN_SMALL);
+    }
+    return lwp_own_memory(LWP_OWN_SMALL);
+}
+
+void lwp_own_small_free(void *small)
+{
+    uint64_t at = ((uint64_t)small - (uint64_t)smalls.room) / LWP_OWN_SMALL;
+    if (at < SMALLS)
+        __atomic_store_n(&smalls.used[at], 0, __ATOMIC_RELEASE);
+    else
+        lwp_own_unmap(small, LWP_OWN_SMALL);
+}
+
+/* ---- reading what may not be there ---- */
+
 /* The kernel reads the mask before it finds that there is no such way to change masks. */
 static bool own_readable(uint64_t word)
 {

@@ -9,6 +9,11 @@
 /* Zeroes, touched lazily. NULL: none left. Given back by munmap. */
 void *lwp_own_memory(size_t bytes);
 
+/* At most LWP_OWN_SMALL zeroes, mostly without a system call. Given back by lwp_own_small_free. */
+enum { LWP_OWN_SMALL = 64 };
+void *lwp_own_small(void);
+void lwp_own_small_free(void *small);
+
 /* As mmap. imports.c has every mmap that lwp and its libraries call be this one. */
 void *lwp_own_map(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
 

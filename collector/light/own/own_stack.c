@@ -103,7 +103,10 @@ void lwp_own_stack_end(void)
     if (!stack)
         return;
     int saved = errno;
-    if (stack_set(&stack->theirs, NULL) == 0) {
+    stack_t theirs = stack->theirs;
+    if (!theirs.ss_size)
+        theirs.ss_flags = SS_DISABLE;
+    if (stack_set(&theirs, NULL) == 0) {
         lwp_own_stack_self = NULL;
         stack->tid = 0;
         __atomic_store_n(&stack->used, 0, __ATOMIC_RELEASE);

@@ -136,6 +136,8 @@ bool lwp_shared_has(uint64_t address)
     return shared_too_many;
 }
 
+uint64_t lwp_main_stack_high;
+
 /* "7f00-7f01 rw-s ..." */
 static void shared_line(const char *line)
 {
@@ -143,6 +145,8 @@ static void shared_line(const char *line)
     uint64_t low = strtoull(line, &end, 16), high = *end == '-' ? strtoull(end + 1, &end, 16) : 0;
     if (high > low && strlen(end) > 4 && end[4] == 's')
         lwp_shared_add(low, high - low);
+    if (high > low && strstr(end, "[stack]"))
+        lwp_main_stack_high = high;
 }
 
 void lwp_shared_start(void)

@@ -44,5 +44,6 @@ bool lwp_shared_has(uint64_t address);
 void lwp_shared_all(void); /* everything is, from now on */
 uint64_t lwp_shared_from(uint64_t address); /* bytes of the piece that begins there, 0: none does */
 void lwp_shared_start(void); /* what is mapped already */
+extern uint64_t lwp_main_stack_high; /* where the first thread's stack was found to end then; 0: not known */
 
 #endif

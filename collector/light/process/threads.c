@@ -9,6 +9,7 @@
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
+#include "collector/light/own/watched_memory.h"
 #include "collector/light/process/signals.h"
 #include "collector/light/sampling/sampler.h"
 
@@ -17,8 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -30,8 +31,15 @@ static struct {
 
 static void threads_stack(struct lwp_thread *thread, bool own)
 {
+    enum { MAIN_MOST = 1 << 30 };
     if (!own)
         return;
+    struct rlimit limit;
+    if (thread->tid == getpid() && lwp_main_stack_high && getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < MAIN_MOST) {
+        thread->stack_high = lwp_main_stack_high;
+        thread->stack_low = lwp_main_stack_high - limit.rlim_cur;
+        return;
+    }
     pthread_attr_t attributes;
     void *low;
     size_t size;
@@ -233,12 +241,13 @@ struct thread_start {
     void *argument;
     bool blocked; /* whether its maker believes that our signal is */
 };
+_Static_assert(sizeof(struct thread_start) <= LWP_OWN_SMALL, "");
 
 /* NULL: the thread is made without us. */
 static struct thread_start *threads_prepare(void *run, void *argument)
 {
     lwp_own_files_alone(false);
-    struct thread_start *start = lwp_process.active ? lwp_own_memory(sizeof *start) : NULL;
+    struct thread_start *start = lwp_process.active ? lwp_own_small() : NULL;
     if (start)
         *start = (struct thread_start){run, argument, lwp_signals_blocked()};
     return start;
@@ -248,7 +257,7 @@ static struct thread_start *threads_prepare(void *run, void *argument)
 static struct thread_start threads_begin(void *given)
 {
     const struct thread_start start = *(struct thread_start *)given;
-    munmap(given, sizeof start);
+    lwp_own_small_free(given);
     lwp_signals_inherit(start.blocked);
     if (lwp_process.active)
         threads_start_self();
@@ -272,7 +281,7 @@ LWP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
     struct thread_start *start = threads_prepare((void *)run, argument);
     int status = LWP_REAL(pthread_create)(thread, attributes, start ? threads_run : run, start ? start : argument);
     if (status && start)
-        munmap(start, sizeof *start);
+        lwp_own_small_free(start);
     return status;
 }
 
@@ -281,6 +290,6 @@ LWP_EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
     struct thread_start *start = threads_prepare((void *)run, argument);
     int status = LWP_REAL(thrd_create)(thread, start ? threads_run_c11 : run, start ? start : argument);
     if (status != thrd_success && start)
-        munmap(start, sizeof *start);
+        lwp_own_small_free(start);
     return status;
 }

@@ -1,6 +1,7 @@
 /* The handler of all the sampler's signals: a tick of the timer or the hardware is a sample, a stop by a debug register decides a watch
  * or completes a sample. It must find the program as it was: only system calls, no locks, and errno is kept. */
 #define _GNU_SOURCE
+#include "collector/light/code/own_program.h"
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/perf_signal.h"
 #include "collector/light/own/process.h"
@@ -43,6 +44,8 @@ static bool interrupt_look(const struct lwp_interrupt *interrupt, void (*run)(co
     struct lwp_thread *self = interrupt->self;
     struct lwp_sampler *sampler = interrupt->sampler;
     if (self->busy > 1 || lwp_is_ours((const void *)lwp_interrupt_ip(interrupt)))
+        return false;
+    if (!sampler->cache && !(sampler->cache = lwp_code_cache_new(&lwp_own_program))) /* at a thread's first sample: many end before */
         return false;
     self->calls = lwp_debug.sees_kernel ? 0 : lwp_counted_calls;
     interrupt_on_own_stack(interrupt, run);

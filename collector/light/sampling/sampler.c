@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "collector/light/sampling/sampler.h"
 
-#include "collector/light/code/own_program.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
 #include "collector/light/sampling/debugger.h"
@@ -11,7 +10,9 @@
 #include "collector/light/sampling/sample.h"
 #include "collector/light/watch/system_calls.h"
 
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000 };
@@ -26,13 +27,27 @@ int lwp_sampler_signal(void)
     return lwp_sampling.kind ? lwp_timer_signal(lwp_sampling.kind) : 0;
 }
 
+/* To look costs 50 us, more than the rest of a short thread. */
+static bool sampler_is_debugged(void)
+{
+    enum { OFTEN_NS = 100000000 };
+    static uint64_t looked;
+    uint64_t now = lwp_clock(CLOCK_MONOTONIC);
+    if (now - __atomic_load_n(&looked, __ATOMIC_RELAXED) < OFTEN_NS)
+        return false;
+    bool here = lwp_debugger_is_here();
+    if (!here)
+        __atomic_store_n(&looked, now, __ATOMIC_RELAXED);
+    return here;
+}
+
 bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, unsigned note_bytes)
 {
     note[0] = '\0';
     lwp_sampling.options = *options;
     if (!lwp_insn_init())
         snprintf(note, note_bytes, "libZydis could not be loaded: samples carry no addresses");
-    if (lwp_debugger_is_here()) {
+    if (sampler_is_debugged()) {
         snprintf(note, note_bytes, "a debugger runs this process: nothing was sampled");
         return false;
     }
@@ -59,21 +74,45 @@ void lwp_sampler_refuse(void)
     __atomic_fetch_add(&lwp_sampling.refused, 1, __ATOMIC_RELAXED);
 }
 
+/* Those of threads that have ended, for the next ones. */
+enum { SAMPLERS = 16 };
+static struct lwp_sampler *samplers[SAMPLERS];
+
+static struct lwp_sampler *sampler_take(void)
+{
+    for (unsigned i = 0; i < SAMPLERS; i++) {
+        struct lwp_sampler *sampler = __atomic_exchange_n(&samplers[i], NULL, __ATOMIC_ACQUIRE);
+        if (sampler)
+            return memset(sampler, 0, offsetof(struct lwp_sampler, stack));
+    }
+    return lwp_own_memory(sizeof(struct lwp_sampler));
+}
+
+static void sampler_give(struct lwp_sampler *sampler)
+{
+    for (unsigned i = 0; i < SAMPLERS; i++) {
+        struct lwp_sampler *none = NULL;
+        if (__atomic_compare_exchange_n(&samplers[i], &none, sampler, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            return;
+    }
+    munmap(sampler, sizeof *sampler);
+}
+
 static void sampler_release(struct lwp_thread *self)
 {
     struct lwp_sampler *sampler = self->sampler;
     self->sampler = NULL; /* a signal still on its way finds nothing to do */
-    lwp_code_cache_free(sampler->cache);
-    munmap(sampler, sizeof *sampler);
+    if (sampler->cache)
+        lwp_code_cache_free(sampler->cache);
+    sampler_give(sampler);
 }
 
 bool lwp_sampler_attach(struct lwp_thread *self)
 {
     const struct lwp_sampler_options *options = &lwp_sampling.options;
-    struct lwp_sampler *sampler = lwp_debugger_is_here() ? NULL : lwp_own_memory(sizeof *sampler);
+    struct lwp_sampler *sampler = sampler_is_debugged() ? NULL : sampler_take();
     if (!sampler)
         return false;
-    sampler->cache = lwp_code_cache_new(&lwp_own_program);
     double frequency = options->frequency > 0 ? options->frequency : options->all ? FREQUENCY_MOST : FREQUENCY_FIRST;
     unsigned before = __atomic_fetch_add(&lwp_sampling.started, 1, __ATOMIC_RELAXED);
     uint8_t verdicts = lwp_sampling.kind == LWP_TIMER_SIGTRAP ? options->verdicts : 0;
@@ -82,9 +121,9 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     self->random ^= (uint32_t)self->tid * 2654435761u;
     lwp_rate_begin(self, sampler, frequency, before);
     self->sampler = sampler;
-    if (sampler->cache && lwp_sampling.hardware)
+    if (lwp_sampling.hardware)
         sampler->pmu = lwp_pmu_start(self->tid);
-    else if (sampler->cache)
+    else
         sampler->timer = lwp_timer_start(lwp_sampling.kind, self->tid, sampler->next_ns);
     if (sampler->timer || sampler->pmu)
         return true;

@@ -10,11 +10,14 @@
 #define _GNU_SOURCE
 #include "collector/light/sampling/stop_cost.h"
 
+#include "collector/env.h"
 #include "collector/light/own/process.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/sampling.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -94,6 +97,26 @@ static uint64_t cost_time(void (*work)(char *to, const char *from))
     return COST_LEAST(TIMES, __rdtsc(), work(to, from));
 }
 
+/* What another process of the same run has measured. */
+static bool cost_read(struct lwp_stop_costs *costs)
+{
+    const char *text = getenv(LWP_ENV_COSTS);
+    unsigned long long trap, call, switching;
+    int strings, stores;
+    if (!text || sscanf(text, "%llu,%llu,%llu,%d,%d", &trap, &call, &switching, &strings, &stores) != 5)
+        return false;
+    *costs = (struct lwp_stop_costs){.trap_ns = trap, .switch_ns = switching, .call_ticks = call, .strings = strings != 0, .stores = stores != 0};
+    return true;
+}
+
+static void cost_tell(const struct lwp_stop_costs *costs)
+{
+    char text[100];
+    snprintf(text, sizeof text, "%llu,%llu,%llu,%d,%d", (unsigned long long)costs->trap_ns, (unsigned long long)costs->call_ticks,
+             (unsigned long long)costs->switch_ns, costs->strings, costs->stores);
+    setenv(LWP_ENV_COSTS, text, 1);
+}
+
 void lwp_stop_cost_measure(void)
 {
     enum { TIMES = 10 };
@@ -102,6 +125,8 @@ void lwp_stop_cost_measure(void)
     struct lwp_debug_registers registers = {0};
     struct sigaction quick = {.sa_handler = cost_handler}, before;
     sigset_t mask;
+    if (cost_read(costs))
+        return;
     if (lwp_debugger_is_here() || sigprocmask(SIG_BLOCK, NULL, &mask) || sigismember(&mask, SIGTRAP) ||
         sigaction(SIGTRAP, &quick, &before))
         return;
@@ -119,6 +144,7 @@ void lwp_stop_cost_measure(void)
     costs->call_ticks = COST_LEAST(TIMES, __rdtsc(), lwp_clock(CLOCK_THREAD_CPUTIME_ID));
     cost_measure_switch();
     sigaction(SIGTRAP, &before, NULL);
+    cost_tell(costs);
 }
 
 uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind)

@@ -25,6 +25,8 @@ struct lwp_timer {
     bool has_posix; /* for the suspension of perf's clock */
 };
 
+_Static_assert(sizeof(struct lwp_timer) <= LWP_OWN_SMALL, "");
+
 int lwp_timer_signal(enum lwp_timer_kind kind)
 {
     return kind == LWP_TIMER_SIGTRAP ? SIGTRAP : SIGRTMAX - 5;
@@ -112,7 +114,7 @@ static bool timer_start_posix(struct lwp_timer *timer, pid_t tid)
 
 struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
 {
-    struct lwp_timer *timer = lwp_own_memory(sizeof *timer);
+    struct lwp_timer *timer = lwp_own_small();
     if (!timer)
         return NULL;
     *timer = (struct lwp_timer){.kind = kind, .fd = -1, .period_ns = period_ns};
@@ -120,7 +122,7 @@ struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t 
                                            : timer_start_perf(timer, tid);
     if (started)
         return timer;
-    munmap(timer, sizeof *timer);
+    lwp_own_small_free(timer);
     return NULL;
 }
 
@@ -204,7 +206,7 @@ void lwp_timer_stop(struct lwp_timer *timer)
     if (timer->kind != LWP_TIMER_POSIX && ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
         close(timer->fd); /* only when it still is ours: the ioctl fails on the program's own files */
     timer_unmap_page(timer);
-    munmap(timer, sizeof *timer);
+    lwp_own_small_free(timer);
 }
 
 void lwp_timer_forget(struct lwp_timer *timer)
@@ -212,7 +214,7 @@ void lwp_timer_forget(struct lwp_timer *timer)
     uint64_t id;
     if (timer->kind != LWP_TIMER_POSIX && ioctl(timer->fd, PERF_EVENT_IOC_ID, &id) == 0)
         close(timer->fd); /* still ours */
-    munmap(timer, sizeof *timer); /* the event's page is not copied to a child */
+    lwp_own_small_free(timer); /* the event's page is not copied to a child */
 }
 
 enum lwp_timer_kind lwp_timer_probe(const char *forced)
