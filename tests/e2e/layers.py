@@ -51,6 +51,7 @@ collector/exact/detect/registers collector/exact/detect/values collector/exact/d
 collector/exact
 collector/machine
 collector/outside
+collector/keep
 collector/launch
 collector/import
 """.splitlines() if line]

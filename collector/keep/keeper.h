@@ -1,6 +1,6 @@
 /* Takes what processes record (format/spool.h) and writes it to their files, while they run and after they have ended. */
-#ifndef LWP_LAUNCH_KEEPER_H
-#define LWP_LAUNCH_KEEPER_H
+#ifndef LWP_COLLECTOR_KEEP_KEEPER_H
+#define LWP_COLLECTOR_KEEP_KEEPER_H
 
 #include "base/error.h"
 
