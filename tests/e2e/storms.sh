@@ -1,6 +1,6 @@
 #!/bin/bash
 # Thousands of short threads and hundreds of children run as they do without lwp and leave no files open. Where file descriptors
-# are few they stay the program's: threads are not sampled, and the result says how many.
+# are few they stay the program's: threads are sampled without.
 set -u
 cd "$TMP" || exit 1
 ${CC:-cc} -std=gnu11 -O1 -g -pthread -o storms "$SRC/tests/programs/storms.c" || exit 1
@@ -17,7 +17,5 @@ check many 1000 8 40 30
 [ "$(ls many | grep -c '^p[0-9]')" = 41 ] || { echo "FAILED: $(ls many | grep -c '^p[0-9]') processes of 41"; failed=1; }
 ulimit -S -n 64
 check few 200 100 3 1000 # files: as many as there are
-for file in few/p*/process.lwps; do "$LWP" dump "$file"; done | grep -q '^note [0-9]* threads could not be sampled' ||
-    { echo "FAILED: nothing says that threads were not sampled"; failed=1; }
 for file in few/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -q '^sample' || { echo "FAILED: no thread was sampled"; failed=1; }
 exit $failed

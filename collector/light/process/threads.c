@@ -64,11 +64,6 @@ static void threads_name(pid_t tid, bool own, char *name, size_t room)
 
 static struct lwp_thread *threads_new(pid_t tid, bool own)
 {
-    /* many threads that begin at once would take the program's numbers for a moment */
-    if (tid != getpid() && !lwp_own_files_room()) {
-        lwp_sampler_refuse();
-        return NULL;
-    }
     if (lwp_confinement_came())
         return NULL;
     /* made by a bare clone: its signals would be handled on whatever stack it is on */

@@ -21,6 +21,7 @@ struct lwp_timer {
     int fd;
     uint64_t period_ns; /* as it was wanted last */
     void *page; /* of the event: keeps it alive when the program closes all files it does not know */
+    int signal;
     timer_t posix;
     bool has_posix; /* for the suspension of perf's clock */
 };
@@ -69,10 +70,8 @@ static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
     if (low < 0)
         return -1;
     int fd = lwp_own_files_raise(low);
-    if (fd < 0 && tid == getpid())
-        return low;
     if (fd < 0)
-        close(low); /* the low numbers are the program's: its first thread alone is sampled for one of them */
+        close(low); /* the low numbers are the program's */
     return fd;
 }
 
@@ -98,7 +97,7 @@ static bool timer_create_posix(struct lwp_timer *timer, pid_t tid)
 {
     enum { THREAD_CPU_CLOCK = 6 }; /* the kernel's encoding of another thread's CPU clock */
     clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | THREAD_CPU_CLOCK);
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = lwp_timer_signal(timer->kind)};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = timer->signal};
     event.sigev_value.sival_int = LWP_TIMER_DATA;
     event._sigev_un._tid = tid;
     return timer_create(clock, &event, &timer->posix) == 0;
@@ -117,9 +116,10 @@ struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t 
     struct lwp_timer *timer = lwp_own_small();
     if (!timer)
         return NULL;
-    *timer = (struct lwp_timer){.kind = kind, .fd = -1, .period_ns = period_ns};
-    bool started = kind == LWP_TIMER_POSIX ? timer_start_posix(timer, tid)
-                                           : timer_start_perf(timer, tid);
+    *timer = (struct lwp_timer){.kind = kind, .fd = -1, .period_ns = period_ns, .signal = lwp_timer_signal(kind)};
+    if (kind != LWP_TIMER_POSIX && !lwp_own_files_room())
+        timer->kind = LWP_TIMER_POSIX; /* which needs no file, and sends the same signal */
+    bool started = timer->kind == LWP_TIMER_POSIX ? timer_start_posix(timer, tid) : timer_start_perf(timer, tid);
     if (started)
         return timer;
     lwp_own_small_free(timer);
