@@ -254,6 +254,9 @@ static __attribute__((noinline, no_sanitize("address"))) int path_take(int depth
     getcontext(&here);
     for (int i = 0; i < 16; i++)
         registers.value[i] = (uint64_t)here.uc_mcontext.gregs[register_of[i]];
+    const struct lwp_mapping *stack = lwp_mappings_at(&remote.mappings, registers.value[4]);
+    if (stack->end - registers.value[4] < path.stack_bytes)
+        path.stack_bytes = stack->end - registers.value[4];
     for (size_t i = 0; i < path.stack_bytes; i++) /* ASan forbids memcpy() here */
         path.stack[i] = ((const volatile uint8_t *)registers.value[4])[i];
     remote.stack = path.stack;
@@ -280,26 +283,34 @@ static int path_compare(const void *a, const void *b)
     return 0;
 }
 
+static void path_check(void)
+{
+    int skip = 0; /* frames of a sanitizer's own backtrace() */
+    while (skip < 3 && (uint64_t)path.truth[skip + 1] != path.frames.ips[1])
+        skip++;
+    for (int i = 1; i <= (int)path.frames.count && i + skip < path.count; i++)
+        assert_ptr_equal(path.frames.ips[i], path.truth[i + skip]);
+}
+
 /* Through qsort() of the C library, against its own backtrace(). */
 static void test_frames(void **state)
 {
     (void)state;
     int numbers[4] = {4, 3, 2, 1};
     path.unwinder = lwp_unwinder_new(&remote);
-    path.stack_bytes = 6000;
+    path.stack_bytes = sizeof path.stack;
     qsort(numbers, 4, sizeof *numbers, path_compare);
     assert_in_range(path.frames.count, 14, 63);
-    for (unsigned i = 1; i <= path.frames.count && (int)i < path.count; i++)
-        assert_ptr_equal(path.frames.ips[i], path.truth[i]);
+    path_check();
     for (unsigned i = 1; i < path.frames.count; i++)
         assert_true(path.frames.cfas[i] > path.frames.cfas[i - 1]);
     unsigned all = path.frames.count;
     path.frames.count = 0;
-    path.stack_bytes = 2500; /* ends where the saved stack does */
+    path.stack_bytes = path.frames.cfas[5] - path.frames.sp; /* ends where the saved stack does */
     qsort(numbers, 4, sizeof *numbers, path_compare);
-    assert_in_range(path.frames.count, 1, all - 1);
-    for (unsigned i = 1; i <= path.frames.count; i++)
-        assert_ptr_equal(path.frames.ips[i], path.truth[i]);
+    assert_in_range(path.frames.count, 5, 7); /* frames are not of the same size in both calls, by some alignment */
+    assert_true(path.frames.count < all);
+    path_check();
     lwp_unwinder_free(path.unwinder);
 }
 
