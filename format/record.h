@@ -191,7 +191,8 @@ enum lwps_verdict {
     /* of struct lwps_pair only: */
     LWPS_VERDICT_COMPUTATION = 1 << 4, /* second computes what first has computed */
     LWPS_VERDICT_REGISTER = 1 << 5,    /* second writes to a register what first has left there */
-    LWPS_VERDICT_SPATIAL = 1 << 6,     /* elements beside each other have one value; first and second: who stored them last */
+    LWPS_VERDICT_SPATIAL = 1 << 6,     /* elements of an array have one value; first and second: who stored them last, or asked; times: of
+                                          elements that equal the one before, again: of those that only nearly do */
     LWPS_VERDICT_OVERWRITTEN = 1 << 7, /* another thread's second stores over what first has stored and nobody has loaded */
 };
 

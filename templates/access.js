@@ -7,7 +7,7 @@ const REDUNDANT = {
   silent_load: ['Silent loads', 'loaded again what had not changed', 'bytes loaded', 'Loaded in', 'Loaded again in'],
   computation: ['Computations', 'made again from the same values', 'computations', 'Computed in', 'Computed again in'],
   register: ['Registers', 'written with the value they had', 'bytes written to registers', 'Written in', 'Written again in'],
-  spatial: ['Neighbours', 'elements of arrays equal to the one before', 'elements looked at', 'Stored in', 'Stored in'],
+  spatial: ['Equal elements', 'elements of arrays whose value others have, too', 'elements looked at', 'Stored in', 'Stored in'],
 };
 const ONLY_COUNTED = ['computation', 'register', 'spatial', 'overwritten']; /* and only when asked for */
 const amount = (total, n) => total.unit === 'bytes' ? bytes(n) : `${count(n)} ${total.unit}`;
@@ -214,7 +214,8 @@ function viewRedundancy(index) {
     el('p.lead', null, prose(pair.meaning)),
     tiles([
       [`Share of ${told(pair, of).of}`, percent(told(pair, of).share), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95\u00a0% interval ${interval(told(pair, of).ci)}`, what],
-      isNumber(pair.own_share) && ['Equal to the one before', percent(pair.own_share), 'of the elements looked at here'],
+      isNumber(pair.own_share) && ['Equal elements', percent(pair.own_share), 'of the elements looked at here have a value that another one has'],
+      isNumber(pair.neighbour_share) && ['Equal to the one before', percent(pair.neighbour_share), 'of the elements looked at here'],
       [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), engineName()],
       pair.line && isNumber(pair.line.time_at_stake) && ['Time at stake', `at most ${percent(pair.line.time_at_stake)}`, pair.line.sure ? 'of the program\u2019s time' : 'seen, not sure'],
       placesTile(pair.places),

@@ -85,7 +85,7 @@ static const char *redundancy_title(struct lwp_profile *profile, const struct lw
         return SAY("%s writes to registers %s is there already: %.0f %% %s", second, item->approximate ? "close to what" : "what", percent,
                    of);
     case LWP_WATCHPOINT_SPATIAL:
-        return SAY("%.0f %% of the elements of %s that %s stores %s the one before", 100 * item->own, data ? data : "an array", second,
+        return SAY("%.0f %% of the elements of %s that %s stores %s the one before", 100 * item->neighbours, data ? data : "an array", second,
                    item->approximate ? "are close to" : "equal");
     default:
         return SAY("%s stores what is there already: %.0f %% %s", second, percent, of);

@@ -31,6 +31,38 @@ static json_t *json_total(const struct lwp_redundancy_total *total, const char *
     return json_timed(json, &total->share, &total->time, exact);
 }
 
+/* RedSpy's R of stores, precise and approximate: of the bytes stored over a value that is known (thesis, 3.4.1). */
+static json_t *json_store_classes(const struct lwp_watchpoints *watched)
+{
+    json_t *classes = json_array();
+    for (unsigned i = 0; i < 2; i++) {
+        const struct lwp_watchpoint_registers *of = &watched->stored[i];
+        if (of->bytes)
+            json_array_append_new(classes, json_pack("{s:b,s:I,s:I,s:I,s:o}", "floating_point", i, "bytes", (json_int_t)of->bytes, "same",
+                                                     (json_int_t)of->same, "close", (json_int_t)of->close, "share",
+                                                     lwp_json_share((double)of->same / (double)of->bytes)));
+    }
+    return classes;
+}
+
+/* RedSpy's R_total: of all bytes that stores and instructions that write registers generated, those whose value was there already. Null
+ * unless both were counted. */
+static json_t *json_generated(const struct lwp_redundancies *found, const struct lwp_watchpoints *watched)
+{
+    uint64_t bytes = 0, redundant = 0, close = 0;
+    if (!found->totals[LWP_WATCHPOINT_REGISTER].measured || !found->totals[LWP_WATCHPOINT_SILENT_STORE].measured)
+        return json_null();
+    for (unsigned i = 0; i < 6; i++) {
+        const struct lwp_watchpoint_registers *of = i < 4 ? &watched->registers[i / 2][i % 2] : &watched->stored[i % 2];
+        bytes += of->bytes;
+        redundant += of->same;
+        close += of->close;
+    }
+    return lwp_json_new("bytes", lwp_json_count(bytes), "redundant", lwp_json_count(redundant), "close",
+                        lwp_json_count(close), "share",
+                        lwp_json_share(bytes ? (double)redundant / (double)bytes : 0), NULL);
+}
+
 /* RedSpy's R of registers and loads, precise and approximate, and the instructions that write such values (thesis, 3.4.1). */
 static json_t *json_register_classes(const struct lwp_watchpoints *watched)
 {
@@ -61,6 +93,10 @@ json_t *lwp_json_redundancy_totals(struct lwp_json_tables *tables)
     }
     if (found->totals[LWP_WATCHPOINT_REGISTER].measured)
         json_object_set_new(json_object_get(totals, "register"), "classes", json_register_classes(watched));
+    if (watched->exact && found->totals[LWP_WATCHPOINT_SILENT_STORE].measured)
+        json_object_set_new(json_object_get(totals, "silent_store"), "classes", json_store_classes(watched));
+    if (watched->exact)
+        json_object_set_new(totals, "generated", json_generated(found, watched));
     return totals;
 }
 
@@ -87,16 +123,17 @@ static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_
 {
     const struct lwp_redundancies *found = &tables->answers->redundancies;
     const struct lwp_watchpoint_pair *pair = item->pair;
-    const bool exact = tables->profile->watchpoints.exact;
+    const bool exact = tables->profile->watchpoints.exact, spatial = item->kind == LWP_WATCHPOINT_SPATIAL;
     json_t *json = lwp_json_new(
         "kind", json_string(lwp_redundancy_rows[item->kind].key), "approximate", lwp_json_share(item->approximate), "share",
         lwp_json_share(item->share.value), "share_ci", lwp_json_interval(&item->share), "amount", json_real(round(item->amount)), "samples",
         lwp_json_count(item->samples), "first", lwp_json_context(tables, pair->first), "second", lwp_json_context(tables, pair->second),
         "others", LWP_JSON_LIST(i, item->other_count, json_path(tables, &item->others[i])), "object", lwp_json_object(tables, pair->object),
         "bytes", lwp_json_known(pair->bytes), "places",
-        lwp_json_new("again", lwp_json_count(item->again), "moved", lwp_json_count(item->moved), NULL), "cause", json_string(item->cause),
+        lwp_json_new("again", lwp_json_count(spatial ? 0 : item->again), "moved", lwp_json_count(item->moved + (spatial ? item->again : 0)), NULL),
+        "cause", json_string(item->cause),
         "line", json_line(found, item, exact), "meaning", json_string(item->meaning), "remedy", json_string(item->remedy), "own_share",
-        item->kind == LWP_WATCHPOINT_SPATIAL ? lwp_json_share(item->own) : NULL, NULL);
+        spatial ? lwp_json_share(item->own) : NULL, "neighbour_share", spatial ? lwp_json_share(item->neighbours) : NULL, NULL);
     return json_timed(json, &item->share, &item->time, exact);
 }
 

@@ -64,6 +64,7 @@ static void pack_parts(struct lwp_pack *pack, struct lwp_shard *shard)
 static void pack_watchpoints(struct lwp_pack *pack, struct lwp_watchpoints *watchpoints)
 {
     LWP_PACK(pack, watchpoints->registers);
+    LWP_PACK(pack, watchpoints->stored);
     LWP_PACK(pack, watchpoints->exact);
     LWP_PACK_ARRAY(pack, &watchpoints->origins, &watchpoints->origin_count, &watchpoints->origin_room);
     LWP_PACK_ARRAY(pack, &watchpoints->pairs, &watchpoints->pair_count, &watchpoints->pair_room);

@@ -220,6 +220,14 @@ static int reader_pair(void *to, const struct lwps_pair *record)
                                          .again = record->again, .bytes = record->first.bytes};
     if (record->second.ip)
         count.object = lwp_data_attribution_find(&reader->attribution, &record->first, record->time, &offset);
+    if (record->verdict == LWPS_VERDICT_SPATIAL) { /* numbers about the same are one value, too */
+        count.waste += count.close;
+        count.close = 0;
+    }
+    if (record->verdict == LWPS_VERDICT_SILENT_STORE)
+        lwp_watchpoint_stored(&reader->shard->watchpoints, record->second.flags & LWPS_ACCESS_FLOAT,
+                              &(struct lwp_watchpoint_registers){.bytes = record->use + record->waste + record->close,
+                                                                 .same = record->waste, .close = record->close});
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++) {
         count.kind = (enum lwp_watchpoint_kind)kind;
         if (record->verdict == reader_bits[kind])

@@ -20,9 +20,12 @@ static void report_classes(const struct lwp_report *report, const json_t *classe
     json_array_foreach(classes, i, class) {
         double bytes = lwp_json_amount(class, "bytes");
         bool is_float = json_is_true(json_object_get(class, "floating_point"));
-        fprintf(report->out, "      %5.1f %%  of %.0f bytes %s, %s; %.1f %% of all instructions\n", lwp_json_percent(class, "share"), bytes,
-                json_is_true(json_object_get(class, "loaded")) ? "loaded" : "computed", is_float ? "floating point" : "other",
-                lwp_json_percent(class, "instructions"));
+        const json_t *loaded = json_object_get(class, "loaded"); /* none: of stores */
+        fprintf(report->out, "      %5.1f %%  of %.0f bytes %s, %s", lwp_json_percent(class, "share"), bytes,
+                !loaded ? "stored again" : json_is_true(loaded) ? "loaded" : "computed", is_float ? "floating point" : "other");
+        if (loaded)
+            fprintf(report->out, "; %.1f %% of all instructions", lwp_json_percent(class, "instructions"));
+        fputc('\n', report->out);
         if (is_float && bytes > 0)
             fprintf(report->out, "      %5.1f %%  more change it %s\n", 100 * lwp_json_amount(class, "close") / bytes,
                     report_tolerance(report));
@@ -59,8 +62,9 @@ static void report_pair(const struct lwp_report *report, const json_t *pair, con
     const char *second = report_access_at(report, json_object_get(pair, "second"));
     if (json_object_get(pair, "own_share")) {
         const json_t *object = lwp_json_entry(report->root, "objects", pair, "object");
-        fprintf(report->out, "      %5.1f %%  of %s, stored in %s\n", lwp_json_percent(pair, "own_share"),
-                lwp_json_string_or(object, "name", "unknown data"), first);
+        fprintf(report->out, "      %5.1f %%  of %s, stored in %s; %.1f %% %s the one before\n", lwp_json_percent(pair, "own_share"),
+                lwp_json_string_or(object, "name", "unknown data"), first, lwp_json_percent(pair, "neighbour_share"),
+                lwp_json_amount(pair, "approximate") > 0.5 ? "are nearly" : "equal");
         return;
     }
     fprintf(report->out, "      %5.1f %%  ", lwp_json_percent(pair, report_share_key(total)));
@@ -139,6 +143,10 @@ void lwp_report_redundancies(const struct lwp_report *report)
         if (exact || lwp_json_amount(total, "decided") >= DECIDED_FEW)
             report_pairs(report, kind->key, total);
     }
+    const json_t *generated = json_object_get(totals, "generated");
+    if (json_is_object(generated))
+        fprintf(report->out, "  %-14s %5.1f %%  of %.0f bytes that were stored or written to registers had their value already\n",
+                "all of these", lwp_json_percent(generated, "share"), lwp_json_amount(generated, "bytes"));
 }
 
 /* Its threads in the order of their bytes, then who reads what of whom, the largest parts. */

@@ -182,6 +182,13 @@ void lwp_watchpoint_count(struct lwp_watchpoints *watchpoints, const struct lwp_
     LWP_RAISE(pair->bytes, count->bytes);
 }
 
+void lwp_watchpoint_stored(struct lwp_watchpoints *watchpoints, bool is_float, const struct lwp_watchpoint_registers *more)
+{
+    watchpoints->stored[is_float].bytes += more->bytes;
+    watchpoints->stored[is_float].same += more->same;
+    watchpoints->stored[is_float].close += more->close;
+}
+
 void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, bool is_float, const struct lwp_watchpoint_registers *more)
 {
     struct lwp_watchpoint_registers *to = &watchpoints->registers[loaded][is_float];
@@ -243,6 +250,8 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
     into->beyond += from->beyond;
     for (unsigned i = 0; i < 4; i++)
         lwp_watchpoint_registers(into, i / 2, i % 2, &from->registers[i / 2][i % 2]);
+    for (unsigned i = 0; i < 2; i++)
+        lwp_watchpoint_stored(into, i, &from->stored[i]);
     for (size_t i = 0; i < from->read_count; i++)
         lwp_watchpoint_read_elsewhere(into, from->read_elsewhere[i]);
     lwp_watchpoint_free(from);

@@ -99,6 +99,7 @@ struct lwp_watchpoint_registers {
 /* Start from zero. */
 struct lwp_watchpoints {
     struct lwp_watchpoint_registers registers[2][2]; /* [loaded][floating point] */
+    struct lwp_watchpoint_registers stored[2];       /* [floating point]: of the bytes stored whose value before is known; no instructions */
     struct lwp_watchpoint_origin *origins;
     size_t origin_count, origin_room;
     struct lwp_watchpoint_pair *pairs;
@@ -123,6 +124,9 @@ void lwp_watchpoint_add(struct lwp_watchpoints *watchpoints, const struct lwp_wa
 
 /* Instead of verdicts. */
 void lwp_watchpoint_count(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_count *count);
+
+/* Of a pair of silent stores. */
+void lwp_watchpoint_stored(struct lwp_watchpoints *watchpoints, bool is_float, const struct lwp_watchpoint_registers *more);
 
 void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, bool is_float, const struct lwp_watchpoint_registers *more);
 

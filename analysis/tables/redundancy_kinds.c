@@ -9,7 +9,7 @@ const struct lwp_redundancy_row lwp_redundancy_rows[LWP_REDUNDANCY_KINDS] = {
      "loaded again what had not changed"},
     {"computation", "computation", "of all computations", "", "computed in", "computations", "made again from the same values"},
     {"register", "register", "of all bytes written to registers", "", "written in", "registers", "written with the value they had"},
-    {"spatial", "spatial", "of all elements looked at", "", "stored in", "neighbours", "array elements equal to the one before"},
+    {"spatial", "spatial", "of all elements looked at", "", "stored in", "equal elements", "array elements whose value others have, too"},
     {"overwritten", "overwritten", "of all bytes stored", "", "stored in", "other threads",
      "overwritten by another thread before anything read them"},
 };

@@ -186,7 +186,7 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
                                   .first = parts->first,
                                   .second = parts->second};
     struct redundancy_estimate share = {0};
-    double waste = 0, decided = 0;
+    double waste = 0, decided = 0, neighbours = 0;
     for (size_t i = 0; i < count; i++) {
         const struct lwp_watchpoint_pair *pair = parts[i].pair;
         double all = parts[i].stratum->weight / weight, amount = part_amount(&parts[i]), r = amount / weight / all;
@@ -197,10 +197,14 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
         item.moved += part_of_count(&parts[i], pair->moved);
         estimate_add(&share, all, r, parts[i].stratum->observations);
         waste += parts[i].waste;
+        neighbours += (double)(pair->again + pair->moved) * pair->bytes;
         decided += (double)pair->waste.weight + (double)pair->close.weight + (double)pair->use.weight;
     }
     item.share = estimate_share(&share, n);
     item.own = waste / decided;
+    item.neighbours = neighbours / decided;
+    if (item.kind == LWP_WATCHPOINT_SPATIAL)
+        item.approximate = item.again > item.moved; /* of the neighbours */
     return item;
 }
 
@@ -326,7 +330,7 @@ static struct lwp_share redundancy_items(struct lwp_profile *profile, struct red
             ;
         struct lwp_redundancy *item = &found->items[found->count];
         *item = redundancy_item(profile, parts + i, end - i, all->weight, all->n, approximate);
-        found->count += item->kind != LWP_WATCHPOINT_SPATIAL || item->own >= spatial_listed;
+        found->count += item->kind != LWP_WATCHPOINT_SPATIAL || item->own >= spatial_listed || item->neighbours >= spatial_listed;
     }
     qsort(found->items + first, found->count - first, sizeof *found->items, redundancy_compare);
     size_t kept = first;

@@ -61,9 +61,10 @@ struct lwp_redundancy {
     struct lwp_share share; /* of all bytes decided of the kind */
     struct lwp_share time;  /* sampled: of the time around them; counted: as `share` */
     double amount;          /* wasted, in the weight's unit */
-    double own;             /* part of what its first contexts did of this kind: RedSpy's S of neighbours (3.4.2) */
+    double own;             /* part of what its first contexts did of this kind: of elements RedSpy's S (3.4.2) */
+    double neighbours;      /* of elements: share of those that equal the one before, or nearly do */
     uint64_t samples;       /* decided as waste */
-    uint64_t again, moved;  /* of them, where the thread's last one was, and elsewhere */
+    uint64_t again, moved;  /* of them, where the thread's last one was, and elsewhere; of elements: nearly and exactly as the one before */
     enum lwp_cause why;
     const char *cause, *meaning, *remedy;
     uint32_t line; /* in `lines` */
@@ -71,7 +72,7 @@ struct lwp_redundancy {
 
 /* Less than this part of the program's time is not worth a finding, and fewer pairs decided are no evidence. */
 enum { LWP_REDUNDANCY_PAIRS = 20 };
-extern const double lwp_redundancy_time, lwp_redundancy_share;
+extern const double lwp_redundancy_time, lwp_redundancy_share, lwp_redundancy_neighbours;
 
 /* All that one line of code wastes in one way, whatever data it is on and however it was called. */
 struct lwp_redundant_line {

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const double lwp_redundancy_time = 0.02, lwp_redundancy_share = 0.1;
+const double lwp_redundancy_time = 0.02, lwp_redundancy_share = 0.1, lwp_redundancy_neighbours = 0.2;
 
 enum { CLIMB = 16 };
 
@@ -395,6 +395,8 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
         return !line->approximate && !(why == LWP_CAUSE_SPILL && line->kind == LWP_WATCHPOINT_SILENT_STORE);
     case LWP_WATCHPOINT_SILENT_LOAD:
         return !line->approximate && (is_search(why) || why == LWP_CAUSE_KEPT_IN_MEMORY);
+    case LWP_WATCHPOINT_SPATIAL: /* values far apart in an array save no work */
+        return why != LWP_CAUSE_UNKNOWN && found->items[line->item].neighbours >= lwp_redundancy_neighbours;
     default:
         return why != LWP_CAUSE_UNKNOWN;
     }

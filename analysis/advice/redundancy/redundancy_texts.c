@@ -135,8 +135,8 @@ static const struct {
      "The loop computes the value anew and it comes out as it was in the pass before.",
      "Test whether the inputs have changed, and keep the result if not."},
 
-    {LWP_WATCHPOINT_SPATIAL, LWP_CAUSE_UNKNOWN, "Elements beside each other hold the same value; why is unknown.",
-     "Look whether one value can stand for a run of them."},
+    {LWP_WATCHPOINT_SPATIAL, LWP_CAUSE_UNKNOWN, "Elements of the array hold the same values; why is unknown.",
+     "Look whether a value can be computed once for all elements that have it, or stored once for a run of them."},
     {LWP_WATCHPOINT_SPATIAL, LWP_CAUSE_UNIFORM_FILL,
      "Elements beside each other hold the same value because a fill, or a loop, sets all of them to it.",
      "Leave it out where the elements are written anyway before they are read, or keep the value once if most of them never get another."},

@@ -293,7 +293,8 @@ static void redundancy_access(const struct lwp_ir_access *access, UInt word)
 {
     if (!block.numbers.group || lwp_ir_access_is_made_up(access->ip))
         return;
-    const struct lwp_numbered_access this = {access->ip, access->bytes, access->flags};
+    const bool is_float = access->flags & LWPS_ACCESS_STORE && lwp_store_element(block.now->in, access);
+    const struct lwp_numbered_access this = {access->ip, access->bytes, (uint8_t)(access->flags | (is_float ? LWPS_ACCESS_FLOAT : 0))};
     /* a locked add is a load and then a compare-and-swap, which loads once more */
     bool again = block.last.ip == this.ip && block.last.bytes == this.bytes && block.last.flags & LWPS_ACCESS_LOAD &&
                  this.flags & LWPS_ACCESS_STORE;

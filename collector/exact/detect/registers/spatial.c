@@ -1,8 +1,9 @@
-/* Spatial redundancy (RedSpy; Wen's thesis, 3.4.2): elements of an array beside each other that have one value. Looked at
- * are, when a window ends (or much was stored in it, or the block is freed), the parts of heap blocks and static data that
+/* Spatial redundancy (RedSpy; Wen's thesis, 3.4.2): elements of an array that have one value, and of them those beside each other. Looked
+ * at are, when a window ends (or much was stored in it, or the block is freed), the parts of heap blocks and static data that
  * an instruction has stored to in it without leaving much out, by the distance and the width of its stores; and what
  * the program asks for with LWP_ARRAY() (collector/lwp.h), whatever else is asked for. So do registers that hold one value
  * when a window ends. */
+#include "collector/exact/detect/registers/unique.h"
 #include "collector/exact/program/blocks.h"
 #include "collector/exact/program/calls.h"
 #include "collector/exact/program/contexts.h"
@@ -13,6 +14,7 @@
 #include "collector/exact/trace/accesses.h"
 #include "collector/exact/trace/sampling.h"
 #include "collector/exact/trace/translation.h"
+#include "collector/exact/valgrind/pages.h"
 #include "collector/record/value.h"
 #include "format/record.h"
 
@@ -29,7 +31,7 @@ enum {
     REQUEST_BYTES = 3,       /* xchg, which ends a request (collector/lwp.h) */
 };
 
-/* ---- how many elements equal their neighbours, by who stored them and in which data; as records of a file of the process ---- */
+/* ---- how many elements have a value that others have, too, and how many the one before them; by who stored them and in which data; as records of a file of the process ---- */
 
 /* Elements of `size` bytes at each `step` from `low` on, `is_float`: floating point numbers. */
 struct elements {
@@ -42,11 +44,12 @@ struct elements {
 
 enum { ROOM_BITS = 13, ROOM = 1 << ROOM_BITS, SUMS_MOST = ROOM / 2 }; /* what comes later is in the totals only */
 
-/* Of one instruction on one call path and the data it stores to; bytes. ip 0: free. */
+/* Of one instruction on one call path and the data it stores to; bytes. other: of the elements whose value none before has; times: elements
+ * that equal the one before, or nearly; near: nearly. ip 0: free. */
 static struct sum {
     Addr ip, object;
     uint32_t node;
-    uint64_t same, close, other, times;
+    uint64_t same, close, other, times, near;
     struct lwps_access access; /* the first element looked at */
     uint64_t time;
 } sums[ROOM], rest;
@@ -90,23 +93,31 @@ static enum lwps_value spatial_compare(const UChar *before, const UChar *after, 
     return lwp_value_compare(a, b, (unsigned)elements->size, (unsigned)elements->size);
 }
 
+static const struct lwp_shadow_port spatial_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap};
+
 /* They can all be read. */
 static void elements_count(const struct elements *elements)
 {
+    struct lwp_unique unique;
+    if (!lwp_unique_count(&spatial_port, (const void *)elements->low, elements->count, elements->step, elements->size, elements->is_float,
+                          &unique))
+        return;
     struct sum *sum = spatial_sum(elements);
     const UChar *at = (const UChar *)elements->low;
-    sum->other += elements->size; /* the first one */
+    sum->same += (elements->count - unique.values) * elements->size;
+    sum->close += (unique.values - unique.groups) * elements->size;
+    sum->other += unique.groups * elements->size;
     for (SizeT i = 1; i < elements->count; i++, at += elements->step) {
-        enum lwps_value value = spatial_compare(at, at + elements->step, elements);
-        *(value == LWPS_VALUE_SAME ? &sum->same : value == LWPS_VALUE_CLOSE ? &sum->close : &sum->other) += elements->size;
+        const enum lwps_value value = spatial_compare(at, at + elements->step, elements);
         sum->times += value != LWPS_VALUE_OTHER;
+        sum->near += value == LWPS_VALUE_CLOSE;
     }
 }
 
 static void spatial_put(const struct sum *sum)
 {
     struct lwps_pair record = {.verdict = LWPS_VERDICT_SPATIAL, .use = sum->other, .waste = sum->same, .close = sum->close,
-                               .times = sum->times, .time = sum->time, .first = sum->access};
+                               .times = sum->times, .again = sum->near, .time = sum->time, .first = sum->access};
     record.first_context = sum->ip ? lwp_context_in_file(&contexts, &file, sum->node) : 0;
     record.second_context = record.first_context;
     record.second = record.first;
