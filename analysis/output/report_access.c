@@ -139,6 +139,10 @@ void lwp_report_redundancies(const struct lwp_report *report)
         report_share(report, total, kind);
         if (undecided >= 0.005)
             fprintf(report->out, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
+        const json_t *instructions = json_object_get(total, "of_instructions");
+        if (json_is_object(instructions))
+            fprintf(report->out, "      %5.1f %%  of %.0f instructions\n", lwp_json_percent(instructions, "share"),
+                    lwp_json_amount(instructions, "instructions"));
         report_classes(report, json_object_get(total, "classes"));
         if (exact || lwp_json_amount(total, "decided") >= DECIDED_FEW)
             report_pairs(report, kind->key, total);

@@ -76,6 +76,8 @@ done
 import json
 a, b = (json.load(open("history.%d/analysis.json" % n)) for n in (3000, 65536))
 share = [d["redundancy_totals"]["computation"]["wasted"] for d in (a, b)]
+r = a["redundancy_totals"]["computation"]["of_instructions"]  # RVN's R
+assert abs(r["share"] - share[0] / r["instructions"]) < 1e-5 and r["instructions"] > 10 * 3000 * 4, r
 assert share[0] >= 9 * 3000 and abs(share[1] / share[0] - 1) < 0.01, share
 said = [[n for n in d["run"]["notes"] if "--value-history" in n] for d in (a, b)]
 assert not said[0] and said[1], said
