@@ -97,7 +97,8 @@ json_t *lwp_json_redundancy_totals(struct lwp_json_tables *tables)
     const double traced = (double)tables->profile->instructions_recorded;
     if (computations->measured && traced > 0) /* RVN's R: an instruction computes once (thesis, 2.5.3) */
         json_object_set_new(json_object_get(totals, "computation"), "of_instructions",
-                            lwp_json_new("instructions", lwp_json_count(tables->profile->instructions_recorded), "share", lwp_json_share(fmin(1, computations->wasted / traced)), NULL));
+                            lwp_json_new("instructions", lwp_json_count(tables->profile->instructions_recorded), "share",
+                                         lwp_json_share(fmin(1, computations->wasted / traced)), NULL));
     if (watched->exact && found->totals[LWP_WATCHPOINT_SILENT_STORE].measured)
         json_object_set_new(json_object_get(totals, "silent_store"), "classes", json_store_classes(watched));
     if (watched->exact)

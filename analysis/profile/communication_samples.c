@@ -45,8 +45,12 @@ static struct lwp_communication_stores *samples_stores(struct lwp_communication_
 static struct lwp_communication_trials *samples_trials(struct lwp_communication_samples *samples,
                                                        const struct lwp_communication_trials *like)
 {
-    struct lwp_communication_trials made = {.process = like->process,     .writer = like->writer,   .reader = like->reader,
-                                            .stored_at = like->stored_at, .read_at = like->read_at, .page = like->page};
+    struct lwp_communication_trials made = {.process = like->process,
+                                            .writer = like->writer,
+                                            .reader = like->reader,
+                                            .stored_at = like->stored_at,
+                                            .read_at = like->read_at,
+                                            .page = like->page};
     if (samples->trial_count >= TRIALS_MOST)
         made.page = ELSEWHERE;
     uint64_t key = lwp_hash_mix(lwp_hash_mix(lwp_hash_mix(made.process, made.writer), made.reader), made.page);
@@ -57,7 +61,8 @@ static struct lwp_communication_trials *samples_trials(struct lwp_communication_
     return &samples->trials[*at];
 }
 
-void lwp_communication_samples_store(struct lwp_communication_samples *samples, const struct lwp_communication_store *store, uint64_t weight)
+void lwp_communication_samples_store(struct lwp_communication_samples *samples, const struct lwp_communication_store *store,
+                                     uint64_t weight)
 {
     const struct lwp_communication_stores like = {
         .process = store->process, .writer = store->writer, .location = store->location, .page = store->address >> PAGE_BITS};
@@ -67,9 +72,13 @@ void lwp_communication_samples_store(struct lwp_communication_samples *samples, 
 void lwp_communication_samples_trial(struct lwp_communication_samples *samples, const struct lwp_communication_store *store,
                                      uint32_t reader, bool read, uint32_t read_at)
 {
-    struct lwp_communication_trials *trials = samples_trials(
-        samples, &(struct lwp_communication_trials){.process = store->process, .writer = store->writer, .reader = reader,
-                                                    .stored_at = store->location, .read_at = read_at, .page = store->address >> PAGE_BITS});
+    struct lwp_communication_trials *trials =
+        samples_trials(samples, &(struct lwp_communication_trials){.process = store->process,
+                                                                   .writer = store->writer,
+                                                                   .reader = reader,
+                                                                   .stored_at = store->location,
+                                                                   .read_at = read_at,
+                                                                   .page = store->address >> PAGE_BITS});
     unsigned part = lwp_communication_samples_part(store->time);
     trials->decided[part]++;
     trials->read[part] += read;

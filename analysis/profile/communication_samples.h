@@ -50,7 +50,8 @@ struct lwp_communication_store {
     uint64_t address, time;
 };
 
-void lwp_communication_samples_store(struct lwp_communication_samples *samples, const struct lwp_communication_store *store, uint64_t weight);
+void lwp_communication_samples_store(struct lwp_communication_samples *samples, const struct lwp_communication_store *store,
+                                     uint64_t weight);
 /* `read_at`: where the reader loaded it next; LWP_NONE: it did not. */
 void lwp_communication_samples_trial(struct lwp_communication_samples *samples, const struct lwp_communication_store *store,
                                      uint32_t reader, bool read, uint32_t read_at);

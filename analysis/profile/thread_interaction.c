@@ -50,13 +50,16 @@ void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const
         interaction->foreign_weight += record->weight;
     } else if (record->verdicts & LWPS_VERDICT_SHARING)
         lwp_communication_samples_store(&interaction->samples,
-                                        &(struct lwp_communication_store){.process = interaction->process, .writer = interaction->tid,
-                                                                          .location = location, .address = record->first.address,
+                                        &(struct lwp_communication_store){.process = interaction->process,
+                                                                          .writer = interaction->tid,
+                                                                          .location = location,
+                                                                          .address = record->first.address,
                                                                           .time = record->time},
                                         record->weight);
 }
 
-void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t stored_at, uint32_t read_at)
+void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t stored_at,
+                           uint32_t read_at)
 {
     interaction->records++;
     struct lwp_interaction_cell *cell = interaction_cell(interaction, interaction->process, record->first_tid, interaction->tid);
@@ -70,8 +73,10 @@ void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const str
     cell->lost += !read && !unread;
     if (read || unread)
         lwp_communication_samples_trial(&interaction->samples,
-                                        &(struct lwp_communication_store){.process = interaction->process, .writer = record->first_tid,
-                                                                          .location = stored_at, .address = record->first.address,
+                                        &(struct lwp_communication_store){.process = interaction->process,
+                                                                          .writer = record->first_tid,
+                                                                          .location = stored_at,
+                                                                          .address = record->first.address,
                                                                           .time = record->time},
                                         interaction->tid, read, read ? read_at : LWP_NONE);
 }

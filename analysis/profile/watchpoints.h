@@ -99,7 +99,7 @@ struct lwp_watchpoint_registers {
 /* Start from zero. */
 struct lwp_watchpoints {
     struct lwp_watchpoint_registers registers[2][2]; /* [loaded][floating point] */
-    struct lwp_watchpoint_registers stored[2];       /* [floating point]: of the bytes stored whose value before is known; no instructions */
+    struct lwp_watchpoint_registers stored[2];       /* [floating point]: of bytes stored over a known value; no instructions */
     struct lwp_watchpoint_origin *origins;
     size_t origin_count, origin_room;
     struct lwp_watchpoint_pair *pairs;

@@ -434,7 +434,8 @@ static void placement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_reference), cmocka_unit_test(small_traces), cmocka_unit_test(one_location), cmocka_unit_test(little_memory),
+        cmocka_unit_test(small_traces),
+        cmocka_unit_test(against_reference), cmocka_unit_test(one_location), cmocka_unit_test(little_memory),
         cmocka_unit_test(many_sets),         cmocka_unit_test(distances),    cmocka_unit_test(figure_4),
         cmocka_unit_test(thinned_distances), cmocka_unit_test(counts_by_pair), cmocka_unit_test(equations),
         cmocka_unit_test(patterns),          cmocka_unit_test(placement),

@@ -31,7 +31,8 @@ enum {
     REQUEST_BYTES = 3,       /* xchg, which ends a request (collector/lwp.h) */
 };
 
-/* ---- how many elements have a value that others have, too, and how many the one before them; by who stored them and in which data; as records of a file of the process ---- */
+/* ---- how many elements have a value that others have, too, and how many that of the one before; by who stored them and in which
+ * data; as records of a file of the process ---- */
 
 /* Elements of `size` bytes at each `step` from `low` on, `is_float`: floating point numbers. */
 struct elements {

@@ -9,8 +9,8 @@ enum { LWP_UNIQUE_MOST = 1 << 22 }; /* different values kept; of more, a half th
 
 struct lwp_unique {
     uint64_t values; /* different ones */
-    uint64_t groups; /* of floating point numbers those that are within the bound (collector/record/value.h) of their group's least one; else
-                        as many as values */
+    uint64_t groups; /* of floating point numbers those that are within the bound (collector/record/value.h) of their group's least one;
+                        else as many as values */
 };
 
 /* `count` elements of `size` bytes at each `step` from `at` on. Elements of more than 8 bytes are told apart by a hash of 64 bits.
