@@ -5,7 +5,7 @@
 regroup_one() { # WHAT PROGRAM ARGUMENTS..., an @ for the rounds
     what=$1
     shift
-    collect_samples $samples "$TMP/result" $rounds -q $options -- "$@" && "$LWP" analyze -q "$TMP/result" 2> "$TMP/log" ||
+    collect_samples $samples "$TMP/result" $rounds -q $options -- "$@" && "$LWP" analyze -q --no-measure "$TMP/result" 2> "$TMP/log" ||
         { echo "$*: lwp failed"; cat "$TMP/log"; return 1; }
     /usr/bin/python3 "$SRC/tests/truth/regroup.py" "$what" "$TMP/result/analysis.json" > "$TMP/differences" || { echo "$*:"; cat "$TMP/differences"; return 1; }
 }
