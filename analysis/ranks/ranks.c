@@ -37,7 +37,9 @@ static void *ranks_library(struct lwp_error *err)
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL; /* global: Open MPI loads parts that need it */
     if (!path)
         lwp_error_set(err, LWP_ERR_MISSING,
-                      "%s is not beside lwp, which was built without MPI: start it once, without mpirun; it uses all cores", name);
+                      "%s is not beside lwp, which was built without MPI: install libopenmpi-dev or libmpich-dev and build lwp again, or "
+                      "start it once, without mpirun; it uses all cores",
+                      name);
     else if (!library)
         lwp_error_set(err, LWP_ERR_SYSTEM, "cannot load %s", dlerror());
     free(path);

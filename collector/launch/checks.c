@@ -1,5 +1,6 @@
 #include "collector/launch/checks.h"
 
+#include "base/path.h"
 #include "collector/launch/engine.h"
 #include "collector/launch/exact.h"
 #include "collector/launch/preload.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- what the kernel lets this process do ---- */
 
@@ -172,6 +174,16 @@ static void check_exact(struct lwp_check *check)
     free(folder);
 }
 
+/* Only to share the analysis out between processes. */
+static void check_mpi(struct lwp_check *check)
+{
+    struct lwp_error err;
+    char *path = lwp_path_installed("liblwp-mpi.so", R_OK, &err);
+    check_put(check, "MPI", path ? NULL : "apt install libopenmpi-dev or libmpich-dev, and build lwp again: ./configure && make", "%s",
+              path ? "mpirun lwp analyze works" : "lwp was built without: mpirun lwp analyze cannot share its work out");
+    free(path);
+}
+
 void lwp_checks_make(struct lwp_check *checks)
 {
     struct permission permission = permission_read();
@@ -205,6 +217,7 @@ void lwp_checks_make(struct lwp_check *checks)
                 "install the library this lwp was built with, " LWP_ZYDIS);
     check_exact(&checks[n++]);
     check_preload(&checks[n++]);
+    check_mpi(&checks[n++]);
 }
 
 const struct lwp_check *lwp_checks_chosen(const struct lwp_check *checks)

@@ -16,7 +16,7 @@ struct lwp_check {
     const char *remedy;         /* a command or a sentence; NULL: nothing to fix */
 };
 
-enum { LWP_CHECKS = 15 };
+enum { LWP_CHECKS = 16 };
 
 /* Fills in LWP_CHECKS of them. Takes about half a second of CPU time. */
 void lwp_checks_make(struct lwp_check *checks);

@@ -14,11 +14,17 @@
 
 #include <sys/wait.h>
 
-enum { RANKS_MOST = 6, PROCESSES = 7 };
+enum { RANKS_MOST = 64, RANKS_EACH = 6, PROCESSES = 7 }; /* RANKS_EACH: each number up to it is tried */
 
 static char folder[64];
 static int ways[RANKS_MOST][RANKS_MOST][2]; /* from, to: read end, write end */
 static unsigned self;
+
+/* Whether the tree has a way between two ranks: their numbers differ in one bit. */
+static bool is_way(unsigned from, unsigned to)
+{
+    return from != to && ((from ^ to) & ((from ^ to) - 1)) == 0;
+}
 
 static void way_send(unsigned to, const void *bytes, size_t size)
 {
@@ -59,7 +65,8 @@ static bool analyze(unsigned count, const char *const *dirs, size_t dir_count, c
     pid_t pids[RANKS_MOST];
     bool good = true;
     for (unsigned i = 0; i < count * count; i++)
-        assert_int_equal(pipe(ways[i / count][i % count]), 0);
+        if (is_way(i / count, i % count))
+            assert_int_equal(pipe(ways[i / count][i % count]), 0);
     for (unsigned i = 0; i < count; i++) {
         pids[i] = fork();
         if (pids[i])
@@ -77,7 +84,8 @@ static bool analyze(unsigned count, const char *const *dirs, size_t dir_count, c
         good &= WIFEXITED(ended) && WEXITSTATUS(ended) == status;
     }
     for (unsigned i = 0; i < count * count; i++)
-        close(ways[i / count][i % count][0]), close(ways[i / count][i % count][1]);
+        if (is_way(i / count, i % count))
+            close(ways[i / count][i % count][0]), close(ways[i / count][i % count][1]);
     return good;
 }
 
@@ -88,7 +96,7 @@ static void assert_same(const char *const *dirs, size_t count)
     snprintf(one, sizeof one, "%s/one.json", folder);
     snprintf(several, sizeof several, "%s/several.json", folder);
     assert_int_equal(lwp_analyze(dirs, count, one, &err), 0);
-    for (unsigned ranks = 1; ranks <= RANKS_MOST; ranks++) {
+    for (unsigned ranks = 1; ranks <= RANKS_MOST; ranks = ranks < RANKS_EACH ? ranks + 1 : ranks == RANKS_EACH ? RANKS_MOST : RANKS_MOST + 1) {
         unlink(several);
         assert_true(analyze(ranks, dirs, count, several, 0));
         assert_int_equal(run("cmp '%s' '%s'", one, several), 0);
@@ -134,6 +142,87 @@ static void test_recorded(void **state)
         assert_same((const char *const[]){dirs[0], dirs[1], dirs[2]}, 3);
 }
 
+/* ---- the tree alone, of as many ranks as large jobs have: one after the other, as each only waits for those behind it ---- */
+
+enum { SIMULATED = 10000 };
+
+static struct {
+    void *bytes;
+    size_t size;
+} mail[SIMULATED][2]; /* what a rank has sent: the size, the rest */
+static unsigned mail_count[SIMULATED], mail_taken[SIMULATED], simulated, merges[SIMULATED];
+
+static void mail_send(unsigned to, const void *bytes, size_t size)
+{
+    assert_true(to < simulated);
+    unsigned at = mail_count[simulated]++;
+    assert_true(at < 2);
+    mail[simulated][at].bytes = memcpy(malloc(size), bytes, size);
+    mail[simulated][at].size = size;
+}
+
+static void mail_receive(unsigned from, void *bytes, size_t size)
+{
+    assert_true(from > simulated);
+    unsigned at = mail_taken[from]++;
+    assert_true(at < mail_count[from] && mail[from][at].size == size);
+    memcpy(bytes, mail[from][at].bytes, size);
+    free(mail[from][at].bytes);
+}
+
+/* Of some ranks in a row: the first, the last, and so many merges one after the other at the most. */
+struct row {
+    unsigned first, last, deep;
+    uint64_t sum;
+};
+
+static void row_unpack(void *of, const void *bytes, size_t size)
+{
+    struct row *row = of, more;
+    assert_int_equal(size, sizeof more);
+    memcpy(&more, bytes, size);
+    assert_int_equal(more.first, row->last + 1); /* in the order of ranks */
+    row->last = more.last;
+    row->sum += more.sum;
+    row->deep = (more.deep > row->deep ? more.deep : row->deep) + 1;
+    merges[simulated]++;
+}
+
+static size_t row_pack(void *of, void **bytes)
+{
+    *bytes = memcpy(malloc(sizeof(struct row)), of, sizeof(struct row));
+    return sizeof(struct row);
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    static const struct lwp_ranks_port port = {mail_send, mail_receive};
+    static const unsigned counts[][2] = {{1, 0}, {2, 1}, {3, 2}, {64, 6}, {1000, 10}, {SIMULATED, 14}}; /* ranks; log2 of them */
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const unsigned count = counts[i][0];
+        unsigned messages = 0, busiest = 0;
+        struct row row = {0};
+        memset(mail_count, 0, sizeof mail_count);
+        memset(mail_taken, 0, sizeof mail_taken);
+        memset(merges, 0, sizeof merges);
+        for (simulated = count; simulated-- > 0;) {
+            lwp_ranks_use(simulated, count, &port);
+            row = (struct row){.first = simulated, .last = simulated, .sum = simulated};
+            lwp_ranks_reduce(row_unpack, row_pack, &row);
+            messages += mail_count[simulated] / 2;
+            busiest = merges[simulated] > busiest ? merges[simulated] : busiest;
+        }
+        assert_int_equal(row.first, 0);
+        assert_int_equal(row.last, count - 1);
+        assert_int_equal(row.sum, (uint64_t)count * (count - 1) / 2);
+        assert_int_equal(messages, count - 1); /* each rank sends once */
+        assert_int_equal(busiest, counts[i][1]); /* none merges more often than the tree is high, */
+        assert_true(row.deep <= counts[i][1]);   /* ... nor waits for more merges one after the other */
+    }
+    lwp_ranks_use(0, 1, NULL);
+}
+
 /* None hangs when one of them has nothing to read. */
 static void test_failure(void **state)
 {
@@ -159,6 +248,7 @@ static int clean(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_synthetic), cmocka_unit_test(test_recorded), cmocka_unit_test(test_failure)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_synthetic), cmocka_unit_test(test_recorded), cmocka_unit_test(test_failure),
+                                       cmocka_unit_test(test_many)};
     return cmocka_run_group_tests(tests, make, clean);
 }
