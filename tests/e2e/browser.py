@@ -188,7 +188,7 @@ def counted(browser):
         pair = analysis["redundancies"][0]
         analysis["redundancies"] = [dict(pair, kind="register", cause="same_arguments", share_ci=[0.25, 0.25]), dict(pair, kind="spatial", first=pair["second"], cause="uniform_fill", own_share=0.75)]
     file = export(result("counted", values)[0])
-    for view, words in {"redundancies": ["Registers", "Neighbours", "4 computations of 10 computations", "Values that were there already", "37.5 %", "12.5 %", "computed in registers", "not asked", "same arguments", "uniform fill"],
+    for view, words in {"redundancies": ["Registers", "Equal elements", "4 computations of 10 computations", "Values that were there already", "37.5 %", "12.5 %", "computed in registers", "not asked", "same arguments", "uniform fill"],
                         "redundancy/0": ["The two writes", "Written in", "Written again in", "same arguments"],
                         "redundancy/1": ["The store", "75.0 %", "uniform fill"]}.items():
         browser.open(f"file://{file}#{view}")

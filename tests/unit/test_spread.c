@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ static double spread_of(size_t samples, uint64_t apart, uint64_t gap)
         const struct lwp_traversal_access accesses[2] = {{.address = start + 8, .offset = 8}, {.address = start + apart}};
         lwp_moves_sample(&profile.moves, accesses, 2);
     }
-    double spread = lwp_gain_spread(&profile, &which, 1);
+    double error, spread = lwp_gain_spread(&profile, &which, 1, &error);
+    assert_true(fabs(error - spread / (0.693 * sqrt((double)samples))) <= 0.02 * spread);
     lwp_moves_fini(&profile.moves);
     return spread;
 }

@@ -123,9 +123,11 @@ void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *
     }
     placement->of[0].spacing = layout->spacing;
     if (layout->single) {
-        double spread = lwp_gain_spread(profile, layout->objects, layout->object_count);
+        double error, spread = lwp_gain_spread(profile, layout->objects, layout->object_count, &error);
         uint64_t chunk = lwp_gain_chunk(layout->spacing), real = lwp_round_up((uint64_t)spread, LWP_GAIN_MALLOC);
-        placement->of[0].spacing = spread < SPREAD_MOST && real > chunk ? real : chunk;
+        /* Only what is surely further apart than chunks that follow each other: else a pool would get credit for chance. */
+        bool further = spread - 2 * error > (double)chunk;
+        placement->of[0].spacing = spread < SPREAD_MOST && further ? real : chunk;
     }
     placement->of[0].alignment = layout->single ? LWP_GAIN_MALLOC : 0;
     placement->of[0].start = heap && !layout->single ? LWP_GAIN_MALLOC : 0;

@@ -12,7 +12,7 @@
 
 enum { BLOCKS_LEAST = 64 };
 
-double lwp_gain_spread(const struct lwp_profile *profile, const uint32_t *objects, size_t object_count)
+double lwp_gain_spread(const struct lwp_profile *profile, const uint32_t *objects, size_t object_count, double *error)
 {
     double blocks = 0, spread = 0;
     size_t count = 0, distinct = 0;
@@ -34,6 +34,7 @@ double lwp_gain_spread(const struct lwp_profile *profile, const uint32_t *object
         qsort(starts, distinct - 1, sizeof *starts, lwp_by_first);
         spread = (double)starts[(distinct - 1) / 2] / M_LN2 * (double)distinct / blocks;
     }
+    *error = spread > 0 ? spread / (M_LN2 * sqrt((double)distinct)) : 0; /* the median of so many exponential distances */
     free(starts);
     return spread;
 }

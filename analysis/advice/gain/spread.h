@@ -4,7 +4,7 @@
 
 #include "analysis/profile/profile.h"
 
-/* Bytes from one block of the objects to the next one in memory, on average; 0: not known. */
-double lwp_gain_spread(const struct lwp_profile *profile, const uint32_t *objects, size_t object_count);
+/* Bytes from one block of the objects to the next one in memory, on average; 0: not known. *error: its standard deviation. */
+double lwp_gain_spread(const struct lwp_profile *profile, const uint32_t *objects, size_t object_count, double *error);
 
 #endif
