@@ -74,7 +74,8 @@ void lwps_spool_abandon(struct lwps_spool *spool)
     spool->head = NULL;
 }
 
-struct lwps_spool_chunk *lwps_spool_take(struct lwps_spool *spool, uint32_t bytes)
+/* A chunk of at least `bytes` with its header, all zero but for `bytes`. NULL: no memory. */
+static struct lwps_spool_chunk *chunk_take(struct lwps_spool *spool, uint32_t bytes)
 {
     uint64_t *used = &spool->head->used, from, at;
     bytes = (bytes + LWPS_SPOOL_UNIT - 1) & ~(uint32_t)(LWPS_SPOOL_UNIT - 1);
@@ -94,9 +95,27 @@ struct lwps_spool_chunk *lwps_spool_take(struct lwps_spool *spool, uint32_t byte
     return chunk;
 }
 
-void lwps_spool_publish(struct lwps_spool_chunk *chunk)
+uint8_t *lwps_spool_take(struct lwps_spool *spool, struct lwps_writer *writer, uint32_t need, uint32_t *size)
 {
+    uint32_t head = sizeof(struct lwps_spool_chunk) + (writer->header ? 0 : sizeof(struct lwps_disk_header));
+    struct lwps_spool_chunk *chunk = chunk_take(spool, need + head);
+    if (!chunk)
+        return NULL;
+    if (writer->chunk)
+        __atomic_store_n(&((struct lwps_spool_chunk *)writer->chunk)->complete, 1, __ATOMIC_RELEASE);
+    writer->chunk = chunk;
+    chunk->tid = writer->tid;
+    chunk->again = writer->again;
+    chunk->offset = writer->window_offset + writer->used;
+    chunk->first = !writer->header;
+    if (!writer->header) {
+        writer->header = (uint8_t *)(chunk + 1);
+        chunk->quiet = writer->tid != 0;
+        writer->quiet = writer->tid ? &chunk->quiet : NULL;
+    }
+    *size = chunk->bytes - head;
     __atomic_store_n(&chunk->magic, MAGIC, __ATOMIC_RELEASE);
+    return (uint8_t *)chunk + head;
 }
 
 struct lwps_spool_chunk *lwps_spool_next(struct lwps_spool *spool, uint64_t *at)

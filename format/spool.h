@@ -7,6 +7,7 @@
 #define LWP_FORMAT_SPOOL_H
 
 #include "format/layout.h"
+#include "format/writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,9 +52,9 @@ int lwps_spool_make(struct lwps_spool *spool, const char *name, uint64_t most);
 /* Lets go of another process's. */
 void lwps_spool_abandon(struct lwps_spool *spool);
 
-/* A chunk of at least `bytes` with its header, all zero but for `bytes`. NULL: no memory. Async-signal-safe, for all threads. */
-struct lwps_spool_chunk *lwps_spool_take(struct lwps_spool *spool, uint32_t bytes);
-void lwps_spool_publish(struct lwps_spool_chunk *chunk); /* the header is filled */
+/* The writer's next chunk, in which blocks of `need` bytes have room; its last one is complete then. *size: bytes from the place
+ * returned on. NULL: no memory. Async-signal-safe, for all threads. */
+uint8_t *lwps_spool_take(struct lwps_spool *spool, struct lwps_writer *writer, uint32_t need, uint32_t *size);
 
 /* The chunk at *at or after it, and *at behind it; NULL: none so far. For the program's side. */
 struct lwps_spool_chunk *lwps_spool_next(struct lwps_spool *spool, uint64_t *at);

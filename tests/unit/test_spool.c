@@ -27,22 +27,7 @@ static int folder;
 static uint8_t *take(const struct lwps_memory *memory, struct lwps_writer *writer, uint32_t need, uint32_t *size)
 {
     (void)memory;
-    uint32_t head = sizeof(struct lwps_spool_chunk) + (writer->header ? 0 : sizeof(struct lwps_disk_header));
-    struct lwps_spool_chunk *chunk = lwps_spool_take(&spool, need + head);
-    if (!chunk)
-        return NULL;
-    chunk->tid = writer->tid;
-    chunk->again = writer->again;
-    chunk->offset = writer->window_offset + writer->used;
-    chunk->first = !writer->header;
-    if (!writer->header) {
-        writer->header = (uint8_t *)(chunk + 1);
-        chunk->quiet = writer->tid != 0;
-        writer->quiet = writer->tid ? &chunk->quiet : NULL;
-    }
-    *size = chunk->bytes - head;
-    lwps_spool_publish(chunk);
-    return (uint8_t *)chunk + head;
+    return lwps_spool_take(&spool, writer, need, size);
 }
 
 static const struct lwps_memory memory = {take};

@@ -152,29 +152,14 @@ void lwp_own_spool_flush(void)
 static uint8_t *spool_take(const struct lwps_memory *memory, struct lwps_writer *writer, uint32_t need, uint32_t *size)
 {
     (void)memory;
-    uint32_t head = sizeof(struct lwps_spool_chunk) + (writer->header ? 0 : sizeof(struct lwps_disk_header));
-    struct lwps_spool_chunk *chunk = spool.head ? lwps_spool_take(&spool, need + head) : NULL;
-    if (!chunk)
+    uint8_t *at = spool.head ? lwps_spool_take(&spool, writer, need, size) : NULL;
+    if (!at)
         return NULL;
-    if (writer->chunk)
-        __atomic_store_n(&((struct lwps_spool_chunk *)writer->chunk)->complete, 1, __ATOMIC_RELEASE);
-    writer->chunk = chunk;
-    chunk->tid = writer->tid;
-    chunk->again = writer->again;
-    chunk->offset = writer->window_offset + writer->used;
-    chunk->first = !writer->header;
-    if (!writer->header) {
-        writer->header = (uint8_t *)(chunk + 1);
-        chunk->quiet = writer->tid != 0;
-        writer->quiet = writer->tid ? &chunk->quiet : NULL;
-    }
-    *size = chunk->bytes - head;
-    lwps_spool_publish(chunk);
     if (!spool_is_kept() && spool_now() > spool_flushed + LWP_KEEPER_STALE_NS) {
         spool_flushed = spool_now();
         spool_write_out();
     }
-    return (uint8_t *)chunk + head;
+    return at;
 }
 
 const struct lwps_memory *lwp_own_spool_memory(void)
