@@ -208,19 +208,6 @@ bool lwp_followed_is_old(const struct lwp_followed *followed, uint64_t time)
     return time > followed->refreshed_ns + (between > least_ns ? between : least_ns);
 }
 
-static uint32_t followed_parent(pid_t pid)
-{
-    char path[32], line[256];
-    unsigned parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *status = fopen(path, "re");
-    while (status && fgets(line, sizeof line, status) && sscanf(line, "PPid: %u", &parent) != 1)
-        ;
-    if (status)
-        fclose(status);
-    return parent;
-}
-
 static void put_process(struct lwp_followed *followed, uint64_t time)
 {
     char path[32], command[COMMAND_BYTES];
@@ -233,7 +220,7 @@ static void put_process(struct lwp_followed *followed, uint64_t time)
     got = got > 0 ? got : 0;
     command[got] = '\0';
     lwps_put_process(&followed->file, &(struct lwps_process){.pid = (uint32_t)followed->pid,
-                                                             .parent_pid = followed_parent(followed->pid),
+                                                             .parent_pid = (uint32_t)lwp_tasks_number(followed->pid, "PPid"),
                                                              .time = time,
                                                              .command = command,
                                                              .command_bytes = (uint32_t)got + (got && command[got - 1])});

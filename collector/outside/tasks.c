@@ -81,24 +81,26 @@ pid_t lwp_tasks_living(pid_t pid)
     return living;
 }
 
-static pid_t task_process(pid_t tid)
+pid_t lwp_tasks_number(pid_t tid, const char *key)
 {
     char path[32], line[256];
-    int pid = 0;
+    int number = 0;
+    size_t length = strlen(key);
     snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
     FILE *status = fopen(path, "re");
-    while (status && fgets(line, sizeof line, status) && sscanf(line, "Tgid: %d", &pid) != 1)
-        ;
+    while (status && fgets(line, sizeof line, status))
+        if (strncmp(line, key, length) == 0 && sscanf(line + length, ": %d", &number) == 1)
+            break;
     if (status)
         fclose(status);
-    return pid;
+    return number;
 }
 
 int lwp_tasks_check(pid_t *pid, struct lwp_error *err)
 {
     char path[32];
     unsigned char head[EI_NIDENT] = {0};
-    pid_t process = task_process(*pid);
+    pid_t process = lwp_tasks_number(*pid, "Tgid");
     if (!process)
         return lwp_error_set(err, LWP_ERR_MISSING, "collect: there is no process %d", (int)*pid);
     *pid = process;

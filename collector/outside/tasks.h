@@ -25,6 +25,9 @@ void lwp_tasks_processes(struct lwp_tasks *processes, pid_t pid, bool children);
 /* A thread that still has the process's memory: the first one may have ended before the others. 0: there is none. */
 pid_t lwp_tasks_living(pid_t pid);
 
+/* What /proc says of a thread under the key: of "Tgid" its process, of "PPid" that one's parent. 0: it is gone. */
+pid_t lwp_tasks_number(pid_t tid, const char *key);
+
 /* Whether it is a 64-bit process that can be looked at; else the error says what is in the way. A thread's number stands for its process.
  */
 int lwp_tasks_check(pid_t *pid, struct lwp_error *err);
