@@ -79,10 +79,8 @@ static void moves_block(struct lwp_moves *moves, const struct lwp_traversal_acce
 
 const struct lwp_seen_blocks *lwp_moves_blocks(const struct lwp_moves *moves, uint32_t object)
 {
-    for (size_t i = 0; i < moves->block_count; i++)
-        if (moves->blocks[i].object == object)
-            return &moves->blocks[i];
-    return NULL;
+    uint32_t at = lwp_map_get(&moves->block_index, object);
+    return at == LWP_MAP_NONE ? NULL : &moves->blocks[at];
 }
 
 void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_traversal_access *accesses, int count)
