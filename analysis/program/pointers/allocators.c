@@ -46,13 +46,6 @@ static bool allocator_rust(Dwarf_Die *function, const char *name, Dwarf_Die *typ
     return (makes || allocator_is_table(name)) && allocator_parameter(function, "T", type);
 }
 
-bool lwp_types_is_library(const char *name)
-{
-    return code_begins_with(name,
-                            "std::|__gnu_cxx::|operator new|void* |alloc::|core::|<alloc::|<core::|<T as |__rust_|"
-                            "__rdl_|__rg_|hashbrown::|<hashbrown::|<I as |void std::|_RNv");
-}
-
 static bool allocator_of_function(Dwarf_Die function, const char *name, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;

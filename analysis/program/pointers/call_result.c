@@ -28,8 +28,8 @@ static bool value_match_register(Dwarf_Die *variable, Dwarf_Die *function, void 
     if (location.kind != CODE_LOCATION_REGISTER || location.offset || !(search->registers >> location.reg & 1) ||
         !code_variable_pointer(search->module, variable, 0, &one) || one.descriptor || (search->found && one.bytes <= search->best->bytes))
         return false;
-    if (search->scope.function && lwp_types_is_library(search->scope.function))
-        one.name = ""; /* what the library calls it is not what the program does */
+    if (search->scope.library)
+        one.name = "";
     *search->best = one;
     search->found = true;
     return false;
@@ -219,7 +219,7 @@ static bool holder_match(Dwarf_Die *variable, Dwarf_Die *function, void *context
     struct holder_search *search = context;
     const struct value_way *way = search->way;
     struct code_pointee one;
-    if (search->scope.inlined >= search->best || (search->scope.function && lwp_types_is_library(search->scope.function)))
+    if (search->scope.inlined >= search->best || search->scope.library)
         return false;
     struct code_location location = code_variable_location(search->module, variable, function, way->pc);
     bool held = (location.kind == CODE_LOCATION_REGISTER && !location.offset && way->registers >> location.reg & 1) ||

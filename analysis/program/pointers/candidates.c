@@ -62,8 +62,8 @@ static bool candidates_visit(Dwarf_Die *variable, Dwarf_Die *function, void *con
     (void)function;
     if (!name || !type_die_of(variable, &type))
         return false;
-    if (all->scope.function && lwp_types_is_library(all->scope.function))
-        name = ""; /* what the library calls it is not what the program does */
+    if (all->scope.library)
+        name = "";
     code_leads_of_type(all->module, type, &leads);
     for (size_t i = 0; i < leads.count; i++)
         candidates_take(all, &leads.items[i], code_intern(all->module->code, name), "");

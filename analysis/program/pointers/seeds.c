@@ -99,8 +99,7 @@ void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds)
     int budget = SEEDS_VARIABLES;
     for (uint32_t scope = 0; scope < scopes->count && budget > 0; scope++) {
         const struct code_scope *in = code_scope_with_variables(scopes, scope);
-        const char *function = in->variable_count ? code_scope_name(scopes, scope) : NULL;
-        bool named = !function || !lwp_types_is_library(function); /* what the library calls it is not what the program does */
+        bool named = !in->variable_count || !code_scope_is_library(scopes, scope);
         for (uint32_t i = 0; i < in->variable_count && budget-- > 0; i++)
             seeds_of_variable(seeds, scopes->module, &in->variables[i], scope, named);
     }

@@ -154,6 +154,19 @@ bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit
     return code_variables_scoped(module, pc, visit, context, &scope);
 }
 
+bool lwp_types_is_library(const char *name)
+{
+    return code_begins_with(name,
+                            "std::|__gnu_cxx::|operator new|void* |alloc::|core::|<alloc::|<core::|<T as |__rust_|"
+                            "__rdl_|__rg_|hashbrown::|<hashbrown::|<I as |void std::|_RNv");
+}
+
+bool code_scope_is_library(struct code_scopes *scopes, uint32_t scope)
+{
+    const char *function = code_scope_name(scopes, scope);
+    return function && lwp_types_is_library(function);
+}
+
 bool code_variables_scoped(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context,
                            struct code_variable_scope *of)
 {
@@ -167,7 +180,7 @@ bool code_variables_scoped(struct code_module *module, uint64_t pc, code_variabl
         of->inlined += scope && scopes->items[scope].function == scope;
     for (uint32_t scope = first; scope != LWP_NONE; scope = scopes->items[scope].parent) {
         const struct code_scope *in = code_scope_with_variables(scopes, scope);
-        of->function = in->variable_count ? code_scope_name(scopes, scope) : NULL;
+        of->library = in->variable_count && code_scope_is_library(scopes, scope);
         for (uint32_t i = 0; i < in->variable_count && budget-- > 0 && scopes->visits++ < function_visits; i++)
             if (visit(&in->variables[i], &scopes->items[0].die, context))
                 return true;

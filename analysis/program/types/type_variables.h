@@ -29,6 +29,9 @@ bool code_frame_offset(struct code_module *module, uint64_t pc, int8_t reg, int6
 /* The scope with its variables and parameters listed. */
 const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, uint32_t scope);
 
+/* Whether the scope's function is one of the language's library. */
+bool code_scope_is_library(struct code_scopes *scopes, uint32_t scope);
+
 /* Calls `visit` for each variable and parameter in scope at `pc`, innermost scope first, until it returns true. */
 typedef bool code_variable_visit(Dwarf_Die *variable, Dwarf_Die *function, void *context);
 bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context);
@@ -36,7 +39,7 @@ bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit
 /* The same; meanwhile *scope is that of the variable visited. */
 struct code_variable_scope {
     uint32_t inlined;     /* how deep inlined functions are nested around it */
-    const char *function; /* NULL: it has no name */
+    bool library;         /* of a function of the language's library: what that calls it is not what the program does */
 };
 bool code_variables_scoped(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context,
                            struct code_variable_scope *scope);
