@@ -99,7 +99,7 @@ static void lines_fold(FILE *out, const char *line, const char *end, int columns
     putc('\n', out);
 }
 
-void lwp_wrap_lines(FILE *out, const char *text, int columns)
+static void lines_wrap(FILE *out, const char *text, int columns)
 {
     while (*text) {
         const char *end = text + strcspn(text, "\n");
@@ -109,4 +109,21 @@ void lwp_wrap_lines(FILE *out, const char *text, int columns)
             lines_fold(out, text, end, columns);
         text = end + (*end == '\n');
     }
+}
+
+FILE *lwp_wrapped_open(struct lwp_wrapped *wrapped, FILE *out)
+{
+    *wrapped = (struct lwp_wrapped){.out = out};
+    wrapped->to = open_memstream(&wrapped->text, &wrapped->length);
+    return wrapped->to ? wrapped->to : out;
+}
+
+void lwp_wrapped_close(struct lwp_wrapped *wrapped)
+{
+    if (!wrapped->to)
+        return;
+    fclose(wrapped->to);
+    if (wrapped->text)
+        lines_wrap(wrapped->out, wrapped->text, lwp_columns(wrapped->out));
+    free(wrapped->text);
 }

@@ -14,7 +14,14 @@ void lwp_wrap(FILE *out, const char *text, int column, int indent, int columns);
 /* The same of paragraphs, which an empty line separates; a line that begins with four spaces stays as it is. */
 void lwp_wrap_paragraphs(FILE *out, const char *text, int columns);
 
-/* Lines as they are, colours and all, but what does not fit goes to lines of its own, further in. */
-void lwp_wrap_lines(FILE *out, const char *text, int columns);
+/* What is written to the stream returned comes to `out` when it is closed: lines as they are, colours and all, but what does not fit
+ * goes to lines of its own, further in. Where memory is out it is `out` itself, and nothing is wrapped. */
+struct lwp_wrapped {
+    FILE *out, *to;
+    char *text;
+    size_t length;
+};
+FILE *lwp_wrapped_open(struct lwp_wrapped *wrapped, FILE *out);
+void lwp_wrapped_close(struct lwp_wrapped *wrapped);
 
 #endif

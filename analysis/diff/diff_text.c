@@ -405,15 +405,7 @@ static void text_print(FILE *out, json_t *diff, bool all, bool colour, int colum
 
 void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
 {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *to = open_memstream(&text, &length);
-    if (!to) {
-        text_print(out, diff, all, colour, lwp_columns(out));
-        return;
-    }
-    text_print(to, diff, all, colour, lwp_columns(out));
-    fclose(to);
-    lwp_wrap_lines(out, text, lwp_columns(out));
-    free(text);
+    struct lwp_wrapped wrapped;
+    text_print(lwp_wrapped_open(&wrapped, out), diff, all, colour, lwp_columns(out));
+    lwp_wrapped_close(&wrapped);
 }

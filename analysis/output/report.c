@@ -136,15 +136,7 @@ static void report_print(FILE *out, const struct lwp_review *review, const char 
 
 void lwp_report_print(FILE *out, const struct lwp_review *review, const char *dir, bool brief, bool colour)
 {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *to = open_memstream(&text, &length);
-    if (!to) {
-        report_print(out, review, dir, brief, colour, lwp_columns(out));
-        return;
-    }
-    report_print(to, review, dir, brief, colour, lwp_columns(out));
-    fclose(to);
-    lwp_wrap_lines(out, text, lwp_columns(out));
-    free(text);
+    struct lwp_wrapped wrapped;
+    report_print(lwp_wrapped_open(&wrapped, out), review, dir, brief, colour, lwp_columns(out));
+    lwp_wrapped_close(&wrapped);
 }

@@ -156,9 +156,8 @@ bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit
 
 bool lwp_types_is_library(const char *name)
 {
-    return code_begins_with(name,
-                            "std::|__gnu_cxx::|operator new|void* |alloc::|core::|<alloc::|<core::|<T as |__rust_|"
-                            "__rdl_|__rg_|hashbrown::|<hashbrown::|<I as |void std::|_RNv");
+    return code_begins_with(name, "std::|__gnu_cxx::|operator new|void* |alloc::|core::|<alloc::|<core::|<T as |__rust_|"
+                                  "__rdl_|__rg_|hashbrown::|<hashbrown::|<I as |void std::|_RNv");
 }
 
 bool code_scope_is_library(struct code_scopes *scopes, uint32_t scope)

@@ -13,7 +13,7 @@ struct lwp_unique {
                         else as many as values */
 };
 
-/* `count` elements of `size` bytes at each `step` from `at` on. Elements of more than 8 bytes are told apart by a hash of 64 bits.
+/* `count` elements of `size` bytes at each `step` from `at` on. Elements of more than 8 bytes are distinguished by a hash of 64 bits.
  * False: no memory. */
 bool lwp_unique_count(const struct lwp_shadow_port *port, const void *at, size_t count, size_t step, size_t size, bool is_float,
                       struct lwp_unique *unique);
