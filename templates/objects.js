@@ -42,9 +42,10 @@ function objectFacts(object) {
 }
 
 function viewObjects() {
-  const apart = list(data.kept_apart);
+  const apart = list(data.kept_apart), pairs = list(data.arrays && data.arrays.pairs);
   return [el('h1', null, 'Data objects'), el('p.lead', null, 'Who waits for memory: all data that samples fell on, hottest first.'), leftOut('objects', 'names'), objectsTable(),
-    apart.length > 0 && el('section', null, el('h2', null, 'Kept apart'), el('p.soft', null, 'Arrays that loops use together and that must not become one, each with one it does not go with.'), rejectionsTable(apart))];
+    apart.length > 0 && el('section', null, el('h2', null, 'Kept apart'), el('p.soft', null, 'Arrays that loops use together and that must not become one, each with one it does not go with.'), rejectionsTable(apart)),
+    pairs.length > 0 && el('section', null, el('h2', null, 'Pairs of arrays'), el('p.soft', null, 'Which arrays loops use together, and whether they could be one array of structures.'), arrayPairsTable())];
 }
 
 function viewObject(index) {

@@ -45,6 +45,7 @@ static const struct {
     {"splits", lwp_json_splits},
     {"regroups", lwp_json_regroups},
     {"kept_apart", lwp_json_kept_apart},
+    {"arrays", lwp_json_arrays},
     {"conflicts", lwp_json_conflicts},
     {"redundancy_totals", lwp_json_redundancy_totals},
     {"redundancies", lwp_json_redundancies},

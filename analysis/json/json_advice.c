@@ -1,4 +1,4 @@
-/* "splits", "regroups", "kept_apart" and "conflicts" of analysis.json. */
+/* "splits", "regroups", "kept_apart", "arrays" and "conflicts" of analysis.json. */
 #include "analysis/json/json_parts.h"
 
 json_t *lwp_json_misses(const struct lwp_locality_found *found, unsigned levels)
@@ -151,6 +151,48 @@ json_t *lwp_json_kept_apart(struct lwp_json_tables *tables)
 {
     const struct lwp_regroups *regroups = &tables->answers->regroups;
     return LWP_JSON_LIST(i, regroups->apart_count, json_rejected(tables->profile, &regroups->apart[i]));
+}
+
+enum { ARRAYS_MANY = 32 }; /* above it, pairs that no loop uses are left out */
+
+static json_t *json_array_pattern(const struct lwp_regroup_pattern *pattern, int which)
+{
+    return lwp_json_new("range", lwp_json_range(pattern->low[which], pattern->high[which]), "seconds",
+                        lwp_json_range(pattern->from_ns[which] / 1e9, pattern->to_ns[which] / 1e9), NULL);
+}
+
+static json_t *json_array_pair(struct lwp_json_tables *tables, size_t a, size_t b)
+{
+    const struct lwp_regroups *regroups = &tables->answers->regroups;
+    struct lwp_regroup_pattern pattern = lwp_regroup_pattern(&regroups->candidates, a, b);
+    struct lwp_regroup_verdict verdict = lwp_regroup_pair_verdict(regroups, a, b);
+    bool seen = pattern.region != LWP_NONE;
+    return lwp_json_new("a", json_integer((json_int_t)a), "b", json_integer((json_int_t)b), "affinity",
+                        lwp_json_share(regroups->candidates.affinity[a * regroups->candidates.count + b]), "conflict",
+                        seen ? json_boolean(pattern.conflict) : json_null(), "loop",
+                        seen ? lwp_json_loop(tables, pattern.region) : json_null(), "of_a",
+                        seen ? json_array_pattern(&pattern, 0) : json_null(), "of_b", seen ? json_array_pattern(&pattern, 1) : json_null(),
+                        "reason", json_string(lwp_regroup_reason_name(verdict.reason)), "detail", lwp_json_text(verdict.detail), NULL);
+}
+
+json_t *lwp_json_arrays(struct lwp_json_tables *tables)
+{
+    const struct lwp_regroup_candidates *candidates = &tables->answers->regroups.candidates;
+    size_t classes[LWP_REGROUP_ARRAYS_MAX], count = candidates->count;
+    json_t *pairs = json_array();
+    lwp_regroup_classes(candidates, classes);
+    for (size_t a = 0; a < count; a++)
+        for (size_t b = a + 1; b < count; b++)
+            if (count <= ARRAYS_MANY || candidates->affinity[a * count + b] > 0)
+                json_array_append_new(pairs, json_array_pair(tables, a, b));
+    return lwp_json_new(
+        "arrays",
+        LWP_JSON_LIST(i, count,
+                      lwp_json_new("object", lwp_json_object(tables, candidates->arrays[i].object), "name",
+                                   lwp_json_text(candidates->arrays[i].name), "element_bytes",
+                                   lwp_json_count(candidates->arrays[i].element_bytes), "elements",
+                                   lwp_json_count(candidates->arrays[i].elements), "class", json_integer((json_int_t)classes[i]), NULL)),
+        "pairs", pairs, NULL);
 }
 
 /* ---- set conflicts ---- */

@@ -35,6 +35,7 @@ json_t *lwp_json_objects(struct lwp_json_tables *tables);
 json_t *lwp_json_splits(struct lwp_json_tables *tables);
 json_t *lwp_json_regroups(struct lwp_json_tables *tables);
 json_t *lwp_json_kept_apart(struct lwp_json_tables *tables);
+json_t *lwp_json_arrays(struct lwp_json_tables *tables);
 json_t *lwp_json_conflicts(struct lwp_json_tables *tables);
 json_t *lwp_json_redundancy_totals(struct lwp_json_tables *tables);
 json_t *lwp_json_redundancies(struct lwp_json_tables *tables);

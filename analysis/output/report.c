@@ -123,6 +123,7 @@ static void report_print(FILE *out, const struct lwp_review *review, const char 
     lwp_report_findings(&report);
     report_objects(&report);
     lwp_report_left_alone(&report);
+    lwp_report_arrays(&report);
     report_loops(&report);
     lwp_report_redundancies(&report);
     lwp_report_sharing(&report);

@@ -32,6 +32,18 @@ else:
     check(found == [], f"advises {found}")
     reasons = {pair["reason"] for pair in data.get("kept_apart") or []}
     check(reasons == apart[what], f"kept apart because of {reasons or 'nothing'}")
+if what in apart or what == "together":
+    pairs, wanted = data["arrays"]["pairs"], apart.get(what, {"joined"})
+    check(len(pairs) == 1 and {pair["reason"] for pair in pairs} == wanted, f"gives for the pair {pairs}")
+    classes = {array["class"] for array in data["arrays"]["arrays"]}
+    check(len(classes) == (2 if what in ("scheme", "lifetime", "location") else 1), f"makes classes {classes}")
+    for pair in pairs:
+        if what in ("range", "time"):
+            check(pair["conflict"] is True, f"sees no conflict by eq. 10: {pair}")
+        elif what in ("together", "order", "shuffled"):
+            check(pair["conflict"] is False and pair["affinity"] > 0.9, f"sees a conflict by eq. 10: {pair}")
+        elif what == "affinity":
+            check(pair["affinity"] < 0.5, f"sees affinity: {pair}")
 # Walked in order, joining them saves no line; but they all begin at one place of a page.
 conflicts = data["conflicts"]
 if what == "stencil":

@@ -12,6 +12,7 @@
 #include "format/record.h"
 #include "tests/unit/streams.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,11 +73,8 @@ static void world_loop(struct world *world, uint32_t number)
     struct lwp_profile *profile = &world->profile;
     while (profile->region_count <= number) {
         LWP_GROW(&profile->regions, profile->region_count, &profile->region_room);
-        profile->regions[profile->region_count] = (struct lwp_region){.module = LWP_NONE,
-                                                                      .parent = LWP_NONE,
-                                                                      .function = "loop",
-                                                                      .same_as = (uint32_t)profile->region_count,
-                                                                      .reported = LWP_NONE};
+        profile->regions[profile->region_count] = (struct lwp_region){
+            .module = LWP_NONE, .parent = LWP_NONE, .function = "loop", .same_as = (uint32_t)profile->region_count, .reported = LWP_NONE};
         profile->region_count++;
     }
 }
@@ -103,8 +101,7 @@ static void world_sample(struct world *world, uint32_t loop, int count, const in
             lwp_tally_add(&profile->total, 1);
             lwp_tally_add(&profile->stalled, 1);
         }
-        accesses[i] =
-            (struct lwp_traversal_access){.object = object, .region = loop, .code = code, .offset = offset, .close = i > 1};
+        accesses[i] = (struct lwp_traversal_access){.object = object, .region = loop, .code = code, .offset = offset, .close = i > 1};
     }
     profile->samples_with_address++;
     lwp_traversals_sample(&profile->traversals, &world->walker, accesses, count, world->time);
@@ -288,8 +285,7 @@ static void test_affinity(void **state)
         uint64_t now = random_below(ELEMENTS);
         world_sample(&world, 1, 4, (int[]){LAST, LAST, LAST, LAST}, (uint64_t[]){now, now + 9, now + 10, now + 11});
         if (s % 2)
-            world_sample(&world, 2, 3, (int[]){s / 2 % LAST, s % LAST, (s + 1) % LAST},
-                         (uint64_t[]){random_below(ELEMENTS), now, now});
+            world_sample(&world, 2, 3, (int[]){s / 2 % LAST, s % LAST, (s + 1) % LAST}, (uint64_t[]){random_below(ELEMENTS), now, now});
     }
     world_advise(&world);
     assert_int_equal(world.regroups.count, 1);
@@ -309,8 +305,7 @@ static void test_turns(void **state)
     for (int s = 0; s < 400; s++) {
         int which = s / 20 % 2;
         uint64_t now = random_below(ELEMENTS);
-        world_sample(&world, 0, 3, (int[]){which, which, which},
-                     (uint64_t[]){now, random_below(ELEMENTS), random_below(ELEMENTS)});
+        world_sample(&world, 0, 3, (int[]){which, which, which}, (uint64_t[]){now, random_below(ELEMENTS), random_below(ELEMENTS)});
     }
     world_advise(&world);
     assert_int_equal(world.regroups.count, 0);
@@ -447,13 +442,108 @@ static void test_split_first(void **state)
     world_close(&world);
 }
 
+/* What is reported of all pairs, with and without advice. */
+static void test_reported(void **state)
+{
+    (void)state;
+    struct world world;
+    eight(&world, HALF);
+    world.profile.objects[world.array[3]].kind = LWP_OBJECT_MMAP;
+    world_advise(&world);
+    size_t classes[LWP_REGROUP_ARRAYS_MAX];
+    lwp_regroup_classes(&world.regroups.candidates, classes);
+    for (size_t a = 0; a < ARRAYS; a++)
+        assert_int_equal(classes[a], a == 3);
+    for (size_t a = 0; a < ARRAYS; a++)
+        for (size_t b = a + 1; b < ARRAYS; b++) {
+            struct lwp_regroup_pattern pattern = lwp_regroup_pattern(&world.regroups.candidates, a, b);
+            enum lwp_regroup_reason reason = lwp_regroup_pair_verdict(&world.regroups, a, b).reason;
+            assert_int_equal(reason, a == 3 || b == 3 ? LWP_REGROUP_LOCATION : b == LAST ? LWP_REGROUP_RANGE : LWP_REGROUP_NONE);
+            assert_int_equal(pattern.region, 0);
+            assert_int_equal(pattern.conflict, b == LAST);
+            assert_true(pattern.low[0] >= 0 && pattern.low[0] < 0.1 && pattern.high[0] > 0.4 && pattern.high[0] <= 0.5);
+            assert_true(b == LAST ? pattern.low[1] >= 0.5 : pattern.high[1] <= 0.5);
+        }
+    world_close(&world);
+}
+
+static size_t candidate(const struct world *world, int array)
+{
+    size_t i = 0;
+    while (i < world->regroups.candidates.count && world->regroups.candidates.arrays[i].object != world->array[array])
+        i++;
+    return i;
+}
+
+/* Eq. 11 of random programs, counted from all of their accesses. */
+static void test_affinity_counted(void **state)
+{
+    (void)state;
+    enum { PROGRAMS = 200, LOOPS = 4, MOST = 5 };
+    size_t compared = 0;
+    for (int program = 0; program < PROGRAMS; program++) {
+        struct world world;
+        double weight[LOOPS] = {0}, accesses[LOOPS] = {0}, samples = 0;
+        int arrays = 2 + (int)random_below(MOST - 1);
+        bool uses[LOOPS][MOST] = {{false}};
+        world_open(&world);
+        for (int i = 0; i < arrays; i++)
+            world_array(&world, i, LWP_OBJECT_HEAP, ELEMENTS);
+        for (int l = 0; l < LOOPS; l++) {
+            int used[MOST], count = 0;
+            for (int i = 0; i < arrays; i++)
+                if (random_below(2) || (l == 0 && i < 2))
+                    used[count++] = i;
+            for (uint64_t s = 0, all = 50 + random_below(300); s < all && count > 0; s++, samples++) {
+                int in[8];
+                uint64_t at[8], now = random_below(ELEMENTS);
+                for (int i = 0; i < count; i++) {
+                    in[i] = used[(i + (int)s) % count];
+                    at[i] = now;
+                    uses[l][in[i]] = true;
+                }
+                world_sample(&world, (uint32_t)l, count, in, at);
+                weight[l]++;
+                accesses[l] += count;
+            }
+        }
+        world_advise(&world);
+        for (int l = 0; l < LOOPS; l++)
+            weight[l] += 0.02 * accesses[l]; /* each sample weighs 1 */
+        for (int i = 0; i < arrays; i++)
+            for (int j = 0; j < arrays; j++) {
+                double common = 0, all = 0;
+                for (int l = 0; l < LOOPS; l++) {
+                    int used = 0;
+                    for (int k = 0; k < arrays; k++)
+                        used += uses[l][k];
+                    for (int of = 0; of < 2; of++)
+                        if (uses[l][of ? j : i]) {
+                            all += weight[l] / used;
+                            common += uses[l][i] && uses[l][j] ? weight[l] / used : 0;
+                        }
+                }
+                size_t n = world.regroups.candidates.count, a = candidate(&world, i), b = candidate(&world, j);
+                if (a >= n || b >= n || i == j)
+                    continue;
+                assert_true(fabs(world.regroups.candidates.affinity[a * n + b] - common / all) < 1e-9);
+                compared++;
+            }
+        world_close(&world);
+    }
+    assert_true(compared > 1500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_together), cmocka_unit_test(test_order),       cmocka_unit_test(test_range),
-        cmocka_unit_test(test_time),     cmocka_unit_test(test_classes),     cmocka_unit_test(test_affinity),
-        cmocka_unit_test(test_turns),    cmocka_unit_test(test_in_order),    cmocka_unit_test(test_many),
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_split_first), cmocka_unit_test(test_three_at_random),
+        cmocka_unit_test(test_together),    cmocka_unit_test(test_order),
+        cmocka_unit_test(test_range),       cmocka_unit_test(test_time),
+        cmocka_unit_test(test_classes),     cmocka_unit_test(test_affinity),
+        cmocka_unit_test(test_turns),       cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_many),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_split_first), cmocka_unit_test(test_three_at_random),
+        cmocka_unit_test(test_reported),    cmocka_unit_test(test_affinity_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

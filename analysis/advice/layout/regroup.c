@@ -156,14 +156,13 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
             affinity[i * n + j] = candidates->verdicts[i * n + j].reason == LWP_REGROUP_NONE ? candidates->affinity[i * n + j] : apart;
     }
     size_t groups = lwp_affinity_cluster(affinity, weights, n, lwp_regroup_affinity_least, 0, group);
+    memcpy(regroups->cluster, group, sizeof regroups->cluster);
     for (size_t g = 0; g < groups; g++) {
         struct lwp_regroup *regroup = &regroups->regroups[regroups->count];
-        int before[LWP_REGROUP_ARRAYS_MAX];
-        memcpy(before, group, sizeof before);
         if (!regroup_try(profile, candidates, group, (int)g, regroup))
             continue;
         for (size_t i = 0; i < n; i++)
-            reported[i] |= before[i] == (int)g;
+            reported[i] |= regroups->cluster[i] == (int)g;
         if (regroup->gain.low < gain_needed) {
             lwp_profile_note(profile,
                              "Loops use %s at the same index, but joining them is not expected to pay: they are walked in order, where "

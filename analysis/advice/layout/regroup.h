@@ -17,6 +17,7 @@ enum lwp_regroup_reason {
     LWP_REGROUP_TIME,
     LWP_REGROUP_ORDER,
     LWP_REGROUP_AFFINITY,
+    LWP_REGROUP_GAIN,   /* none, but one array of both is not expected to pay */
     LWP_REGROUP_NONE,   /* none */
     LWP_REGROUP_UNKNOWN /* the samples do not show it */
 };
@@ -49,6 +50,14 @@ struct lwp_regroup_candidates {
     double *affinity;                     /* likewise (eq. 11) */
 };
 
+/* Eq. 9-10 of a pair in the heaviest loop that uses both. Its bounds leave out 2 % at either end, for stray samples. */
+struct lwp_regroup_pattern {
+    uint32_t region;             /* LWP_NONE: no loop uses both, or too few accesses to one were seen in it */
+    double low[2], high[2];      /* parts of the arrays' lengths that it goes over, 0 to 1 (eq. 9) */
+    double from_ns[2], to_ns[2]; /* when, from the process's start */
+    bool conflict;               /* eq. 10 */
+};
+
 struct lwp_regroup_rejected {
     uint32_t object;
     const char *name, *with; /* `with`: the array of the group it does not go with */
@@ -71,6 +80,7 @@ struct lwp_regroups {
     struct lwp_regroup_candidates candidates;
     struct lwp_regroup *regroups; /* largest expected gain first */
     size_t count;
+    int cluster[LWP_REGROUP_ARRAYS_MAX]; /* candidates with one number go together, advised or not; -1: with none */
     /* Arrays that share loops but are in no advice: pairs (array of `other`), or groups that gain nothing. */
     struct lwp_regroup_rejected *apart;
     size_t apart_count;
@@ -85,6 +95,15 @@ const bool *lwp_regroup_members(struct lwp_profile *profile, const struct lwp_re
 
 /* The last name in "grid->cells", "ctx.x", which a reader would call the member; NULL: it is none, or too long for one. */
 const char *lwp_regroup_member(const char *variable);
+
+/* By candidate: the number of its class (5.3.1). All arrays of a class agree in location, lifetime and scheme; each is in the first
+ * class that it fits. */
+void lwp_regroup_classes(const struct lwp_regroup_candidates *candidates, size_t *classes);
+
+struct lwp_regroup_pattern lwp_regroup_pattern(const struct lwp_regroup_candidates *candidates, size_t a, size_t b);
+
+/* Of a pair of candidates: NONE where advice joins them, else why they are apart, in half a sentence. */
+struct lwp_regroup_verdict lwp_regroup_pair_verdict(const struct lwp_regroups *regroups, size_t a, size_t b);
 
 /* "order", "range", ... */
 const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason);

@@ -51,6 +51,17 @@ static int regroup_object_compare(const void *a, const void *b, void *objects)
     return (x->key > y->key) - (x->key < y->key);
 }
 
+/* As in the source: the same in every run, however the samples fell. */
+static int regroup_source_compare(const void *a, const void *b)
+{
+    const struct lwp_regroup_array *x = a, *y = b;
+    if (x->module != y->module)
+        return x->module < y->module ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return (x->object > y->object) - (x->object < y->object);
+}
+
 static void regroup_arrays(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroup_candidates *candidates)
 {
     uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
@@ -83,6 +94,7 @@ static void regroup_arrays(struct lwp_profile *profile, const struct lwp_splits 
                                                            .type = object->type};
     }
     candidates->count = count;
+    qsort(candidates->arrays, count, sizeof *candidates->arrays, regroup_source_compare);
     lwp_regroup_names(profile, candidates);
 }
 

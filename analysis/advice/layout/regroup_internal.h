@@ -46,6 +46,9 @@ size_t lwp_regroup_indices(const struct lwp_regroup_array *a, const struct lwp_r
 size_t lwp_regroup_ahead(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b, const struct lwp_traversal_pair *pair,
                          const struct lwp_traversal_meetings *meetings, double *ahead);
 
+/* The range of 96 % of the places (or less, when they are few): of indices as parts of the length (eq. 9), or of times. False: too few. */
+bool lwp_regroup_bounds(struct lwp_regroup_use use, bool time, double *low, double *high);
+
 int lwp_regroup_compare(const void *a, const void *b); /* two doubles, for qsort */
 
 /* regroup_loop.c: what was seen of a pair, over all loops that use both; and what one loop adds to all pairs. */
@@ -69,6 +72,9 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
  * member they share most with, into regroup->rejected; reported[array] is set for each. */
 void lwp_regroup_reject(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, const int *group, int which,
                         struct lwp_regroup *regroup, bool *reported);
+
+/* The verdict of two arrays that no advice joins, with its half sentence. */
+struct lwp_regroup_verdict lwp_regroup_why(const struct lwp_regroup_candidates *candidates, size_t a, size_t b);
 
 /* Pairs that share most of their loops and are in no group, where no advice reports either, into regroups->apart. */
 void lwp_regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroups, const bool *reported);

@@ -40,11 +40,12 @@ static double order_index(const struct lwp_regroup_array *array, uint64_t offset
     return ((double)offset - (double)array->start) / (double)array->element_bytes;
 }
 
-/* The range of 96 % of the places (or less, when they are few), of indices or of times. */
-static void order_bounds(struct lwp_regroup_use use, bool time, double *low, double *high)
+bool lwp_regroup_bounds(struct lwp_regroup_use use, bool time, double *low, double *high)
 {
     double values[LWP_TRAVERSAL_PLACES];
     const struct lwp_traversal *traversal = use.traversal;
+    if (!traversal || traversal->count < PLACES_NEEDED)
+        return false;
     for (uint32_t i = 0; i < traversal->count; i++)
         values[i] =
             time ? (double)traversal->places[i].time : order_index(use.array, traversal->places[i].offset) / (double)use.array->elements;
@@ -52,6 +53,7 @@ static void order_bounds(struct lwp_regroup_use use, bool time, double *low, dou
     uint32_t cut = traversal->count / 24;
     *low = values[cut];
     *high = values[traversal->count - 1 - cut];
+    return true;
 }
 
 /* The usual distance between the indices of two arrays at unrelated moments; within a thread where that is known. */
@@ -157,10 +159,10 @@ struct lwp_regroup_verdict lwp_regroup_relate(struct lwp_regroup_use a, struct l
     struct lwp_regroup_verdict verdict = {LWP_REGROUP_UNKNOWN, NULL, false};
     if (!a.traversal || !b.traversal)
         return verdict;
-    for (int time = 0; time < 2 && a.traversal->count >= PLACES_NEEDED && b.traversal->count >= PLACES_NEEDED; time++) {
+    for (int time = 0; time < 2; time++) {
         double low_a, high_a, low_b, high_b;
-        order_bounds(a, time, &low_a, &high_a);
-        order_bounds(b, time, &low_b, &high_b);
+        if (!lwp_regroup_bounds(a, time, &low_a, &high_a) || !lwp_regroup_bounds(b, time, &low_b, &high_b))
+            break;
         if (high_a <= low_b || high_b <= low_a)
             return time ? (struct lwp_regroup_verdict){LWP_REGROUP_TIME, "the loop uses them one after the other", false}
                         : (struct lwp_regroup_verdict){LWP_REGROUP_RANGE, "the loop uses other parts of them", false};

@@ -5,7 +5,11 @@ static const double shown_share = 0.02; /* of loops that use both: below it is n
 
 const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason)
 {
-    static const char *const names[] = {"location", "lifetime", "scheme", "range", "time", "order", "affinity", "joined", "order"};
+    static const char *const names[] = {
+        [LWP_REGROUP_LOCATION] = "location", [LWP_REGROUP_LIFETIME] = "lifetime", [LWP_REGROUP_SCHEME] = "scheme",
+        [LWP_REGROUP_RANGE] = "range",       [LWP_REGROUP_TIME] = "time",         [LWP_REGROUP_ORDER] = "order",
+        [LWP_REGROUP_AFFINITY] = "affinity", [LWP_REGROUP_GAIN] = "gain",         [LWP_REGROUP_NONE] = "joined",
+        [LWP_REGROUP_UNKNOWN] = "unknown"};
     return names[reason];
 }
 
@@ -21,7 +25,7 @@ static double regroup_common(const struct lwp_regroup_candidates *candidates, co
     return all > 0 ? common / all : 0;
 }
 
-static struct lwp_regroup_verdict regroup_why(const struct lwp_regroup_candidates *candidates, size_t a, size_t b)
+struct lwp_regroup_verdict lwp_regroup_why(const struct lwp_regroup_candidates *candidates, size_t a, size_t b)
 {
     struct lwp_regroup_verdict verdict = candidates->verdicts[a * candidates->count + b];
     if (verdict.reason == LWP_REGROUP_NONE)
@@ -34,7 +38,7 @@ static struct lwp_regroup_verdict regroup_why(const struct lwp_regroup_candidate
 static struct lwp_regroup_rejected regroup_rejected(const struct lwp_regroup_candidates *candidates, size_t array, size_t with)
 {
     return (struct lwp_regroup_rejected){candidates->arrays[array].object, candidates->arrays[array].name, candidates->arrays[with].name,
-                                         regroup_why(candidates, array, with)};
+                                         lwp_regroup_why(candidates, array, with)};
 }
 
 void lwp_regroup_reject(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, const int *group, int which,
@@ -68,7 +72,7 @@ void lwp_regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroup
     const struct lwp_regroup_candidates *candidates = &regroups->candidates;
     for (size_t i = 0; i < candidates->count; i++)
         for (size_t j = 0; j < i; j++) {
-            struct lwp_regroup_verdict verdict = regroup_why(candidates, i, j);
+            struct lwp_regroup_verdict verdict = lwp_regroup_why(candidates, i, j);
             double least = verdict.reason == LWP_REGROUP_AFFINITY ? shown_share : 0.5;
             if (reported[i] || reported[j] || regroup_common(candidates, NULL, i, j) < shown_share ||
                 regroups->apart_count == LWP_REGROUP_REJECTED_MAX || verdict.reason > LWP_REGROUP_AFFINITY ||
