@@ -17,6 +17,7 @@
 #include "collector/exact/trace/trace.h"
 #include "collector/exact/valgrind/duplication.h"
 #include "collector/exact/valgrind/environment.h"
+#include "collector/exact/valgrind/file_limit.h"
 #include "collector/exact/valgrind/out_of_memory.h"
 #include "collector/exact/valgrind/scheduling_order.h"
 #include "collector/exact/valgrind/tool.h"
@@ -126,6 +127,7 @@ static void main_before_call(ThreadId id, UInt number, UWord *arguments, UInt co
         return;
     lwp_exec_before(number, arguments);
     main_close();
+    lwp_file_limit_before_exec();
 }
 
 static void main_after_call(ThreadId id, UInt number, UWord *arguments, UInt count, SysRes result)
@@ -134,6 +136,7 @@ static void main_after_call(ThreadId id, UInt number, UWord *arguments, UInt cou
     if (!lwp_exec_is(number))
         return;
     lwp_exec_after();
+    lwp_file_limit_after_exec();
     if (main_recorded && !lwp_exact_process.active)
         main_again();
 }
@@ -230,6 +233,7 @@ static void main_before_options(void)
     VG_(needs_syscall_wrapper)(main_before_call, main_after_call);
     VG_(needs_command_line_options)(main_option, main_usage, main_debug_usage);
     VG_(needs_client_requests)(main_request);
+    lwp_file_limit_start();
     lwp_threads_start(lwp_trace_leave_thread, lwp_region_switch);
     lwp_modules_start();
 }

@@ -110,6 +110,41 @@ mkdir -p gone/exact && cp "$LWP" gone/lwp && cp "$BUILD/exact/lwp-amd64-linux" g
 ln -s /nowhere/launcher /nowhere/vgpreload_core-amd64-linux.so /nowhere/default.supp gone/exact
 gone/lwp collect -e exact -o none ./ends > out 2> err
 [ $? = 125 ] && grep -q 'apt install valgrind' err || { cat err; fail "without Valgrind"; }
+# limits of open files, as servers set them: both lowered to what is needed, and inherited by what is executed
+cat > files.c <<'C'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+static void say(int status, const struct rlimit *limit)
+{
+    printf("%d %lu %lu\n", status, (long)limit->rlim_cur, (long)limit->rlim_max);
+    fflush(stdout);
+}
+int main(int argc, char **argv)
+{
+    struct rlimit limit = {0, 0}, want = {900, 1500};
+    if (argc > 1)
+        return getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur != 1400;
+    int status = prlimit(0, RLIMIT_NOFILE, &want, &limit);
+    say(status, &limit);
+    want.rlim_cur = 1400;
+    say(setrlimit(RLIMIT_NOFILE, &want), &want);
+    say(getrlimit(RLIMIT_NOFILE, &limit), &limit);
+    want.rlim_max = 4000;
+    say(geteuid() ? setrlimit(RLIMIT_NOFILE, &want) : -1, &want);
+    execl("./no-such-program", "none", NULL);
+    say(dup2(1, 1399) != 1399 || dup2(1, 1400) >= 0, &limit);
+    for (int fd = 3; fd < 1400; fd++)
+        close(fd);
+    return execl(argv[0], argv[0], "again", NULL);
+}
+C
+$CC -Wall -Wextra -o files files.c || fail "compile files.c"
+for follow in --follow-fork --no-follow-fork; do
+    (ulimit -S -n 1024 && "$LWP" collect -q -e exact $follow -o files$follow -- ./files > out 2> err) || { cat out err; fail "files: status $?"; }
+    [ "$(cut -d ' ' -f 1,2 out | tr '\n' ' ')" = "0 1024 0 1400 0 1400 -1 1400 0 1400 " ] || { cat out; fail "limits of files"; }
+done
 # a forked child that cannot make files in the result goes on without
 cat > moved.c <<'C'
 #include <stdio.h>
