@@ -75,13 +75,19 @@ static uint32_t shape_reached(const struct shape_flow *flow, int from)
     return reached;
 }
 
-/* Whether some load's address comes from what was loaded through it. */
-static bool shape_chained(const struct shape_flow *flow)
+/* Registers whose load's address comes from what was loaded into them, a bit each; *pointers: those and that address's. */
+static uint32_t shape_chased(const struct shape_flow *flow, uint32_t *pointers)
 {
-    for (int to = 0; to < REGISTERS; to++)
-        if (flow->loaded[to] & shape_reached(flow, to))
-            return true;
-    return false;
+    uint32_t chased = 0;
+    *pointers = 0;
+    for (int to = 0; to < REGISTERS; to++) {
+        uint32_t through = flow->loaded[to] & shape_reached(flow, to);
+        if (through) {
+            chased |= 1u << to;
+            *pointers |= 1u << to | through;
+        }
+    }
+    return chased;
 }
 
 /* Edges from the block to others that are not in the loop. */
@@ -160,7 +166,8 @@ static uint64_t waits_carried(const struct shape_waits *waits, const struct shap
 }
 
 struct loop_facts {
-    uint64_t carried; /* general registers, then vector ones */
+    uint64_t carried;          /* general registers, then vector ones */
+    uint32_t chased, pointers; /* of its chains: shape_chased() */
     struct shape_flow flow;
     struct lwp_loop_shape shape; /* without what is told of one access */
 };
@@ -205,17 +212,19 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     }
     facts->shape.chain = waits_longest(&waits);
     facts->carried = waits_carried(&waits, &facts->flow);
-    facts->shape.chained = shape_chained(&facts->flow);
+    facts->chased = shape_chased(&facts->flow, &facts->pointers);
+    facts->shape.chained = facts->chased;
     return facts->shape.instructions > 0;
 }
 
 /* Loads of registers through which the chain goes on; *chosen: an index says which one it is. */
-static uint32_t facts_chain_loads(const struct shape_flow *flow, bool *chosen)
+static uint32_t facts_chain_loads(const struct loop_facts *facts, bool *chosen)
 {
+    const struct shape_flow *flow = &facts->flow;
     uint32_t loads = 0;
     *chosen = false;
     for (int to = 0; to < REGISTERS; to++)
-        if (flow->loaded[to] & shape_reached(flow, to)) {
+        if (facts->chased & 1u << to) {
             loads += flow->loads_into[to];
             *chosen |= flow->indexed[to] & flow->computed;
         }
@@ -246,7 +255,7 @@ static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_
     if (facts->shape.stores)
         return LWP_LOOP_SEARCH_NONE;
     bool chosen;
-    uint32_t chain_loads = facts_chain_loads(flow, &chosen);
+    uint32_t chain_loads = facts_chain_loads(facts, &chosen);
     if (!steps && flow->halvings && chooses && chain_loads <= 1)
         return LWP_LOOP_SEARCH_BISECTION;
     if (facts->shape.chained) {
@@ -269,6 +278,24 @@ static const struct loop_facts *facts_of(struct lwp_code *code, const struct cod
         return *kept;
     struct loop_facts *facts = lwp_arena_alloc(code->arena, 1, sizeof *facts);
     return *kept = facts_read(module, function, loop, facts) ? facts : NULL;
+}
+
+/* Whether the loop around this one, or one inside it, takes the same chain further: compilers make two nested loops of one that goes
+ * to the left or to the right child, each of which has one of the two loads. */
+static bool chain_goes_on(struct lwp_code *code, const struct code_module *module, const struct flow_function *function, uint32_t loop)
+{
+    uint32_t pointers = facts_of(code, module, function, loop)->pointers, outer = lwp_code_loop(code, loop)->parent;
+    const struct loop_facts *around = outer != LWP_NONE ? facts_of(code, module, function, outer) : NULL;
+    if (around && around->pointers & pointers)
+        return true;
+    for (uint32_t b = 0; b < function->block_count; b++) {
+        uint32_t other = function->blocks[b].loop;
+        const struct loop_facts *inside =
+            other != loop && code_loop_holds(code, loop, other) ? facts_of(code, module, function, other) : NULL;
+        if (inside && inside->pointers & pointers)
+            return true;
+    }
+    return false;
 }
 
 /* The instruction at an address in the block; all zero if none begins there. */
@@ -302,6 +329,8 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
     shape->stays = asked.memory.exists && !gathers && !(registers & (flow->stepped | flow->changed));
     shape->search = asked.memory.exists ? facts_search(facts, registers) : LWP_LOOP_SEARCH_NONE;
+    if (shape->search == LWP_LOOP_SEARCH_LIST && chain_goes_on(code, in, function, loop))
+        shape->search = LWP_LOOP_SEARCH_TREE;
     shape->repeats_value = shape_repeats(flow, &asked);
     return true;
 }
