@@ -21,9 +21,10 @@ static void test_moves(void **state)
 {
     (void)state;
     /* The sampled access, some iterations on two of the same instruction, one after the other, and one of another instruction. */
-    static const struct lwp_traversal_access sample[] = {
-        {1, 2, 0x100, 0, false, 0x10000, 0}, {1, 2, 0x100, 5 * 4096, false, 0x10000 + 5 * 4096, 0},
-        {1, 2, 0x104, 8, true, 0x10008, 0}, {1, 2, 0x100, 6 * 4096, true, 0x10000 + 6 * 4096, 0}};
+    static const struct lwp_traversal_access sample[] = {{1, 2, 0x100, 0, false, 0x10000, 0},
+                                                         {1, 2, 0x100, 5 * 4096, false, 0x10000 + 5 * 4096, 0},
+                                                         {1, 2, 0x104, 8, true, 0x10008, 0},
+                                                         {1, 2, 0x100, 6 * 4096, true, 0x10000 + 6 * 4096, 0}};
     struct lwp_moves moves = {0};
     for (int i = 0; i < 100; i++)
         lwp_moves_sample(&moves, sample, 4);
@@ -50,8 +51,10 @@ static struct lwp_order_step step_of(const int64_t *bytes, int64_t within, int64
 static void test_steps(void **state)
 {
     (void)state;
-    static const int64_t multiples[MOVES] = {8192, 3 * 8192, 17 * 8192, 8192, 5 * 8192, 2 * 8192,
-                                              -700000, 9 * 8192, 8192, 4 * 8192, 40 * 8192, 6 * 8192};
+    static const int64_t multiples[MOVES] = {8192,    3 * 8192, 17 * 8192, 8192,     5 * 8192,  2 * 8192,
+                                             -700000, 9 * 8192, 8192,      4 * 8192, 40 * 8192, 6 * 8192};
+    static const int64_t even[MOVES] = {2 * 8192, 4 * 8192,  16 * 8192, 2 * 8192, 6 * 8192,  2 * 8192,
+                                        8192,     10 * 8192, 8192,      4 * 8192, 40 * 8192, 8192};
     static const int64_t down[MOVES] = {-96, -480, -96, -192, -288, -96, -960, -384, -96, -96, -192, -480};
     static const int64_t gather[MOVES] = {88888, -4096, 123456, 1600, -80000, 7777776, 64, -999992, 31415920, 2718288, -16, 5000};
     static const int64_t rows[MOVES] = {1040, 2080, 1056, 3120, 1040, 1072, 1040, 135168, 1040, 2080, 1040, 1056};
@@ -59,6 +62,7 @@ static void test_steps(void **state)
     struct lwp_order_step step = step_of(multiples, -1, 0);
     assert_true(step.kind == LWP_ORDER_COLUMN && step.bytes == 8192 && !step.blocks);
     assert_int_equal(step_of(multiples, -1, 8192).bytes, 8192);
+    assert_int_equal(step_of(even, -1, 0).bytes, 8192); /* three quarters are multiples of twice that by chance */
     step = step_of(down, -1, 0);
     assert_true(step.kind == LWP_ORDER_COLUMN && step.bytes == -96);
     assert_int_equal(step_of(gather, -1, 0).kind, LWP_ORDER_OTHER);
@@ -176,10 +180,16 @@ static struct lwp_locality_tips tips;
 static void make_stream(uint32_t index, uint64_t code, double weight)
 {
     LWP_GROW(&profile.streams, profile.stream_count, &profile.stream_room);
-    profile.streams[profile.stream_count++] = (struct lwp_stream){
-        .object = objects[index], .region = INNER, .next_of_object = LWP_NONE, .bytes = 8, .module = 7, .address = code, .accesses = PLACES,
-        .offsets = {.items = places[index], .count = PLACES, .fair = PLACES},
-        .weight = {.weight = weight, .squares = weight, .samples = (uint64_t)weight}};
+    profile.streams[profile.stream_count++] =
+        (struct lwp_stream){.object = objects[index],
+                            .region = INNER,
+                            .next_of_object = LWP_NONE,
+                            .bytes = 8,
+                            .module = 7,
+                            .address = code,
+                            .accesses = PLACES,
+                            .offsets = {.items = places[index], .count = PLACES, .fair = PLACES},
+                            .weight = {.weight = weight, .squares = weight, .samples = (uint64_t)weight}};
 }
 
 /* Steps of a stream's instruction, as samples saw them. */
@@ -204,10 +214,16 @@ static int make(void **state)
     profile.total = (struct lwp_tally){1000, 1000, 1000};
     for (uint32_t i = 0; i < REGIONS; i++) {
         LWP_GROW(&profile.regions, profile.region_count, &profile.region_room);
-        profile.regions[profile.region_count++] = (struct lwp_region){
-            .is_function = i == FUNCTION, .parent = i ? i - 1 : LWP_NONE, .module = LWP_NONE, .function = "work", .file = "work.c",
-            .first_line = 10 * i + 1, .last_line = 40 - i, .same_as = i, .reported = LWP_NONE,
-            .weight = {i == INNER ? 900 : 0, 900, 900}};
+        profile.regions[profile.region_count++] = (struct lwp_region){.is_function = i == FUNCTION,
+                                                                      .parent = i ? i - 1 : LWP_NONE,
+                                                                      .module = LWP_NONE,
+                                                                      .function = "work",
+                                                                      .file = "work.c",
+                                                                      .first_line = 10 * i + 1,
+                                                                      .last_line = 40 - i,
+                                                                      .same_as = i,
+                                                                      .reported = LWP_NONE,
+                                                                      .weight = {i == INNER ? 900 : 0, 900, 900}};
     }
     for (uint32_t i = 0; i < 2; i++) {
         objects[i] = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, lwp_contexts_child(&profile, 0, LWP_NONE, 0x4000 + i, false), 0);
@@ -305,9 +321,14 @@ static void test_blocking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moves), cmocka_unit_test(test_steps), cmocka_unit_test(test_columns), cmocka_unit_test(test_code),
-        cmocka_unit_test_setup_teardown(test_interchange, make, clean), cmocka_unit_test_setup_teardown(test_not, make, clean),
-        cmocka_unit_test_setup_teardown(test_calm, make, clean), cmocka_unit_test_setup_teardown(test_blocking, make, clean),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_code),
+        cmocka_unit_test_setup_teardown(test_interchange, make, clean),
+        cmocka_unit_test_setup_teardown(test_not, make, clean),
+        cmocka_unit_test_setup_teardown(test_calm, make, clean),
+        cmocka_unit_test_setup_teardown(test_blocking, make, clean),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -25,18 +25,23 @@ static long moves_agreeing(const struct lwp_move *moves, size_t count, int64_t s
     return up >= down ? up : -down;
 }
 
-/* The largest step that most moves are multiples of; 0: there is none. */
+/* The step that the most moves are multiples of, the largest of several; 0: too few agree. (Where moves are several steps long, by
+ * chance most may be multiples of twice the step, too.) */
 static int64_t moves_step(const struct lwp_move *moves, size_t count)
 {
     int64_t best = 0;
+    long most = 0;
     for (size_t i = 0; i < count; i++)
         for (int64_t parts = 1; parts <= (moves[i].next ? 1 : PARTS_MOST); parts++) {
             int64_t step = llabs(moves[i].bytes) / parts;
-            if (!step || step * parts != llabs(moves[i].bytes) || step <= llabs(best))
+            if (!step || step * parts != llabs(moves[i].bytes))
                 continue;
             long agreeing = moves_agreeing(moves, count, step);
-            if ((double)labs(agreeing) >= regular_share * (double)count)
-                best = agreeing > 0 ? step : -step;
+            if ((double)labs(agreeing) < regular_share * (double)count || labs(agreeing) < most ||
+                (labs(agreeing) == most && step <= llabs(best)))
+                continue;
+            best = agreeing > 0 ? step : -step;
+            most = labs(agreeing);
         }
     return best;
 }
