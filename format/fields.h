@@ -52,6 +52,8 @@ RECORD(PAIR, pair, 256,
 RECORD(TRACE, trace, LWPS_STRING_MAX + 64, NUMBER(window) NUMBER(part) NUMBER(tid) TIME(time) TEXTS(bytes, size))
 RECORD(REGISTERS, registers, 64,
        BYTE(flags) NUMBER(bytes) NUMBER(same) NUMBER(close) NUMBER(instructions) NUMBER(of_instructions))
+RECORD(CONTRIBUTION, contribution, 64,
+       BYTE(verdict) BYTE(moves) NUMBER(thread) NUMBER(all) NUMBER(waste) NUMBER(close))
 RECORD(FLOWS, flows, 64,
        NUMBER(granule_bytes) NUMBER(alone_bytes) NUMBER(thinned) NUMBER(distances_thinned) NUMBER(accesses))
 RECORD(PARTY, party, LWPS_STRING_MAX + 32, NUMBER(number) NUMBER(tid) TEXT(name))

@@ -266,6 +266,15 @@ struct lwps_registers {
     uint64_t of_instructions; /* all of the process, of whatever class */
 };
 
+/* What one thread contributed to the sums over all pairs of one verdict: it made the second access. */
+struct lwps_contribution {
+    uint8_t verdict; /* one of enum lwps_verdict */
+    uint8_t moves;   /* of LWPS_VERDICT_COMPUTATION: LWPS_ACCESS_LOAD or _STORE: instructions that only load or store; 0: computations */
+    uint32_t thread; /* 1, 2, ... in the order they ran first */
+    uint64_t all;    /* of moves: how many there were, wasted or not */
+    uint64_t waste, close;
+};
+
 /* How the communication between threads that follows was counted: once for a file, before it. */
 struct lwps_flows {
     uint32_t granule_bytes;     /* tracked at this granularity */

@@ -3,8 +3,10 @@
 
 #include "analysis/tables/engines.h"
 #include "analysis/tables/redundancy_kinds.h"
+#include "format/record.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 _Static_assert((int)LWP_REDUNDANCY_KINDS == (int)LWP_WATCHPOINT_KINDS, "a row for each kind");
 
@@ -63,6 +65,13 @@ static json_t *json_generated(const struct lwp_redundancies *found, const struct
                         lwp_json_share(bytes ? (double)redundant / (double)bytes : 0), NULL);
 }
 
+static int json_contribution_compare(const void *a, const void *b)
+{
+    const struct lwp_watchpoint_contribution *x = a, *y = b;
+    uint64_t p = x->waste + x->close, q = y->waste + y->close;
+    return p != q ? (p < q) - (p > q) : (x->thread > y->thread) - (x->thread < y->thread);
+}
+
 /* RedSpy's R of registers and loads, precise and approximate, and the instructions that write such values (thesis, 3.4.1). */
 static json_t *json_register_classes(const struct lwp_watchpoints *watched)
 {
@@ -79,6 +88,51 @@ static json_t *json_register_classes(const struct lwp_watchpoints *watched)
     return classes;
 }
 
+/* RVN's R (thesis, 2.5.3): instructions that compute again what is known, or only load or store it where it was. An instruction
+ * counts once. */
+static json_t *json_rvn(const struct lwp_profile *profile, const struct lwp_redundancy_total *computations)
+{
+    struct lwp_watchpoint_contribution loads = {0}, stores = {0};
+    const double traced = (double)profile->instructions_recorded;
+    for (size_t i = 0; i < profile->watchpoints.contribution_count; i++) {
+        const struct lwp_watchpoint_contribution *of = &profile->watchpoints.contributions[i];
+        if (of->kind != LWP_WATCHPOINT_COMPUTATION || !of->moves)
+            continue;
+        struct lwp_watchpoint_contribution *to = of->moves == LWPS_ACCESS_LOAD ? &loads : &stores;
+        to->all += of->all;
+        to->waste += of->waste;
+    }
+    double redundant = computations->wasted + (double)(loads.waste + stores.waste);
+    return lwp_json_new("instructions", lwp_json_count(profile->instructions_recorded), "loads", lwp_json_count(loads.all), "loads_again",
+                        lwp_json_count(loads.waste), "stores", lwp_json_count(stores.all), "stores_again", lwp_json_count(stores.waste),
+                        "computations_share", lwp_json_share(fmin(1, computations->wasted / traced)), "share",
+                        lwp_json_share(fmin(1, redundant / traced)), NULL);
+}
+
+/* By thread, largest first; NULL: not known. */
+static json_t *json_contributions(const struct lwp_watchpoints *watched, unsigned kind)
+{
+    struct lwp_watchpoint_contribution *of = lwp_zeroed(watched->contribution_count, sizeof *of);
+    size_t count = 0;
+    double all = 0;
+    for (size_t i = 0; i < watched->contribution_count; i++) {
+        const struct lwp_watchpoint_contribution *one = &watched->contributions[i];
+        if (one->kind != kind || one->moves)
+            continue;
+        all += (double)(one->waste + one->close);
+        of[count++] = *one;
+    }
+    if (count)
+        qsort(of, count, sizeof *of, json_contribution_compare);
+    json_t *list = count == 0 ? NULL
+                              : LWP_JSON_LIST(i, count,
+                                              lwp_json_new("thread", lwp_json_count(of[i].thread), "wasted", lwp_json_count(of[i].waste),
+                                                           "close", lwp_json_count(of[i].close), "share",
+                                                           lwp_json_share((double)(of[i].waste + of[i].close) / fmax(all, 1)), NULL));
+    free(of);
+    return list;
+}
+
 json_t *lwp_json_redundancy_totals(struct lwp_json_tables *tables)
 {
     const struct lwp_redundancies *found = &tables->answers->redundancies;
@@ -89,16 +143,17 @@ json_t *lwp_json_redundancy_totals(struct lwp_json_tables *tables)
     json_t *totals = json_object();
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++) {
         const char *unit = !watched->exact ? sampled : kind == LWP_WATCHPOINT_COMPUTATION ? "computations" : "bytes";
-        json_object_set_new(totals, lwp_redundancy_rows[kind].key, json_total(&found->totals[kind], unit, watched->exact));
+        json_t *total = json_total(&found->totals[kind], unit, watched->exact), *threads = json_contributions(watched, kind);
+        if (threads && json_is_object(total))
+            json_object_set(total, "threads", threads);
+        json_decref(threads);
+        json_object_set_new(totals, lwp_redundancy_rows[kind].key, total);
     }
     if (found->totals[LWP_WATCHPOINT_REGISTER].measured)
         json_object_set_new(json_object_get(totals, "register"), "classes", json_register_classes(watched));
     const struct lwp_redundancy_total *computations = &found->totals[LWP_WATCHPOINT_COMPUTATION];
-    const double traced = (double)tables->profile->instructions_recorded;
-    if (computations->measured && traced > 0) /* RVN's R: an instruction computes once (thesis, 2.5.3) */
-        json_object_set_new(json_object_get(totals, "computation"), "of_instructions",
-                            lwp_json_new("instructions", lwp_json_count(tables->profile->instructions_recorded), "share",
-                                         lwp_json_share(fmin(1, computations->wasted / traced)), NULL));
+    if (computations->measured && tables->profile->instructions_recorded > 0)
+        json_object_set_new(json_object_get(totals, "computation"), "of_instructions", json_rvn(tables->profile, computations));
     if (watched->exact && found->totals[LWP_WATCHPOINT_SILENT_STORE].measured)
         json_object_set_new(json_object_get(totals, "silent_store"), "classes", json_store_classes(watched));
     if (watched->exact)

@@ -66,6 +66,7 @@ static void pack_watchpoints(struct lwp_pack *pack, struct lwp_watchpoints *watc
     LWP_PACK(pack, watchpoints->registers);
     LWP_PACK(pack, watchpoints->stored);
     LWP_PACK(pack, watchpoints->exact);
+    LWP_PACK_ARRAY(pack, &watchpoints->contributions, &watchpoints->contribution_count, &watchpoints->contribution_room);
     LWP_PACK_ARRAY(pack, &watchpoints->origins, &watchpoints->origin_count, &watchpoints->origin_room);
     LWP_PACK_ARRAY(pack, &watchpoints->pairs, &watchpoints->pair_count, &watchpoints->pair_room);
     LWP_PACK_ARRAY(pack, &watchpoints->read_elsewhere, &watchpoints->read_count, &watchpoints->read_room);

@@ -247,6 +247,19 @@ static int reader_registers(void *to, const struct lwps_registers *record)
     return 0;
 }
 
+static int reader_contribution(void *to, const struct lwps_contribution *record)
+{
+    struct lwp_thread_reader *reader = to;
+    if ((record->all | record->waste | record->close) >> 56 != 0)
+        return 0;
+    struct lwp_watchpoint_contribution more = {
+        .moves = record->moves, .thread = record->thread, .all = record->all, .waste = record->waste, .close = record->close};
+    for (; more.kind < LWP_WATCHPOINT_KINDS; more.kind++)
+        if (record->verdict == reader_bits[more.kind])
+            lwp_watchpoint_contribute(&reader->shard->watchpoints, &more);
+    return 0;
+}
+
 static uint64_t reader_bytes(const char *path)
 {
     struct stat stat_of;
@@ -321,12 +334,21 @@ static int reader_position(void *to, uint64_t done, uint64_t all)
 int lwp_thread_reader_read(struct lwp_thread_reader *reader, struct lwp_address_map *map, uint32_t number, const char *path,
                            struct lwp_thread_file *file, struct lwps_damage *damage, struct lwp_error *err)
 {
-    static const struct lwps_visitor visitor = {.file = reader_file, .thread = reader_thread, .context = reader_context,
-                                                .watch = reader_watch, .candidates = reader_candidates,
-                                                .pair = reader_pair, .registers = reader_registers,
-                                                .trace = reader_trace, .flows = reader_flows, .party = reader_party,
-                                                .flow = reader_flow, .flow_distance = reader_flow_distance,
-                                                .flow_pieces = reader_flow_pieces, .sample = reader_sample,
+    static const struct lwps_visitor visitor = {.file = reader_file,
+                                                .thread = reader_thread,
+                                                .context = reader_context,
+                                                .watch = reader_watch,
+                                                .candidates = reader_candidates,
+                                                .pair = reader_pair,
+                                                .registers = reader_registers,
+                                                .contribution = reader_contribution,
+                                                .trace = reader_trace,
+                                                .flows = reader_flows,
+                                                .party = reader_party,
+                                                .flow = reader_flow,
+                                                .flow_distance = reader_flow_distance,
+                                                .flow_pieces = reader_flow_pieces,
+                                                .sample = reader_sample,
                                                 .position = reader_position};
     lwp_resolver_enter(reader->resolver, map);
     lwp_file_locations_begin(&reader->locations);

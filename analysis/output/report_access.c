@@ -121,6 +121,33 @@ static void report_share(const struct lwp_report *report, const json_t *total, c
                 report_tolerance(report));
 }
 
+/* RVN's R, and what it is made of. */
+static void report_instructions(const struct lwp_report *report, const json_t *of)
+{
+    fprintf(report->out, "      %5.1f %%  of %.0f instructions are redundant (%.1f %% with computations alone):\n",
+            lwp_json_percent(of, "share"), lwp_json_amount(of, "instructions"), lwp_json_percent(of, "computations_share"));
+    fprintf(report->out, "               %.0f of %.0f loads and %.0f of %.0f stores move what the place held\n",
+            lwp_json_amount(of, "loads_again"), lwp_json_amount(of, "loads"), lwp_json_amount(of, "stores_again"),
+            lwp_json_amount(of, "stores"));
+}
+
+/* Which threads it is of, where there are several. */
+static void report_contributions(const struct lwp_report *report, const json_t *threads)
+{
+    enum { THREADS_SHOWN = 8 };
+    const json_t *thread;
+    size_t i, count = json_array_size(threads);
+    const char *line = "by thread:";
+    json_array_foreach(threads, i, thread)
+        if (i < THREADS_SHOWN)
+            line = lwp_arena_printf(report->review->arena, "%s%s %.0f %.1f %%", line, i ? "," : "", lwp_json_amount(thread, "thread"),
+                                    lwp_json_percent(thread, "share"));
+    if (count < 2)
+        return;
+    fprintf(report->out, "               ");
+    lwp_terminal_wrap(&report->to, 15, count > THREADS_SHOWN ? lwp_arena_printf(report->review->arena, "%s ...", line) : line);
+}
+
 /* Where most of each kind is, whether or not it is worth a finding. */
 void lwp_report_redundancies(const struct lwp_report *report)
 {
@@ -141,8 +168,8 @@ void lwp_report_redundancies(const struct lwp_report *report)
             fprintf(report->out, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
         const json_t *instructions = json_object_get(total, "of_instructions");
         if (json_is_object(instructions))
-            fprintf(report->out, "      %5.1f %%  of %.0f instructions\n", lwp_json_percent(instructions, "share"),
-                    lwp_json_amount(instructions, "instructions"));
+            report_instructions(report, instructions);
+        report_contributions(report, json_object_get(total, "threads"));
         report_classes(report, json_object_get(total, "classes"));
         if (exact || lwp_json_amount(total, "decided") >= DECIDED_FEW)
             report_pairs(report, kind->key, total);

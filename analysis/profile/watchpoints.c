@@ -199,6 +199,20 @@ void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, 
     to->of_instructions += more->of_instructions;
 }
 
+void lwp_watchpoint_contribute(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_contribution *more)
+{
+    for (size_t i = 0; i < watchpoints->contribution_count; i++) {
+        struct lwp_watchpoint_contribution *to = &watchpoints->contributions[i];
+        if (to->kind != more->kind || to->moves != more->moves || to->thread != more->thread)
+            continue;
+        to->all += more->all;
+        to->waste += more->waste;
+        to->close += more->close;
+        return;
+    }
+    LWP_APPEND(&watchpoints->contributions, &watchpoints->contribution_count, &watchpoints->contribution_room, *more);
+}
+
 void lwp_watchpoint_read_elsewhere(struct lwp_watchpoints *watchpoints, uint32_t object)
 {
     uint32_t *at = lwp_map_at(&watchpoints->read_index, object);
@@ -252,6 +266,8 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
         lwp_watchpoint_registers(into, i / 2, i % 2, &from->registers[i / 2][i % 2]);
     for (unsigned i = 0; i < 2; i++)
         lwp_watchpoint_stored(into, i, &from->stored[i]);
+    for (size_t i = 0; i < from->contribution_count; i++)
+        lwp_watchpoint_contribute(into, &from->contributions[i]);
     for (size_t i = 0; i < from->read_count; i++)
         lwp_watchpoint_read_elsewhere(into, from->read_elsewhere[i]);
     lwp_watchpoint_free(from);
@@ -300,6 +316,7 @@ void lwp_watchpoint_free(struct lwp_watchpoints *watchpoints)
     lwp_map_fini(&watchpoints->pair_index);
     lwp_map_fini(&watchpoints->object_index);
     lwp_map_fini(&watchpoints->read_index);
+    free(watchpoints->contributions);
     free(watchpoints->read_elsewhere);
     free(watchpoints->decisions);
     free(watchpoints->courses);

@@ -96,8 +96,18 @@ struct lwp_watchpoint_registers {
     uint64_t bytes, same, close, instructions, of_instructions;
 };
 
+/* What one thread contributed to the waste of a kind, in bytes or computations; or to the loads or stores that RVN found needless. */
+struct lwp_watchpoint_contribution {
+    uint8_t kind;               /* enum lwp_watchpoint_kind */
+    uint8_t moves;              /* LWPS_ACCESS_LOAD, LWPS_ACCESS_STORE: of such instructions; 0: of the kind itself */
+    uint32_t thread;            /* 1, 2, ... of its process, in the order they ran */
+    uint64_t all, waste, close; /* all: of moves */
+};
+
 /* Start from zero. */
 struct lwp_watchpoints {
+    struct lwp_watchpoint_contribution *contributions;
+    size_t contribution_count, contribution_room;
     struct lwp_watchpoint_registers registers[2][2]; /* [loaded][floating point] */
     struct lwp_watchpoint_registers stored[2];       /* [floating point]: of bytes stored over a known value; no instructions */
     struct lwp_watchpoint_origin *origins;
@@ -129,6 +139,9 @@ void lwp_watchpoint_count(struct lwp_watchpoints *watchpoints, const struct lwp_
 void lwp_watchpoint_stored(struct lwp_watchpoints *watchpoints, bool is_float, const struct lwp_watchpoint_registers *more);
 
 void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, bool is_float, const struct lwp_watchpoint_registers *more);
+
+/* Added to what the same thread is known to have contributed. */
+void lwp_watchpoint_contribute(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_contribution *more);
 
 /* A thread loaded what another one had stored in the object: the stores are of use although their own thread never loads them.
  * Which of them is unknown. */

@@ -165,6 +165,12 @@ import json
 d = json.load(open("others.lwp/analysis.json"))
 def of(kind): return sum(p["amount"] for p in d["redundancies"] if p["kind"] == kind and d["contexts"][p["first"]]["frames"][0].get("file", "").endswith("others.c"))
 assert of("overwritten") == 9 * 512 * 8 and of("dead_store") == 2 * 9 * 512 * 8, (of("overwritten"), of("dead_store"))
+totals = d["redundancy_totals"]
+for kind in ("dead_store", "silent_store", "silent_load"):
+    threads = totals[kind]["threads"]
+    assert abs(sum(t["wasted"] for t in threads) - totals[kind]["wasted"]) < 1 and abs(sum(t["share"] for t in threads) - 1) < 1e-3, (kind, threads)
+mine = sorted(t["wasted"] for t in totals["dead_store"]["threads"])[-2:] # two threads that store alike
+assert len(mine) == 2 and 9 * 512 * 8 <= mine[0] and mine[1] - mine[0] < 4096, mine
 assert not any(f["id"].startswith("overwritten") for f in d["findings"]), d["findings"]
 PY
 /usr/bin/python3 -c 'import jsonschema' 2> /dev/null && { /usr/bin/python3 -m jsonschema -i others.lwp/analysis.json "$SRC/docs/analysis.schema.json" || fail "schema"; }

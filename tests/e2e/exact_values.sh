@@ -62,6 +62,9 @@ int main(void)
     volatile unsigned long sum = 0;
     for (int i = 0; i < 3000; i++)
         values[i] = (unsigned long)i * 2654435761;
+    static volatile unsigned long kept;
+    for (int i = 0; i < 3000; i++)
+        kept = 77; /* moved, but not computed */
     for (int round = 0; round < 10; round++)
         for (int i = 0; i < 3000; i++)
             sum += square(values[i]);
@@ -77,7 +80,9 @@ import json
 a, b = (json.load(open("history.%d/analysis.json" % n)) for n in (3000, 65536))
 share = [d["redundancy_totals"]["computation"]["wasted"] for d in (a, b)]
 r = a["redundancy_totals"]["computation"]["of_instructions"]  # RVN's R
-assert abs(r["share"] - share[0] / r["instructions"]) < 1e-5 and r["instructions"] > 10 * 3000 * 4, r
+assert abs(r["computations_share"] - share[0] / r["instructions"]) < 1e-5 and r["instructions"] > 10 * 3000 * 4, r
+assert abs(r["share"] - (share[0] + r["loads_again"] + r["stores_again"]) / r["instructions"]) < 1e-5, r
+assert 9 * 3000 <= r["loads_again"] < 9 * 3000 + 15000 and 2999 <= r["stores_again"] < 2999 + 5000, r # and those of the program's start
 assert share[0] >= 9 * 3000 and abs(share[1] / share[0] - 1) < 0.01, share
 said = [[n for n in d["run"]["notes"] if "--value-history" in n] for d in (a, b)]
 assert not said[0] and said[1], said

@@ -190,6 +190,13 @@ static int on_registers(void *to, const struct lwps_registers *r)
     return 0;
 }
 
+static int on_contribution(void *to, const struct lwps_contribution *r)
+{
+    struct log *log = to;
+    fprintf(log->to, "C %u %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", r->verdict, r->moves, r->thread, r->all, r->waste, r->close);
+    return 0;
+}
+
 static int on_trace(void *to, const struct lwps_trace *r)
 {
     struct log *log = to;
@@ -319,11 +326,30 @@ static int on_thread_end(void *to, const struct lwps_thread_end *r)
 }
 
 static const struct lwps_visitor visitor = {
-    .process = on_process, .module = on_module, .module_end = on_module_end, .context = on_context, .pool = on_pool,
-    .pool_count = on_pool_count, .block = on_block, .block_end = on_block_end, .totals = on_totals, .note = on_note,
-    .thread = on_thread, .thread_end = on_thread_end, .watch = on_watch, .candidates = on_candidates,
-    .pair = on_pair, .registers = on_registers, .trace = on_trace, .flows = on_flows, .party = on_party,
-    .flow = on_flow, .flow_distance = on_flow_distance, .flow_pieces = on_flow_pieces, .sample = on_sample,
+    .process = on_process,
+    .module = on_module,
+    .module_end = on_module_end,
+    .context = on_context,
+    .pool = on_pool,
+    .pool_count = on_pool_count,
+    .block = on_block,
+    .block_end = on_block_end,
+    .totals = on_totals,
+    .note = on_note,
+    .thread = on_thread,
+    .thread_end = on_thread_end,
+    .watch = on_watch,
+    .candidates = on_candidates,
+    .pair = on_pair,
+    .registers = on_registers,
+    .contribution = on_contribution,
+    .trace = on_trace,
+    .flows = on_flows,
+    .party = on_party,
+    .flow = on_flow,
+    .flow_distance = on_flow_distance,
+    .flow_pieces = on_flow_pieces,
+    .sample = on_sample,
 };
 
 static uint64_t any_time(void)
@@ -337,7 +363,7 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
     char text[64];
     snprintf(text, sizeof text, "name %" PRIx64 " \xff<>\n", random_number());
     uint32_t id = (uint32_t)random_any();
-    switch (random_number() % 22) {
+    switch (random_number() % 23) {
     case 0: {
         struct lwps_process r = {id, (uint32_t)random_any(), any_time(), "a\0b c\0", 6};
         assert_int_equal(lwps_put_process(writer, &r), 0);
@@ -440,6 +466,13 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
         struct lwps_registers r = {(uint8_t)random_number(), random_any(), random_any(), random_any(), random_any(), random_any()};
         assert_int_equal(lwps_put_registers(writer, &r), 0);
         on_registers(expected, &r);
+        break;
+    }
+    case 22: {
+        struct lwps_contribution r = {
+            (uint8_t)random_number(), (uint8_t)random_number(), (uint32_t)random_any(), random_any(), random_any(), random_any()};
+        assert_int_equal(lwps_put_contribution(writer, &r), 0);
+        on_contribution(expected, &r);
         break;
     }
     case 16: {

@@ -18,7 +18,7 @@
 /* ---- the reference: a byte is one of a term's, a term an operator and the bytes that it was given ---- */
 
 /* Around the border of two leaves. */
-enum { STEPS_MOST = 8, REGISTERS = 6, BYTES = 64, INSTRUCTIONS = 12, LAST = 3, TERMS = 1 << 15, ZERO = 0 };
+enum { STEPS_MOST = 8, REGISTERS = 6, BYTES = 64, INSTRUCTIONS = 12, MOVERS = 6, LAST = 3, TERMS = 1 << 15, ZERO = 0 };
 static const uint64_t base = ((uint64_t)7 << LEAF_BITS) - BYTES / 2;
 
 struct bytes {
@@ -97,6 +97,11 @@ struct machine {
     struct {
         uint32_t term[LAST], by[LAST], oldest;
     } last[INSTRUCTIONS];
+    struct {
+        struct bytes value[LAST];
+        unsigned at[LAST], oldest, count;
+    } moved[MOVERS]; /* the even ones load, the others store */
+    uint64_t moves[2], again[2];
     uint64_t computed, redundant, pairs[INSTRUCTIONS][INSTRUCTIONS];
 };
 
@@ -107,6 +112,24 @@ static void machine_begin(struct machine *machine)
     for (unsigned i = 0; i < BYTES; i++)
         machine->memory[i] = term_new() * 8;
     memset(machine->last, 0, sizeof machine->last);
+    memset(machine->moved, 0, sizeof machine->moved);
+}
+
+/* Of 8 bytes from or to `at`, by instruction `mover`: again where any of its kind remembers the same. */
+static void machine_moved(struct machine *machine, unsigned mover, struct bytes value, unsigned at)
+{
+    machine->moves[mover % 2]++;
+    for (unsigned i = mover % 2; i < MOVERS; i += 2)
+        for (unsigned k = 0; k < machine->moved[i].count; k++)
+            if (machine->moved[i].at[k] == at && memcmp(&machine->moved[i].value[k], &value, sizeof value) == 0) {
+                machine->again[mover % 2]++;
+                return;
+            }
+    unsigned *oldest = &machine->moved[mover].oldest;
+    machine->moved[mover].value[*oldest] = value;
+    machine->moved[mover].at[*oldest] = at;
+    *oldest = (*oldest + 1) % LAST;
+    machine->moved[mover].count += machine->moved[mover].count < LAST;
 }
 
 static void machine_computed(struct machine *machine, unsigned instruction, uint32_t term)
@@ -130,7 +153,7 @@ static void machine_computed(struct machine *machine, unsigned instruction, uint
 /* ---- both ---- */
 
 static struct lwp_values values;
-static struct lwp_value_place places[INSTRUCTIONS];
+static struct lwp_value_place places[INSTRUCTIONS + MOVERS];
 static struct machine machine;
 
 static unsigned random_below(unsigned bound)
@@ -189,6 +212,18 @@ static void both_store(unsigned from, unsigned at, unsigned bytes_log)
         {.code = (uint8_t)(LWP_VALUE_STORE_1 + bytes_log), .a = (uint16_t)(bytes_log < 2 ? REGISTERS : from)}};
     run(steps, 2, base + at, 0);
     memcpy(machine.memory + at, machine.registers[from].byte, sizeof *machine.memory << bytes_log);
+}
+
+/* A load or store of 8 bytes by an instruction that does nothing else. */
+static void both_copy(unsigned mover, unsigned with, unsigned at)
+{
+    struct lwp_value_step step = {.code = LWP_VALUE_MOVED, .to = mover % 2, .a = (uint16_t)with, .key = INSTRUCTIONS + mover};
+    if (mover % 2)
+        both_store(with, at, 3);
+    else
+        both_load(with, at, 3);
+    run(&step, 1, base + at, 0);
+    machine_moved(&machine, mover, machine.registers[with], at);
 }
 
 /* Moves bytes between registers. */
@@ -253,6 +288,8 @@ static void both_step(enum width width)
         unsigned instruction = random_below(INSTRUCTIONS); /* of which each does always the same */
         both_compute((enum operator)(instruction % OPERATORS), instruction, random_below(REGISTERS),
                      random_below(REGISTERS), random_below(REGISTERS));
+    } else if (what < 55) {
+        both_copy(random_below(MOVERS), random_below(REGISTERS), at & ~7u);
     } else if (what < 70) {
         both_load(random_below(REGISTERS), at, bytes_log);
     } else if (what < 92) {
@@ -270,6 +307,11 @@ static void both_totals(void)
 {
     assert_int_equal(values.computed, machine.computed);
     assert_int_equal(values.redundant, machine.redundant);
+    assert_int_equal(values.sums[LWP_VALUE_SUM_REDUNDANT], machine.redundant);
+    assert_int_equal(values.sums[LWP_VALUE_SUM_LOADS], machine.moves[0]);
+    assert_int_equal(values.sums[LWP_VALUE_SUM_STORES], machine.moves[1]);
+    assert_int_equal(values.sums[LWP_VALUE_SUM_LOADS_AGAIN], machine.again[0]);
+    assert_int_equal(values.sums[LWP_VALUE_SUM_STORES_AGAIN], machine.again[1]);
     for (uint32_t i = 0; i < INSTRUCTIONS; i++)
         for (uint32_t k = 0; k < INSTRUCTIONS; k++)
             if (machine.pairs[i][k])
@@ -281,7 +323,7 @@ static void both_totals(void)
 static void test_words(void **state)
 {
     (void)state;
-    uint64_t redundant = 0;
+    uint64_t redundant = 0, again[2] = {0};
     for (unsigned seed = 0; seed < 15; seed++) {
         srand(seed);
         assert_true(lwp_values_init(&values, &port, LAST, 1 << 10, 12));
@@ -297,8 +339,11 @@ static void test_words(void **state)
         }
         both_totals();
         redundant += values.redundant;
+        again[0] += machine.again[0];
+        again[1] += machine.again[1];
         lwp_values_fini(&values);
     }
+    assert_true(again[0] > 100 && again[1] > 15);
     assert_true(redundant > 500);
 }
 

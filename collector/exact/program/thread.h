@@ -36,6 +36,7 @@ struct lwp_exact_thread {
     uint32_t context;        /* while another thread runs */
     uint32_t storer;         /* for redundant accesses: 1, 2, ... in the order they ran */
     struct lwp_values_thread *values;
+    struct lwp_thread_sums *shadow_sums, *value_sums, *register_sums; /* thread_sums.h; they outlive it */
 };
 
 extern struct lwp_exact_thread *lwp_thread_now;

@@ -1,7 +1,7 @@
 #include "collector/exact/detect/redundancy/redundancy_counts.h"
 
 #include "collector/exact/program/process.h"
-#include "collector/exact/program/thread.h"
+#include "collector/exact/program/thread_sums.h"
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/trace/access_numbers.h"
 #include "collector/exact/trace/sampling.h"
@@ -72,8 +72,20 @@ bool lwp_redundancy_threads;
 
 static const struct lwp_shadow_port counts_port = {lwp_pages_map, lwp_pages_unmap, counts_place, counts_leave, lwp_pages_large};
 
+static struct lwp_thread_sums *counts_threads;
+static uint64_t counts_outside[LWP_SHADOW_SUMS]; /* of the region */
+_Static_assert((int)LWP_SHADOW_SUMS <= (int)LWP_THREAD_SUMS, "room");
+
+/* Where what the thread does is added up. */
+static void counts_sums(struct lwp_exact_thread *thread, bool inside)
+{
+    if (thread)
+        lwp_redundancy_shadow.sums = inside ? lwp_thread_sums_of(&counts_threads, &thread->shadow_sums)->sum : counts_outside;
+}
+
 void lwp_redundancy_thread_runs(struct lwp_exact_thread *thread)
 {
+    counts_sums(thread, lwp_trace_inside);
     if (!thread->storer)
         thread->storer = ++threads_count;
     lwp_redundancy_thread = thread->storer - 1;
@@ -202,6 +214,12 @@ void lwp_redundancy_counts_write(void)
     if (lwp_redundancy_threads)
         counts_rest(LWPS_VERDICT_OVERWRITTEN, shadow->stored, counts.overwritten, shadow->stored - counts.overwritten);
     counts_rest(LWPS_VERDICT_SILENT_LOAD, shadow->loaded, counts.loads, 0);
+    lwp_thread_sums_write(counts_threads, &counts.file,
+                          &(struct lwp_thread_sums_record){LWPS_VERDICT_DEAD_STORE, 0, -1, LWP_SHADOW_SUM_DEAD, -1});
+    lwp_thread_sums_write(counts_threads, &counts.file,
+                          &(struct lwp_thread_sums_record){LWPS_VERDICT_SILENT_STORE, 0, -1, LWP_SHADOW_SUM_SAME, LWP_SHADOW_SUM_CLOSE});
+    lwp_thread_sums_write(counts_threads, &counts.file,
+                          &(struct lwp_thread_sums_record){LWPS_VERDICT_SILENT_LOAD, 0, -1, LWP_SHADOW_SUM_LOADED_AGAIN, -1});
     lwp_exact_process_rewritten(&counts.file, "t0");
     lwp_context_map_clear(&counts.contexts);
     counts_losses();
@@ -214,6 +232,7 @@ void lwp_redundancy_counts_clear(void)
     if (counts_elsewhere.pairs.entries)
         lwp_shadow_pairs_clear(&counts_elsewhere.pairs);
     shadow->stored = shadow->loaded = shadow->used = 0;
+    lwp_thread_sums_clear(counts_threads);
     VG_(dropTailXA)(sights, VG_(sizeXA)(sights));
     sights_free = 0;
     counts.said_unseen = counts.said_merged = false;
@@ -230,4 +249,5 @@ void lwp_redundancy_counts_change(void)
     shadow->loaded = counts_elsewhere.loaded;
     shadow->used = counts_elsewhere.used;
     counts_elsewhere = now;
+    counts_sums(lwp_thread_now, shadow->sums == counts_outside);
 }

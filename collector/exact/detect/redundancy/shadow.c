@@ -11,7 +11,7 @@ enum {
 bool lwp_shadow_init(struct lwp_shadow *shadow, const struct lwp_shadow_port *port,
                      const struct lwp_shadow_limits *limits)
 {
-    *shadow = (struct lwp_shadow){.port = port, .leaf_low = LEAVES};
+    *shadow = (struct lwp_shadow){.port = port, .leaf_low = LEAVES, .sums = shadow->no_sums};
     shadow->leaves = port->map(LEAVES * sizeof *shadow->leaves);
     bool there = shadow->leaves && lwp_shadow_pairs_init(&shadow->pairs, port, limits->pair_bits) &&
                  lwp_shadow_tuples_init(&shadow->tuples, port, limits->tuples) &&
@@ -64,13 +64,13 @@ static uint64_t *shadow_at(struct lwp_shadow *shadow, uint64_t address)
 static void count_store(struct lwp_shadow *shadow, uint32_t first, uint32_t second, uint64_t address, unsigned bytes,
                         unsigned dead, enum lwps_value value)
 {
-    pair_store(lwp_shadow_pairs_at(&shadow->pairs, LWP_SHADOW_STORES, first, second, address), bytes, dead, value);
+    pair_store(shadow->sums, lwp_shadow_pairs_at(&shadow->pairs, LWP_SHADOW_STORES, first, second, address), bytes, dead, value);
 }
 
 static void count_load(struct lwp_shadow *shadow, uint32_t first, uint32_t second, uint64_t address, unsigned bytes,
                        bool unchanged)
 {
-    pair_load(lwp_shadow_pairs_at(&shadow->pairs, LWP_SHADOW_LOADS, first, second, address), bytes, unchanged);
+    pair_load(shadow->sums, lwp_shadow_pairs_at(&shadow->pairs, LWP_SHADOW_LOADS, first, second, address), bytes, unchanged);
 }
 
 /* What a word has as contexts after some of its bytes were given another. */

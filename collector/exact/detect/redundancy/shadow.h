@@ -26,6 +26,9 @@ struct lwp_shadow_step {
     uint32_t packed;
 };
 
+/* Bytes so far, of whoever makes the second access. */
+enum lwp_shadow_sum { LWP_SHADOW_SUM_DEAD, LWP_SHADOW_SUM_SAME, LWP_SHADOW_SUM_CLOSE, LWP_SHADOW_SUM_LOADED_AGAIN, LWP_SHADOW_SUMS };
+
 struct lwp_shadow {
     const struct lwp_shadow_port *port;
     uint64_t **leaves;
@@ -35,6 +38,8 @@ struct lwp_shadow {
     struct lwp_shadow_step *steps; /* 1 << LWP_SHADOW_STEP_BITS, the last ones */
     uint64_t stored, loaded; /* bytes */
     uint64_t used;           /* of the stored ones: loaded, or read by the kernel, before they were overwritten */
+    uint64_t *sums;          /* LWP_SHADOW_SUMS of them, of the thread that runs; never NULL */
+    uint64_t no_sums[LWP_SHADOW_SUMS]; /* where nobody asks for them */
     uint64_t unseen;         /* bytes of accesses that had no shadow, as there was no memory for it */
 };
 

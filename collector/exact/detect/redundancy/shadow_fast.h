@@ -105,23 +105,28 @@ static inline uint64_t *unit_word(uint64_t *unit, uint64_t address)
 
 /* ---- counting ---- */
 
-static inline void pair_store(struct lwp_shadow_pair *pair, unsigned bytes, unsigned dead, enum lwps_value value)
+static inline void pair_store(uint64_t *sums, struct lwp_shadow_pair *pair, unsigned bytes, unsigned dead, enum lwps_value value)
 {
     pair->dead += dead;
     pair->dead_times += dead != 0;
-    if (value == LWPS_VALUE_SAME)
+    sums[LWP_SHADOW_SUM_DEAD] += dead;
+    if (value == LWPS_VALUE_SAME) {
         pair->same += bytes;
-    else if (value == LWPS_VALUE_CLOSE)
+        sums[LWP_SHADOW_SUM_SAME] += bytes;
+    } else if (value == LWPS_VALUE_CLOSE) {
         pair->close += bytes;
-    else
+        sums[LWP_SHADOW_SUM_CLOSE] += bytes;
+    } else {
         pair->other += bytes;
+    }
     pair->same_times += value != LWPS_VALUE_OTHER;
 }
 
-static inline void pair_load(struct lwp_shadow_pair *pair, unsigned bytes, bool unchanged)
+static inline void pair_load(uint64_t *sums, struct lwp_shadow_pair *pair, unsigned bytes, bool unchanged)
 {
     *(unchanged ? &pair->same : &pair->other) += bytes;
     pair->same_times += unchanged;
+    sums[LWP_SHADOW_SUM_LOADED_AGAIN] += unchanged ? bytes : 0;
 }
 
 static inline unsigned mask_bits(unsigned from, unsigned bytes)
@@ -221,7 +226,7 @@ static inline __attribute__((always_inline)) bool load_fast_unit(struct lwp_shad
         struct lwp_shadow_pair *pair = by & TUPLE ? NULL : lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_LOADS, by, context, address);
         if (__builtin_expect(!pair, 0))
             return false;
-        pair_load(pair, 8, whole_unchanged(old) == 255);
+        pair_load(shadow->sums, pair, 8, whole_unchanged(old) == 255);
     }
     shadow->loaded += 8;
     shadow->used += 8 * whole_pending(old);
@@ -242,7 +247,7 @@ static inline __attribute__((always_inline)) bool store_fast_unit(struct lwp_sha
         struct lwp_shadow_pair *pair = by & TUPLE ? NULL : lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_STORES, by, context, address);
         if (__builtin_expect(!pair, 0))
             return false;
-        pair_store(pair, 8, 8 * whole_pending(old), value);
+        pair_store(shadow->sums, pair, 8, 8 * whole_pending(old), value);
     }
     shadow->stored += 8;
     unsigned same = before == after ? 255 : same_bytes(before, after);
@@ -268,7 +273,7 @@ static inline __attribute__((always_inline)) bool lwp_shadow_load_fast(struct lw
         struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_LOADS, by, context, address);
         if (__builtin_expect(!pair, 0))
             return false;
-        pair_load(pair, bytes, !(mask & ~word_unchanged(old)));
+        pair_load(shadow->sums, pair, bytes, !(mask & ~word_unchanged(old)));
     }
     shadow->loaded += bytes;
     shadow->used += mask_count(word_pending(old) & mask);
@@ -297,7 +302,7 @@ static inline __attribute__((always_inline)) bool lwp_shadow_store_fast(struct l
         struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_STORES, by, context, address);
         if (__builtin_expect(!pair, 0))
             return false;
-        pair_store(pair, bytes, mask_count(word_pending(old) & mask), value);
+        pair_store(shadow->sums, pair, bytes, mask_count(word_pending(old) & mask), value);
     }
     shadow->stored += bytes;
     unsigned changed = before == after ? 0 : mask & ~(same_bytes(before, after) << (address & 3));

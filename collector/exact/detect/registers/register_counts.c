@@ -3,6 +3,7 @@
 #include "collector/exact/detect/redundancy/shadow_pairs.h"
 #include "collector/exact/program/options.h"
 #include "collector/exact/program/process.h"
+#include "collector/exact/program/thread_sums.h"
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/trace/access_numbers.h"
 #include "collector/exact/valgrind/pages.h"
@@ -15,6 +16,8 @@ struct lwp_register_totals *lwp_register_totals;
 
 static struct lwp_register_totals counted, passed;
 static struct lwp_shadow_pairs pairs;
+enum { SUM_SAME, SUM_CLOSE };
+static struct lwp_thread_sums *of_threads, of_none, *of_running = &of_none;
 static bool counts_run;
 
 static struct {
@@ -46,8 +49,10 @@ static unsigned what_bytes(ULong what)
 
 VG_REGPARM(2) void lwp_register_same(ULong what, ULong first)
 {
-    if (lwp_register_totals == &counted)
-        counts_pair(what, first)->same += what_bytes(what);
+    if (lwp_register_totals != &counted)
+        return;
+    counts_pair(what, first)->same += what_bytes(what);
+    of_running->sum[SUM_SAME] += what_bytes(what);
 }
 
 void lwp_register_near(ULong what, ULong first, ULong before, ULong after)
@@ -60,6 +65,13 @@ void lwp_register_near(ULong what, ULong first, ULong before, ULong after)
         counts_pair(what, first)->same += bytes;
     else if (value == LWPS_VALUE_CLOSE)
         counts_pair(what, first)->close += bytes;
+    of_running->sum[SUM_SAME] += value == LWPS_VALUE_SAME ? bytes : 0;
+    of_running->sum[SUM_CLOSE] += value == LWPS_VALUE_CLOSE ? bytes : 0;
+}
+
+void lwp_register_counts_thread(struct lwp_exact_thread *thread)
+{
+    of_running = lwp_thread_sums_of(&of_threads, &thread->register_sums);
 }
 
 ULong lwp_register_far(UInt element)
@@ -109,6 +121,7 @@ void lwp_register_counts_write(void)
         }
     if (rest.use)
         lwps_put_pair(&counts.file, &rest);
+    lwp_thread_sums_write(of_threads, &counts.file, &(struct lwp_thread_sums_record){LWPS_VERDICT_REGISTER, 0, -1, SUM_SAME, SUM_CLOSE});
     lwp_exact_process_rewritten(&counts.file, "t0.2");
     lwp_context_map_clear(&counts.contexts);
 }
@@ -119,4 +132,5 @@ void lwp_register_counts_reset(void)
         return;
     lwp_shadow_pairs_clear(&pairs);
     counted = (struct lwp_register_totals){0};
+    lwp_thread_sums_clear(of_threads);
 }

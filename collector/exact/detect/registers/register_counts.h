@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+struct lwp_exact_thread;
+
 /* Added to by translated code: [loaded][floating point]. */
 struct lwp_register_totals {
     ULong bytes[2][2], instructions;
@@ -27,6 +29,9 @@ VG_REGPARM(0) void lwp_register_near(ULong what, ULong first, ULong before, ULon
 
 /* Numbers whose bits are so far apart are not called for: they are not close. In units of the last place. */
 ULong lwp_register_far(UInt element);
+
+/* The thread that runs from now on. */
+void lwp_register_counts_thread(struct lwp_exact_thread *thread);
 
 /* The region (region.h) or a window is entered or left. */
 void lwp_register_counts_part(void);

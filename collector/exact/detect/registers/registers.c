@@ -101,7 +101,8 @@ static void registers_kernel_wrote(CorePart part, ThreadId thread, PtrdiffT offs
 
 static void registers_thread_runs(ThreadId thread, struct lwp_exact_thread *before, struct lwp_exact_thread *now)
 {
-    (void)before, (void)now;
+    (void)before;
+    lwp_register_counts_thread(now);
     writers_begin(thread);
 }
 

@@ -12,7 +12,7 @@
 enum { LANES = 4, OPERANDS = 32, EXITS = 1000, COMPUTATIONS = 1000, RESULTS = 8 };
 
 /* Keys beside operators, which begin with Iop_INVALID. */
-enum { KEY_CHOICE = 0x100, KEY_BYTES = 0x200, KEY_RESULTS = 0x300, KEY_LANE = 0x400, KEY_CALL = 1 << 20 };
+enum { KEY_CHOICE = 0x100, KEY_BYTES = 0x200, KEY_RESULTS = 0x300, KEY_LANE = 0x400, KEY_MOVED = 0x500, KEY_CALL = 1 << 20 };
 
 /* What a temporary or an expression is: so many lanes of 8 bytes, or one of fewer. */
 struct lanes {
@@ -32,6 +32,9 @@ static struct {
     UInt result_count;
     UShort result_bytes;
     UChar result_flags;
+    struct lanes moved; /* what it loads or stores; count 0: nothing, or it moves the stack pointer (push, call) */
+    bool stores, stack;
+    UInt moved_access;
 } now;
 
 static uint32_t ends[EXITS];
@@ -358,9 +361,34 @@ static void result_add(const struct lanes *computed, IRType type)
                         : type == Ity_V128 || type == Ity_V256 ? LWPS_ACCESS_VECTOR : 0;
 }
 
+/* The instruction loads or stores the value; of several the last one is looked at. */
+static void moved_note(const struct lanes *value, bool stores, Short access)
+{
+    if (access < 0 || now.stack)
+        return;
+    now.moved = *value;
+    now.stores = stores;
+    now.moved_access = (UInt)access;
+    for (UInt i = 0; i < value->count; i++)
+        lwp_building_keep(value->lane[i], now.next);
+}
+
+/* RVN (2.4): what computes nothing copies, and copies are looked at by the place they are from or to. */
+static void moved_flush(void)
+{
+    if (!now.result_count && now.moved.count) {
+        lwp_value value = now.moved.lane[0];
+        if (now.moved.count > 1)
+            value = lwp_building_operator(KEY_MOVED, false, true, 8, now.moved.lane, now.moved.count);
+        lwp_building_moved(value, now.stores, now.moved_access, now.place(now.ip));
+    }
+    now.moved.count = 0;
+}
+
 /* The instruction has computed all it will before the next exit. */
 static void results_flush(void)
 {
+    moved_flush();
     if (!now.result_count || block.computation_count == COMPUTATIONS)
         return;
     lwp_value result = now.results[0];
@@ -395,6 +423,8 @@ static void statement_assign(const IRStmt *statement, Short access)
     if (!use->value)
         return;
     temporary_set(to, lanes_expression(statement->Ist.WrTmp.data, temporary_bytes(to), access, &computed));
+    if (statement->Ist.WrTmp.data->tag == Iex_Load)
+        moved_note(&now.temporaries[to], false, access);
     if (use->computes && use->outside)
         result_add(&computed, typeOfIRTemp(now.in->tyenv, to));
 }
@@ -402,6 +432,7 @@ static void statement_assign(const IRStmt *statement, Short access)
 static void statement_store(const IRExpr *data, Short access)
 {
     struct lanes stored = lanes_atom(data);
+    moved_note(&stored, true, access);
     for (UInt i = 0; access >= 0 && i < stored.count; i++)
         lwp_building_store(stored.lane[i], stored.bytes < 8 ? stored.bytes : 8, (UInt)access, 8 * i);
 }
@@ -438,15 +469,21 @@ static void statement_load(const IRLoadG *load, Short access)
 {
     bool whole = load->cvt == ILGop_IdentV128 || load->cvt == ILGop_Ident64 || load->cvt == ILGop_Ident32;
     temporary_set(load->dst, whole ? lanes_load(access, temporary_bytes(load->dst)) : lanes_new(temporary_bytes(load->dst)));
+    if (whole)
+        moved_note(&now.temporaries[load->dst], false, access);
 }
 
 static void statement_next_instruction(Int at)
 {
     results_flush();
     now.ip = (Addr)now.in->stmts[at]->Ist.IMark.addr + now.in->stmts[at]->Ist.IMark.delta;
-    for (now.next = at + 1; now.next < now.in->stmts_used; now.next++)
-        if (now.in->stmts[now.next]->tag == Ist_IMark)
+    now.stack = false;
+    for (now.next = at + 1; now.next < now.in->stmts_used; now.next++) {
+        const IRStmt *statement = now.in->stmts[now.next];
+        if (statement->tag == Ist_IMark)
             return;
+        now.stack |= statement->tag == Ist_Put && statement->Ist.Put.offset == (Int)offsetof(VexGuestAMD64State, guest_RSP);
+    }
 }
 
 static void statement_walk(Int at, Short access)
@@ -505,6 +542,7 @@ static void block_begin(const IRSB *in, uint32_t (*place)(Addr ip))
     now.uses = lwp_value_uses(in);
     now.place = place;
     now.result_count = now.result_bytes = now.result_flags = 0;
+    now.moved.count = 0;
     block = (struct lwp_value_block){.steps.ends = ends, .computations = computations};
     lwp_building_start();
 }

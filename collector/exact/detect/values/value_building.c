@@ -179,6 +179,11 @@ void lwp_building_computed(lwp_value value, UInt number, UInt place)
     step_add((struct lwp_value_step){.code = LWP_VALUE_COMPUTED, .to = (UShort)number, .a = value_slot(value), .key = place});
 }
 
+void lwp_building_moved(lwp_value value, bool stored, UInt access, UInt place)
+{
+    step_add((struct lwp_value_step){.code = LWP_VALUE_MOVED, .to = stored, .a = value_slot(value), .b = (UShort)access, .key = place});
+}
+
 /* ---- operators ---- */
 
 static ULong constant_operand(ULong constant, bool wide)

@@ -35,6 +35,9 @@ void lwp_building_store(lwp_value value, UInt bytes, UInt access, UInt offset);
 void lwp_building_forget(UInt access, UInt bytes);
 void lwp_building_computed(lwp_value value, UInt number, UInt place);
 
+/* The instruction only loads it, or stores it. */
+void lwp_building_moved(lwp_value value, bool stored, UInt access, UInt place);
+
 /* An operator of some operands, which may be constants. `wide`: any has 8 bytes; `bytes`: of the result. */
 lwp_value lwp_building_operator(ULong key, bool commutes, bool wide, UInt bytes, const lwp_value *operands, UInt count);
 

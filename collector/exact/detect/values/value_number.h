@@ -63,6 +63,8 @@ enum lwp_number_key {
     LWP_NUMBER_KEY_PART,      /* some bytes of a value */
     LWP_NUMBER_KEY_CHANGED,   /* a value with some of its bytes replaced */
     LWP_NUMBER_KEY_PIECES,    /* across the borders of 4 bytes */
+    LWP_NUMBER_KEY_LOADED,    /* a value from an address */
+    LWP_NUMBER_KEY_STORED,    /* ... to an address */
     LWP_NUMBER_KEY_OPERATORS, /* from here on */
 };
 

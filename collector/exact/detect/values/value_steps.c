@@ -3,7 +3,7 @@
 bool lwp_values_init(struct lwp_values *values, const struct lwp_shadow_port *port, uint32_t last, uint32_t bytes,
                      unsigned pairs_bits)
 {
-    *values = (struct lwp_values){0};
+    *values = (struct lwp_values){.sums = values->no_sums};
     if (lwp_value_memory_init(&values->memory, port, &values->numbering, bytes) &&
         lwp_value_table_init(&values->table, port, last) &&
         lwp_shadow_pairs_init(&values->pairs, port, pairs_bits)) {
@@ -66,7 +66,19 @@ static inline void step_computed(struct lwp_values *values, uint64_t number, uin
     if (!first)
         return;
     values->redundant++;
+    values->sums[LWP_VALUE_SUM_REDUNDANT]++;
     lwp_shadow_pairs_at(&values->pairs, LWP_SHADOW_VALUES, first, context, 0)->same++;
+}
+
+/* A copy of a value that the same place held when it was copied before: a load or a store that does nothing new. */
+static inline void step_moved(struct lwp_values *values, const struct lwp_value_step *step, uint64_t address)
+{
+    const uint64_t key = lwp_number_key(step->to ? LWP_NUMBER_KEY_STORED : LWP_NUMBER_KEY_LOADED);
+    uint64_t value = lwp_number_whole((struct lwp_number){values->low[step->a], values->high[step->a]});
+    uint64_t number = lwp_number_stamp(lwp_number_mix(key + value + address * lwp_number_second), values->numbering.epoch);
+    bool again = lwp_value_table_add(&values->table, &values->places[step->key], number, 1) != 0;
+    values->sums[step->to ? LWP_VALUE_SUM_STORES : LWP_VALUE_SUM_LOADS]++;
+    values->sums[step->to ? LWP_VALUE_SUM_STORES_AGAIN : LWP_VALUE_SUM_LOADS_AGAIN] += again;
 }
 
 /* The hash that an operator makes of its operands, before it is mixed. */
@@ -172,6 +184,10 @@ void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *ste
             break;
         case LWP_VALUE_COMPUTED:
             step_computed(values, low[step->a], (uint32_t)step->key, context + step->to);
+            break;
+        case LWP_VALUE_MOVED:
+            if (addresses[step->b])
+                step_moved(values, step, addresses[step->b]);
             break;
         case LWP_VALUE_CODES:
             break;

@@ -14,33 +14,34 @@ enum {
 
 /* a, b and `to` are slots. */
 enum lwp_value_code {
-    LWP_VALUE_UNARY,     /* of all 8 bytes of a: mix(key + a) */
-    LWP_VALUE_UNARY_32,  /* of 4 bytes or fewer */
-    LWP_VALUE_BINARY,    /* mix(key + a + b * second) */
+    LWP_VALUE_UNARY,    /* of all 8 bytes of a: mix(key + a) */
+    LWP_VALUE_UNARY_32, /* of 4 bytes or fewer */
+    LWP_VALUE_BINARY,   /* mix(key + a + b * second) */
     LWP_VALUE_BINARY_32,
-    LWP_VALUE_EITHER,    /* the same whichever is which: mix(key + either(a) + either(b)) */
+    LWP_VALUE_EITHER, /* the same whichever is which: mix(key + either(a) + either(b)) */
     LWP_VALUE_EITHER_32,
-    LWP_VALUE_WITH,      /* the same with a constant, which is in the key: mix(key + either(a)) */
+    LWP_VALUE_WITH, /* the same with a constant, which is in the key: mix(key + either(a)) */
     LWP_VALUE_WITH_32,
     LWP_VALUE_COPY,
-    LWP_VALUE_WIDEN,     /* 4 bytes, and zeros */
+    LWP_VALUE_WIDEN, /* 4 bytes, and zeros */
     LWP_VALUE_TO_8,
     LWP_VALUE_TO_16,
-    LWP_VALUE_TO_HIGH,   /* the upper 4 bytes */
-    LWP_VALUE_PAIR,      /* the lower 4 of a, then of b */
-    LWP_VALUE_SET_LOW,   /* the lower 4 bytes of a, the upper ones of b */
-    LWP_VALUE_CONSTANT,  /* key: of at most 4 bytes, zeros above */
-    LWP_VALUE_NEW,       /* an unknown value */
-    LWP_VALUE_LOAD_1,    /* b: number of the access; key: bytes from its start */
+    LWP_VALUE_TO_HIGH,  /* the upper 4 bytes */
+    LWP_VALUE_PAIR,     /* the lower 4 of a, then of b */
+    LWP_VALUE_SET_LOW,  /* the lower 4 bytes of a, the upper ones of b */
+    LWP_VALUE_CONSTANT, /* key: of at most 4 bytes, zeros above */
+    LWP_VALUE_NEW,      /* an unknown value */
+    LWP_VALUE_LOAD_1,   /* b: number of the access; key: bytes from its start */
     LWP_VALUE_LOAD_2,
     LWP_VALUE_LOAD_4,
     LWP_VALUE_LOAD_8,
-    LWP_VALUE_STORE_1,   /* of a */
+    LWP_VALUE_STORE_1, /* of a */
     LWP_VALUE_STORE_2,
     LWP_VALUE_STORE_4,
     LWP_VALUE_STORE_8,
-    LWP_VALUE_FORGET,    /* key: so many bytes */
-    LWP_VALUE_COMPUTED,  /* a is the result of a computation; to: its number in the superblock, key: index into `places` */
+    LWP_VALUE_FORGET,   /* key: so many bytes */
+    LWP_VALUE_COMPUTED, /* a is the result of a computation; to: its number in the superblock, key: index into `places` */
+    LWP_VALUE_MOVED,    /* a was loaded or (`to` not 0) stored by an instruction that computes nothing; b: the access, key as above */
     LWP_VALUE_CODES,
 };
 
@@ -60,6 +61,16 @@ struct lwp_value_steps {
     struct lwp_value_step *step;
 };
 
+/* How often; moves: instructions that only load or store. Again: the same value from, or to, the same place. */
+enum lwp_value_sum {
+    LWP_VALUE_SUM_REDUNDANT,
+    LWP_VALUE_SUM_LOADS,
+    LWP_VALUE_SUM_STORES,
+    LWP_VALUE_SUM_LOADS_AGAIN,
+    LWP_VALUE_SUM_STORES_AGAIN,
+    LWP_VALUE_SUMS
+};
+
 /* The state of value numbering for one process. */
 struct lwp_values {
     struct lwp_numbering numbering;
@@ -68,6 +79,8 @@ struct lwp_values {
     struct lwp_shadow_pairs pairs; /* kind LWP_SHADOW_VALUES; `same` are computations */
     struct lwp_value_place *places; /* by number of the instruction; owned by the caller */
     uint64_t computed, redundant;   /* computations */
+    uint64_t *sums;                 /* LWP_VALUE_SUMS of them, of the thread that runs; never NULL */
+    uint64_t no_sums[LWP_VALUE_SUMS];                     /* where nobody asks for them */
     uint64_t low[LWP_VALUE_SLOTS], high[LWP_VALUE_SLOTS]; /* numbers of slots */
 };
 

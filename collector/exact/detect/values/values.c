@@ -4,7 +4,7 @@
 #include "collector/exact/program/contexts.h"
 #include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
-#include "collector/exact/program/thread.h"
+#include "collector/exact/program/thread_sums.h"
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/trace/access_numbers.h"
 #include "collector/exact/trace/translation.h"
@@ -30,6 +30,9 @@ struct lwp_values_thread {
     uint64_t low[LWP_VALUE_REGISTERS], high[LWP_VALUE_REGISTERS];
     uint64_t epoch, signals;
 };
+
+static struct lwp_thread_sums *values_threads;
+_Static_assert((int)LWP_VALUE_SUMS <= (int)LWP_THREAD_SUMS, "room");
 
 static uint64_t values_signals; /* after each, the registers of all threads are unknown */
 
@@ -157,6 +160,7 @@ static void values_thread_runs(ThreadId id, struct lwp_exact_thread *before, str
 {
     struct lwp_values_thread **from = before ? &before->values : NULL, *const *to = &now->values;
     (void)id;
+    values->sums = lwp_thread_sums_of(&values_threads, &now->value_sums)->sum;
     if (from && !*from)
         *from = VG_(malloc)("lwp.values", sizeof **from);
     if (from) {
@@ -270,6 +274,12 @@ static void values_write(void)
             counts_pair(&values->pairs.entries[i]);
     lwps_put_pair(&counts.file, &(struct lwps_pair){.verdict = LWPS_VERDICT_COMPUTATION,
                                                     .use = values->computed - counts.of_pairs});
+    static const struct lwp_thread_sums_record sums[] = {
+        {LWPS_VERDICT_COMPUTATION, 0, -1, LWP_VALUE_SUM_REDUNDANT, -1},
+        {LWPS_VERDICT_COMPUTATION, LWPS_ACCESS_LOAD, LWP_VALUE_SUM_LOADS, LWP_VALUE_SUM_LOADS_AGAIN, -1},
+        {LWPS_VERDICT_COMPUTATION, LWPS_ACCESS_STORE, LWP_VALUE_SUM_STORES, LWP_VALUE_SUM_STORES_AGAIN, -1}};
+    for (unsigned i = 0; i < sizeof sums / sizeof *sums; i++)
+        lwp_thread_sums_write(values_threads, &counts.file, &sums[i]);
     lwp_exact_process_rewritten(&counts.file, "t0.1");
     lwp_context_map_clear(&counts.contexts);
     if ((values->memory.unseen || values->table.full) && !counts.noted)
@@ -282,6 +292,7 @@ static void values_reset(void)
 {
     lwp_shadow_pairs_clear(&values->pairs);
     values->computed = values->redundant = 0;
+    lwp_thread_sums_clear(values_threads);
     counts.noted = false;
 }
 
