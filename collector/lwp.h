@@ -9,6 +9,9 @@
  * sample know blocks at multiples of 16 only. A block that is not freed stays known until others take its place.
  *
  *     LWP_BEGIN();  LWP_END();                record only what runs between them (--region LWP_BEGIN: nothing before, either)
+ *
+ * Of all threads. With every engine that runs the program.
+ *
  *     LWP_ARRAY(pointer, count, size);        look now how many elements equal the one before them
  *     LWP_ARRAY_FLOAT(pointer, count, size);  of floats or doubles: or nearly do (--approx)
  *
@@ -69,15 +72,31 @@ static inline __attribute__((always_inline)) void lwp_block(unsigned long reques
         functions[which](pool, block, size);
 }
 
+static inline __attribute__((always_inline)) void lwp_region(unsigned long request)
+{
+    static void (*function)(unsigned long begins);
+    static int asked;
+    if (!asked) { /* before: it is no part of the region */
+        if (lwp_symbol)
+            *(void **)&function = lwp_symbol(0, "lwp_mark");
+        asked = 1;
+    }
+    lwp_request(request, 0, 0, 0, 0);
+    if (function)
+        function(request == LWP_REQUEST_BEGIN);
+}
+
+#define LWP_BEGIN() lwp_region(LWP_REQUEST_BEGIN)
+#define LWP_END()   lwp_region(LWP_REQUEST_END)
 #define LWP_ALLOC(pool, pointer, size) lwp_block(LWP_REQUEST_ALLOC, "lwp_block_alloc", (pool), (pointer), (unsigned long)(size))
 #define LWP_FREE(pool, pointer)        lwp_block(LWP_REQUEST_FREE, "lwp_block_free", (pool), (pointer), 0)
 #else
+#define LWP_BEGIN()                    lwp_request(LWP_REQUEST_BEGIN, 0, 0, 0, 0)
+#define LWP_END()                      lwp_request(LWP_REQUEST_END, 0, 0, 0, 0)
 #define LWP_ALLOC(pool, pointer, size) ((void)(pool), (void)(pointer), (void)(size))
 #define LWP_FREE(pool, pointer)        ((void)(pool), (void)(pointer))
 #endif
 
-#define LWP_BEGIN() lwp_request(LWP_REQUEST_BEGIN, 0, 0, 0, 0)
-#define LWP_END()   lwp_request(LWP_REQUEST_END, 0, 0, 0, 0)
 #define LWP_ARRAY(pointer, count, size)                                                                                                    \
     lwp_request(LWP_REQUEST_ARRAY, (unsigned long)(pointer), (unsigned long)(count), (unsigned long)(size), 0)
 #define LWP_ARRAY_FLOAT(pointer, count, size)                                                                                              \

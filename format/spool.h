@@ -25,6 +25,7 @@ struct lwps_spool_head {
     uint64_t bytes;           /* of all */
     uint64_t used;            /* the next chunk begins here, or later */
     uint64_t collected_ns;    /* CLOCK_MONOTONIC when lwp collect last looked; 0: it never did, or does no more */
+    uint32_t paused;          /* set by lwp collect: no samples are wanted at present */
 };
 
 struct lwps_spool_chunk {

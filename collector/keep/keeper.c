@@ -41,6 +41,7 @@ struct lwp_keeper {
     char *directory;
     struct kept *kept;
     size_t count, room;
+    bool paused, applied; /* no samples are wanted; the processes know */
     int failed; /* errno of the last sweeps of processes: something could not be written */
 };
 
@@ -127,6 +128,7 @@ static void keeper_add(struct lwp_keeper *keeper, int fd, pid_t pid, pid_t known
         return;
     LWP_APPEND(&keeper->kept, &keeper->count, &keeper->room,
                (struct kept){.folder = -1, .pid = pid, .known = known, .head = head, .size = (uint64_t)st.st_size, .from = LWPS_SPOOL_HEAD});
+    __atomic_store_n(&head->paused, __atomic_load_n(&keeper->paused, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
     __atomic_store_n(&head->collected_ns, now_ns(), __ATOMIC_RELEASE);
 }
 
@@ -186,6 +188,36 @@ static void keeper_sweep(struct lwp_keeper *keeper)
     }
 }
 
+static void keeper_tell(struct lwp_keeper *keeper)
+{
+    bool paused = __atomic_load_n(&keeper->paused, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < keeper->count; i++)
+        __atomic_store_n(&keeper->kept[i].head->paused, paused, __ATOMIC_RELEASE);
+    __atomic_store_n(&keeper->applied, true, __ATOMIC_RELEASE);
+}
+
+static struct sockaddr_un keeper_address(const struct lwp_keeper *keeper, socklen_t *bytes)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(keeper->name);
+    memcpy(address.sun_path + 1, keeper->name, length);
+    *bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    return address;
+}
+
+void lwp_keeper_pause(struct lwp_keeper *keeper, bool paused)
+{
+    enum { TRIES = 1000, TRY_NS = 1000000 };
+    socklen_t bytes;
+    struct sockaddr_un address = keeper_address(keeper, &bytes);
+    __atomic_store_n(&keeper->paused, paused, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&keeper->applied, false, __ATOMIC_SEQ_CST);
+    for (int try = 0; try < TRIES && !__atomic_load_n(&keeper->applied, __ATOMIC_ACQUIRE); try++) {
+        sendto(keeper->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, bytes); /* wakes it */
+        nanosleep(&(struct timespec){.tv_nsec = TRY_NS}, NULL);
+    }
+}
+
 static void *keeper_run(void *of)
 {
     struct lwp_keeper *keeper = of;
@@ -196,6 +228,8 @@ static void *keeper_run(void *of)
         poll(waits, 2, wait);
         while (keeper_receive(keeper))
             ;
+        if (!__atomic_load_n(&keeper->applied, __ATOMIC_ACQUIRE))
+            keeper_tell(keeper);
         if (now_ns() >= due) {
             keeper_sweep(keeper);
             due = now_ns() + (uint64_t)SWEEP_MS * 1000000u;
@@ -216,18 +250,19 @@ struct lwp_keeper *lwp_keeper_start(const char *directory, struct lwp_error *err
 {
     struct lwp_keeper *keeper = lwp_zeroed(1, sizeof *keeper);
     uint64_t random[NAME_DIGITS / 16];
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     int on = 1;
     sigset_t all, before;
     keeper->socket = keeper->stop[0] = keeper->stop[1] = -1;
+    keeper->applied = true;
     keeper->directory = lwp_format("%s", directory);
     if (getrandom(random, sizeof random, 0) != sizeof random)
         goto fail;
-    int length = snprintf(keeper->name, sizeof keeper->name, "lwp-%016llx%016llx", (unsigned long long)random[0], (unsigned long long)random[1]);
-    memcpy(address.sun_path + 1, keeper->name, (size_t)length);
+    snprintf(keeper->name, sizeof keeper->name, "lwp-%016llx%016llx", (unsigned long long)random[0], (unsigned long long)random[1]);
+    socklen_t bytes;
+    struct sockaddr_un address = keeper_address(keeper, &bytes);
     keeper->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (keeper->socket < 0 || setsockopt(keeper->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) ||
-        bind(keeper->socket, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) ||
+        bind(keeper->socket, (struct sockaddr *)&address, bytes) ||
         pipe2(keeper->stop, O_CLOEXEC))
         goto fail;
     sigfillset(&all);

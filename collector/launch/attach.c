@@ -9,6 +9,7 @@
 #include "collector/launch/run_json.h"
 #include "collector/outside/outside.h"
 #include "collector/outside/tasks.h"
+#include "collector/phases/phases.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -83,6 +84,8 @@ static void attach_close(const struct lwp_settings *settings, const char *dir, c
     lwp_closing_say(&(struct lwp_closing){.dir = dir,
                                           .ended = &ended,
                                           .attached = true,
+                                          .paused = lwp_options_flag(settings->options, "paused"),
+                                          .only = lwp_options_text(settings->options, "only"),
                                           .quiet = lwp_options_flag(settings->options, "quiet"),
                                           .analyze = !lwp_options_flag(settings->options, "no-analyze"),
                                           .measure = !lwp_options_flag(settings->options, "no-measure"),
@@ -90,11 +93,21 @@ static void attach_close(const struct lwp_settings *settings, const char *dir, c
                     &result);
 }
 
+static void attach_say(const struct lwp_settings *settings, const char *dir)
+{
+    int pid = (int)lwp_options_number(settings->options, "pid");
+    if (lwp_options_flag(settings->options, "paused"))
+        lwp_log(LWP_LOG_NOTE, "attached to process %d; nothing is recorded until 'lwp start %s'; Ctrl-C detaches", pid, dir);
+    else
+        lwp_log(LWP_LOG_NOTE, "sampling process %d%s", pid, settings->duration > 0 ? "" : "; Ctrl-C ends the sampling, not the process");
+}
+
 static int attach_into(const struct lwp_settings *settings, struct lwp_outside *outside, const struct attached *attached, const char *dir,
                        struct lwp_error *err)
 {
     char host[256] = "";
     struct lwp_outside_end end;
+    bool paused = lwp_options_flag(settings->options, "paused");
     struct lwp_run run = {.command = attached->command,
                           .cwd = attached->cwd,
                           .host = host,
@@ -107,12 +120,19 @@ static int attach_into(const struct lwp_settings *settings, struct lwp_outside *
     lwp_machine_read(&run.machine, "");
     clock_gettime(CLOCK_REALTIME, &run.started);
     int status = lwp_run_json_write(&run, dir, "run.json", err);
+    struct lwp_phases *phases = status ? NULL : lwp_phases_open(dir, !paused, err);
+    if (!status && !phases && paused)
+        status = err->status;
     if (!status && !lwp_options_flag(settings->options, "quiet"))
-        lwp_log(LWP_LOG_NOTE, "sampling process %d%s", (int)lwp_options_number(settings->options, "pid"),
-                settings->duration > 0 ? "" : "; Ctrl-C ends the sampling, not the process");
+        attach_say(settings, dir);
     if (!status)
-        status = lwp_outside_run(outside, dir, &end, err);
+        status = lwp_outside_run(outside, dir, phases, &end, err);
     lwp_outside_free(outside); /* before the analysis: from now on the process runs as before */
+    char *note = phases ? lwp_phases_note(phases) : NULL;
+    lwp_phases_close(phases);
+    if (note)
+        run.notes = json_pack("[s]", note);
+    free(note);
     if (!status) {
         if (end.process_ended && !lwp_options_flag(settings->options, "quiet"))
             lwp_log(LWP_LOG_NOTE, "process %d has ended", (int)lwp_options_number(settings->options, "pid"));
@@ -123,6 +143,7 @@ static int attach_into(const struct lwp_settings *settings, struct lwp_outside *
     if (busy >= 0)
         close(busy);
     json_decref(run.options);
+    json_decref(run.notes);
     json_decref(run.source_roots);
     return status;
 }
@@ -133,6 +154,7 @@ int lwp_attach(const struct lwp_settings *settings, struct lwp_error *err)
     const char *wanted = lwp_options_text(options, "output");
     const struct lwp_outside_wish wish = {.pid = (pid_t)lwp_options_number(options, "pid"),
                                           .children = lwp_options_flag(options, "children"),
+                                          .only = lwp_options_text(options, "only"),
                                           .frequency = settings->frequency,
                                           .max_overhead = settings->max_overhead,
                                           .delay_s = settings->delay,

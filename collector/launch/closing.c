@@ -12,7 +12,13 @@ static void closing_no_samples(const struct lwp_closing *closing, const struct l
 {
     const struct lwp_ended *ended = closing->ended;
     double cpu_s = (double)ended->usage.ru_utime.tv_sec + (double)ended->usage.ru_utime.tv_usec * 1e-6;
-    if (closing->attached)
+    if (closing->paused)
+        lwp_log(LWP_LOG_WARNING, "no samples: the run began paused; what the program does from 'lwp start %s' to 'lwp stop %s' is recorded",
+                closing->dir, closing->dir);
+    else if (closing->only)
+        lwp_log(LWP_LOG_WARNING, "no samples: no program called '%s' ran, or only for moments; --only takes the names of files, without folders",
+                closing->only);
+    else if (closing->attached)
         lwp_log(LWP_LOG_WARNING, "no samples: the process used only %.2f s of CPU time while it was sampled; give it work, or sample longer", cpu_s);
     else if (closing->simulated)
         lwp_log(LWP_LOG_WARNING, "no samples: nothing of the program ran in a window; trace all of it with --window all");

@@ -20,6 +20,7 @@
 #include "collector/launch/run_json.h"
 #include "collector/launch/serving.h"
 #include "collector/launch/target.h"
+#include "collector/phases/phases.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -48,11 +49,18 @@ static char **collect_environment(const struct lwp_settings *settings, const str
                    {LWP_ENV_APPROX, settings->approx},
                    {LWP_ENV_DETECT, settings->detect}};
     enum { NUMBERS = sizeof numbers / sizeof *numbers };
-    char *variables[NUMBERS + 5] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu),
+    const char *only = lwp_options_text(settings->options, "only");
+    char *variables[NUMBERS + 8] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu),
                                     lwp_format("%s=%s", LWP_ENV_KEEPER, keeper)};
     size_t used = 3;
     for (size_t i = 0; i < NUMBERS; i++)
         variables[used++] = lwp_format("%s=%.15g", numbers[i].name, numbers[i].value);
+    if (only)
+        variables[used++] = lwp_format("%s=%s", LWP_ENV_ONLY, only);
+    if (lwp_options_flag(settings->options, "paused"))
+        variables[used++] = lwp_format("%s=1", LWP_ENV_PAUSED);
+    if (settings->region)
+        variables[used++] = lwp_format("%s=1", LWP_ENV_REGION);
     unsigned filters = lwp_system_call_filters();
     if (filters)
         variables[used++] = lwp_format("%s=%u", LWP_ENV_FILTERS, filters);
@@ -76,6 +84,8 @@ static void collect_say(const struct lwp_settings *settings, const struct collec
     lwp_closing_say(&(struct lwp_closing){.dir = place->shown,
                                           .ended = ended,
                                           .timed = settings->duration > 0 || settings->delay > 0,
+                                          .paused = lwp_options_flag(settings->options, "paused"),
+                                          .only = lwp_options_text(settings->options, "only"),
                                           .quiet = lwp_options_flag(settings->options, "quiet"),
                                           .analyze = !lwp_options_flag(settings->options, "no-analyze"),
                                           .measure = !lwp_options_flag(settings->options, "no-measure"),
@@ -83,6 +93,32 @@ static void collect_say(const struct lwp_settings *settings, const struct collec
                                           .counted = settings->counts_all,
                                           .counts = !place->rank},
                     result);
+}
+
+/* lwp start and lwp stop. */
+static void collect_change(void *keeper, bool on)
+{
+    lwp_keeper_pause(keeper, !on);
+}
+
+/* NULL: nobody can start and stop it, which is an error only where it began paused. */
+static struct lwp_phases *collect_phases(const struct lwp_settings *settings, const struct collect_place *place, struct lwp_keeper *keeper,
+                                         struct lwp_error *err)
+{
+    bool paused = lwp_options_flag(settings->options, "paused");
+    struct lwp_phases *phases = lwp_phases_open(place->absolute, !paused, err);
+    if (phases && lwp_phases_serve_always(phases, collect_change, keeper, err)) {
+        lwp_phases_close(phases);
+        phases = NULL;
+    }
+    if (!paused) {
+        err->text[0] = '\0';
+        return phases;
+    }
+    lwp_keeper_pause(keeper, true);
+    if (phases && !lwp_options_flag(settings->options, "quiet") && !(place->rank && place->rank->rank))
+        lwp_log(LWP_LOG_NOTE, "nothing is recorded until 'lwp start %s'", place->shown);
+    return phases;
 }
 
 /* A rank has ended: moves its part into the common result. Rank 0 waits for the others and prints the summary. */
@@ -142,6 +178,22 @@ static void collect_finish(const char *dir, struct lwp_result *result)
         snprintf(result->problem, sizeof result->problem, "the file system of %s failed while the result was written", dir);
 }
 
+static void collect_note_end(struct lwp_run *run, const struct lwp_ended *ended, const char *program, const struct lwp_phases *phases)
+{
+    char *note = phases ? lwp_phases_note(phases) : NULL;
+    run->ended = true;
+    clock_gettime(CLOCK_REALTIME, &run->end);
+    run->wall_s = ended->wall_s;
+    run->cpu_s = (double)(ended->usage.ru_utime.tv_sec + ended->usage.ru_stime.tv_sec) +
+                 (double)(ended->usage.ru_utime.tv_usec + ended->usage.ru_stime.tv_usec) * 1e-6;
+    run->exit_code = WIFEXITED(ended->wait_status) ? WEXITSTATUS(ended->wait_status) : -1;
+    run->exit_signal = WIFSIGNALED(ended->wait_status) ? WTERMSIG(ended->wait_status) : 0;
+    run->source_roots = lwp_source_roots_find(program, run->cwd);
+    if (note && !run->notes)
+        run->notes = json_pack("[s]", note);
+    free(note);
+}
+
 /* Runs the program into the directory that was made for it. `helper`: the preload library, or the exact engine's folder. */
 static int collect_into(const struct lwp_settings *settings, const struct collect_place *place,
                         const struct lwp_target *target, const struct lwp_engine *engine, const char *helper, char **command,
@@ -163,6 +215,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     }
     struct lwp_serving serving = {0};
     struct lwp_keeper *keeper = NULL;
+    struct lwp_phases *phases = NULL;
     int busy = lwp_busy_begin(place->shown); /* lwp serve shows that the run goes on */
     bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* writes the job's run.json, too */
     struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = engine->exact ? NULL : command};
@@ -179,6 +232,9 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     } else {
         keeper = lwp_keeper_start(place->absolute, err);
         if (!keeper)
+            goto out;
+        phases = collect_phases(settings, place, keeper, err);
+        if (err->text[0])
             goto out;
         launch.environment = collect_environment(settings, engine, helper, place->absolute, lwp_keeper_name(keeper));
     }
@@ -205,16 +261,11 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     bool failed = false;
     if (engine->exact)
         run.notes = lwp_exact_messages(place->absolute, ended.pid, &failed);
+    collect_note_end(&run, &ended, target->path, phases);
+    lwp_phases_close(phases);
+    phases = NULL;
     exit_status = failed ? EXIT_LWP : lwp_launch_exit_status(ended.wait_status);
 
-    run.ended = true;
-    clock_gettime(CLOCK_REALTIME, &run.end);
-    run.wall_s = ended.wall_s;
-    run.cpu_s = (double)(ended.usage.ru_utime.tv_sec + ended.usage.ru_stime.tv_sec) +
-                (double)(ended.usage.ru_utime.tv_usec + ended.usage.ru_stime.tv_usec) * 1e-6;
-    run.exit_code = WIFEXITED(ended.wait_status) ? WEXITSTATUS(ended.wait_status) : -1;
-    run.exit_signal = WIFSIGNALED(ended.wait_status) ? WTERMSIG(ended.wait_status) : 0;
-    run.source_roots = lwp_source_roots_find(target->path, run.cwd);
     struct lwp_error late; /* the program's status stands, whatever becomes of the result */
     if (lwp_run_json_write(&run, place->absolute, "run.json", &late) ||
         (place->rank && place->rank->rank == 0 && lwp_run_json_write(&run, place->shown, "run.json", &late)))
@@ -238,6 +289,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     if (serving.pid && !ended.ended_by)
         lwp_serving_wait(&serving);
 out:
+    lwp_phases_close(phases);
     lwp_keeper_end(keeper);
     lwp_serving_end(&serving);
     if (busy >= 0)

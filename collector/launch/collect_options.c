@@ -95,6 +95,14 @@ const struct lwp_option lwp_collect_options[] = {
      .max = 1e6,
      .initial = "0",
      .help = "stop sampling after SECONDS, while the program continues; 0: sample to the end"},
+    {.name = "paused",
+     .kind = LWP_OPT_FLAG,
+     .help = "record nothing until 'lwp start DIR', from 'lwp start DIR' to 'lwp stop DIR' after that; 'lwp status DIR' says which it is"},
+    {.name = "only",
+     .kind = LWP_OPT_TEXT,
+     .argument = "NAME",
+     .help = "of the program and its children, record only those that run a file called NAME, or scripts called so; with * and ?, several "
+             "separated by commas"},
     {.name = "window",
      .kind = LWP_OPT_TEXT,
      .argument = "ON:OFF",
@@ -104,7 +112,8 @@ const struct lwp_option lwp_collect_options[] = {
     {.name = "region",
      .kind = LWP_OPT_TEXT,
      .argument = "FUNC",
-     .help = "with the exact engine, record only while the function FUNC runs; LWP_BEGIN: only between LWP_BEGIN() and LWP_END() of lwp.h"},
+     .help = "LWP_BEGIN: record only between LWP_BEGIN() and LWP_END() of lwp.h, which the program calls. With the exact engine also a "
+             "function: record only while FUNC runs"},
     {.name = "allocator",
      .kind = LWP_OPT_TEXT,
      .argument = "FUNC[:ARG]",
@@ -143,7 +152,7 @@ const struct lwp_option lwp_collect_options[] = {
 /* Options that are only for the exact engine, or only for engines that sample. */
 static int options_of_engine(const struct lwp_options *options, bool exact, struct lwp_error *err)
 {
-    static const char *const traced_only[] = {"window", "region", "machine", "granularity", NULL};
+    static const char *const traced_only[] = {"window", "machine", "granularity", NULL};
     static const char *const sampled_only[] = {"event", "period", "frequency", NULL};
     if (!exact && lwp_options_given(options, "allocator"))
         return lwp_error_set(err, LWP_ERR_USAGE,
@@ -152,6 +161,11 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
     for (const char *const *name = traced_only; !exact && *name; name++)
         if (lwp_options_given(options, *name))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out", *name);
+    const char *region = lwp_options_text(options, "region");
+    if (!exact && region && strcmp(region, LWP_REGION_MARKS))
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "collect: --region FUNC belongs to the exact engine; add -e exact, or mark the region in the program by LWP_BEGIN() and "
+                             "LWP_END() of lwp.h and say --region " LWP_REGION_MARKS);
     for (const struct lwp_detect_name *row = lwp_detect_names; !exact && row->name; row++)
         if (row->exact_only && lwp_detect_parse(lwp_options_text(options, "detect")) & row->bit)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s belongs to the exact engine; add -e exact, or leave it out",
@@ -162,6 +176,11 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
     if (exact && (lwp_options_number(options, "delay") > 0 || lwp_options_number(options, "duration") > 0))
         return lwp_error_set(err, LWP_ERR_USAGE,
                              "collect: --delay and --duration are for engines that sample; the exact one takes --window");
+    if (exact && lwp_options_flag(options, "paused"))
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "collect: --paused is for engines that sample; with the exact one, --region records a function or from LWP_BEGIN() on");
+    if (exact && lwp_options_given(options, "only"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --only is for engines that sample; run lwp collect -e exact on that program itself");
     return LWP_OK;
 }
 
@@ -191,6 +210,13 @@ static int options_check(const struct lwp_options *options, struct lwp_error *er
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: %s is for the pmu engine; the timer takes -F HZ", event ? "--event" : "-c");
     if (!lwp_options_given(options, "pid") && lwp_options_flag(options, "children"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --children belongs to -p; children of a program that lwp starts are profiled anyway");
+    const char *only = lwp_options_text(options, "only");
+    if (only && (!*only || strchr(only, '/')))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --only takes names of programs without their folder, for example cc1plus or 'postgres*'");
+    if (only && lwp_options_flag(options, "no-follow-fork"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --only and --no-follow-fork exclude each other");
+    if (lwp_options_flag(options, "paused") && (lwp_options_given(options, "delay") || lwp_options_given(options, "duration")))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --paused excludes --delay and --duration; 'lwp start DIR' and 'lwp stop DIR' say when");
     if (lwp_options_text(options, "period") && lwp_options_text(options, "frequency"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: -c and -F exclude each other");
     if (lwp_options_flag(options, "follow-fork") && lwp_options_flag(options, "no-follow-fork"))

@@ -9,6 +9,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#define LWP_REGION_MARKS "LWP_BEGIN" /* as --region: of LWP_BEGIN() and LWP_END() */
+
 extern const struct lwp_option lwp_collect_options[];
 
 struct lwp_settings {

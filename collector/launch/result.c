@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "collector/keeper.h"
 #include "collector/launch/exact.h"
+#include "collector/phases/phases.h"
 #include "format/reader.h"
 #include "format/seal.h"
 
@@ -108,7 +109,8 @@ static bool result_clear(int at, enum result_depth depth, bool take, char *forei
                 unlinkat(dirfd(folder), name, AT_REMOVEDIR);
             continue;
         }
-        ours = S_ISREG(st.st_mode) && (depth == RESULT_PROCESS ? result_is_samples(name, true) : result_is_top(name));
+        bool left = S_ISSOCK(st.st_mode) && depth != RESULT_PROCESS && strcmp(name, LWP_PHASES_SOCKET) == 0; /* by a collector that was killed */
+        ours = left || (S_ISREG(st.st_mode) && (depth == RESULT_PROCESS ? result_is_samples(name, true) : result_is_top(name)));
         if (!ours)
             snprintf(foreign, size, "%s", name);
         else if (take)

@@ -7,6 +7,8 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/path.h"
+#include "base/pattern.h"
 #include "collector/code/insn.h"
 #include "collector/outside/events.h"
 #include "collector/outside/followed.h"
@@ -43,12 +45,16 @@ struct lwp_outside {
     struct lwp_followed **followed;
     size_t followed_count, followed_room;
     struct lwp_map followed_index;         /* pid -> followed[] */
+    struct lwp_map unwanted;               /* pid -> the phase in which it was found to be called otherwise */
     struct lwp_recorded_mappings recorded; /* of child processes */
     const char *dir;
     struct outside_record *records;
     size_t record_count, record_room;
     uint8_t *bytes;
     size_t byte_count, byte_room;
+    struct lwp_phases *phases;
+    bool on;              /* samples are wanted */
+    uint32_t phase;
     int signals, process; /* descriptors: of signals to lwp, and of the process's end */
     int wait_ms;          /* between looks into the rings */
     uint64_t cost_ns;     /* of a sample, for the thread that is sampled */
@@ -153,26 +159,54 @@ void lwp_outside_free(struct lwp_outside *outside)
     free(outside->records);
     free(outside->bytes);
     lwp_map_fini(&outside->followed_index);
+    lwp_map_fini(&outside->unwanted);
     lwp_recorded_free(&outside->recorded);
     free(outside);
 }
 
 /* ---- processes ---- */
 
-static struct lwp_followed *followed_at(struct lwp_outside *outside, pid_t pid)
+/* One that has ended is called after the first file with code that was mapped there. */
+static bool outside_is_wanted(const struct lwp_outside *outside, pid_t pid, const struct lwp_mappings *recorded)
 {
-    uint32_t *at = lwp_map_at(&outside->followed_index, (uint64_t)pid);
-    if (*at != LWP_MAP_NONE)
-        return outside->followed[*at];
-    struct lwp_error err;
-    const struct lwp_recorded_process *recorded = lwp_recorded_of(&outside->recorded, pid);
-    struct lwp_followed *followed =
-        lwp_followed_new(outside->dir, pid, recorded ? &recorded->mappings : NULL, recorded && recorded->fresh, &err);
-    if (!followed)
-        lwp_log(LWP_LOG_WARNING, "%s; process %d is left out", err.text, (int)pid);
-    *at = (uint32_t)outside->followed_count;
+    const char *only = outside->wish.only;
+    char file[LWP_TASKS_NAME], name[LWP_TASKS_NAME];
+    if (!only)
+        return true;
+    if (lwp_tasks_names(pid, file, name))
+        return lwp_pattern_lists(only, file) || lwp_pattern_lists(only, name);
+    for (size_t i = 0; recorded && i < recorded->count; i++)
+        if (recorded->items[i].execute && recorded->items[i].path[0] == '/')
+            return lwp_pattern_lists(only, lwp_path_last(recorded->items[i].path));
+    return false;
+}
+
+/* `followed` may be NULL: it is left out. */
+static void followed_put(struct lwp_outside *outside, pid_t pid, struct lwp_followed *followed)
+{
+    *lwp_map_at(&outside->followed_index, (uint64_t)pid) = (uint32_t)outside->followed_count;
     LWP_GROW(&outside->followed, outside->followed_count, &outside->followed_room);
     outside->followed[outside->followed_count++] = followed;
+}
+
+static struct lwp_followed *followed_at(struct lwp_outside *outside, pid_t pid)
+{
+    uint32_t at = lwp_map_get(&outside->followed_index, (uint64_t)pid);
+    if (at != LWP_MAP_NONE)
+        return outside->followed[at];
+    struct lwp_error err;
+    const struct lwp_recorded_process *recorded = lwp_recorded_of(&outside->recorded, pid);
+    const struct lwp_mappings *mappings = recorded ? &recorded->mappings : NULL;
+    if (lwp_map_get(&outside->unwanted, (uint64_t)pid) == outside->phase)
+        return NULL;
+    if (!outside_is_wanted(outside, pid, mappings)) {
+        *lwp_map_at(&outside->unwanted, (uint64_t)pid) = outside->phase;
+        return NULL;
+    }
+    struct lwp_followed *followed = lwp_followed_new(outside->dir, pid, mappings, recorded && recorded->fresh, &err);
+    if (!followed)
+        lwp_log(LWP_LOG_WARNING, "%s; process %d is left out", err.text, (int)pid);
+    followed_put(outside, pid, followed);
     return followed;
 }
 
@@ -293,6 +327,7 @@ static void on_fork_record(struct lwp_outside *outside, const uint8_t *bytes)
     if (!outside->wish.children || task.pid == task.parent_pid)
         return;
     *lwp_map_at(&outside->followed_index, task.pid) = LWP_MAP_NONE; /* another process had the number */
+    *lwp_map_at(&outside->unwanted, task.pid) = LWP_MAP_NONE;
     lwp_recorded_fork(&outside->recorded, (pid_t)task.parent_pid, (pid_t)task.pid, parent ? &parent->interpreter->remote.mappings : NULL);
 }
 
@@ -301,6 +336,7 @@ static void on_exec_record(struct lwp_outside *outside, pid_t pid, uint64_t time
 {
     bool sampled = lwp_map_get(&outside->followed_index, (uint64_t)pid) != LWP_MAP_NONE;
     followed_end(outside, pid, time);
+    *lwp_map_at(&outside->unwanted, (uint64_t)pid) = LWP_MAP_NONE;
     if (sampled)
         *lwp_map_at(&outside->followed_index, (uint64_t)pid) = LWP_MAP_NONE;
     lwp_recorded_exec(&outside->recorded, pid, sampled);
@@ -379,16 +415,33 @@ static void refresh_all(struct lwp_outside *outside, uint64_t now, bool all)
             lwp_followed_refresh(outside->followed[i], now);
 }
 
+/* lwp start and lwp stop; between them the threads have no event that counts. */
+static void outside_change(void *of, bool on)
+{
+    struct lwp_outside *outside = of;
+    if (outside->on == on)
+        return;
+    if (on) /* much may have changed */
+        refresh_all(outside, outside_clock(CLOCK_MONOTONIC), true);
+    lwp_events_switch(&outside->events, on);
+    outside->on = on;
+    outside->phase += on;
+}
+
 /* Waits, at most until `until`. True: it is over. */
 static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp_outside_end *end)
 {
     uint64_t now = outside_clock(CLOCK_MONOTONIC);
-    struct pollfd polled[2] = {{.fd = outside->signals, .events = POLLIN}, {.fd = outside->process, .events = POLLIN}};
+    struct pollfd polled[3] = {{.fd = outside->signals, .events = POLLIN},
+                               {.fd = outside->process, .events = POLLIN},
+                               {.fd = outside->phases ? lwp_phases_fd(outside->phases) : -1, .events = POLLIN}};
     int wait_ms = outside->wait_ms;
     if (until && until < now + (uint64_t)wait_ms * 1000000)
         wait_ms = until > now ? (int)((until - now) / 1000000) + 1 : 0;
-    int ready = poll(polled, 2, wait_ms);
+    int ready = poll(polled, 3, wait_ms);
     struct signalfd_siginfo info;
+    if (ready > 0 && polled[2].revents & POLLIN)
+        lwp_phases_serve(outside->phases, outside_change, outside);
     if (ready > 0 && polled[0].revents & POLLIN && read(outside->signals, &info, sizeof info) == sizeof info)
         end->ended_by = (int)info.ssi_signo;
     end->process_ended = ready > 0 && polled[1].revents;
@@ -472,11 +525,13 @@ static void outside_say(struct lwp_outside *outside, struct lwp_followed *follow
     }
 }
 
-int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_outside_end *end, struct lwp_error *err)
+int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_phases *phases, struct lwp_outside_end *end,
+                    struct lwp_error *err)
 {
     const struct lwp_outside_wish *wish = &outside->wish;
     *end = (struct lwp_outside_end){0};
     outside->dir = dir;
+    outside->phases = phases;
     uint64_t begun = outside_clock(CLOCK_MONOTONIC), own_before = outside_clock(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t from = begun + (uint64_t)(wish->delay_s * 1e9);
     bool over = false;
@@ -484,20 +539,23 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_out
         outside_wait(outside, from, end);
         over = end->ended_by || end->process_ended;
     }
-    struct lwp_followed *first = lwp_followed_new(dir, wish->pid, NULL, false, err);
-    if (!first)
-        return err->status;
-    *lwp_map_at(&outside->followed_index, (uint64_t)wish->pid) = 0;
-    LWP_GROW(&outside->followed, outside->followed_count, &outside->followed_room);
-    outside->followed[outside->followed_count++] = first;
+    if (outside_is_wanted(outside, wish->pid, NULL)) {
+        struct lwp_followed *first = lwp_followed_new(dir, wish->pid, NULL, false, err);
+        if (!first)
+            return err->status;
+        followed_put(outside, wish->pid, first);
+    }
     follow_children(outside);
     begun = outside_clock(CLOCK_MONOTONIC);
     uint64_t until = wish->duration_s > 0 ? begun + (uint64_t)(wish->duration_s * 1e9) : 0;
     outside->wait_ms = outside_interval(outside);
-    lwp_events_switch(&outside->events, true);
+    if (!phases || lwp_phases_now(phases).on)
+        outside_change(outside, true);
     while (!over) {
         over = outside_wait(outside, until, end);
         outside_drain(outside);
+        if (!outside->on)
+            continue;
         refresh_all(outside, outside_clock(CLOCK_MONOTONIC), false);
         outside_review(outside, outside_clock(CLOCK_MONOTONIC));
     }
@@ -506,7 +564,9 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_out
     refresh_all(outside, now, true);
     outside_drain(outside);
     outside->own_ns = outside_clock(CLOCK_PROCESS_CPUTIME_ID) - own_before;
-    struct lwp_followed *shown = outside->followed[lwp_map_get(&outside->followed_index, (uint64_t)wish->pid)];
+    struct lwp_followed *shown = NULL; /* the first process, if it is still there */
+    for (size_t i = 0; i < outside->followed_count && !shown; i++)
+        shown = outside->followed[i];
     end->memory_unreadable = shown && shown->interpreter->remote.unreadable;
     if (shown)
         shown->lost += outside->lost;

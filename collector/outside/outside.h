@@ -3,6 +3,7 @@
 #define LWP_COLLECTOR_OUTSIDE_OUTSIDE_H
 
 #include "base/error.h"
+#include "collector/phases/phases.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 struct lwp_outside_wish {
     pid_t pid;
     bool children;              /* its child processes, too */
+    const char *only;           /* patterns (base/pattern.h) of the programs that are wanted; NULL: all */
     double frequency;           /* samples a second of a thread's CPU time; 0: automatic */
     double max_overhead;        /* percent of the process's CPU time, which the frequency is kept below */
     double delay_s, duration_s; /* duration 0: until it ends */
@@ -30,8 +32,10 @@ struct lwp_outside;
 /* Opens the events, which do not count yet. NULL: `err` says what is in the way. SIGINT, SIGTERM and SIGHUP stay blocked. */
 struct lwp_outside *lwp_outside_new(const struct lwp_outside_wish *wish, struct lwp_error *err);
 
-/* Samples into the result directory `dir` until the time is over, the process has ended, or a signal says so. */
-int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_outside_end *end, struct lwp_error *err);
+/* Samples into the result directory `dir` until the time is over, the process has ended, or a signal says so, and only when the phases
+ * (NULL: nobody changes them) are on. */
+int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_phases *phases, struct lwp_outside_end *end,
+                    struct lwp_error *err);
 
 void lwp_outside_free(struct lwp_outside *outside);
 

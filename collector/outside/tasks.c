@@ -1,11 +1,13 @@
 #include "collector/outside/tasks.h"
 
 #include "base/arena.h"
+#include "base/path.h"
 
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +96,26 @@ pid_t lwp_tasks_number(pid_t tid, const char *key)
     if (status)
         fclose(status);
     return number;
+}
+
+bool lwp_tasks_names(pid_t pid, char file[LWP_TASKS_NAME], char name[LWP_TASKS_NAME])
+{
+    char path[32], program[PATH_MAX];
+    pid_t living = lwp_tasks_living(pid);
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)living);
+    ssize_t length = living ? readlink(path, program, sizeof program - 1) : 0;
+    if (length <= 0)
+        return false;
+    program[length] = '\0';
+    snprintf(file, LWP_TASKS_NAME, "%.255s", lwp_path_last(program));
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    FILE *comm = fopen(path, "re");
+    name[0] = '\0';
+    if (comm && fgets(name, LWP_TASKS_NAME, comm))
+        name[strcspn(name, "\n")] = '\0';
+    if (comm)
+        fclose(comm);
+    return true;
 }
 
 int lwp_tasks_check(pid_t *pid, struct lwp_error *err)

@@ -28,6 +28,11 @@ pid_t lwp_tasks_living(pid_t pid);
 /* What /proc says of a thread under the key: of "Tgid" its process, of "PPid" that one's parent. 0: it is gone. */
 pid_t lwp_tasks_number(pid_t tid, const char *key);
 
+enum { LWP_TASKS_NAME = 256 };
+
+/* What it is called: its program's file, without the folder, and its first thread. False: it is gone. */
+bool lwp_tasks_names(pid_t pid, char file[LWP_TASKS_NAME], char name[LWP_TASKS_NAME]);
+
 /* Whether it is a 64-bit process that can be looked at; else the error says what is in the way. A thread's number stands for its process.
  */
 int lwp_tasks_check(pid_t *pid, struct lwp_error *err);

@@ -49,7 +49,7 @@ collector/exact/trace
 collector/exact/detect/redundancy
 collector/exact/detect/registers collector/exact/detect/values collector/exact/detect/communication
 collector/exact
-collector/machine
+collector/machine collector/phases
 collector/outside
 collector/keep
 collector/launch

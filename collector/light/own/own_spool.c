@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "collector/light/own/own_spool.h"
 
+#include "collector/env.h"
 #include "collector/keeper.h"
 #include "format/spool.h"
 
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -36,6 +38,11 @@ static bool spool_is_kept(void)
 {
     uint64_t seen = __atomic_load_n(&spool.head->collected_ns, __ATOMIC_ACQUIRE);
     return seen && spool_now() < seen + LWP_KEEPER_STALE_NS;
+}
+
+bool lwp_own_spool_is_paused(void)
+{
+    return spool.head && __atomic_load_n(&spool.head->paused, __ATOMIC_RELAXED);
 }
 
 static bool spool_hand_over(const char *keeper, int memory)
@@ -78,6 +85,7 @@ int lwp_own_spool_begin(const char *directory, const char *keeper)
     size_t length = strlen(directory);
     if (length >= sizeof spool_directory)
         return -ENAMETOOLONG;
+    bool paused = spool.head ? lwp_own_spool_is_paused() : getenv(LWP_ENV_PAUSED) != NULL; /* until lwp collect says so itself */
     lwps_spool_abandon(&spool);
     memcpy(spool_directory, directory, length + 1);
     spool_generation = -1;
@@ -87,6 +95,7 @@ int lwp_own_spool_begin(const char *directory, const char *keeper)
     int memory = lwps_spool_make(&spool, name, SPOOL_MOST);
     if (memory < 0)
         return memory;
+    spool.head->paused = paused;
     if (keeper && *keeper && spool_hand_over(keeper, memory))
         spool.head->collected_ns = spool_now(); /* until it says so itself */
     else if (access(directory, W_OK)) {

@@ -5,10 +5,15 @@
 
 #include "format/writer.h"
 
+#include <stdbool.h>
+
 /* Makes it and hands it over; the parent's, in the child of a fork, is let go. 0 or -errno. */
 int lwp_own_spool_begin(const char *directory, const char *keeper);
 
 const struct lwps_memory *lwp_own_spool_memory(void);
+
+/* Whether lwp collect wants no samples at present. */
+bool lwp_own_spool_is_paused(void);
 
 /* Before the process ends or executes another program. */
 void lwp_own_spool_flush(void);

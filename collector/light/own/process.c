@@ -39,6 +39,11 @@ void lwp_process_unlock(void)
     __atomic_store_n(&lwp_process.lock, 0, __ATOMIC_RELEASE);
 }
 
+bool lwp_process_records(void)
+{
+    return !__atomic_load_n(&lwp_process.outside_region, __ATOMIC_RELAXED) && !lwp_own_spool_is_paused();
+}
+
 void lwp_process_debug(const char *what)
 {
     const char *debug = getenv(LWP_ENV_DEBUG);

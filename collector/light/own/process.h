@@ -21,6 +21,7 @@ struct lwp_process {
     uint64_t heap_threshold;
     uint64_t start_own_ns;    /* what starting cost */
     uint64_t sample_from_ns, sample_until_ns; /* CLOCK_MONOTONIC: LWP_DELAY, LWP_DURATION */
+    bool outside_region;      /* of LWP_BEGIN and LWP_END (lwp.h) */
 };
 
 extern struct lwp_process lwp_process;
@@ -43,6 +44,9 @@ static inline bool lwp_process_is_ours(void)
 {
     return lwp_process.active && getpid() == lwp_process.pid;
 }
+
+/* Whether samples are wanted now: by the program (LWP_BEGIN, LWP_END) and by lwp collect (lwp start, lwp stop). */
+bool lwp_process_records(void);
 
 /* With the lock held. */
 static inline void lwp_process_note(const char *text)

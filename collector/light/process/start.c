@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "collector/light/process/start.h"
 
+#include "base/pattern.h"
 #include "collector/env.h"
 #include "collector/light/code/modules.h"
 #include "collector/light/code/own_program.h"
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -180,8 +182,23 @@ static bool start_follow(void)
     return true;
 }
 
+/* Whether the program is one of those that were asked for: by its file, or, as scripts are, by the thread's name. */
+static bool start_is_wanted(void)
+{
+    char path[1024], name[16] = "";
+    const char *only = getenv(LWP_ENV_ONLY), *file = path;
+    if (!only)
+        return true;
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    for (const char *at = path; *at; at++)
+        file = *at == '/' ? at + 1 : file;
+    return lwp_pattern_lists(only, file) || (prctl(PR_GET_NAME, name) == 0 && lwp_pattern_lists(only, name));
+}
+
 static void start_window(void)
 {
+    lwp_process.outside_region = getenv(LWP_ENV_REGION) != NULL;
     double delay = start_number(LWP_ENV_DELAY, 0), duration = start_number(LWP_ENV_DURATION, 0);
     uint64_t now = lwp_clock(CLOCK_MONOTONIC);
     lwp_process.sample_from_ns = delay > 0 ? now + (uint64_t)(delay * 1e9) : 0;
@@ -243,9 +260,11 @@ __attribute__((constructor)) static void start_construct(void)
 {
     lwp_imports_bind((const void *)start_construct);
     const char *directory = getenv(LWP_ENV_DIR);
-    if (!directory || directory[0] != '/' || !start_follow())
-        return;
     int saved = errno;
+    if (!directory || directory[0] != '/' || !start_follow() || !start_is_wanted()) {
+        errno = saved;
+        return;
+    }
     if (start_is_translated() || !lwp_confinement_start(getenv(LWP_ENV_FILTERS))) {
         errno = saved;
         return;

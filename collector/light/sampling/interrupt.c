@@ -63,11 +63,16 @@ static void interrupt_tick(const struct lwp_interrupt *interrupt)
 {
     struct lwp_thread *self = interrupt->self;
     struct lwp_sampler *sampler = interrupt->sampler;
-    if (interrupt_look(interrupt, lwp_sample_take))
+    bool wanted = lwp_process_records();
+    if (wanted && interrupt_look(interrupt, lwp_sample_take))
         return;
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(lwp_sampling.kind));
     if (sampler->pmu) {
         lwp_pmu_drop(sampler->pmu);
+        return;
+    }
+    if (!wanted) {
+        lwp_rate_closed(self, sampler);
         return;
     }
     self->samples_lost++;

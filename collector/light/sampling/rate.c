@@ -58,12 +58,14 @@ uint64_t lwp_rate_weight(struct lwp_thread *self, struct lwp_sampler *sampler, u
     if (dropped > sampler->lost)
         lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, (dropped - sampler->lost) * lwp_stop_cost_tick());
     sampler->lost = 0;
+    unsigned closed = sampler->closed;
+    sampler->closed = 0;
     sampler->since_review += lwp_suspension_is_on(&sampler->suspension) ? 1 : 1 + dropped;
     rate_charge_switches(self, sampler, ran_ns);
     if (lwp_suspension_is_on(&sampler->suspension))
         return lwp_suspension_weight(&sampler->suspension);
     if (rate_ticks_wait(sampler))
-        return ran_ns;
+        return closed ? ran_ns / 2 : ran_ns;
     return sampler->first_ns && !dropped ? sampler->first_ns : sampler->next_ns;
 }
 
@@ -142,6 +144,28 @@ void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
     rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
     self->last_cpu_ns = cpu;
     rate_draw(self, sampler);
+}
+
+/* Short pauses change nothing, so that what is recorded between them is sampled as evenly as ever. In longer ones the timer ticks seldom:
+ * the first sample after comes anywhere in that period, half of which it stands for. */
+void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    enum { SHORT_TICKS = 16, LONG_NS = 20000000 };
+    uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    sampler->since_review++;
+    if (lwp_suspension_is_on(&sampler->suspension)) {
+        rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
+        self->last_cpu_ns = cpu;
+        rate_draw(self, sampler);
+        return;
+    }
+    self->last_cpu_ns = cpu;
+    if (++sampler->closed != SHORT_TICKS)
+        return;
+    sampler->next_ns = sampler->period_ns > LONG_NS ? sampler->period_ns : LONG_NS;
+    sampler->first_ns = sampler->next_ns / 2;
+    sampler->of_period = 0;
+    lwp_timer_set_period(sampler->timer, sampler->next_ns);
 }
 
 void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sampler)

@@ -19,6 +19,9 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
 /* A signal came while nothing could be looked at. */
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler);
 
+/* A signal came while no samples are wanted. */
+void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler);
+
 /* The timer's suspension is over (timer_suspension.h). */
 void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sampler);
 

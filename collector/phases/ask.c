@@ -1,0 +1,57 @@
+#define _GNU_SOURCE
+#include "base/arena.h"
+#include "base/busy.h"
+#include "collector/phases/phases.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { ANSWER_MS = 10000 };
+
+/* Nobody answers: says what is in the way. */
+static int ask_nobody(const char *dir, int why, struct lwp_error *err)
+{
+    char *run = lwp_format("%s/run.json", dir);
+    bool result = access(run, F_OK) == 0;
+    free(run);
+    if (!result)
+        return lwp_error_set(err, LWP_ERR_MISSING, "%s is no result directory of lwp collect%s", dir, access(dir, F_OK) ? ": it does not exist" : "");
+    if (!lwp_busy(dir))
+        return lwp_error_set(err, LWP_ERR_MISSING, "the collection in %s has ended", dir);
+    if (why == EACCES || why == EPERM)
+        return lwp_error_set(err, LWP_ERR_MISSING, "the collection in %s is another user's", dir);
+    return lwp_error_set(err, LWP_ERR_MISSING,
+                         "the collection in %s cannot be started and stopped from here: it uses the exact engine (which has --region), runs on "
+                         "another machine, or is just beginning or ending",
+                         dir);
+}
+
+int lwp_phases_ask(const char *dir, enum lwp_phases_request request, struct lwp_phases_answer *answer, struct lwp_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char letter = (char)request;
+    int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), why = 0;
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" LWP_PHASES_SOCKET, folder);
+    bool connected = folder >= 0 && to >= 0 && connect(to, (struct sockaddr *)&address, sizeof address) == 0;
+    if (!connected)
+        why = errno;
+    struct pollfd polled = {.fd = to, .events = POLLIN};
+    bool answered = connected && send(to, &letter, 1, MSG_NOSIGNAL) == 1 && poll(&polled, 1, ANSWER_MS) > 0 &&
+                    recv(to, answer, sizeof *answer, MSG_WAITALL) == sizeof *answer && answer->magic == LWP_PHASES_MAGIC;
+    if (folder >= 0)
+        close(folder);
+    if (to >= 0)
+        close(to);
+    if (answered)
+        return LWP_OK;
+    if (!connected)
+        return ask_nobody(dir, why, err);
+    return lwp_error_set(err, LWP_ERR_MISSING, "the collection in %s does not answer: it is just ending, or another user's", dir);
+}

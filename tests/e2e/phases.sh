@@ -1,0 +1,131 @@
+#!/bin/bash
+# A collection in phases: lwp start, stop and status, from inside and outside; LWP_BEGIN and LWP_END; --only.
+set -u
+cd "$TMP" || exit 1
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+monotonic() { python3 -c 'import time; print(time.monotonic_ns())'; }
+samples() { for file in "$1"/p*/t*.lwps; do "$LWP" dump "$file"; done | grep '^sample '; }
+
+# Turns of work inside and outside of the region; prints the CPU time inside.
+cat > work.c <<'C'
+#include <lwp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static long *data;
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+__attribute__((noinline)) static long sum(void) { long n = 0; for (int i = 0; i < 20000; i++) n += data[i * 64 & ((1 << 20) - 1)]; return n; }
+__attribute__((noinline)) static long wanted(double s) { long n = 0; for (double end = now() + s; now() < end;) n += sum(); return n; }
+__attribute__((noinline)) static long unwanted(double s) { long n = 0; for (double end = now() + s; now() < end;) n += sum() + 1; return n; }
+int main(int count, char **arguments)
+{
+    double each = atof(arguments[1]), all = atof(arguments[2]), inside = 0;
+    long n = 0;
+    data = calloc(1 << 20, sizeof *data);
+    while (now() < all) {
+        n += unwanted(each);
+        if (count > 3)
+            LWP_BEGIN();
+        double from = now();
+        n += wanted(each);
+        inside += now() - from;
+        if (count > 3)
+            LWP_END();
+    }
+    printf("%.3f\n", inside);
+    return n == 1;
+}
+C
+$CC -O1 -fno-inline -g -I"$SRC/collector" -o work work.c || exit 1
+
+# What is recorded is what ran between start and stop.
+phases() { # DIR PID OF THE PROGRAM
+    until "$LWP" status "$1" > status 2> /dev/null; do kill -0 "$2" || return 1; sleep 0.02; done
+    grep -qx "$1: paused, nothing recorded yet" status || fail "status at first: $(cat status)"
+    sleep 0.2
+    : > "$1.phases"
+    for _ in 1 2; do
+        { monotonic; "$LWP" start "$1" > status || return 1; sleep 0.4; } | tr '\n' ' ' >> "$1.phases"
+        grep -q "^$1: recording, [12] phases*, " status || fail "start: $(cat status)"
+        "$LWP" stop -q "$1"
+        monotonic >> "$1.phases"
+        sleep 0.2
+    done
+    "$LWP" status "$1" > status
+    grep -q "^$1: paused, 2 phases, [0-9.]* s recorded$" status || fail "status at last: $(cat status)"
+}
+judge() { # DIR
+    samples "$1" | python3 -c '
+import sys
+phases = [list(map(int, line.split())) for line in open(sys.argv[1])]
+times = [int(line.split()[2]) for line in sys.stdin]
+outside = [t for t in times if not any(a <= t <= b for a, b in phases)]
+each = [sum(a <= t <= b for t in times) for a, b in phases]
+if outside or min(each) < 1:
+    sys.exit("FAILED: %s: %d samples outside of the phases, %s in them" % (sys.argv[1], len(outside), each))' "$1.phases" || failed=1
+    grep -q "Recorded in 2 phases, [0-9.]* s in all" "$1/run.json" || fail "$1: no note"
+    [ ! -e "$1/control" ] || fail "$1: the socket is still there"
+}
+"$LWP" collect --paused --no-analyze -q -o inside ./work 0.01 2 > inside.out 2>&1 &
+phases inside $! || fail "phases inside"
+wait $! || { fail "collect --paused"; cat inside.out; }
+judge inside
+./work 0.01 60 > outside.out &
+program=$!
+"$LWP" collect --paused --no-analyze -q -o outside -p $program > outside.err 2>&1 &
+collector=$!
+if phases outside $collector; then
+    kill -TERM $collector
+    wait $collector || fail "collect --paused -p"
+    judge outside
+elif grep -q 'perf_event_open is forbidden\|perf_event_paranoid' outside.err; then
+    head -n 1 outside.err
+else
+    fail "phases outside"; cat outside.err
+fi
+kill $program
+
+# Nothing to ask: one sentence each.
+for request in start stop status; do
+    for dir in inside nowhere .; do
+        "$LWP" $request $dir > out 2>&1
+        [ $? = 1 ] && [ "$(wc -l < out)" = 1 ] || { fail "$request $dir"; cat out; }
+    done
+done
+"$LWP" collect --paused --duration 1 -o none true 2> /dev/null && fail "--paused --duration"
+"$LWP" collect --paused -e exact -o none true 2> /dev/null && fail "--paused -e exact"
+"$LWP" collect --region sum -o none true 2> /dev/null && fail "--region FUNC of an engine that samples"
+"$LWP" collect --only bin/true -o none true 2> /dev/null && fail "--only with a folder"
+[ ! -e none ] || fail "a result of nothing"
+
+# LWP_BEGIN and LWP_END: the weight is the time between them, however short the turns are, and nothing else is recorded.
+for turn in 0.0005 0.1; do
+    "$LWP" collect --detect layout --region LWP_BEGIN --no-analyze -q -o "marks$turn" ./work $turn 1.4 x > marks.out || fail "marks"
+    samples "marks$turn" | awk -v inside="$(cat marks.out)" -v turn=$turn '{ weight += $5 * 1e-9 }
+        END { if (weight < .7 * inside || weight > 1.3 * inside) { print "FAILED: turns of " turn " s: " weight " s recorded of " inside; exit 1 } }' || failed=1
+done
+"$LWP" analyze -q --no-measure marks0.1
+python3 - <<'P' || failed=1
+import json, sys
+result = json.load(open("marks0.1/analysis.json"))
+for context in result["contexts"]:
+    if any(frame["function"] == "unwanted" for frame in context["frames"]):
+        sys.exit("FAILED: a sample outside of the region")
+P
+
+# Programs by name: of a script's children one.
+cp work other
+printf '#!/bin/sh\n./work 0.01 0.2\n./other 0.01 0.2\n' > both.sh
+chmod +x both.sh
+"$LWP" collect --only 'othe?,nobody' --no-analyze -q -o only ./both.sh > /dev/null || fail "--only"
+[ "$(ls -d only/p* | wc -l)" = 1 ] || fail "--only: $(ls only)"
+"$LWP" dump only/p*/process.lwps | grep -q 'other' || fail "--only: another program"
+"$LWP" collect --only nobody --no-analyze -q -o nobody ./both.sh 2>&1 > /dev/null | grep -q "no program called 'nobody' ran" || fail "--only nobody"
+exit $failed
