@@ -99,6 +99,7 @@ static const struct shown shown[] = {
     EACH("samples_lost", " lost "),
     ONE("totals", "instructions", " instructions "),
     EACH("instructions_recorded", " recorded "),
+    EACH("resident_bytes", " resident "),
     EACH("text", " "),
     ONE("thread", "tid", " "),
     EACH("stack_low", " stack ", .as = AS_HEX),

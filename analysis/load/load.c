@@ -207,6 +207,7 @@ static void load_sums(struct load *load)
         profile->user_ns += process->totals.user_ns;
         profile->system_ns += process->totals.system_ns;
         profile->own_ns += process->totals.own_ns;
+        profile->resident_bytes += process->totals.resident_bytes;
         profile->instructions += process->totals.instructions;
         profile->instructions_recorded += process->totals.instructions_recorded;
         profile->samples_lost += process->totals.samples_lost;

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analysis/advice/gain/gain.h"
+#include "analysis/advice/gain/measured.h"
 #include "analysis/program/flow/decode.h"
 #include "programs.h"
 
@@ -252,12 +253,34 @@ static void test_shapes(void **state)
     }
 }
 
+/* A pattern that computes 1 ns of 5, and of 2 in the new layout; the loop takes 9, so it waits twice as long. */
+static void test_interval(void **state)
+{
+    (void)state;
+    const struct lwp_pattern_times times = {.before = 5, .after = 2, .core = 1, .ratio = 0.4, .low = 0.36, .high = 0.44};
+    struct lwp_gain_measured known = {0}, same = {0}, unknown = {0};
+    lwp_gain_interval(&times, 9, &known);
+    near(known.ratio, (1 + 1 * 2) / 9.0);
+    assert_true(known.low < 2 / 9.0 && known.high > known.ratio); /* it may not wait longer in the new layout */
+    lwp_gain_interval(&times, 5, &same);
+    near(same.ratio, 0.4);
+    assert_true(same.low <= 0.36 && same.low > 0.3 && same.high >= 0.44 && same.high < 0.5); /* the runs' spread at least */
+    lwp_gain_interval(&times, 0, &unknown);
+    near(unknown.ratio, 0.4);
+    assert_true(unknown.low < same.low && unknown.high > same.high); /* what is not known is less sure */
+    const struct lwp_pattern_times equal = {.before = 5, .after = 5, .core = 1, .ratio = 1, .low = 1, .high = 1};
+    lwp_gain_interval(&equal, 0, &unknown);
+    near(unknown.low, 1); /* nothing changes, whatever the pattern lacks */
+    near(unknown.high, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_sequential), cmocka_unit_test(test_lines_random), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_chunk),          cmocka_unit_test(test_model),         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_shapes),         cmocka_unit_test(test_kernel_time),
+        cmocka_unit_test(test_interval),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -196,8 +196,8 @@ void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *sav
         sum->program_ns = saving->program_ns;
     }
     sum->value += saving->value;
-    sum->low += saving->low * (saving->low > 0 ? share->low : share->high) / share->value;
-    sum->high += saving->high * share->high / share->value;
+    sum->low += saving->low * (saving->run ? 1 : (saving->low > 0 ? share->low : share->high) / share->value);
+    sum->high += saving->high * (saving->run ? 1 : share->high / share->value);
 }
 
 /* As measured where that can be believed. A loop that computes all the time that it takes has nothing to gain. */
@@ -207,7 +207,10 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
 {
     struct lwp_gain_measured measured;
     struct lwp_gain_range stalled = lwp_gain_stalled(profile, visit->region, weight, &visit->shape);
-    double all = profile->total.weight, whole = visit->region == LWP_NONE ? 0 : profile->regions[visit->region].weight.weight / all;
+    double all = profile->total.weight;
+    struct lwp_share whole = {0};
+    if (visit->region != LWP_NONE)
+        whole = lwp_share_of(&profile->regions[visit->region].weight, &profile->total);
     part = fmin(fmax(part, saved.low), fmax(part, saved.high));
     struct lwp_gain_saving saving = {.value = part * fmin(weight, stalled.high) / all};
     saving.low = fmin(saving.value, fmin(part, saved.low) * (saved.low > 0 ? stalled.low : stalled.high) / all);
@@ -216,9 +219,10 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
         return saving;
     if (measured.between) {
         double most = stalled.high / all;
-        return (struct lwp_gain_saving){.value = fmin(whole * (1 - measured.ratio), most),
-                                        .low = fmin(whole * (1 - measured.high), most),
-                                        .high = fmin(whole * (1 - measured.low), most),
+        return (struct lwp_gain_saving){.value = fmin(whole.value * (1 - measured.ratio), most),
+                                        .low = fmin((measured.high < 1 ? whole.low : whole.high) * (1 - measured.high), most),
+                                        .high = fmin(whole.high * (1 - measured.low), most),
+                                        .run = true,
                                         .measured = measured.reproduced,
                                         .pattern_ns = measured.pattern,
                                         .program_ns = measured.pace};
@@ -226,7 +230,7 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     if (measured.doubtful)
         saving.low = fmin(saving.low, 0);
     if (measured.pace > 0 && measured.core > 0) {
-        double memory = whole * fmax(0, 1 - measured.core / measured.pace);
+        double memory = whole.value * fmax(0, 1 - measured.core / measured.pace);
         saving.high = fmin(saving.high, memory);
         saving.value = fmin(saving.value, memory);
         saving.low = fmin(saving.low, saving.value);

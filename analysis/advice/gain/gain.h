@@ -60,7 +60,8 @@ struct lwp_gain {
 /* What one loop saves, in parts of all time: likely, and at least and at most. */
 struct lwp_gain_saving {
     double value, low, high;
-    bool measured;
+    bool run;                      /* its accesses were: the interval has the error of the loop's share of the time */
+    bool measured;                 /* ... and took the loop's time, as far as that is known */
     double pattern_ns, program_ns; /* of a visit; 0: not known */
 };
 

@@ -18,9 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-const double lwp_gain_pattern_off = 0.25;
-
 enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256, MOVES_LEAST = 8, MOVES_MOST = 256 };
+
+/* The standard deviation of log(pattern's time / loop's) over the loops whose times are known (docs/gains.md). */
+static const double pattern_off = 0.24;
 
 static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
                     seconds_each = 0.25, usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
@@ -319,30 +320,36 @@ static bool measured_nested(const struct lwp_profile *profile, const struct lwp_
     return inner > nested_most * profile->regions[visit->region].weight.weight;
 }
 
-/* Whether any store to the objects was seen. */
+/* Whether the objects are more than pages of zeros: a store to them was seen, or all data is in memory, where such pages do not count. */
 static bool measured_written(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
 {
+    double bytes = 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        bytes += profile->objects[i].kind == LWP_OBJECT_STACK ? 0 : (double)profile->objects[i].bytes;
+    if (bytes > 0 && (double)profile->resident_bytes >= bytes)
+        return true;
     for (size_t k = 0; k < visit->object_count; k++)
         if (profile->objects[visit->objects[k]].stores)
             return true;
     return false;
 }
 
-/* The spread of the runs, and what the pattern may differ from its loop: it may lack a part of each round, or have it too much. Where
- * the loop's own time is known the new one's can be held against that, too. */
-static void measured_interval(const struct lwp_pattern_times *times, double most, struct lwp_gain_measured *measured)
+/* Of the new layout's time to today's. Where the loop's own time is known, what it waits for memory beyond the pattern's scales the new
+ * layout's waits too, and the interval has both ends: they scale, or they do not. Else the pattern may differ from its loop as patterns do
+ * whose loops' times are known; that moves what it computes against what it waits. The spread of the runs adds to it. */
+void lwp_gain_interval(const struct lwp_pattern_times *times, double pace, struct lwp_gain_measured *measured)
 {
-    double low = times->low, high = times->high, value = times->ratio;
-    if (measured->pace > 0) {
-        double against = times->after / measured->pace;
-        low = fmin(low, against);
-        high = fmax(high, against);
-        value = sqrt(value * against);
+    double value = times->ratio, other = value, core = fmin(times->core, fmin(times->before, times->after));
+    if (pace > 0 && times->before > core) {
+        value = (core + (times->after - core) * fmax(0, pace - core) / (times->before - core)) / pace;
+        other = times->after / pace;
     }
-    double off = lwp_gain_pattern_off * fmin(value, fabs(1 - value));
-    measured->ratio = fmax(value, 1 - most);
-    measured->low = fmax(low - off, 0.5 * low);
-    measured->high = fmax(high + off, measured->ratio);
+    double off = (pace > 0 ? pace_agrees : pattern_off) * value * fabs(1 - value);
+    double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
+    double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
+    measured->ratio = value;
+    measured->low = fmax(fmin(value, other) - below, 0.5 * fmin(value, other));
+    measured->high = fmax(value, other) + above;
 }
 
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
@@ -370,7 +377,9 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     }
     measured->core = times.core;
     measured->pattern = times.before;
-    measured_interval(&times, stalls.high, measured);
+    lwp_gain_interval(&times, measured->pace, measured);
+    measured->ratio = fmax(measured->ratio, 1 - stalls.high);
+    measured->high = fmax(measured->high, measured->ratio);
     /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.
      * A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not run. */
     const double off = measured->pace > 0 ? fabs(log(times.before / measured->pace)) : 0;

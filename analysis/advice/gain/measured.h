@@ -36,8 +36,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
 
 /* ---- for other patterns ---- */
 
-/* What a pattern may be off, as a part of the new time or of what is saved, the smaller one. */
-extern const double lwp_gain_pattern_off;
+/* What times say of the new layout's time to today's: ratio, low and high. `pace`: of the loop itself, ns; 0: not known. */
+void lwp_gain_interval(const struct lwp_pattern_times *times, double pace, struct lwp_gain_measured *measured);
 
 /* Times both, or finds their times among those that were taken already. False: not allowed, no time left, or it failed. */
 bool lwp_gain_times(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after,

@@ -217,12 +217,12 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
     if (!lwp_gain_times(profile, &before, &after, &times))
         return false;
     const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, order->region, &order->shape);
-    const double waits = 1 - fmin(1, times.core / times.before), off = lwp_gain_pattern_off * fmin(times.ratio, fabs(1 - times.ratio));
-    const double pace = measured_pace(order, column, &nest), against = pace > 0 ? times.after / pace : times.ratio;
-    const double ratio = sqrt(times.ratio * against), low = fmin(times.low, against), high = fmax(times.high, against);
-    *likely = 1 - ratio;
-    saved->high = 1 - fmax(low - off, 0.5 * low);
-    saved->low = 1 - (high + off);
+    const double waits = 1 - fmin(1, times.core / times.before), pace = measured_pace(order, column, &nest);
+    struct lwp_gain_measured measured;
+    lwp_gain_interval(&times, pace, &measured);
+    *likely = 1 - measured.ratio;
+    saved->high = 1 - measured.low;
+    saved->low = 1 - measured.high;
     return waits <= stalls.high + stall_off && waits >= stall_least * stalls.low &&
            (pace <= 0 || fabs(log(times.before / pace)) <= log(pace_most));
 }

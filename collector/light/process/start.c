@@ -74,6 +74,7 @@ static void start_end(void *unused)
     getrusage(RUSAGE_SELF, &usage);
     totals.user_ns = nanoseconds(usage.ru_utime);
     totals.system_ns = nanoseconds(usage.ru_stime);
+    totals.resident_bytes = (uint64_t)usage.ru_maxrss * 1024;
     totals.own_ns = counts.own_ns + lwp_process.start_own_ns;
     totals.samples = counts.samples;
     totals.samples_with_address = counts.samples_with_address;
