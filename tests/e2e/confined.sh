@@ -15,7 +15,9 @@ for timer in sigtrap posix; do
     [ $with = $status ] || { echo "FAILED: $timer: status $with"; cat err; failed=1; }
     diff plain with || { echo "FAILED: $timer: another output"; failed=1; }
     for file in r-$timer/p*/process.lwps; do "$LWP" dump "$file"; done > processes
-    [ "$(grep -c 'confined itself' processes)" = 3 ] || { echo "FAILED: $timer: $(grep -c 'confined itself' processes) of 3 say so"; failed=1; }
+    [ $timer = posix ] && say=3 || say=2 # one is so short that nothing was set up in it
+    [ "$(grep -c 'confined itself' processes)" = $say ] ||
+        { echo "FAILED: $timer: $(grep -c 'confined itself' processes) of $say say so"; failed=1; }
     samples=$(for file in r-$timer/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
     [ "$samples" -gt 5 ] || { echo "FAILED: $timer: only $samples samples"; failed=1; }
 done

@@ -38,6 +38,23 @@ static struct {
 enum { PAGE_BYTES = 4096 };
 
 static __thread uint64_t unwind_page; /* can be read, in this unwinding */
+static const struct lwp_stack_copy *unwind_copied; /* in place of the stack */
+
+extern void *__libc_stack_end; /* of the first thread, where the program began */
+
+static bool unwind_is_copied(uint64_t address)
+{
+    return address >= unwind_copied->sp && address < (uint64_t)__libc_stack_end;
+}
+
+static int unwind_memory_copied(uint64_t address, unw_word_t *value)
+{
+    uint64_t at = address - unwind_copied->sp;
+    if (at % sizeof(uint64_t) || at / sizeof(uint64_t) >= unwind_copied->words)
+        return -UNW_EINVAL;
+    *value = unwind_copied->word[at / sizeof(uint64_t)];
+    return 0;
+}
 
 /* The program may use libunwind, too, and may change what it finds. */
 static int unwind_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write, void *unused)
@@ -48,6 +65,8 @@ static int unwind_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
         *(unw_word_t *)address = *value;
         return 0;
     }
+    if (__builtin_expect(unwind_copied != NULL, 0) && unwind_is_copied(address))
+        return unwind_memory_copied(address, value);
     if (page == unwind_page && (address + sizeof *value - 1) / PAGE_BYTES == page) {
         *value = *(const unw_word_t *)address;
         return 0;
@@ -136,16 +155,14 @@ static __attribute__((always_inline)) inline void unwind_registers(ucontext_t *h
                      : "rax", "memory");
 }
 
-__attribute__((noinline)) void lwp_unwind_slots(struct lwp_stack_slots *slots)
+static void unwind_slots(ucontext_t *from, struct lwp_stack_slots *slots)
 {
-    ucontext_t here;
     unw_cursor_t cursor;
     int more;
     slots->count = 0;
     slots->whole = false;
-    unwind_registers(&here);
     unwind_page = 0;
-    if (!unwind.ready || unwind.init(&cursor, &here, 0))
+    if (!unwind.ready || unwind.init(&cursor, from, 0))
         return;
     while ((more = unwind.step(&cursor)) > 0 && slots->count < LWP_FRAMES_MAX) {
         unw_word_t ip, sp, held;
@@ -158,6 +175,50 @@ __attribute__((noinline)) void lwp_unwind_slots(struct lwp_stack_slots *slots)
         slots->at[slots->count++] = at;
     }
     slots->whole = more == 0;
+}
+
+__attribute__((noinline)) void lwp_unwind_slots(struct lwp_stack_slots *slots)
+{
+    ucontext_t here;
+    unwind_registers(&here);
+    unwind_slots(&here, slots);
+}
+
+/* Not by memcpy(), which a sanitizer of the program's may watch. */
+__attribute__((noinline)) size_t lwp_unwind_copy(struct lwp_stack_copy *copy, size_t room)
+{
+    enum { MOST_BYTES = 2048, FURTHEST = 64 << 20 };
+    ucontext_t here;
+    unwind_registers(&here);
+    const greg_t *reg = here.uc_mcontext.gregs;
+    uint64_t sp = (uint64_t)reg[REG_RSP], end = (uint64_t)__libc_stack_end;
+    size_t bytes = end - sp < MOST_BYTES ? end - sp : MOST_BYTES;
+    if (end - sp > FURTHEST || room < sizeof *copy + bytes)
+        return 0;
+    *copy = (struct lwp_stack_copy){(uint64_t)reg[REG_RIP], sp, (uint64_t)reg[REG_RBP], (uint64_t)reg[REG_RBX], (uint64_t)reg[REG_R12],
+                                    (uint64_t)reg[REG_R13], (uint64_t)reg[REG_R14], (uint64_t)reg[REG_R15], bytes / sizeof(uint64_t)};
+    void *to = copy->word;
+    const void *from = (const void *)sp;
+    size_t words = copy->words;
+    __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+    return sizeof *copy + copy->words * sizeof(uint64_t);
+}
+
+void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, struct lwp_stack_slots *slots)
+{
+    ucontext_t there = {0};
+    greg_t *reg = there.uc_mcontext.gregs;
+    reg[REG_RIP] = (greg_t)copy->ip;
+    reg[REG_RSP] = (greg_t)copy->sp;
+    reg[REG_RBP] = (greg_t)copy->bp;
+    reg[REG_RBX] = (greg_t)copy->bx;
+    reg[REG_R12] = (greg_t)copy->r12;
+    reg[REG_R13] = (greg_t)copy->r13;
+    reg[REG_R14] = (greg_t)copy->r14;
+    reg[REG_R15] = (greg_t)copy->r15;
+    unwind_copied = copy;
+    unwind_slots(&there, slots);
+    unwind_copied = NULL;
 }
 
 /* Callers of the interrupted function, innermost first. `cfas` gets each frame's CFA beginning with the interrupted function's own:

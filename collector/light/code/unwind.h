@@ -5,6 +5,7 @@
 #include "collector/light/own/thread.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { LWP_FRAMES_MAX = 64 };
@@ -24,6 +25,19 @@ struct lwp_stack_slots {
 
 /* More exact than lwp_unwind_here, and slower. */
 void lwp_unwind_slots(struct lwp_stack_slots *slots);
+
+/* The calling thread's registers and the nearest part of its stack, to be unwound later. */
+struct lwp_stack_copy {
+    uint64_t ip, sp, bp, bx, r12, r13, r14, r15;
+    uint64_t words;
+    uint64_t word[]; /* from sp on */
+};
+
+/* Needs no libunwind. Returns its size, 0: the caller is not on the first thread's stack, or there is no room. */
+size_t lwp_unwind_copy(struct lwp_stack_copy *copy, size_t room);
+
+/* As lwp_unwind_slots would have answered where the copy was made, but for what lies beyond it. Not beside another thread. */
+void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, struct lwp_stack_slots *slots);
 
 /* The call path of an interrupted thread. */
 struct lwp_frames {

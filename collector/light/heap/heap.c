@@ -6,6 +6,7 @@
 #include "collector/light/heap/heap.h"
 
 #include "collector/light/heap/blocks.h"
+#include "collector/light/heap/early.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
 #include "collector/light/own/own_stack.h"
@@ -135,6 +136,15 @@ static SLOW void heap_add_block(struct lwp_sites *sites, void *block, size_t siz
     errno = saved;
 }
 
+/* While nothing is set up. */
+static SLOW void heap_add_early(void *block, size_t size, uint8_t kind, const uint64_t *frame)
+{
+    int saved = errno;
+    if (block && !lwp_early_add(block, size, kind, size >= lwp_process.heap_threshold, frame))
+        lwp_process.wake(frame);
+    errno = saved;
+}
+
 static void heap_remove_there(void *block)
 {
     if (lwp_process_lock_soon()) {
@@ -160,8 +170,11 @@ static SLOW void heap_remove_block(const void *block)
 static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
 {
     struct lwp_sites *sites = heap_enter();
-    if (!sites || !block)
+    if (!sites || !block) {
+        if (!sites && lwp_early_on)
+            heap_add_early(block, size, LWPS_BLOCK_HEAP, frame);
         return;
+    }
     if (__builtin_expect(size >= lwp_process.heap_threshold, 0)) {
         heap_add_block(sites, block, size, LWPS_BLOCK_HEAP, frame);
         return;
@@ -198,6 +211,8 @@ static SLOW void heap_forget_seldom(const void *block, uint8_t index)
 
 static FAST void heap_forget(const void *block)
 {
+    if (lwp_early_on)
+        lwp_early_remove(block);
     if (!heap_on)
         return;
     struct lwp_sites *sites = heap_enter();
@@ -227,6 +242,42 @@ bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start)
 }
 
 /* ---- life ---- */
+
+bool lwp_heap_is_glibc(void)
+{
+    return heap_resolved() && heap_glibc && dlsym(RTLD_DEFAULT, "malloc") == (void *)malloc;
+}
+
+/* A block from before. */
+static void heap_add_kept(const struct lwp_early_block *kept)
+{
+    if (kept->freed) {
+        uint8_t index = lwp_shadow_clear((uint64_t)kept->block);
+        if (index == LWP_SHADOW_LARGE || lwp_block_known((uint64_t)kept->block))
+            lwp_block_remove((uint64_t)kept->block);
+        else if (index)
+            lwp_pool_count_in(lwp_shadow_pool((uint64_t)kept->block, index), 0, 1, 0);
+        return;
+    }
+    uint32_t context = lwps_paths_intern(&lwp_process.contexts, kept->path, kept->count);
+    uint32_t pool = context && !kept->large ? lwp_pool_intern(context, kept->size) : 0;
+    if (pool) {
+        lwp_shadow_set_local((uint64_t)kept->block, pool);
+        lwp_pool_count_in(pool, 1, 0, kept->size);
+    } else if (kept->large && lwp_block_add((uint64_t)kept->block, kept->size, kept->kind, context) && kept->kind == LWPS_BLOCK_HEAP) {
+        lwp_shadow_set((uint64_t)kept->block, LWP_SHADOW_LARGE);
+    }
+}
+
+void lwp_heap_add_early(void)
+{
+    if (lwp_process_lock_soon()) {
+        lwp_early_end(heap_on ? heap_add_kept : NULL);
+        lwp_process_unlock();
+    } else {
+        lwp_early_end(NULL);
+    }
+}
 
 bool lwp_heap_start(void)
 {
@@ -350,6 +401,10 @@ LWP_EXPORT void lwp_block_alloc(const void *pool, void *block, size_t size)
 {
     struct lwp_sites *sites = lwp_sites_self;
     (void)pool;
+    if (!sites && lwp_early_on) {
+        lwp_process.wake(FRAME);
+        sites = lwp_sites_self;
+    }
     if (!sites)
         return;
     sites->told = true;
@@ -373,10 +428,14 @@ static void heap_note_mapping(void *block, size_t size, int protection, const ui
     struct lwp_sites *sites = heap_enter();
     if (sites)
         heap_add_block(sites, block, size, LWPS_BLOCK_MMAP, frame);
+    else if (lwp_early_on)
+        heap_add_early(block, size, LWPS_BLOCK_MMAP, frame);
 }
 
 static void heap_forget_mapping(const void *block, size_t size)
 {
+    if (lwp_early_on && size >= lwp_process.heap_threshold)
+        lwp_early_remove(block);
     if (heap_on && size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)block))
         heap_remove_block(block);
 }
@@ -427,8 +486,11 @@ LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
     void *block = (void *)syscall(SYS_mremap, old, old_size, size, flags, wanted);
     if (block == MAP_FAILED && known)
         heap_note_mapping(old, old_size, PROT_READ, FRAME);
-    else if (block != MAP_FAILED)
+    else if (block != MAP_FAILED) {
+        if (lwp_early_on)
+            lwp_early_remove(old);
         heap_note_mapping(block, size, PROT_READ, FRAME);
+    }
     if (block != MAP_FAILED && was_shared) {
         if (!(flags & MREMAP_DONTUNMAP))
             lwp_shared_remove((uint64_t)old, old_size);

@@ -3,6 +3,7 @@
 
 #include "collector/env.h"
 #include "collector/keeper.h"
+#include "collector/light/own/settings.h"
 #include "format/spool.h"
 
 #include <errno.h>
@@ -85,7 +86,7 @@ int lwp_own_spool_begin(const char *directory, const char *keeper)
     size_t length = strlen(directory);
     if (length >= sizeof spool_directory)
         return -ENAMETOOLONG;
-    bool paused = spool.head ? lwp_own_spool_is_paused() : getenv(LWP_ENV_PAUSED) != NULL; /* until lwp collect says so itself */
+    bool paused = spool.head ? lwp_own_spool_is_paused() : lwp_setting(LWP_ENV_PAUSED) != NULL; /* until lwp collect says so itself */
     lwps_spool_abandon(&spool);
     memcpy(spool_directory, directory, length + 1);
     spool_generation = -1;

@@ -4,6 +4,7 @@
 
 #include "collector/env.h"
 #include "collector/light/own/own_spool.h"
+#include "collector/light/own/settings.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ bool lwp_process_records(void)
 
 void lwp_process_debug(const char *what)
 {
-    const char *debug = getenv(LWP_ENV_DEBUG);
+    const char *debug = lwp_setting(LWP_ENV_DEBUG);
     if (!debug || strcmp(debug, "1"))
         return;
     char line[512];
@@ -78,7 +79,7 @@ bool lwp_process_open(struct lwps_writer *file, uint32_t tid)
 
 bool lwp_process_begin(const char *directory)
 {
-    int status = lwp_own_spool_begin(directory, getenv(LWP_ENV_KEEPER));
+    int status = lwp_own_spool_begin(directory, lwp_setting(LWP_ENV_KEEPER));
     if (status)
         lwp_process_debug(strerror(-status));
     return !status && lwp_process_open(&lwp_process.file, 0);

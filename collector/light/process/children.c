@@ -4,6 +4,7 @@
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
+#include "collector/light/process/dormant.h"
 #include "collector/light/process/foreign.h"
 
 #include <dlfcn.h>
@@ -37,6 +38,7 @@ void lwp_children_cloned(int (*run)(void *), void *stack, int flags)
         lwp_children_clone = dlsym(RTLD_NEXT, "clone");
     children_begin();
     if (flags & CLONE_VM && !(flags & CLONE_VFORK)) {
+        lwp_dormant_wake();
         lwp_own_files_alone(false);
         lwp_shared_all();
     }

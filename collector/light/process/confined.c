@@ -5,6 +5,7 @@
  * about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
 #define _GNU_SOURCE
 #include "collector/light/own/real_calls.h"
+#include "collector/light/process/dormant.h"
 #include "collector/light/process/foreign.h"
 #include "collector/light/process/start.h"
 #include "collector/light/sampling/sampler.h"
@@ -53,6 +54,7 @@ static void traced_begin(void)
     if (self)
         lwp_sampler_detach(self);
     lwp_thread_leave(self);
+    lwp_dormant_end();
 }
 
 LWP_EXPORT long ptrace(enum __ptrace_request request, ...)

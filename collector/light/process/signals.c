@@ -10,6 +10,7 @@
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/process/alternate_stack.h"
+#include "collector/light/process/dormant.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/rate.h"
 #include "collector/light/sampling/sampler.h"
@@ -241,7 +242,7 @@ static void signals_handle(int signal, siginfo_t *info, void *context)
         return;
     if (!lwp_sampler_owns(signal, info))
         signals_pass_on(signal, info, context);
-    else if (signals_in_window())
+    else if (!lwp_dormant_tick(context) && signals_in_window())
         lwp_sampler_handler(signal, info, context);
 }
 

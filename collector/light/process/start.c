@@ -15,10 +15,12 @@
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
+#include "collector/light/own/settings.h"
 #include "collector/light/own/watched_memory.h"
+#include "collector/light/process/dormant.h"
 #include "collector/light/process/signals.h"
 #include "collector/light/sampling/pmu.h"
-#include "collector/light/sampling/sampler.h"
+#include "collector/light/sampling/sampling.h"
 #include "collector/record/value.h"
 #include "format/detect.h"
 
@@ -40,14 +42,6 @@ static void start_describe(void)
                      &(struct lwps_process){.pid = (uint32_t)getpid(), .parent_pid = (uint32_t)getppid(),
                                             .time = lwp_clock(CLOCK_MONOTONIC), .command = command,
                                             .command_bytes = (uint32_t)length});
-}
-
-static double start_number(const char *name, double otherwise)
-{
-    const char *text = getenv(name);
-    char *end;
-    double value = text ? strtod(text, &end) : 0;
-    return text && *text && !*end ? value : otherwise;
 }
 
 static uint64_t nanoseconds(struct timeval time)
@@ -87,24 +81,27 @@ static void start_end(void *unused)
 
 static void start_finish(void)
 {
+    lwp_dormant_end();
     if (lwp_process_is_ours())
         lwp_own_stack_run(start_end, NULL);
 }
 
 void lwp_process_leave(const char *note)
 {
-    if (!lwp_process_is_ours())
+    bool dormant = lwp_dormant_end();
+    if (!dormant && !lwp_process_is_ours())
         return;
     int saved = errno;
     lwp_thread_note(note);
     start_finish();
+    lwp_settings_forget();
     unsetenv(LWP_ENV_DIR);
     errno = saved;
 }
 
 static uint8_t start_verdicts(void)
 {
-    const char *text = getenv(LWP_ENV_DETECT);
+    const char *text = lwp_setting(LWP_ENV_DETECT);
     unsigned long detect = text ? strtoul(text, NULL, 10) : -1ul;
     uint8_t verdicts = 0;
     if (detect & LWP_DETECT_REDUNDANCY)
@@ -117,10 +114,10 @@ static uint8_t start_verdicts(void)
 static bool start_sampler(void)
 {
     char note[256];
-    struct lwp_sampler_options options = {.frequency = start_number(LWP_ENV_FREQUENCY, 0),
-                                          .max_overhead = start_number(LWP_ENV_MAX_OVERHEAD, 3) / 100,
-                                          .timer = getenv(LWP_ENV_TIMER), .hardware = lwp_process.unit != LWPS_WEIGHT_NS,
-                                          .all = start_number(LWP_ENV_PERIOD, 0) > 0, .verdicts = start_verdicts()};
+    struct lwp_sampler_options options = {.frequency = lwp_setting_number(LWP_ENV_FREQUENCY, 0),
+                                          .max_overhead = lwp_setting_number(LWP_ENV_MAX_OVERHEAD, 3) / 100,
+                                          .timer = lwp_setting(LWP_ENV_TIMER), .hardware = lwp_process.unit != LWPS_WEIGHT_NS,
+                                          .all = lwp_setting_number(LWP_ENV_PERIOD, 0) > 0, .verdicts = start_verdicts()};
     if (!(options.max_overhead > 0.0001))
         options.max_overhead = 0.0001;
     lwp_shared_start();
@@ -134,6 +131,24 @@ static bool start_sampler(void)
 static void start_before_fork(void)
 {
     lwp_watched_forget(NULL, UINT64_MAX, LWPS_WATCH_FOREIGN);
+    lwp_dormant_before_fork();
+}
+
+static void start_child(void *unused)
+{
+    const char *directory = lwp_setting(LWP_ENV_DIR);
+    (void)unused;
+    if (lwp_confinement_came() || !lwp_process_begin(directory))
+        return;
+    start_describe();
+    lwps_paths_again(&lwp_process.contexts);
+    lwp_modules_again();
+    lwp_heap_again();
+    lwp_heap_add_early();
+    lwp_process.start_own_ns = 0;
+    lwp_process.pid = getpid();
+    lwp_process.active = true;
+    lwp_threads_start();
 }
 
 static void start_in_child(void *unused)
@@ -150,29 +165,23 @@ static void start_in_child(void *unused)
     lwp_watched_reset();
     lwp_threads_after_fork();
     lwp_heap_after_fork();
-    const char *directory = getenv(LWP_ENV_DIR), *follow = getenv(LWP_ENV_FOLLOW_FORK);
-    if (!directory || (follow && !strcmp(follow, "0")) || !lwp_process_begin(directory))
+    const char *directory = lwp_setting(LWP_ENV_DIR), *follow = lwp_setting(LWP_ENV_FOLLOW_FORK);
+    if (!directory || (follow && !strcmp(follow, "0")))
         return;
-    start_describe();
-    lwps_paths_again(&lwp_process.contexts);
-    lwp_modules_again();
-    lwp_heap_again();
-    lwp_process.start_own_ns = 0;
-    lwp_process.pid = getpid();
-    lwp_process.active = true;
-    lwp_threads_start();
+    if (!lwp_sampler_can_wait() || !lwp_dormant_begin(start_child))
+        start_child(NULL);
 }
 
 static void start_fork_child(void)
 {
-    if (lwp_process.active)
+    if (!lwp_dormant_in_child() && lwp_process.active)
         lwp_own_stack_run(start_in_child, NULL);
 }
 
 /* Children are not to be followed: the first image of the process says which one it is. */
 static bool start_follow(void)
 {
-    const char *follow = getenv(LWP_ENV_FOLLOW_FORK), *first = getenv(LWP_ENV_FIRST);
+    const char *follow = lwp_setting(LWP_ENV_FOLLOW_FORK), *first = getenv(LWP_ENV_FIRST);
     char self[16];
     if (!follow || strcmp(follow, "0"))
         return true;
@@ -187,7 +196,7 @@ static bool start_follow(void)
 static bool start_is_wanted(void)
 {
     char path[1024], name[16] = "";
-    const char *only = getenv(LWP_ENV_ONLY), *file = path;
+    const char *only = lwp_setting(LWP_ENV_ONLY), *file = path;
     if (!only)
         return true;
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -199,31 +208,28 @@ static bool start_is_wanted(void)
 
 static void start_window(void)
 {
-    lwp_process.outside_region = getenv(LWP_ENV_REGION) != NULL;
-    double delay = start_number(LWP_ENV_DELAY, 0), duration = start_number(LWP_ENV_DURATION, 0);
+    lwp_process.outside_region = lwp_setting(LWP_ENV_REGION) != NULL;
+    double delay = lwp_setting_number(LWP_ENV_DELAY, 0), duration = lwp_setting_number(LWP_ENV_DURATION, 0);
     uint64_t now = lwp_clock(CLOCK_MONOTONIC);
     lwp_process.sample_from_ns = delay > 0 ? now + (uint64_t)(delay * 1e9) : 0;
     lwp_process.sample_until_ns = duration > 0 ? now + (uint64_t)((delay > 0 ? delay + duration : duration) * 1e9) : UINT64_MAX;
 }
 
-static void start_here(void *of)
+static void start_here(void *unused)
 {
-    const char *directory = of;
+    const char *directory = lwp_setting(LWP_ENV_DIR);
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    (void)unused;
     lwp_real_calls_start();
     lwp_own_files_alone(lwp_threads_alone());
-    lwp_process.unit = lwp_pmu_init(getenv(LWP_ENV_PMU), (uint64_t)start_number(LWP_ENV_PERIOD, 0));
+    lwp_process.unit = lwp_pmu_init(lwp_setting(LWP_ENV_PMU), (uint64_t)lwp_setting_number(LWP_ENV_PERIOD, 0));
     if (!lwp_process_begin(directory)) {
         lwp_process_debug("cannot write to the result directory: this process is not sampled");
         return;
     }
     lwp_process.contexts.file = &lwp_process.file;
     lwp_process.contexts.function = lwp_function_start;
-    lwp_process.heap_threshold = (uint64_t)start_number(LWP_ENV_HEAP_THRESHOLD, 65536);
-    if (lwp_process.heap_threshold > 65536)
-        lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
-    lwp_value_close = start_number(LWP_ENV_APPROX, lwp_value_close);
-    start_window();
+    lwp_value_close = lwp_setting_number(LWP_ENV_APPROX, lwp_value_close);
     start_describe();
     if (!lwp_unwind_init())
         lwp_process_note("libunwind could not be loaded: there are no call paths");
@@ -231,16 +237,22 @@ static void start_here(void *of)
     bool heap = lwp_heap_start();
     if (!heap)
         lwp_process_note("the heap could not be followed (address space limit?)");
+    lwp_heap_add_early();
     if (start_sampler()) {
         lwp_process.pid = getpid();
         lwp_process.active = true;
         lwp_threads_start();
-        pthread_atfork(start_before_fork, NULL, start_fork_child);
     } else {
         lwp_process_note("nothing could be sampled in this process");
         lwps_writer_close(&lwp_process.file);
     }
     lwp_process.start_own_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start;
+}
+
+static bool start_later(void (*start)(void *))
+{
+    lwp_sampling.kind = LWP_TIMER_SIGTRAP;
+    return lwp_signals_start() && lwp_dormant_begin(start);
 }
 
 /* Valgrind's client request, which does nothing on a processor: whether the program runs on Valgrind's. */
@@ -260,18 +272,26 @@ static bool start_is_translated(void)
 __attribute__((constructor)) static void start_construct(void)
 {
     lwp_imports_bind((const void *)start_construct);
-    const char *directory = getenv(LWP_ENV_DIR);
+    lwp_settings_take();
+    const char *directory = lwp_setting(LWP_ENV_DIR);
     int saved = errno;
     if (!directory || directory[0] != '/' || !start_follow() || !start_is_wanted()) {
         errno = saved;
         return;
     }
-    if (start_is_translated() || !lwp_confinement_start(getenv(LWP_ENV_FILTERS))) {
+    if (start_is_translated() || !lwp_confinement_start(lwp_setting(LWP_ENV_FILTERS))) {
         errno = saved;
         return;
     }
+    lwp_process.heap_threshold = (uint64_t)lwp_setting_number(LWP_ENV_HEAP_THRESHOLD, 65536);
+    if (lwp_process.heap_threshold > 65536)
+        lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
+    start_window();
+    lwp_own_files_alone(lwp_threads_alone());
     lwp_own_stack_begin();
-    lwp_own_stack_run(start_here, (void *)directory);
+    if (!lwp_dormant_is_possible() || !start_later(start_here))
+        lwp_own_stack_run(start_here, NULL);
+    pthread_atfork(start_before_fork, lwp_dormant_in_parent, start_fork_child);
     errno = saved;
 }
 

@@ -10,6 +10,7 @@
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
+#include "collector/light/process/dormant.h"
 #include "collector/light/process/signals.h"
 #include "collector/light/sampling/sampler.h"
 
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -162,13 +164,9 @@ static void threads_end_self(void *value)
 
 bool lwp_threads_alone(void)
 {
-    DIR *tasks = opendir("/proc/self/task");
-    int count = 0;
-    for (struct dirent *entry; tasks && (entry = readdir(tasks));)
-        count += entry->d_name[0] != '.';
-    if (tasks)
-        closedir(tasks);
-    return count == 1;
+    enum { LINKS = 2 }; /* of a folder, and one for each folder in it */
+    struct stat st;
+    return stat("/proc/self/task", &st) == 0 && st.st_nlink == LINKS + 1;
 }
 
 void lwp_threads_start(void)
@@ -242,6 +240,7 @@ _Static_assert(sizeof(struct thread_start) <= LWP_OWN_SMALL, "");
 static struct thread_start *threads_prepare(void *run, void *argument)
 {
     lwp_own_files_alone(false);
+    lwp_dormant_wake();
     struct thread_start *start = lwp_process.active ? lwp_own_small() : NULL;
     if (start)
         *start = (struct thread_start){run, argument, lwp_signals_blocked()};

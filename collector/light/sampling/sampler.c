@@ -27,6 +27,11 @@ int lwp_sampler_signal(void)
     return lwp_sampling.kind ? lwp_timer_signal(lwp_sampling.kind) : 0;
 }
 
+bool lwp_sampler_can_wait(void)
+{
+    return lwp_sampling.kind == LWP_TIMER_SIGTRAP && !lwp_sampling.hardware && !lwp_sampling.options.all;
+}
+
 /* To look costs 50 us, more than the rest of a short thread. */
 static bool sampler_is_debugged(void)
 {

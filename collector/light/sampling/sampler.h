@@ -40,6 +40,9 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext);
 /* Writes what could not be sampled to the process's notes, at its end; returns the samples that the kernel lost. */
 uint64_t lwp_sampler_finish(void);
 
+/* Whether sampling may as well begin later: it is by time alone. */
+bool lwp_sampler_can_wait(void);
+
 /* The signal the sampler needs, 0: none; the program must not be able to block or ignore it. */
 int lwp_sampler_signal(void);
 

@@ -12,6 +12,7 @@
 
 #include "collector/env.h"
 #include "collector/light/own/process.h"
+#include "collector/light/own/settings.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/sampling.h"
 
@@ -100,7 +101,7 @@ static uint64_t cost_time(void (*work)(char *to, const char *from))
 /* What another process of the same run has measured. */
 static bool cost_read(struct lwp_stop_costs *costs)
 {
-    const char *text = getenv(LWP_ENV_COSTS);
+    const char *text = lwp_setting(LWP_ENV_COSTS);
     unsigned long long trap, call, switching;
     int strings, stores;
     if (!text || sscanf(text, "%llu,%llu,%llu,%d,%d", &trap, &call, &switching, &strings, &stores) != 5)

@@ -5,11 +5,11 @@
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/perf_signal.h"
 #include "collector/light/own/process.h"
+#include "collector/light/own/settings.h"
 
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -86,7 +86,7 @@ static bool register_is_there(struct lwp_debug_registers *registers, unsigned wh
 void lwp_debug_init(void)
 {
     static uint64_t never;
-    const char *forced = getenv(LWP_ENV_WATCH_KERNEL);
+    const char *forced = lwp_setting(LWP_ENV_WATCH_KERNEL);
     lwp_debug.sees_kernel = true;
     struct perf_event_attr attributes = register_attributes(0, LWP_DEBUG_ACCESS, (uint64_t)&never, sizeof never);
     attributes.disabled = 1;

@@ -1,0 +1,107 @@
+#define _GNU_SOURCE
+#include "collector/light/heap/early.h"
+
+#include "collector/light/code/unwind.h"
+#include "collector/light/own/own_memory.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    EVENTS = 8192,
+    STACKS_BYTES = 1 << 20,
+    STACKS_FOR_LARGE = 1 << 18, /* of these */
+    UNKNOWN_BYTES = 1 << 18,    /* of small blocks that were not kept, and then recording begins */
+    ALL_BYTES = 64 << 20,       /* likewise, of all */
+};
+
+struct early_event {
+    void *block;
+    uint64_t size;
+    const uint64_t *frame;
+    uint32_t stack; /* of the copies: where this one begins, or NO_STACK */
+    uint8_t kind;
+    bool freed, large;
+};
+enum { NO_STACK = UINT32_MAX };
+
+bool lwp_early_on;
+static struct {
+    struct early_event event[EVENTS];
+    unsigned events;
+    uint32_t used; /* of `stacks` */
+    uint64_t bytes, unknown_bytes;
+    uint8_t stacks[STACKS_BYTES] __attribute__((aligned(16)));
+} *early;
+
+void lwp_early_begin(void)
+{
+    early = NULL;
+    lwp_early_on = true;
+}
+
+static struct early_event *early_event(void)
+{
+    if (!early && !(early = lwp_own_memory(sizeof *early)))
+        return NULL;
+    return early->events < EVENTS ? &early->event[early->events] : NULL;
+}
+
+__attribute__((noinline)) bool lwp_early_add(void *block, size_t size, uint8_t kind, bool large, const uint64_t *frame)
+{
+    struct early_event *event = early_event();
+    if (!event)
+        return false;
+    uint32_t room = (uint32_t)STACKS_BYTES - (large ? 0 : STACKS_FOR_LARGE);
+    room = room > early->used ? room - early->used : 0;
+    size_t bytes = lwp_unwind_copy((struct lwp_stack_copy *)(early->stacks + early->used), room);
+    early->bytes += size;
+    if (!bytes)
+        early->unknown_bytes += size;
+    if (bytes || large) {
+        *event = (struct early_event){block, size, frame, bytes ? early->used : (uint32_t)NO_STACK, kind, false, large};
+        early->used += (uint32_t)bytes;
+        early->events++;
+    }
+    return early->unknown_bytes < UNKNOWN_BYTES && early->bytes < ALL_BYTES && early->events < EVENTS;
+}
+
+void lwp_early_remove(const void *block)
+{
+    struct early_event *event = early ? early_event() : NULL;
+    if (!event)
+        return;
+    *event = (struct early_event){.block = (void *)block, .freed = true};
+    early->events++;
+}
+
+/* From the program's call on. */
+static unsigned early_path(const struct early_event *event, struct lwp_stack_slots *slots, const uint64_t **path)
+{
+    if (event->freed || event->stack == NO_STACK)
+        return 0;
+    lwp_unwind_slots_of((const struct lwp_stack_copy *)(early->stacks + event->stack), slots);
+    if (!slots->whole && slots->count < LWP_FRAMES_MAX)
+        slots->ip[slots->count++] = 0; /* various */
+    for (unsigned i = 0; i < slots->count; i++)
+        if (slots->at[i] == (uint64_t)event->frame) {
+            *path = slots->ip + i;
+            return slots->count - i;
+        }
+    return 0;
+}
+
+void lwp_early_end(void (*visit)(const struct lwp_early_block *early))
+{
+    lwp_early_on = false;
+    for (unsigned i = 0; visit && early && i < early->events; i++) {
+        const struct early_event *event = &early->event[i];
+        struct lwp_stack_slots slots;
+        struct lwp_early_block one = {.block = event->block, .size = event->size, .kind = event->kind, .freed = event->freed, .large = event->large};
+        one.count = early_path(event, &slots, &one.path);
+        visit(&one);
+    }
+    if (early)
+        lwp_own_unmap(early, sizeof *early);
+    early = NULL;
+}

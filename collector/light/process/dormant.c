@@ -1,0 +1,170 @@
+/* See dormant.h. Waking in a signal: what was interrupted must not hold a lock that it needs. */
+#define _GNU_SOURCE
+#include "collector/light/process/dormant.h"
+
+#include "collector/env.h"
+#include "collector/light/heap/early.h"
+#include "collector/light/heap/heap.h"
+#include "collector/light/own/confinement.h"
+#include "collector/light/own/own_memory.h"
+#include "collector/light/own/own_stack.h"
+#include "collector/light/own/process.h"
+#include "collector/light/own/real_calls.h"
+#include "collector/light/own/settings.h"
+#include "collector/light/sampling/debugger.h"
+#include "collector/light/sampling/sampling.h"
+#include "collector/light/sampling/timer.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { DORMANT_NS = 20000000, AGAIN_NS = 1000000, SCANNED = 256 /* words */ };
+
+static struct {
+    void (*wake)(void *); /* NULL: awake */
+    struct lwp_timer *timer;
+    pid_t pid;
+    bool forking;
+    uint64_t loader_low, loader_high, libc_low, libc_high;
+} dormant;
+
+/* The first process of a run measures what the others go by; where it cannot sample by perf's clock, they cannot either. */
+bool lwp_dormant_is_possible(void)
+{
+    const char *timer = lwp_setting(LWP_ENV_TIMER), *pmu = lwp_setting(LWP_ENV_PMU);
+    bool by_clock = !timer || !*timer || strcmp(timer, "auto") == 0 || strcmp(timer, "sigtrap") == 0;
+    return lwp_setting(LWP_ENV_COSTS) && by_clock && !(pmu && *pmu) && !(lwp_setting_number(LWP_ENV_PERIOD, 0) > 0) &&
+           lwp_heap_is_glibc() && !lwp_debugger_is_here();
+}
+
+static bool dormant_image(const void *inside, uint64_t *low, uint64_t *high)
+{
+    struct dl_find_object found;
+    if (_dl_find_object((void *)(uintptr_t)inside, &found))
+        return false;
+    *low = (uint64_t)found.dlfo_map_start;
+    *high = (uint64_t)found.dlfo_map_end;
+    return true;
+}
+
+static bool in_loader(uint64_t ip)
+{
+    return ip - dormant.loader_low < dormant.loader_high - dormant.loader_low;
+}
+
+static void dormant_stop(void)
+{
+    if (dormant.timer)
+        lwp_timer_stop(dormant.timer);
+    dormant.timer = NULL;
+    dormant.wake = NULL;
+    lwp_early_on = false;
+}
+
+/* The loader may be in the middle of what waking would ask of it. */
+static void dormant_wake_from(const uint64_t *frame)
+{
+    if (!in_loader(*frame))
+        lwp_dormant_wake();
+}
+
+/* Not by a clock whose signal could interrupt a system call. */
+static bool dormant_arm(void)
+{
+    dormant.pid = getpid();
+    dormant.timer = lwp_timer_start(LWP_TIMER_SIGTRAP, lwp_thread_tid(), DORMANT_NS);
+    return dormant.timer && !lwp_timer_waits(dormant.timer);
+}
+
+bool lwp_dormant_begin(void (*wake)(void *))
+{
+    if (!dormant_image((const void *)_dl_find_object, &dormant.loader_low, &dormant.loader_high) ||
+        !dormant_image((const void *)LWP_REAL(sigaction), &dormant.libc_low, &dormant.libc_high))
+        return false;
+    if (!dormant_arm()) {
+        dormant_stop();
+        return false;
+    }
+    dormant.wake = wake;
+    lwp_process.wake = dormant_wake_from;
+    lwp_early_begin();
+    return true;
+}
+
+void lwp_dormant_wake(void)
+{
+    void (*wake)(void *) = dormant.wake;
+    if (!wake || getpid() != dormant.pid) /* the child of a vfork */
+        return;
+    dormant_stop();
+    lwp_own_stack_run(wake, NULL);
+}
+
+bool lwp_dormant_end(void)
+{
+    if (!dormant.wake || getpid() != dormant.pid)
+        return false;
+    dormant_stop();
+    return true;
+}
+
+void lwp_dormant_before_fork(void)
+{
+    dormant.forking = true;
+}
+
+void lwp_dormant_in_parent(void)
+{
+    dormant.forking = false;
+}
+
+bool lwp_dormant_in_child(void)
+{
+    dormant.forking = false;
+    if (!dormant.wake)
+        return false;
+    lwp_timer_forget(dormant.timer);
+    lwp_own_stack_after_fork();
+    if (!dormant_arm())
+        lwp_dormant_wake();
+    return true;
+}
+
+/* Whether what was interrupted may hold a lock that waking needs, and therefore not end: the loader's and the allocator's. */
+static bool dormant_must_wait(const ucontext_t *context)
+{
+    const greg_t *machine = context->uc_mcontext.gregs;
+    uint64_t ip = (uint64_t)machine[REG_RIP];
+    if (dormant.forking || in_loader(ip) || lwp_is_ours((const void *)ip))
+        return true;
+    if (ip - dormant.libc_low >= dormant.libc_high - dormant.libc_low)
+        return false;
+    uint64_t word[SCANNED];
+    for (unsigned part = 0; part < SCANNED; part += 16) {
+        if (!lwp_own_copy(word + part, (const uint64_t *)machine[REG_RSP] + part, 16 * sizeof *word))
+            break; /* the end of the stack */
+        for (unsigned i = part; i < part + 16; i++)
+            if (in_loader(word[i]) || lwp_is_ours((const void *)word[i]))
+                return true;
+    }
+    return false;
+}
+
+bool lwp_dormant_tick(const void *ucontext)
+{
+    int saved = errno;
+    if (!dormant.wake)
+        return false;
+    if (lwp_confinement_came() || lwp_debugger_is_here())
+        dormant_stop();
+    else if (dormant_must_wait(ucontext))
+        lwp_timer_set_period(dormant.timer, AGAIN_NS);
+    else
+        lwp_dormant_wake();
+    errno = saved;
+    return true;
+}

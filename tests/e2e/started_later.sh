@@ -1,0 +1,30 @@
+#!/bin/bash
+# A program that another one starts, or forks, is set up only once it has run for a while: what it allocated before is known as in
+# one that is set up at once. One that ends before leaves nothing, and what it does is the same.
+set -u
+cd "$TMP" || exit 1
+$CC -O1 -g -o started_later "$SRC/tests/programs/started_later.c" || exit 1
+failed=0
+blocks() { # RESULT: of the process with the most blocks: sizes, and how often allocated and freed
+    for file in "$1"/p*/process.lwps; do
+        "$LWP" dump "$file" 2> err | awk '
+            $1 == "pool" { size[$2] = $6 }
+            $1 == "pool-count" && size[$2] == 24 { print "pool of", size[$2], $3, $4, $5, $6 }
+            $1 == "block" && $12 > 700000 { print "block of", $12 }
+            $1 == "block-end" { ends++ }
+            END { print ends + 0, "ends" }' > one
+        [ "$(wc -l < one)" -gt 2 ] && cat one
+    done
+}
+for how in "./started_later 100" "sh -c './started_later 100;true'" "./started_later 100 fork"; do
+    rm -rf r
+    eval "\"$LWP\" collect -q --no-analyze -o r -- $how" || { echo "FAILED: $how"; failed=1; }
+    blocks r > now
+    [ -e first ] || cp now first
+    diff first now || { echo "FAILED: $how: other blocks"; failed=1; }
+done
+grep -q 'pool of 24 allocations 300 frees 0' first && grep -q 'pool of 24 allocations 100 frees 100' first && grep -q 'block of 1600000' first ||
+    { cat first; echo "FAILED: not all blocks are known"; failed=1; }
+"$LWP" collect -q --no-analyze -o short -- sh -c './started_later 1; ./started_later 1 fork; ./started_later 1' || failed=1
+[ "$(ls short | grep -c '^p[0-9]')" = 1 ] || { ls short; echo "FAILED: set up in processes that are short"; failed=1; }
+exit $failed

@@ -1,0 +1,54 @@
+/* Allocates a known number of blocks at once, frees some, and works on them for a while: `started_later MILLISECONDS [fork]`. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEPT = 300, DROPPED = 100, NUMBERS = 100000 };
+
+struct node {
+    struct node *next;
+    long key, pad;
+};
+
+static struct node *list(int count)
+{
+    struct node *first = NULL;
+    for (int i = 0; i < count; i++) {
+        struct node *node = malloc(sizeof *node);
+        *node = (struct node){first, i, 0};
+        first = node;
+    }
+    return first;
+}
+
+static long work(long milliseconds)
+{
+    struct node *kept = list(KEPT), *dropped = list(DROPPED);
+    while (dropped) {
+        struct node *next = dropped->next;
+        free(dropped);
+        dropped = next;
+    }
+    long *numbers = calloc(NUMBERS, sizeof *numbers), sum = 0;
+    numbers = realloc(numbers, 2 * NUMBERS * sizeof *numbers);
+    clock_t from = clock();
+    do {
+        for (int i = 0; i < NUMBERS; i++)
+            numbers[i] += i;
+        for (struct node *node = kept; node; node = node->next)
+            sum += node->key;
+    } while (clock() - from < milliseconds * (CLOCKS_PER_SEC / 1000));
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2 && fork() > 0) {
+        wait(NULL);
+        return 0;
+    }
+    return work(atol(argv[1])) < 0;
+}
