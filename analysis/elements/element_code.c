@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double whole_least = 0.01;
+
 bool lwp_element_same_type(const struct lwp_type *a, const struct lwp_type *b)
 {
     return a == b || (a->bytes == b->bytes && a->kind == b->kind && a->name && b->name && strcmp(a->name, b->name) == 0);
@@ -111,4 +113,23 @@ struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_cod
     free(bases);
     free(room);
     return best;
+}
+
+const struct lwp_type *lwp_element_code_whole(const struct lwp_element_code *code, uint64_t block_bytes, const char **variable)
+{
+    const struct lwp_type *whole = NULL;
+    double accesses = 0;
+    for (size_t i = 0; i < code->count; i++) {
+        const struct lwp_code_place *place = &code->items[i].place;
+        if (place->beside || place->type->kind != LWP_TYPE_STRUCT || !place->type->field_count || place->type->bytes != block_bytes ||
+            (whole && !lwp_element_same_type(whole, place->type)))
+            continue;
+        whole = place->type;
+        *variable = place->variable;
+        accesses += (double)code->items[i].stream->accesses;
+    }
+    if (!whole || accesses < whole_least * code->accesses)
+        return NULL;
+    struct lwp_element_lattice lattice = lwp_element_code_lattice(code, whole, block_bytes);
+    return lattice.start == 0 && lattice.share >= LWP_ELEMENT_LATTICE_SURE ? whole : NULL;
 }

@@ -42,6 +42,10 @@ struct lwp_element_base {
 };
 struct lwp_element_base *lwp_element_code_bases(const struct lwp_element_code *code, const struct lwp_type *type, size_t *count);
 
+/* The structure that has the size of the block and that pointers to its beginning lead to: the block is one of it, whatever the strides
+ * within are. NULL: none, or it is used too little to be sure. */
+const struct lwp_type *lwp_element_code_whole(const struct lwp_element_code *code, uint64_t block_bytes, const char **variable);
+
 /* Makes objects of their own of the elements that the code tells apart in a block whose elements are not known otherwise: arenas,
  * slabs, pools, several arrays or types in one block (element_parts.c). Whether there were any: streams have to be linked then. */
 bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code);

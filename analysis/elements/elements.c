@@ -272,6 +272,24 @@ static bool element_starts_at(const struct lwp_object *object, int64_t at)
     return object->element_spacing && (at - (int64_t)object->element_start) % (int64_t)object->element_spacing == 0;
 }
 
+/* A large block that is one structure, as the state of a compressor: arrays in it are no arrays of the block. */
+static bool element_is_whole(struct lwp_object *object, const struct lwp_element_code *code)
+{
+    const char *variable = NULL;
+    bool one = (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_MMAP) && !object->pool_size && object->allocations == 1 &&
+               object->bytes == object->largest;
+    const struct lwp_type *whole = one ? lwp_element_code_whole(code, object->bytes, &variable) : NULL;
+    if (!whole)
+        return false;
+    object->type = whole;
+    object->type_exact = object->single = true;
+    object->element_bytes = object->element_spacing = whole->bytes;
+    object->element_probability = 1;
+    if (!object->variable && variable && *variable)
+        object->variable = variable;
+    return true;
+}
+
 static void element_decide(struct lwp_profile *profile, uint32_t index, const struct lwp_element_evidence *evidence,
                            const struct lwp_element_code *code)
 {
@@ -282,6 +300,8 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     bool single;
     object->single = element_is_single(profile, index, evidence->stride);
     lwp_element_votes_collect(profile, index, &votes);
+    if (element_is_whole(object, code))
+        return;
     for (size_t i = 0; i < votes.count; i++)
         if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : evidence->stride))
             votes.candidates[i].score *= 3; /* the size seen */

@@ -195,6 +195,45 @@ static void test_agreement(void **state)
     done();
 }
 
+static uint64_t first(uint64_t number)
+{
+    (void)number;
+    return 0;
+}
+static uint64_t behind_header(uint64_t number)
+{
+    (void)number;
+    return 8;
+}
+static uint64_t numbers(uint64_t number)
+{
+    return 40 + 8 * (number % 1000);
+}
+
+/* Most accesses are to an array within, but the code knows what has the block's size, and begins where it does. */
+static void test_whole(void **state)
+{
+    const struct lwp_type number = {.name = "double", .kind = LWP_TYPE_SCALAR, .bytes = 8, .alignment = 8};
+    const char *variable = NULL;
+    (void)state;
+    LOOK({&item, 8, first, 0, false}, {&number, 0, numbers, 0, false}, {&number, 0, numbers, 0, false});
+    assert_ptr_equal(lwp_element_code_whole(&code, 40, &variable), &item);
+    assert_string_equal(variable, "p");
+    assert_null(lwp_element_code_whole(&code, 8 * 1005, &variable)); /* a header, as far as anyone knows */
+    assert_null(lwp_element_code_whole(&code, 8, &variable));        /* no structure */
+    done();
+    LOOK({&item, 8, behind_header, 0, false}); /* there is a header before it */
+    assert_null(lwp_element_code_whole(&code, 40, &variable));
+    done();
+    LOOK({&item, 8, first, 0, true}); /* a neighbour of what the pointer is to */
+    assert_null(lwp_element_code_whole(&code, 40, &variable));
+    done();
+    LOOK({&item, 8, first, 0, false}); /* hardly any of what is accessed */
+    code.accesses *= 200;
+    assert_null(lwp_element_code_whole(&code, 40, &variable));
+    done();
+}
+
 static const struct lwp_object *part_of(const struct lwp_type *type)
 {
     for (size_t i = 0; i < profile.object_count; i++)
@@ -255,6 +294,6 @@ static void test_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattices), cmocka_unit_test(test_agreement),
-                                       cmocka_unit_test(test_parts)};
+                                       cmocka_unit_test(test_parts), cmocka_unit_test(test_whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
