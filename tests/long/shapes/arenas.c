@@ -15,10 +15,10 @@
 /// arena_chunks and type=edge* bytes=8 path=main name=edges
 /// arena_mixed type=node bytes=88 hot=cost@40 path=arena_new,bump,main name=nodes,arena,chunk,node start=any
 /// arena_mixed and type=node* bytes=8 path=main name=nodes
-/// slab type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node spacing=88
+/// slab type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node,objects spacing=88
 /// slab or type=slab hot=objects.cost@104+88*45 path=slab_new,new_node,main name=slab
 /// slab and type=node* bytes=8 path=main name=nodes
-/// slab_mmap type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node
+/// slab_mmap type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node,objects
 /// slab_mmap or type=slab hot=objects.cost@104+88*45 path=slab_new,new_node,main name=slab
 /// slab_mmap and type=node* bytes=8 path=main name=nodes
 /// pool_free_list type=node bytes=88 start=0 hot=cost@40 path=refill,pool_get,main name=nodes,pool,node,first
