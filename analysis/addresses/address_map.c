@@ -5,6 +5,7 @@
 #include "analysis/addresses/address_map_internal.h"
 #include "base/pages.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,14 @@ void lwp_address_map_block_end(struct lwp_address_map *map, const struct lwps_bl
     LWP_PUSH(map->event, at * 2 + 1);
 }
 
+void lwp_address_map_jit(struct lwp_address_map *map, const char *folder)
+{
+    map->jit = lwp_jit_code_read(folder);
+    for (size_t i = 0; map->jit && i < map->jit->function_count; i++)
+        if (map->jit->functions[i].time) /* what was there before is there from the start */
+            map->jit->functions[i].time = lwp_address_map_time(map, map->jit->functions[i].time);
+}
+
 void lwp_address_map_modules(struct lwp_address_map *map)
 {
     pthread_mutex_lock(&map->profile->lock);
@@ -152,6 +161,12 @@ void lwp_address_map_modules(struct lwp_address_map *map)
         map->modules_overlap |= i > MODULES_COMPARED;
         for (size_t k = 0; k < i && !map->modules_overlap; k++)
             map->modules_overlap = module->start < map->modules[k].end && map->modules[k].start < module->end;
+    }
+    if (map->jit) {
+        char name[64];
+        snprintf(name, sizeof name, "[JIT code of process %u]", map->number + 1);
+        map->jit_module = lwp_code_jit_module(map->profile->code, name, map->jit);
+        map->jit = map->jit_module == LWP_NONE ? NULL : map->jit;
     }
     pthread_mutex_unlock(&map->profile->lock);
 }

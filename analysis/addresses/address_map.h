@@ -24,11 +24,16 @@ void lwp_address_map_pool_count(struct lwp_address_map *map, const struct lwps_p
 void lwp_address_map_block(struct lwp_address_map *map, const struct lwps_block *record);
 void lwp_address_map_block_end(struct lwp_address_map *map, const struct lwps_block_end *record);
 
+/* What the process's folder of the result says of code that the program made. */
+void lwp_address_map_jit(struct lwp_address_map *map, const char *folder);
+
 /* After the last record: numbers its modules. One process after the other, so that numbers are deterministic. */
 void lwp_address_map_modules(struct lwp_address_map *map);
 
-/* The module of an address, and the address in its file; module LWP_NONE and the address itself without one (JIT code). The answer
- * holds from *from to *until. Time 0: at any time. */
+/* The module of an address, and the address in its file; module LWP_NONE and the address itself without one. The answer
+ * holds from *from to *until. Time 0: at any time. Code that the program made is in a module of its own (jit_code.h), data are not. */
+void lwp_address_map_data(const struct lwp_address_map *map, uint64_t address, uint64_t time, uint32_t *module, uint64_t *in_file,
+                          uint64_t *from, uint64_t *until);
 void lwp_address_map_code(const struct lwp_address_map *map, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
                           uint64_t *from, uint64_t *until);
 

@@ -4,6 +4,7 @@
 
 #include "analysis/addresses/address_map.h"
 #include "analysis/addresses/range_index.h"
+#include "analysis/program/binary/jit_code.h"
 #include "base/hash.h"
 
 struct map_module {
@@ -49,6 +50,8 @@ struct lwp_address_map {
     uint64_t refused; /* modules and blocks beyond the most that are kept */
     struct map_module *modules;
     size_t module_count, module_room;
+    struct lwp_jit_code *jit; /* the module's; NULL: there is no such code */
+    uint32_t jit_module;
     bool modules_overlap; /* one was unloaded and another loaded there: time matters */
     struct map_context *contexts;
     size_t context_count, context_room;

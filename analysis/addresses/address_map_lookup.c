@@ -101,10 +101,21 @@ void lwp_address_map_index(struct lwp_address_map *map)
 
 bool lwp_address_map_reuses_code(const struct lwp_address_map *map)
 {
-    return map->modules_overlap;
+    return map->modules_overlap || (map->jit && map->jit->moves);
 }
 
 void lwp_address_map_code(const struct lwp_address_map *map, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
+                          uint64_t *from, uint64_t *until)
+{
+    lwp_address_map_data(map, ip, time, module, address, from, until);
+    if (*module != LWP_NONE || !map->jit || !lwp_jit_code_at(map->jit, ip, time, address))
+        return;
+    *module = map->jit_module;
+    if (map->jit->moves)
+        *from = *until = time;
+}
+
+void lwp_address_map_data(const struct lwp_address_map *map, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
                           uint64_t *from, uint64_t *until)
 {
     const struct map_module *found = NULL;

@@ -80,7 +80,7 @@ void lwp_file_locations_find(struct lwp_file_locations *locations, struct lwp_fi
 void lwp_file_locations_find_below(struct lwp_file_locations *locations, struct lwp_file_location *at)
 {
     const struct lwp_location *location = at->location;
-    bool plain = location->is_loop || at->context == 0 || location->part == LWP_NONE;
+    bool plain = location->is_loop || location->unread || at->context == 0 || location->part == LWP_NONE;
     at->functions =
         lwp_resolver_function(locations->resolver, lwp_file_locations_path(locations, at->context, LWP_PATH_FUNCTIONS), location);
     at->part = plain ? location->part : locations_calling_loop(locations, location, at->context);

@@ -95,6 +95,7 @@ void load_open(struct load *load, size_t index, struct lwp_resolver *resolver)
         load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT, "%s: %llu modules and heap blocks are too many and were left out.",
                   shown, (unsigned long long)lwp_address_map_refused(process->map));
 
+    lwp_address_map_jit(process->map, process->input->path);
     pthread_mutex_lock(&load->lock);
     while (load->modules != index)
         pthread_cond_wait(&load->changed, &load->lock);

@@ -190,7 +190,7 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
     struct resolver_range range = {.tag = TAG, .start = address, .end = address + 1};
     uint32_t module;
     uint64_t in_file, from, until, last;
-    lwp_address_map_code(self->map, address, time, &module, &in_file, &from, &until);
+    lwp_address_map_data(self->map, address, time, &module, &in_file, &from, &until);
     if (module == LWP_NONE)
         return LWP_NONE;
     pthread_mutex_lock(&self->profile->lock);

@@ -58,6 +58,7 @@ static void location_look(struct lwp_profile *profile, struct lwp_location *loca
     location->is_loop = place && place->loop != LWP_NONE;
     if (!place)
         return;
+    location->unread = place->unread;
     location->part = location_part(locations, place->loop, function);
     if (location->is_loop)
         location->around = location_part(locations, lwp_code_loop(profile->code, place->loop)->parent, function);

@@ -2,6 +2,7 @@
  * file is it), symbols.c (symbols, bounds), scopes.c (DWARF functions, lines, inlining), code_loops.c (loops). */
 #include "analysis/program/code.h"
 
+#include "analysis/program/binary/jit_code.h"
 #include "analysis/program/debug/scopes.h"
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/pointers/pointers.h"
@@ -32,6 +33,7 @@ void lwp_code_free(struct lwp_code *code)
         code_symbols_free(module->symbols);
         code_elf_close(module);
         code_kept_free(&module->locations);
+        lwp_jit_code_free(module->jit);
         lwp_map_free(module->noreturn);
         free(module->sections);
         free(module->segments);
@@ -44,6 +46,21 @@ void lwp_code_free(struct lwp_code *code)
     code_kept_free(&code->types);
 }
 
+static void location_in_jit(struct lwp_symbolized *location, const struct code_module *module)
+{
+    struct code_range range = {0};
+    struct lwp_frame *frame = lwp_arena_alloc(module->code->arena, 1, sizeof *frame);
+    frame->function = code_intern(module->code, code_jit_function(module->jit, location->address, &range));
+    const char *file = NULL;
+    if (code_jit_line(module->jit, location->address, &file, &frame->line))
+        frame->file = code_intern(module->code, file);
+    location->unread = true;
+    location->function_low = range.low;
+    location->function_high = range.high;
+    location->frames = frame;
+    location->frame_count = 1;
+}
+
 static struct lwp_symbolized *location_new(struct lwp_code *code, struct code_module *module, uint64_t address)
 {
     struct lwp_symbolized *location = lwp_arena_alloc(code->arena, 1, sizeof *location);
@@ -52,6 +69,10 @@ static struct lwp_symbolized *location_new(struct lwp_code *code, struct code_mo
     location->loop = LWP_NONE;
     struct code_range range;
     const char *name = NULL;
+    if (module && module->jit) {
+        location_in_jit(location, module);
+        return location;
+    }
     if (module && code_function_at(module, address, &range, &name)) {
         location->function_low = range.low;
         location->function_high = range.high;

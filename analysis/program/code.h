@@ -20,6 +20,7 @@ struct lwp_symbolized {
     uint32_t frame_count;
     uint64_t function_low, function_high; /* of the physical function, from symbols or .eh_frame; 0, 0: unknown */
     bool outlined;                        /* the body of an OpenMP parallel region, named after the function that it stands in */
+    bool unread;                          /* only its name is known, and not its loops: code that the program made */
     uint32_t loop;                        /* innermost loop that holds the address, or LWP_NONE */
 };
 

@@ -275,6 +275,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     lwp_log_progress("sealing %s", place->own);
     int unwritten = lwp_keeper_end(keeper);
     keeper = NULL;
+    lwp_result_keep_jit_files(place->own, (double)run.started.tv_sec);
     collect_finish(place->own, &result);
     lwp_log_progress(NULL);
     if (unwritten)

@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "collector/keeper.h"
 #include "collector/launch/exact.h"
+#include "collector/outside/jit_files.h"
 #include "collector/phases/phases.h"
 #include "format/reader.h"
 #include "format/seal.h"
@@ -51,6 +52,8 @@ static bool result_is_samples(const char *name, bool aside)
         end = result_digits(name + 1);
     if (end && *end == '.' && result_digits(end + 1))
         end = result_digits(end + 1);
+    if (aside && (strcmp(name, "perf.map") == 0 || strcmp(name, "jit.dump") == 0)) /* collector/outside/jit_files.h */
+        return true;
     if (!end || strncmp(end, ".lwps", 5))
         return false;
     return end[5] == '\0' || (aside && end[5] == '.');
@@ -129,6 +132,16 @@ char *lwp_result_default(const char *app, const char *suffix)
     return dir;
 }
 
+/* Whether DIR/p<PID>[.<n>] is of a program that the process has left by exec. */
+static bool result_is_left(const char *dir, const char *process)
+{
+    size_t digits = strspn(process + 1, "0123456789");
+    char *later = lwp_format("%s/%.*s.%ld", dir, (int)digits + 1, process, process[digits + 1] ? strtol(process + digits + 2, NULL, 10) + 1 : 1);
+    bool left = access(later, F_OK) == 0;
+    free(later);
+    return left;
+}
+
 /* Whether the process of DIR/p<PID>[.<n>] still has the memory that it records to. */
 static bool result_runs(const char *dir, const char *process)
 {
@@ -137,12 +150,9 @@ static bool result_runs(const char *dir, const char *process)
     struct stat st;
     if (stat(dir, &st))
         return false;
-    char *later = lwp_format("%s/%.*s.%ld", dir, (int)digits + 1, process, process[digits + 1] ? strtol(process + digits + 2, NULL, 10) + 1 : 1);
-    bool executed = access(later, F_OK) == 0; /* something else */
-    free(later);
     snprintf(memory, sizeof memory, LWP_KEEPER_MEMORY " ", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
     snprintf(path, sizeof path, "/proc/%.*s/maps", (int)digits, process + 1);
-    FILE *maps = executed ? NULL : fopen(path, "re");
+    FILE *maps = result_is_left(dir, process) ? NULL : fopen(path, "re");
     if (!maps)
         return false;
     bool runs = false;
@@ -299,6 +309,20 @@ static void result_process(struct lwp_result *result, const char *dir, int at, c
         result->cpu_ns += process.totals.user_ns + process.totals.system_ns;
         result->own_ns += process.totals.own_ns;
     }
+}
+
+void lwp_result_keep_jit_files(const char *dir, double began)
+{
+    DIR *folder = opendir(dir);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (!lwp_result_is_process(entry->d_name) || result_is_left(dir, entry->d_name))
+            continue;
+        char *path = lwp_format("%s/%s", dir, entry->d_name);
+        lwp_jit_files_keep(path, (pid_t)strtol(entry->d_name + 1, NULL, 10), began);
+        free(path);
+    }
+    if (folder)
+        closedir(folder);
 }
 
 void lwp_result_finish(const char *dir, struct lwp_result *result)

@@ -33,6 +33,9 @@ struct lwp_result {
     char note[LWP_ERROR_TEXT];    /* the first note a process left, "" when none */
 };
 
+/* Copies what compilers in the processes said of their code; `began`: the run, seconds since 1970. */
+void lwp_result_keep_jit_files(const char *dir, double began);
+
 /* Seals every sample file whose process has ended, and sums up. */
 void lwp_result_finish(const char *dir, struct lwp_result *result);
 

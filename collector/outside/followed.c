@@ -1,6 +1,7 @@
 #include "collector/outside/followed.h"
 
 #include "base/arena.h"
+#include "collector/outside/jit_files.h"
 #include "collector/outside/tasks.h"
 
 #include <errno.h>
@@ -259,6 +260,8 @@ struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, const struct l
     followed->paths.file = &followed->file;
     put_process(followed, time);
     followed_look(followed, recorded, time);
+    followed->began = lwp_jit_files_process_began(pid);
+    lwp_jit_files_keep(followed->folder, pid, followed->began);
     followed->user_first_ns = born ? 0 : followed->user_ns;
     followed->system_first_ns = born ? 0 : followed->system_ns;
     return followed;
@@ -357,6 +360,7 @@ void lwp_followed_close(struct lwp_followed *followed, uint64_t time, uint64_t o
     for (size_t i = 0; i < followed->thread_count; i++)
         thread_close(&followed->threads[i]);
     if (followed->file.header) {
+        lwp_jit_files_keep(followed->folder, followed->pid, followed->began);
         lwps_put_totals(&followed->file, &(struct lwps_totals){.time = time,
                                                                .user_ns = lwp_followed_user_ns(followed),
                                                                .system_ns = followed->system_ns - followed->system_first_ns,

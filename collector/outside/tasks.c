@@ -98,6 +98,20 @@ pid_t lwp_tasks_number(pid_t tid, const char *key)
     return number;
 }
 
+pid_t lwp_tasks_own_number(pid_t pid)
+{
+    char path[32], line[256];
+    pid_t number = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *status = fopen(path, "re");
+    while (status && !number && fgets(line, sizeof line, status))
+        if (strncmp(line, "NSpid:", 6) == 0) /* from the outermost namespace on */
+            number = (pid_t)atoi(strrchr(line, '\t') ? strrchr(line, '\t') + 1 : line + 6);
+    if (status)
+        fclose(status);
+    return number;
+}
+
 bool lwp_tasks_names(pid_t pid, char file[LWP_TASKS_NAME], char name[LWP_TASKS_NAME])
 {
     char path[32], program[PATH_MAX];

@@ -28,6 +28,9 @@ pid_t lwp_tasks_living(pid_t pid);
 /* What /proc says of a thread under the key: of "Tgid" its process, of "PPid" that one's parent. 0: it is gone. */
 pid_t lwp_tasks_number(pid_t tid, const char *key);
 
+/* The number that the process has in its own namespace. 0: it is gone. */
+pid_t lwp_tasks_own_number(pid_t pid);
+
 enum { LWP_TASKS_NAME = 256 };
 
 /* What it is called: its program's file, without the folder, and its first thread. False: it is gone. */

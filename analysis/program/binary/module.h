@@ -13,6 +13,7 @@
 struct code_symbols;
 struct code_debug;
 struct code_types;
+struct lwp_jit_code;
 
 /* kept.c: answers given once and kept, by a key. All zero: empty. */
 struct code_kept {
@@ -63,6 +64,7 @@ struct code_module {
     struct code_symbols *symbols;
     struct code_debug *debug;
     struct code_types *types;
+    struct lwp_jit_code *jit; /* of code that the program made; then there is no file */
 };
 
 struct lwp_code {
@@ -102,6 +104,10 @@ bool code_function_at(struct code_module *module, uint64_t address, struct code_
 const char *code_import_at_stub(struct code_module *module, uint64_t address);
 const char *code_import_at_slot(struct code_module *module, uint64_t address);
 void code_symbols_free(struct code_symbols *symbols);
+
+/* jit_code.c: the name and bounds of the function at an address, NULL: none is there; its source line there, if it is known. */
+const char *code_jit_function(const struct lwp_jit_code *jit, uint64_t address, struct code_range *range);
+bool code_jit_line(const struct lwp_jit_code *jit, uint64_t address, const char **file, uint32_t *line);
 
 /* unwind_table.c: function bounds from .eh_frame, all that is left in a stripped file. Unsorted; the caller frees them.
  * NULL when there are none. */
