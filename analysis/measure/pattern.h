@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_PATTERN_ARRAYS = 8, LWP_PATTERN_ACCESSES = 32, LWP_PATTERN_UNROLLED = 4 };
+enum { LWP_PATTERN_ARRAYS = 8, LWP_PATTERN_ACCESSES = 64, LWP_PATTERN_UNROLLED = 4 };
 
 /* How a visit finds its element of an array. */
 enum lwp_pattern_walk {
@@ -25,7 +25,7 @@ struct lwp_pattern_array {
     uint64_t start;   /* of the first element, in bytes past the beginning of a page */
     uint64_t link;    /* chained and linked: where in array 0's element the address is */
     uint64_t outer;   /* nested: bytes from where one run of the inner loop begins to where the next does */
-    uint64_t extent;  /* nested: bytes of the array */
+    uint64_t extent;  /* bytes of the array; 0: of its elements */
 };
 
 struct lwp_pattern_access {

@@ -1,8 +1,8 @@
 /* Writes the machine code of a pattern, with Zydis' encoder: four rounds at a time.
  *
  * A round: each access in turn, through a register for each array; the loaded values go through one register, a chain of as many
- * one-cycle instructions as the loop's own chain is long, so that loads are awaited as in the loop; then instructions that do
- * nothing, until there are as many as the loop has. */
+ * one-cycle instructions as the loop's own chain is long, so that loads are awaited as in the loop; then instructions whose
+ * result nobody needs, until there are as many as the loop has. */
 #include "analysis/measure/pattern.h"
 
 #include <Zydis/Zydis.h>
@@ -213,7 +213,7 @@ static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *p
         double fill = fmin(pattern->instructions, FILL_MOST) * (ahead + 1) - code->instructions;
         fill -= ahead + 1 == LWP_PATTERN_UNROLLED ? (double)pattern->array_count + 2 : 0;
         for (double filled = 0; filled + 1 <= fill; filled++)
-            code_add(code, ZYDIS_MNEMONIC_NOP, 0, (ZydisEncoderOperand){0}, (ZydisEncoderOperand){0});
+            code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_register(code_rounds), code_register(code_rounds));
     }
     if (indexed)
         code_step(code, code_order, 4ull * LWP_PATTERN_UNROLLED);

@@ -11,7 +11,7 @@ static const size_t page = 4096;
 
 static uint64_t memory_array(const struct lwp_pattern_array *array, uint64_t elements)
 {
-    return array->walk == LWP_PATTERN_NESTED ? array->extent : elements * array->spacing;
+    return array->extent ? array->extent : elements * array->spacing;
 }
 
 double lwp_pattern_bytes(const struct lwp_pattern *pattern)

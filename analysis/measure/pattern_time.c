@@ -16,6 +16,7 @@
 
 enum { TURNS_MOST = 64, TURNS_NEEDED = 3, THREADS_MOST = 64, ELEMENTS_MOST = 1 << 28, ELEMENTS_FEW = 4 };
 
+static const uint64_t line = 64;
 static const double stretch_seconds = 0.004, warm_seconds = 0.05, memory_part = 0.4, nearest_bytes = 12 << 10, patience = 20;
 
 static double time_now(clockid_t clock)
@@ -206,9 +207,14 @@ static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_e
     struct lwp_pattern here = *pattern;
     double one = lwp_pattern_bytes(pattern) / (double)pattern->elements, turns[TURNS_NEEDED];
     uint64_t few = one * ELEMENTS_FEW > nearest_bytes ? ELEMENTS_FEW : (uint64_t)(nearest_bytes / one);
-    for (size_t a = 0; a < here.array_count && here.inner; a++) /* nested: on the spot */
+    bool spot = here.inner; /* stays on the spot */
+    for (size_t a = 0; a < here.array_count; a++)
+        spot |= here.arrays[a].extent > 0;
+    for (size_t a = 0; a < here.array_count && spot; a++)
         here.arrays[a].spacing = here.arrays[a].outer = 0;
-    int status = walker_make(&walker, &here, few < pattern->elements && !here.inner ? few : pattern->elements, err);
+    for (size_t i = 0; i < here.access_count && spot && !here.inner; i++) /* each in a set of its own */
+        here.accesses[i].offset = i * line;
+    int status = walker_make(&walker, &here, few < pattern->elements && !spot ? few : pattern->elements, err);
     if (!status) {
         walker_find_rounds(&walker);
         for (int i = 0; i < TURNS_NEEDED; i++)

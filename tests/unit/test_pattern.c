@@ -176,9 +176,28 @@ static void test_refused(void **state)
     assert_int_equal(lwp_pattern_compare(&pattern, &pattern, 0.05, &times, NULL), LWP_ERR_LIMIT);
 }
 
+/* 24 lines of one set of a first-level cache, whatever its ways, and each in a set of its own. */
+static void test_conflicts(void **state)
+{
+    (void)state;
+    enum { STREAMS = 24, WAY = 4096, ROOM = 4 * WAY };
+    struct lwp_pattern before = {.elements = 1024, .array_count = 1, .access_count = STREAMS, .instructions = 30, .chain = 1};
+    struct lwp_pattern_times times;
+    struct lwp_error err = {0};
+    before.arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS, .spacing = 8, .extent = (STREAMS + 1) * ROOM};
+    struct lwp_pattern after = before;
+    for (size_t i = 0; i < STREAMS; i++) {
+        before.accesses[i] = (struct lwp_pattern_access){.offset = i * ROOM, .bytes = 8};
+        after.accesses[i] = (struct lwp_pattern_access){.offset = i * (ROOM + 64), .bytes = 8};
+    }
+    assert_true(lwp_pattern_bytes(&before) == (STREAMS + 1) * ROOM);
+    assert_int_equal(lwp_pattern_compare(&before, &after, 0.1, &times, &err), 0);
+    assert_true(times.ratio < 0.8);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_visits_each_element),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts), cmocka_unit_test(test_visits_each_element),
                                        cmocka_unit_test(test_order),
                                        cmocka_unit_test(test_window),
                                        cmocka_unit_test(test_nested),

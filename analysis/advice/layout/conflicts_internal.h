@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_ADVICE_LAYOUT_CONFLICTS_INTERNAL_H
 #define LWP_ANALYSIS_ADVICE_LAYOUT_CONFLICTS_INTERNAL_H
 
+#include "analysis/advice/gain/measured.h"
 #include "analysis/advice/layout/conflicts.h"
 
 enum { LWP_CONFLICT_STREAMS_MAX = 256 };
@@ -40,6 +41,11 @@ static inline uint64_t lwp_conflict_apart(int64_t a, int64_t b, uint64_t way)
     uint64_t apart = (uint64_t)(a - b) % way;
     return apart < way - apart ? apart : way - apart;
 }
+
+/* conflict_measured.c: runs the loop's streams, sorted by block, as they are, and with `moved` bytes added to each one's place. False: it
+ * was not, or what was run is not the loop. */
+bool lwp_conflict_measure(struct lwp_profile *profile, const struct lwp_conflict_loop *loop, const struct lwp_loop_shape *shape,
+                          const int64_t *moved, struct lwp_gain_measured *measured);
 
 /* conflict_text.c: fills in names and declaration. */
 void lwp_conflict_text(struct lwp_profile *profile, struct lwp_conflict *conflict);

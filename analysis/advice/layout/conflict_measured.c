@@ -1,0 +1,125 @@
+/* What moving arrays apart does to a loop: its streams are run on this machine as they lie, and as they come to lie.
+ *
+ * Streams of one part go on by one step, so one pointer leads to all of them, and it does not matter in which direction. Blocks follow each
+ * other, each as far past a multiple of the cache's way as it is in the program: that is what decides on sets, and the gaps between blocks
+ * do not. Limits: what no sample saw of the loop is left out; the levels behind the first are met at other physical addresses. */
+#include "analysis/advice/layout/conflicts_internal.h"
+
+#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/pace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double stall_agrees = 0.15, stall_least = 0.4, pace_most = 2.5;
+
+/* The program's stream behind one of the loop's; NULL: not known. */
+static const struct lwp_stream *measured_stream(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop, size_t i)
+{
+    for (size_t k = 0; k < profile->stream_count; k++) {
+        const struct lwp_stream *stream = &profile->streams[k];
+        if (stream->address == loop->streams[i].code && stream->object == loop->streams[i].object && stream->region == loop->region)
+            return stream;
+    }
+    return NULL;
+}
+
+/* Of the loop's parts, which it walks over at different times, the one with most stalls. */
+static uint32_t measured_part(const struct lwp_conflict_loop *loop)
+{
+    double weights[LWP_CONFLICT_STREAMS_MAX] = {0};
+    uint32_t most = 0;
+    for (size_t i = 0; i < loop->count; i++)
+        weights[loop->streams[i].part] += loop->streams[i].weight;
+    for (uint32_t part = 1; part < LWP_CONFLICT_STREAMS_MAX; part++)
+        most = weights[part] > weights[most] ? part : most;
+    return most;
+}
+
+static bool measured_same_block(const struct lwp_conflict_stream *a, const struct lwp_conflict_stream *b)
+{
+    return a->object == b->object && a->start == b->start && a->part == b->part;
+}
+
+/* Streams are sorted by block. `moved`: bytes for each stream, NULL: as they lie. */
+static bool measured_pattern(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop, const struct lwp_loop_shape *shape,
+                             const int64_t *moved, uint64_t elements, struct lwp_pattern *pattern)
+{
+    const uint32_t part = measured_part(loop);
+    const int64_t way = (int64_t)loop->way;
+    struct lwp_pattern_array *array = &pattern->arrays[0];
+    memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
+    *array = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS};
+    pattern->array_count = 1;
+    pattern->elements = elements;
+    pattern->instructions = shape->instructions;
+    pattern->chain = shape->chain;
+    pattern->threads = 1;
+    for (size_t i = 0, end; i < loop->count; i = end) {
+        int64_t low = INT64_MAX, high = INT64_MIN;
+        for (end = i; end < loop->count && measured_same_block(&loop->streams[i], &loop->streams[end]); end++) {
+            int64_t at = loop->streams[end].at + (moved ? moved[end] : 0);
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+        }
+        if (loop->streams[i].part != part)
+            continue;
+        array->spacing = (uint64_t)llabs(loop->streams[i].step);
+        uint64_t base = lwp_round_up(array->extent, loop->way) + (uint64_t)((low % way + way) % way);
+        for (size_t k = i; k < end; k++) {
+            const struct lwp_stream *stream = measured_stream(profile, loop, k);
+            uint64_t offset = base + (uint64_t)(loop->streams[k].at + (moved ? moved[k] : 0) - low);
+            if (!stream || pattern->access_count == LWP_PATTERN_ACCESSES || offset > INT32_MAX / 2)
+                return false;
+            pattern->accesses[pattern->access_count++] =
+                (struct lwp_pattern_access){.offset = offset, .bytes = stream->bytes, .store = stream->stores > stream->loads};
+        }
+        array->extent = base + (uint64_t)(high - low) + elements * array->spacing + loop->line;
+    }
+    return pattern->access_count > 0;
+}
+
+/* Iterations until the shortest block ends. */
+static uint64_t measured_elements(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < loop->count; i++)
+        least = fmin(least, (double)profile->objects[loop->streams[i].object].largest / (double)llabs(loop->streams[i].step));
+    return isfinite(least) ? (uint64_t)least / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED : 0;
+}
+
+static double measured_pace(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop)
+{
+    double pace = 0;
+    for (size_t i = 0; i < loop->count && pace <= 0; i++) {
+        const struct lwp_conflict_stream *stream = &loop->streams[i];
+        const struct lwp_traversal *traversal = lwp_traversals_of(&profile->traversals, stream->object, loop->region);
+        if (traversal)
+            pace = lwp_pace(traversal->paces, traversal->pace_count, (double)llabs(stream->step),
+                            (double)profile->objects[stream->object].largest);
+    }
+    return pace;
+}
+
+bool lwp_conflict_measure(struct lwp_profile *profile, const struct lwp_conflict_loop *loop, const struct lwp_loop_shape *shape,
+                          const int64_t *moved, struct lwp_gain_measured *measured)
+{
+    struct lwp_pattern before, after;
+    struct lwp_pattern_times times;
+    const uint64_t elements = measured_elements(profile, loop);
+    *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
+    if (!shape->instructions || elements < LWP_PATTERN_UNROLLED || !measured_pattern(profile, loop, shape, NULL, elements, &before) ||
+        !measured_pattern(profile, loop, shape, moved, elements, &after) || !lwp_gain_times(profile, &before, &after, &times))
+        return false;
+    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, loop->region, shape);
+    const double waits = 1 - fmin(1, times.core / times.before);
+    measured->pace = measured_pace(profile, loop);
+    measured->pattern = times.before;
+    measured->core = times.core;
+    lwp_gain_interval(&times, measured->pace, measured);
+    const double off = measured->pace > 0 ? fabs(log(times.before / measured->pace)) : 0;
+    measured->between = waits <= stalls.high + stall_agrees && waits >= stall_least * stalls.low && off <= log(pace_most);
+    measured->reproduced = measured->between && off <= log(1 + stall_agrees);
+    return measured->between;
+}
