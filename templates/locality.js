@@ -103,6 +103,7 @@ function viewLocalityOf(index) {
       ...LEVELS.filter(level => isNumber(missShare(row, level, row))).map(level => [level, pair(`${percent(missShare(row, level, row))} of the accesses miss`, percent(missShare(row, level, row.elsewhere))),
         row.reuse_factor[level] === 0 ? '; no line is used again before it is gone' : `; a line is used ${isNumber(row.reuse_factor[level]) ? `${row.reuse_factor[level].toFixed(1)} times` : 'by all accesses'} before it is gone`]),
       ['Conflicts', `${percent(row.conflicts)} missed L1 though fewer lines than it holds lay between`],
+      row.core_conflicts && row.core_conflicts.count > 0 && ['Conflicts between cores', `${count(row.core_conflicts.count)} stores (${percent(row.core_conflicts.share)} of the accesses) take a line that another core stores to at the same time; ${count(row.core_conflicts.range[0])} to ${count(row.core_conflicts.range[1])}, by the order in which threads run`],
       ['Taken by others', `${percent(row.restarted)} found a line that another core had, or wrote to, since`],
       ['Own NUMA node', isNumber(row.numa_hit_ratio) ? percent(row.numa_hit_ratio) : unknown('one node, or unknown')],
     ], 'dl.list')),

@@ -3,6 +3,8 @@
 
 #include "analysis/advice/locality/locality.h"
 
+#include <math.h>
+
 enum { ROWS_LISTED = 200 };
 
 static const double row_listed = 0.001; /* of all accesses' cycles */
@@ -38,6 +40,15 @@ static json_t *json_found(const struct lwp_locality_found *found, const struct l
                         json_real(accesses ? (double)found->cycles / (double)accesses : 0), NULL);
 }
 
+/* MACPO 5.4. */
+static json_t *json_core_conflicts(const struct lwp_locality_count *count)
+{
+    const double one = LWP_LOCALITY_TAKEN;
+    return lwp_json_new("count", json_real(round((double)count->taken / one)), "range",
+                        lwp_json_range(round((double)count->taken_least / one), round((double)count->taken_most / one)), "share",
+                        lwp_json_share((double)count->taken / one / (double)count->accesses), NULL);
+}
+
 static json_t *json_row(struct lwp_json_tables *tables, const struct lwp_locality_row *row)
 {
     const struct lwp_profile *profile = tables->profile;
@@ -55,11 +66,12 @@ static json_t *json_row(struct lwp_json_tables *tables, const struct lwp_localit
                                 lwp_json_share(row->share), "accesses", json_integer((json_int_t)count->accesses), "stores",
                                 json_integer((json_int_t)count->stores), "reuse_distance", distance, "stride_lines", stride, NULL);
     json_object_update_new(json, json_found(&count->found, here));
-    json_object_update_new(json, lwp_json_new("streams", json_real_if(row->streams > 0, row->streams), "numa_hit_ratio",
-                                              json_positive(row->numa), "conflicts", lwp_json_share((double)count->conflicts / accesses),
-                                              "restarted", lwp_json_share((double)count->restarted / accesses), "elsewhere",
-                                              elsewhere->caches.levels ? json_found(&count->elsewhere, elsewhere) : json_null(), "seen",
-                                              json_null(), "pages", json_null(), NULL));
+    json_object_update_new(json,
+                           lwp_json_new("streams", json_real_if(row->streams > 0, row->streams), "numa_hit_ratio", json_positive(row->numa),
+                                        "conflicts", lwp_json_share((double)count->conflicts / accesses), "restarted",
+                                        lwp_json_share((double)count->restarted / accesses), "core_conflicts", json_core_conflicts(count),
+                                        "elsewhere", elsewhere->caches.levels ? json_found(&count->elsewhere, elsewhere) : json_null(),
+                                        "seen", json_null(), "pages", json_null(), NULL));
     return json;
 }
 
@@ -68,7 +80,8 @@ static json_t *json_row(struct lwp_json_tables *tables, const struct lwp_localit
 static json_t *json_sampled_row(struct lwp_json_tables *tables, const struct lwp_sampled_row *row)
 {
     static const char *const unknown[] = {"accesses",          "stores",         "reuse_distance", "misses",    "reuse_factor",
-                                          "cycles_per_access", "numa_hit_ratio", "conflicts",      "restarted", "elsewhere"};
+                                          "cycles_per_access", "numa_hit_ratio", "conflicts",      "restarted", "elsewhere",
+                                          "core_conflicts"};
     double line = (double)tables->profile->machine.line_bytes;
     bool known = row->stride_share > 0 && line > 0;
     json_t *stride = lwp_json_new("dominant", json_real_if(known, (double)row->stride / line), "share",

@@ -176,7 +176,7 @@ static json_t *json_line(struct lwp_json_tables *tables, const struct lwp_sharin
 json_t *lwp_json_sharing(struct lwp_json_tables *tables)
 {
     const struct lwp_thread_findings *found = &tables->answers->threads;
-    if (!found->sampled.measured)
+    if (!found->sampled.measured && !tables->profile->locality.several)
         return json_null();
     return LWP_JSON_LIST(i, found->sharings.count, json_line(tables, &found->sharings.items[i]));
 }

@@ -270,7 +270,8 @@ static int reader_trace(void *to, const struct lwps_trace *record)
 {
     struct lwp_thread_reader *reader = to;
     if (!reader->trace)
-        reader->trace = lwp_trace_new(reader->machines, reader->resolver, &reader->attribution, &reader->shard->locality);
+        reader->trace =
+            lwp_trace_new(reader->machines, reader->resolver, &reader->attribution, &reader->shard->locality, &reader->shard->interaction);
     if (!reader->tracing)
         lwp_trace_begin(reader->trace, reader->number, reader_bytes(reader->path));
     reader->tracing = true;

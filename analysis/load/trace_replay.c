@@ -7,12 +7,14 @@
 #include "base/order.h"
 
 #include "analysis/caches/distance_counts.h"
+#include "analysis/caches/line_rounds.h"
 #include "analysis/caches/reuse_distance.h"
 #include "analysis/caches/tlb.h"
 #include "analysis/statistics/heavy_hitters.h"
 #include "base/pages.h"
 #include "format/trace_decode.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +59,7 @@ struct lwp_trace {
     struct lwp_resolver *resolver;
     struct lwp_data_attribution *attribution;
     struct lwp_locality_counts *counts;
+    struct lwp_thread_interaction *interaction;
     struct lwps_trace_decoder *decoder;
     struct lwps_traced_all *all;
     struct trace_site *sites; /* one per instruction, which may be in several superblocks, and several times in an unrolled one */
@@ -71,6 +74,9 @@ struct lwp_trace {
     uint64_t time;
     size_t of_count, of_room;
     struct lwp_reuse_cores cores;
+    struct lwp_rounds rounds;
+    uint64_t record_time; /* of the turn that runs */
+    uint32_t process;
     struct lwp_hierarchy here, elsewhere;
     struct lwp_first_touch touch;
     uint32_t *tids; /* of threads, in the order they were met */
@@ -84,7 +90,8 @@ struct lwp_trace {
 };
 
 struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver,
-                                struct lwp_data_attribution *attribution, struct lwp_locality_counts *counts)
+                                struct lwp_data_attribution *attribution, struct lwp_locality_counts *counts,
+                                struct lwp_thread_interaction *interaction)
 {
     struct lwp_trace *trace = lwp_zeroed(sizeof *trace, 1);
     trace->all = lwp_zeroed(sizeof *trace->all, 1);
@@ -93,6 +100,7 @@ struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struc
     trace->resolver = resolver;
     trace->attribution = attribution;
     trace->counts = counts;
+    trace->interaction = interaction;
     trace->decoder = lwps_trace_decoder_new();
     return trace;
 }
@@ -102,6 +110,35 @@ static void trace_touched(struct lwp_trace *trace)
     struct lwp_locality_counts *counts = trace->counts;
     for (size_t i = 0; i < trace->touch.count; i++)
         LWP_APPEND(&counts->touched, &counts->touched_count, &counts->touched_room, lwp_first_touch_page(&trace->touch, i));
+}
+
+/* A line that threads use side by side: conflicts of their stores (MACPO 5.4) for the loops, and false sharing. */
+static void trace_shared_line(void *to, const struct lwp_round_line *line)
+{
+    struct lwp_trace *trace = to;
+    for (uint32_t i = 0; i < line->count; i++) {
+        const struct lwp_round_part *part = &line->part[i];
+        struct lwp_round_conflicts conflicts = lwp_round_conflicts(line, part);
+        struct lwp_locality_count *count = &trace->counts->items[part->what];
+        uint64_t hits = (uint64_t)llround(lwp_round_false(line, part)), bytes = part->loaded | part->stored, offset;
+        count->taken += (uint64_t)llround(conflicts.mean * LWP_LOCALITY_TAKEN);
+        count->taken_least += (uint64_t)llround(conflicts.least * LWP_LOCALITY_TAKEN);
+        count->taken_most += (uint64_t)llround(conflicts.most * LWP_LOCALITY_TAKEN);
+        if (!hits)
+            continue;
+        uint64_t address = line->line * LWP_INTERACTION_LINE + (unsigned)__builtin_ctzll(bytes);
+        const struct lwps_access access = {.address = address, .flags = LWPS_ACCESS_KNOWN, .home = LWPS_HOME_ADDRESS};
+        uint32_t object = lwp_data_attribution_find(trace->attribution, &access, trace->record_time, &offset);
+        lwp_interaction_counted(trace->interaction,
+                                &(struct lwp_interaction_use){.process = trace->process,
+                                                              .tid = trace->tids[part->thread],
+                                                              .line = line->line,
+                                                              .object = object,
+                                                              .offset = (int64_t)offset - (int64_t)(address % LWP_INTERACTION_LINE),
+                                                              .loaded = part->loaded,
+                                                              .stored = part->stored},
+                                hits, hits * LWP_CACHE_L3_CYCLES);
+    }
 }
 
 static uint32_t trace_hitters_at(struct lwp_trace *trace, uint32_t counts)
@@ -124,6 +161,12 @@ static void trace_distances_flush(struct lwp_trace *trace, struct trace_hitters 
                                                                                              LWP_LOCALITY_DISTANCE, of->most, of->count});
         }
     lwp_distance_counts_free(&hitters->distances);
+}
+
+static void trace_rounds_end(struct lwp_trace *trace)
+{
+    lwp_rounds_end(&trace->rounds, trace_shared_line, trace);
+    lwp_rounds_free(&trace->rounds);
 }
 
 /* At the end of a file. */
@@ -156,6 +199,7 @@ void lwp_trace_free(struct lwp_trace *trace)
     trace_touched(trace);
     lwp_first_touch_free(&trace->touch);
     lwp_reuse_cores_free(&trace->cores);
+    trace_rounds_end(trace);
     lwp_hierarchy_free(&trace->here);
     lwp_hierarchy_free(&trace->elsewhere);
     lwp_map_fini(&trace->site_index);
@@ -173,6 +217,7 @@ void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes)
 {
     lwps_trace_decoder_begin(trace->decoder);
     lwp_reuse_cores_free(&trace->cores);
+    trace_rounds_end(trace);
     lwp_hierarchy_free(&trace->here);
     lwp_hierarchy_free(&trace->elsewhere);
     trace->here = (struct lwp_hierarchy){.plan = trace->machines[LWP_MACHINE_HERE]};
@@ -188,6 +233,7 @@ void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes)
     trace->part_count = 0;
     trace->time = 0;
     trace->window = WINDOW_NONE;
+    trace->process = lwp_address_map_number(trace->attribution->map);
     lwp_trace_sample_begin(&trace->counts->kept, file, bytes);
     trace_hitters_flush(trace);
     trace_touched(trace);
@@ -384,6 +430,7 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
         lwp_distance_counts_add(&trace->hitters[site->hitters].distances, distance);
     count->restarted += restarted;
     count->walks += lwp_tlb_access(&trace->translation, thread, address);
+    lwp_rounds_access(&trace->rounds, address / LWP_INTERACTION_LINE, address % LWP_INTERACTION_LINE, bytes, store, site->counts);
     uint8_t where;
     trace_found(&trace->here, thread, address, bytes, &count->found, &where);
     count->conflicts += where != LWP_CACHE_L1 && !restarted && distance < trace->l1_lines;
@@ -448,6 +495,9 @@ void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record)
     trace->counts->accesses += trace->all->count;
     trace->chunk++;
     trace_sites(trace);
+    lwp_rounds_turn(&trace->rounds, thread, trace->all->count, trace_shared_line, trace);
+    trace->record_time = record->time;
+    trace->counts->several |= trace->rounds.several;
     const struct lwps_traced *accesses = trace->all->accesses;
     for (uint32_t i = 0; i < trace->all->count; i++) {
         if (i + LWP_REUSE_AHEAD < trace->all->count)

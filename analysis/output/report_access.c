@@ -280,18 +280,26 @@ static void locality_number(const json_t *value, const char *otherwise, char *te
         snprintf(text, size, "%s", otherwise);
 }
 
+/* How much they hang on the order in which threads run. */
+static void report_core_conflicts(const struct lwp_report *report, const json_t *conflicts)
+{
+    if (lwp_json_amount(conflicts, "count") >= 1)
+        fprintf(report->out, "  %7s %.0f stores take a line from another core (%.0f to %.0f, by the order of threads)\n", "",
+                lwp_json_amount(conflicts, "count"), lwp_json_end(conflicts, "range", 0), lwp_json_end(conflicts, "range", 1));
+}
+
 static void locality_row(const struct lwp_report *report, const json_t *row)
 {
     const json_t *object = lwp_json_entry(report->root, "objects", row, "object");
     const json_t *loop = lwp_json_entry(report->root, "loops", row, "loop");
     double accesses = lwp_json_amount(row, "accesses");
-    char median[32], stride[32], streams[32], numa[32];
+    char median[32], stride[32], streams[32], numa[32], reuse[32];
     locality_number(json_object_get(json_object_get(row, "reuse_distance"), "median"), "beyond", median, sizeof median);
     locality_number(json_object_get(json_object_get(row, "stride_lines"), "dominant"), "-", stride, sizeof stride);
     locality_number(json_object_get(row, "streams"), "-", streams, sizeof streams);
     locality_number(json_object_get(row, "numa_hit_ratio"), "-", numa, sizeof numa);
     fprintf(report->out, "  %s in %s\n", lwp_json_string_or(object, "name", "other data"), lwp_review_loop_text(report->review, loop));
-    fprintf(report->out, "  %7.1f %9s %7s %7s %5s", lwp_json_amount(row, "cycles_per_access"), median, stride, streams, numa);
+    fprintf(report->out, "  %7.1f %8s %6s %7s %4s", lwp_json_amount(row, "cycles_per_access"), median, stride, streams, numa);
     for (unsigned i = 0; i < LEVELS; i++) {
         const json_t *missed = json_object_get(json_object_get(row, "misses"), levels[i]);
         if (json_is_number(missed) && accesses > 0)
@@ -299,7 +307,9 @@ static void locality_row(const struct lwp_report *report, const json_t *row)
         else
             fprintf(report->out, " %6s", "-");
     }
-    fprintf(report->out, "\n");
+    locality_number(json_object_get(json_object_get(row, "reuse_factor"), levels[0]), "all", reuse, sizeof reuse);
+    fprintf(report->out, " %6s %4.0f %%\n", reuse, lwp_json_percent(json_object_get(row, "core_conflicts"), "share"));
+    report_core_conflicts(report, json_object_get(row, "core_conflicts"));
 }
 
 void lwp_report_locality(const struct lwp_report *report)
@@ -312,8 +322,10 @@ void lwp_report_locality(const struct lwp_report *report)
     lwp_terminal_wrap(
         &report->to, 0,
         "From a trace: cycles an access by the model of the caches; other lines between two uses of one (median); stride in lines; "
-        "streams of the loop; accesses to memory of the own NUMA node; misses.");
-    fprintf(report->out, "  %7s %9s %7s %7s %5s %6s %6s %6s\n", "cycles", "distance", "stride", "streams", "node", "L1", "L2", "L3");
+        "streams of the loop; accesses to memory of the own NUMA node; misses; how often a line is used before the first level loses it; "
+        "stores that take a line from another core.");
+    fprintf(report->out, "  %7s %8s %6s %7s %4s %6s %6s %6s %6s %6s\n", "cycles", "distance", "stride", "streams", "node", "L1", "L2", "L3",
+            "reuse", "taken");
     json_array_foreach(locality, i, row) {
         if (i == ROWS_SHOWN) {
             fprintf(report->out, "  ... and %zu more\n", json_array_size(locality) - i);

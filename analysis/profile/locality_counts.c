@@ -110,6 +110,7 @@ void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_loca
     LWP_APPEND_ALL(&into->touched, &into->touched_count, &into->touched_room, from->touched, from->touched_count);
     into->gaps |= from->gaps;
     into->traced |= from->traced;
+    into->several |= from->several;
     into->accesses += from->accesses;
     into->windows += from->windows;
     into->lost += from->lost;

@@ -14,6 +14,7 @@ enum {
     LWP_LOCALITY_BEYOND = LWP_LOCALITY_DISTANCES - 1,
     LWP_LOCALITY_STRIDES = 34,                  /* as many lines on, or back */
     LWP_LOCALITY_PLACES = LWP_CACHE_LEVELS + 1, /* enum lwp_cache_where */
+    LWP_LOCALITY_TAKEN = 256,                   /* parts of one */
 };
 
 /* What values are frequent of an object in a part of the code, over all files: distances between accesses, what used lines before,
@@ -112,6 +113,8 @@ struct lwp_locality_count {
     struct lwp_locality_found found, elsewhere; /* elsewhere: on the machine of --machine */
     uint64_t distances[LWP_LOCALITY_DISTANCES];
     uint64_t local;                  /* accesses to memory of the thread's own node */
+    uint64_t taken, taken_least,
+        taken_most;                  /* stores that take a line from a core that stores to it, too (line_rounds.h), in LWP_LOCALITY_TAKEN */
     uint64_t restarted;              /* accesses to a line that another core had, or wrote to since */
     uint64_t streams, streams_times; /* concurrent streams of the loop, over any object: their sum, and the number of looks */
     uint64_t conflicts;              /* missed the first level though fewer lines than it holds lay between */
@@ -127,6 +130,7 @@ struct lwp_locality_counts {
     struct lwp_map index;            /* by object and part */
     struct lwp_locality_values values; /* the frequent ones */
     bool traced;                       /* there was a trace */
+    bool several;                      /* ... of several threads */
     uint64_t accesses;                 /* all of it */
     uint64_t windows, lost;            /* windows begun; those that are damaged in part */
     struct lwp_trace_sample kept;      /* of one file */

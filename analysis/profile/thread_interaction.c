@@ -131,6 +131,20 @@ void lwp_interaction_use(struct lwp_thread_interaction *interaction, const struc
     }
 }
 
+void lwp_interaction_counted(struct lwp_thread_interaction *interaction, const struct lwp_interaction_use *more, uint64_t hits,
+                             uint64_t cycles)
+{
+    struct lwp_interaction_use *use = interaction_use(interaction, more->process, more->tid, more->line);
+    if (!use)
+        return;
+    use->object = more->object;
+    use->offset = more->offset;
+    use->loaded |= more->loaded;
+    use->stored |= more->stored;
+    use->spells += hits; /* each is a time of its own: of each round an even mix is assumed */
+    lwp_sum_add_many(&use->hits, cycles, hits);
+}
+
 void lwp_interaction_merge(struct lwp_thread_interaction *into, struct lwp_thread_interaction *from)
 {
     LWP_APPEND_ALL(&into->threads, &into->thread_count, &into->thread_room, from->threads, from->thread_count);

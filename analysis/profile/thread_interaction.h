@@ -86,6 +86,10 @@ void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const str
 void lwp_interaction_use(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t object, uint64_t offset,
                          uint32_t context);
 
+/* Counted in a trace: `hits` more of the thread on a line, of which others use other bytes at the same time. */
+void lwp_interaction_counted(struct lwp_thread_interaction *interaction, const struct lwp_interaction_use *more, uint64_t hits,
+                             uint64_t cycles);
+
 /* Adds `from` to `into` and frees it. */
 void lwp_interaction_merge(struct lwp_thread_interaction *into, struct lwp_thread_interaction *from);
 

@@ -242,7 +242,10 @@ void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
     found->items = lwp_arena_alloc(profile->arena, count + 1, sizeof *found->items);
     for (size_t i = 0; i < count; i++) {
         struct lwp_sharing *item = &items[i];
-        item->share = lwp_share_of(&item->hits, &profile->total);
+        struct lwp_tally whole = profile->total;
+        if (profile->locality.several) /* counted: the model's cycles do not have them */
+            lwp_tally_merge(&whole, &item->hits);
+        item->share = lwp_share_of(&item->hits, &whole);
         if (item->share.value < share_listed || (item->is_false && sharing_mostly_true(profile, item->object, item->lines)))
             continue;
         for (size_t k = 0; k < item->use_count; k++)
