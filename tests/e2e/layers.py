@@ -34,6 +34,7 @@ analysis/json
 analysis/review
 analysis/output
 analysis/check analysis/diff
+patch
 web
 collector/perf
 collector/code
@@ -56,7 +57,7 @@ collector/launch
 collector/import
 """.splitlines() if line]
 HEIGHT = {folder: height for height, folders in enumerate(HOUSE) for folder in folders}
-WORLDS = ["analysis", "web", "collector/light", "collector/exact"]
+WORLDS = ["analysis", "patch", "web", "collector/light", "collector/exact"]
 PROGRAMS = {"lwp": "obj", "the preload library": "obj/light", "the exact engine": "obj/exact"}
 C_LIBRARY = {"lwp": "", "the preload library": "liblwp-light.so", "the exact engine": "obj/exact/collector/exact/valgrind/port.o"}
 FILES_MOST = 35
@@ -77,6 +78,8 @@ def world(folder):
 def may_need(folder, other):
     if folder == other:
         return True
+    if "patch" in (world(folder), world(other)):
+        return world(folder) == "patch" and other in ("base", "analysis/review")
     if "web" in (world(folder), world(other)):
         return world(folder) == "web" and (other == "base" or world(other) == "analysis")
     if world(other) and world(folder) != world(other):
@@ -86,7 +89,7 @@ def may_need(folder, other):
 
 def includes(source):
     """(file, the file it includes) of the whole product."""
-    for top in ("base", "format", "collector", "analysis", "web"):
+    for top in ("base", "format", "collector", "analysis", "patch", "web"):
         for path in glob.glob("%s/%s/**/*.[ch]" % (source, top), recursive=True):
             with open(path, encoding="utf-8") as lines:
                 for line in lines:
@@ -149,7 +152,7 @@ def look_at(program, needs):
 
 
 source = os.environ["SRC"]
-for top in ("base", "format", "collector", "analysis", "web"):
+for top in ("base", "format", "collector", "analysis", "patch", "web"):
     for folder, _, names in os.walk(os.path.join(source, top)):
         count = len([name for name in names if name.endswith((".c", ".h"))])
         name = os.path.relpath(folder, source)

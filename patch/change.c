@@ -1,0 +1,82 @@
+#include "patch/change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The finding that the report gives this number, or that has it as id; reports keep the order of the analysis. */
+static const json_t *find_finding(const json_t *root, const char *finding)
+{
+    const json_t *findings = json_object_get(root, "findings");
+    char *end;
+    unsigned long number = strtoul(finding, &end, 10);
+    if (*finding && !*end)
+        return number ? json_array_get(findings, number - 1) : NULL;
+    size_t i;
+    json_t *entry;
+    json_array_foreach(findings, i, entry) {
+        const char *id = json_string_value(json_object_get(entry, "id"));
+        if (id && strcmp(id, finding) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+static void read_group(struct lwp_change *change, struct lwp_arena *arena, const json_t *group, struct lwp_change_group *to)
+{
+    const json_t *fields = json_object_get(group, "fields"), *offsets = json_object_get(group, "offsets");
+    size_t count = json_array_size(offsets);
+    long long *places = lwp_arena_alloc(arena, count, sizeof *places);
+    to->fields = lwp_arena_alloc(arena, count, sizeof *to->fields);
+    to->offsets = places;
+    to->count = count;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(fields, i));
+        to->fields[i] = name ? name : "";
+        places[i] = json_integer_value(json_array_get(offsets, i));
+    }
+    change->group_count++;
+}
+
+static int read_split(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const json_t *split, struct lwp_error *err)
+{
+    const char *kind = json_string_value(json_object_get(split, "kind"));
+    const char *type = json_string_value(json_object_get(split, "type"));
+    const json_t *object = json_array_get(json_object_get(root, "objects"), (size_t)json_integer_value(json_object_get(split, "object")));
+    const json_t *interval = json_object_get(split, "expected_speedup"), *groups = json_object_get(split, "groups"), *group;
+    if (!type)
+        return lwp_error_set(err, LWP_ERR_MISSING, "the finding names no type: compile the program with -g, collect again");
+    if (kind && strcmp(kind, "reorder") == 0)
+        change->kind = LWP_CHANGE_REORDER;
+    else if (kind && strcmp(kind, "split") == 0)
+        change->kind = LWP_CHANGE_SPLIT;
+    else
+        return lwp_error_set(err, LWP_ERR_MISSING, "lwp patch cannot make a change of the kind '%s' yet", kind ? kind : "?");
+    change->type = strncmp(type, "struct ", 7) == 0 ? type + 7 : type;
+    change->bytes = json_integer_value(json_object_get(split, "element_bytes"));
+    change->object = json_string_value(json_object_get(object, "name"));
+    change->file = json_string_value(json_object_get(json_object_get(object, "declared"), "file"));
+    change->speedup = json_number_value(json_object_get(split, "speedup"));
+    change->low = json_number_value(json_array_get(interval, 0));
+    change->high = json_number_value(json_array_get(interval, 1));
+    change->groups = lwp_arena_alloc(arena, json_array_size(groups), sizeof *change->groups);
+    size_t i;
+    json_array_foreach(groups, i, group)
+        read_group(change, arena, group, &change->groups[i]);
+    return LWP_OK;
+}
+
+int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const char *finding, struct lwp_error *err)
+{
+    const json_t *entry = find_finding(root, finding);
+    if (!entry)
+        return lwp_error_set(err, LWP_ERR_MISSING, "there is no finding '%s'; 'lwp report' lists the %zu there are", finding,
+                             json_array_size(json_object_get(root, "findings")));
+    const json_t *split = json_object_get(json_object_get(entry, "refs"), "split");
+    change->finding = json_string_value(json_object_get(entry, "id"));
+    change->title = json_string_value(json_object_get(entry, "title"));
+    if (json_is_integer(split))
+        return read_split(change, arena, root, json_array_get(json_object_get(root, "splits"), (size_t)json_integer_value(split)), err);
+    return lwp_error_set(err, LWP_ERR_MISSING,
+                         "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields and splits structures", finding,
+                         change->finding);
+}

@@ -1,0 +1,35 @@
+/* What does a finding ask for? Read from analysis.json. */
+#ifndef LWP_PATCH_CHANGE_H
+#define LWP_PATCH_CHANGE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT };
+
+struct lwp_change_group {
+    const char **fields;
+    const long long *offsets; /* in the structure as it is; a field's place */
+    size_t count;
+};
+
+struct lwp_change {
+    enum lwp_change_kind kind;
+    const char *finding;            /* its id */
+    const char *title;
+    const char *type;               /* without "struct": the tag or the typedef's name */
+    const char *object;             /* the variable or what holds the block; or NULL */
+    const char *file;               /* where the object is declared, as recorded; or NULL */
+    long long bytes;                /* of an element */
+    double speedup, low, high;      /* predicted; low 0: not */
+    struct lwp_change_group *groups; /* the hot ones, as advised; the rest is cold */
+    size_t group_count;
+};
+
+/* `finding` is its number in the report, from 1, or its id. `root` and `arena` must outlive the answer. */
+int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const char *finding, struct lwp_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+#include "patch/patch.h"
+
+#include "analysis/review/review.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/result_operand.h"
+#include "patch/rewrite.h"
+#include "patch/unified_diff.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int read_units(struct lwp_units *units, const struct lwp_patch_request *request, struct lwp_error *err)
+{
+    if (request->database && request->command)
+        return lwp_error_set(err, LWP_ERR_USAGE, "give either -p or --cc");
+    if (request->command)
+        return lwp_units_parse(units, request->command, err);
+    if (!request->database && access("compile_commands.json", R_OK) != 0)
+        return lwp_error_set(err, LWP_ERR_USAGE, "which sources? -p FILE names a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, "
+                             "meson, or 'bear -- make' write one), or --cc 'gcc -O2 a.c b.c' says how they are compiled");
+    return lwp_units_read(units, request->database ? request->database : "compile_commands.json", err);
+}
+
+static void drop_edits(struct lwp_sources *sources)
+{
+    for (size_t i = 0; i < sources->source_count; i++)
+        sources->sources[i]->edit_count = 0;
+}
+
+/* Makes the edits of the way that is allowed, or of that with fewest refusals. Which one. */
+static enum lwp_way rewrite(struct lwp_uses *uses)
+{
+    if (uses->change->kind == LWP_CHANGE_REORDER) {
+        if (uses->type.source)
+            lwp_rewrite_reorder(uses);
+        return LWP_WAY_LAYOUT;
+    }
+    if (!uses->type.source)
+        return LWP_WAY_POOL;
+    size_t refused = uses->refusals[LWP_WAY_ARRAYS].refused_count;
+    if (refused == 0) {
+        lwp_rewrite_arrays(uses);
+        if (uses->refusals[LWP_WAY_ARRAYS].refused_count == 0)
+            return LWP_WAY_ARRAYS;
+        drop_edits(uses->sources);
+    }
+    lwp_rewrite_pool(uses);
+    if (uses->refusals[LWP_WAY_POOL].refused_count <= uses->refusals[LWP_WAY_ARRAYS].refused_count)
+        return LWP_WAY_POOL;
+    drop_edits(uses->sources);
+    lwp_rewrite_arrays(uses);
+    return LWP_WAY_ARRAYS;
+}
+
+/* Files that are edited must be the project's. */
+static void check_places(struct lwp_uses *uses, enum lwp_way way)
+{
+    for (size_t i = 0; i < uses->sources->source_count; i++) {
+        const struct lwp_source *source = uses->sources->sources[i];
+        if (source->edit_count && !lwp_path_is_below(source->path, uses->units->root))
+            lwp_uses_refuse(uses, 1u << way, LWP_REFUSAL_SYSTEM, source, source->edits[0].begin);
+    }
+}
+
+static int print(struct lwp_uses *uses, enum lwp_way way, bool partial, struct lwp_error *err)
+{
+    const struct lwp_refusals *refusals = &uses->refusals[way];
+    if (refusals->refused_count) {
+        lwp_refusals_print(stderr, refusals, uses->units->root);
+        lwp_log(LWP_LOG_ERROR, "patch: %zu use%s of %s forbid%s this change%s", refusals->refused_count, refusals->refused_count == 1 ? "" : "s",
+                uses->change->type, refusals->refused_count == 1 ? "s" : "", partial ? ", see above; the rest of it follows" : "");
+        if (!partial)
+            return 1;
+    }
+    if (lwp_sources_settle(uses->sources, err))
+        return 1;
+    lwp_unified_diff(stdout, uses->sources, uses->units->root);
+    char here[4096];
+    if (getcwd(here, sizeof here) && strcmp(here, uses->units->root) != 0)
+        lwp_log(LWP_LOG_NOTE, "patch: paths are relative to %s: patch -p1 -d %s", uses->units->root, uses->units->root);
+    return refusals->refused_count ? 1 : 0;
+}
+
+int lwp_patch(const struct lwp_patch_request *request, int operand_count, char **operands)
+{
+    struct lwp_error err = {0};
+    const char *directory = lwp_result_operand("patch", operand_count, operands);
+    if (!directory)
+        return 2;
+    struct lwp_arena *arena = lwp_arena_new();
+    struct lwp_units units = {.arena = arena};
+    struct lwp_change change = {0};
+    struct lwp_sources sources = {.arena = arena};
+    struct lwp_uses uses = {.arena = arena, .sources = &sources, .change = &change, .units = &units};
+    int status = 1;
+    json_t *root = lwp_analysis_load(directory, &err);
+    if (root && !lwp_change_read(&change, arena, root, request->finding, &err) && !read_units(&units, request, &err) &&
+        !lwp_uses_find(&uses, &err)) {
+        enum lwp_way way = rewrite(&uses);
+        check_places(&uses, way);
+        status = print(&uses, way, request->partial, &err);
+    }
+    if (err.status)
+        lwp_log(LWP_LOG_ERROR, "patch: %s", err.text);
+    if (err.status == LWP_ERR_USAGE)
+        status = 2;
+    json_decref(root);
+    lwp_uses_free(&uses);
+    lwp_sources_free(&sources);
+    lwp_units_free(&units);
+    lwp_arena_free(arena);
+    return status;
+}

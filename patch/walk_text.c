@@ -1,0 +1,94 @@
+#include "patch/walk.h"
+
+#include <ctype.h>
+#include <string.h>
+
+char *walk_string(struct walk *walk, CXString string)
+{
+    const char *text = clang.getCString(string);
+    char *copy = lwp_arena_strdup(walk->uses->arena, text ? text : "");
+    clang.disposeString(string);
+    return copy;
+}
+
+bool walk_place(struct walk *walk, CXSourceLocation location, struct lwp_source **source, size_t *offset)
+{
+    CXFile file;
+    unsigned at;
+    clang.getFileLocation(location, &file, NULL, NULL, &at);
+    if (!file)
+        return false;
+    if (file != walk->file) {
+        char *path = walk_string(walk, clang.File_tryGetRealPathName(file));
+        if (*path != '/')
+            path = walk_string(walk, clang.getFileName(file));
+        walk->file = file;
+        walk->source = *path == '/' ? lwp_source_open(walk->uses->sources, path) : NULL;
+    }
+    *source = walk->source;
+    *offset = at;
+    return *source && at <= (*source)->length;
+}
+
+struct span walk_span(struct walk *walk, CXCursor cursor)
+{
+    struct span span = {0};
+    struct lwp_source *other;
+    CXSourceRange range = clang.getCursorExtent(cursor);
+    CXSourceLocation begin = clang.getRangeStart(range);
+    unsigned at, expanded;
+    CXFile file;
+    if (!walk_place(walk, begin, &span.source, &span.begin) || !walk_place(walk, clang.getRangeEnd(range), &other, &span.end) ||
+        other != span.source || span.end < span.begin)
+        return (struct span){0};
+    clang.getFileLocation(begin, &file, NULL, NULL, &at);
+    clang.getExpansionLocation(begin, &file, NULL, NULL, &expanded);
+    span.argument = at != expanded;
+    return span;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+bool walk_is_text(const struct lwp_source *source, size_t at, const char *text)
+{
+    size_t length = strlen(text);
+    return at + length <= source->length && memcmp(source->text + at, text, length) == 0 && !is_word(source->text[at + length]) &&
+           (at == 0 || !is_word(source->text[at - 1]));
+}
+
+size_t walk_skip_space(const struct lwp_source *source, size_t at)
+{
+    for (;;) {
+        const char *text = source->text + at;
+        at += strspn(text, " \t\n\r\f\v");
+        text = source->text + at;
+        if (text[0] == '/' && text[1] == '/') {
+            at += strcspn(text, "\n");
+        } else if (text[0] == '/' && text[1] == '*') {
+            const char *end = strstr(text + 2, "*/");
+            at = end ? (size_t)(end + 2 - source->text) : source->length;
+        } else {
+            return at;
+        }
+    }
+}
+
+bool walk_has_word(const char *text, size_t length, const char *word)
+{
+    size_t size = strlen(word);
+    for (size_t i = 0; size && i + size <= length; i++)
+        if (memcmp(text + i, word, size) == 0 && (i == 0 || !is_word(text[i - 1])) && (i + size == length || !is_word(text[i + size])))
+            return true;
+    return false;
+}
+
+void walk_refuse(struct walk *walk, unsigned ways, enum lwp_refusal reason, CXCursor at)
+{
+    struct lwp_source *source = NULL;
+    size_t offset = 0;
+    walk_place(walk, clang.getRangeStart(clang.getCursorExtent(at)), &source, &offset);
+    lwp_uses_refuse(walk->uses, ways, reason, source, offset);
+}

@@ -1,0 +1,237 @@
+#!/usr/bin/python3
+"""lwp patch: the patched program does what the original does, and each use that cannot be rewritten is refused by its name."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+LWP, CC, TMP = os.environ["LWP"], os.environ["CC"].split(), os.environ["TMP"]
+os.chdir(TMP)
+
+TYPE = "struct item { int key; double x; char tag; double y; long count; };"
+OFFSETS = {"key": 0, "x": 8, "tag": 16, "y": 24, "count": 32}
+HEAD = "#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <pthread.h>\n"
+USE = """
+static struct item *items;
+int main(void)
+{
+    items = malloc(100 * sizeof *items);
+    for (int i = 0; i < 100; i++) {
+        items[i].key = i; items[i].x = i * 2; items[i].tag = 'a' + i % 26; items[i].y = i; items[i].count = 7;
+    }
+    double sum = 0;
+    for (int i = 0; i < 100; i++)
+        sum += items[i].x + items[i].key * items[i].y + items[i].tag + items[i].count;
+    printf("%.0f\\n", sum);
+    free(items);
+    return 0;
+}
+"""
+# A list, whose nodes come and go one by one.
+NODES = """
+static struct item *make(int i)
+{
+    struct item *p = %s;
+    if (!p)
+        exit(1);
+    p->key = i; p->x = i * 2; p->tag = 'a' + i %% 26; p->y = i; p->count = 7;
+    return p;
+}
+int main(void)
+{
+    struct item *all[64];
+    double sum = 0;
+    for (int i = 0; i < 64; i++)
+        all[i] = make(i);
+    for (int i = 0; i < 64; i += 3) {
+        %s(all[i]);
+        all[i] = make(i * 5);
+        (*all[i]).tag = 'z';
+        (&all[i][0])->count += all[i]->tag ? all[i]->key : all[i]->count;
+    }
+    for (int i = 0; i < 64; i++)
+        sum += all[i]->x + all[i]->key * all[i]->y + all[i]->tag + all[i]->count;
+    printf("%%.0f\\n", sum);
+    for (int i = 0; i < 64; i++)
+        %s(all[i]);
+    return 0;
+}
+"""
+if "without libclang" in subprocess.run([LWP, "patch", "."], capture_output=True, text=True, check=False).stderr:
+    print("lwp was built without libclang (apt install libclang-dev)")
+    sys.exit(77)
+bad = 0
+
+
+def wrong(name, text):
+    global bad
+    bad += 1
+    print("%s: %s" % (name, text))
+
+
+def analysis(kind, groups, size=40):
+    return {"schema": "lwp-analysis", "version": "1.0", "findings": [{"id": "f-1", "title": "t", "refs": {"split": 0}}],
+            "objects": [{"name": "items"}],
+            "splits": [{"kind": kind, "type": "struct item", "object": 0, "element_bytes": size, "speedup": 2,
+                        "groups": [{"fields": group, "offsets": [OFFSETS[name] for name in group]} for group in groups]}]}
+
+
+def patch(name, kind, groups, files, partial=False):
+    os.makedirs(name, exist_ok=True)
+    for file, text in files.items():
+        with open(name + "/" + file, "w") as to:
+            to.write(text)
+    with open(name + "/analysis.json", "w") as to:
+        json.dump(analysis(kind, groups), to)
+    sources = " ".join(sorted(file for file in files if not file.endswith(".h")))
+    return subprocess.run([LWP, "patch", "analysis.json", "--finding", "1", "--cc", "cc -O2 " + sources] + ["--partial"] * partial, cwd=name,
+                          capture_output=True, text=True, check=False)
+
+
+def built(folder, sources, name):
+    run = subprocess.run(CC + ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wshadow", "-fsanitize=address,undefined", "-fno-sanitize-recover",
+                               "-pthread", "-o", name] + sources, cwd=folder, capture_output=True, text=True, check=False)
+    if run.returncode:
+        return "does not build", run.stderr
+    out = subprocess.run(["./" + name], cwd=folder, capture_output=True, text=True, check=False,
+                         env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+    return (out.returncode, out.stdout, out.stderr), len(re.findall("warning:", run.stderr))
+
+
+def accepted(name, kind, groups, files, *expected):
+    run = patch(name, kind, groups, files)
+    if run.returncode:
+        wrong(name, "refused: " + run.stderr)
+        return
+    sources = [file for file in files if file.endswith(".c")]
+    before = built(name, sources, "before")
+    applied = subprocess.run(["patch", "-s", "-p1"], input=run.stdout, cwd=name, capture_output=True, text=True, check=False)
+    after = built(name, sources, "after")
+    if applied.returncode or before != after or before[0][0] != 0:
+        wrong(name, "%s\n%s\n%s\n%s" % (applied.stdout, before, after, run.stdout))
+    for text in expected:
+        if text not in run.stdout:
+            wrong(name, "no %r in\n%s" % (text, run.stdout))
+
+
+def refused(name, kind, files, reason):
+    groups = [["x", "y", "count", "key", "tag"]] if kind == "reorder" else [["x", "y"]]
+    run = patch("no-" + name + "-" + kind, kind, groups, files if isinstance(files, dict) else {"a.c": files})
+    names = re.findall(r"^(?:\S+: )?([a-z+-]+): ", run.stderr, re.M)
+    if run.returncode != 1 or reason not in names or run.stdout:
+        wrong(name, "%s expected, status %d, %s" % (reason, run.returncode, run.stderr))
+
+
+def after(text, start):
+    """USE with a statement added at the start of main."""
+    return HEAD + TYPE + text + USE.replace("double sum = 0;", "double sum = 0; %s" % start)
+
+
+WHOLE = [["x", "y", "count", "key", "tag"]]
+HOT = [["x", "y"]]
+COMMENTED = TYPE.replace("{ ", "{\n    /* its number */\n    ").replace("; ", "; /* one\n                     * two */\n    ", 1).replace("char", "// a letter\n    char")
+
+# ---- what is done ----
+accepted("order", "reorder", WHOLE, {"a.c": HEAD + COMMENTED + USE}, "its number", "// a letter")
+accepted("order-shared", "reorder", WHOLE, {"a.c": '#include "t.h"\n' + "struct item first = {1, 2, 'a', 3, 4}; int get(struct item *p) { return p->key; }\n",
+                                           "b.c": HEAD + '#include "t.h"\n' + USE.replace("free(items)", "struct item s = {.key = 1, .y = 2}, z = {0}, c = s; printf(\"%d %d %.0f %d %.0f %ld\\n\", get(&c), z.key, c.y, first.key, first.x, first.count); free(items)"),
+                                           "t.h": "#ifndef T\n#define T\n" + TYPE + "\nextern struct item first; int get(struct item *p);\n#endif\n"}, ".key = 1", ".count = 4")
+accepted("order-group", "reorder", [["y", "x", "count", "key", "tag"]],
+         {"a.c": HEAD + "struct item { int key; double x; char tag; double y; long count; };" + USE.replace("free(items)", "memset(items, 0, 3 * sizeof(struct item)); qsort(items, 100, sizeof *items, by); free(items)")
+          .replace("int main", "static int by(const void *a, const void *b) { const struct item *p = a, *q = b; return p->key - q->key; }\nint main")})
+accepted("arrays", "split", HOT, {"a.c": HEAD + COMMENTED + USE.replace("for (int i", "if (!items || items == NULL) return 1;\n    for (int i", 1)}, "items_cold[i].tag")
+accepted("arrays-static", "split", [["x"], ["y", "key"]], {"a.c": HEAD + TYPE + USE.replace("*items;", "items[100];").replace("items = malloc(100 * sizeof *items);", "").replace("free(items);", "")}, "items_x[100]")
+accepted("arrays-typedef", "split", HOT, {"a.c": HEAD + "typedef " + TYPE.replace("};", "} item;") + USE.replace("static struct item *", "static item *").replace("sizeof *items", "sizeof(item)")})
+accepted("pool", "split", HOT, {"a.c": HEAD + TYPE + NODES % ("malloc(sizeof *p)", "free", "free")}, "item_cold(p)->key")
+accepted("pool-wrapped", "split", [["x"], ["y"]], {"a.c": HEAD + TYPE + """
+void *need(size_t count, size_t size) { void *m = calloc(count, size); if (!m) { fprintf(stderr, "no memory\\n"); exit(1); } return m; }
+void drop(void *m) { if (m) free(m); }
+""" + NODES % ("need(1, sizeof(struct item))", "drop", "drop")}, "item_calloc(1, sizeof(struct item))", "item_free(all[i])")
+accepted("pool-two", "split", HOT, {"a.c": '#include <stdlib.h>\n#include "t.h"\nstruct item *fresh(void) { return calloc(1, sizeof(struct item)); }\nvoid old(struct item *p) { free(p); }\n',
+                                   "b.c": HEAD + '#include "t.h"\n' + NODES % ("fresh()", "old", "old"),
+                                   "t.h": "#pragma once\n" + TYPE + "\nstruct item *fresh(void); void old(struct item *);\n"})
+accepted("pool-resized", "split", HOT, {"a.c": HEAD + TYPE + """
+int main(void)
+{
+    struct item *p = NULL, *q;
+    long sum = 0;
+    for (int n = 1; n < 2000; n = n * 3 / 2 + 1) {
+        p = realloc(p, n * sizeof *p);
+        q = calloc(n, sizeof *q);
+        for (int i = n / 2; i < n; i++) { p[i].key = i; p[i].count = q[i].count + 1; p[i].x = q[i].key; q[i].key = 9; }
+        free(q);
+    }
+    for (q = p; q < p + 1500; q++) sum += q->key + q->count;
+    printf("%ld %td\\n", sum - (q - p), q - p);
+    free(p);
+}
+"""})
+accepted("macro-argument", "split", HOT, {"a.c": HEAD + TYPE + "\n#define TWICE(e) ((e) + (e))\n" + NODES.replace("all[i]->count;\n    p", "TWICE(all[i]->count) + TWICE(all[i]->key);\n    p") % ("malloc(sizeof *p)", "free", "free")})
+
+# ---- what is refused: by its name ----
+for kind in ("reorder", "split"):
+    refused("union", kind, after("union u { struct item i; char b[40]; };", ""), "union")
+    refused("bit-field", kind, HEAD + TYPE.replace("int key;", "int key : 3;") + USE, "bit-field")
+    refused("anonymous", kind, HEAD + TYPE.replace("long count;", "union { long count; void *other; };") + USE, "anonymous-member")
+    refused("packed", kind, HEAD + TYPE.replace("};", "} __attribute__((packed));") + USE, "packed")
+    refused("pragma", kind, HEAD + "#pragma pack(1)\n" + TYPE + "\n#pragma pack()\n" + USE, "packed")
+    refused("flexible", kind, HEAD + TYPE.replace("long count;", "long count; char rest[];") + USE, "flexible-array")
+    refused("ifdef", kind, HEAD + TYPE.replace("char tag;", "\n#ifdef X\nint more;\n#endif\nchar tag;") + USE, "ifdef-in-type")
+    refused("macro-fields", kind, HEAD + "#define BOTH double x; char tag;\n" + TYPE.replace("double x; char tag;", "BOTH") + USE, "macro-in-type")
+    refused("inactive", kind, after("\n#ifdef NEVER\nvoid f(struct item *p) { p->key = 1; }\n#endif\n", ""), "inactive-branch")
+    refused("offsetof", kind, after("", "sum += offsetof(struct item, y);"), "offsetof")
+    refused("assert", kind, after("_Static_assert(sizeof(struct item) == 40, \"\");", ""), "static-assert")
+    refused("sizeof", kind, after("", "sum += sizeof(struct item);"), "sizeof")
+    refused("alignof", kind, after("", "sum += _Alignof(struct item);"), "sizeof")
+    refused("number", kind, after("", "struct item *n = malloc(40); sum += n->x;"), "size-as-number")
+    refused("memset-number", kind, after("", "memset(items, 0, 40);"), "size-as-number")
+    refused("memcpy", kind, after("", "char b[40]; memcpy(b, items, sizeof *items); sum += b[0];"), "raw-bytes")
+    refused("memcmp", kind, after("", "sum += memcmp(items, items + 1, sizeof *items);"), "raw-bytes")
+    refused("fwrite", kind, after("", "fwrite(items, sizeof *items, 1, stderr);"), "raw-bytes")
+    refused("fread", kind, after("", "if (fread(items, sizeof *items, 1, stdin)) sum++;"), "raw-bytes")
+    refused("cast", kind, after("", "sum += *(int *)items;"), "cast")
+    refused("cast-void", kind, after("", "sum += *(int *)(void *)items;"), "cast")
+    refused("cast-back", kind, after("", "double d[5] = {0}; sum += ((struct item *)d)->x;"), "cast")
+    refused("integer", kind, after("", "sum += (double)((uintptr_t)items & 0);"), "integer-cast")
+    refused("void", kind, after("static void *kept;", "kept = items; sum += kept == NULL;"), "void-pointer")
+    refused("void-argument", kind, after("static int first(void *p) { return *(char *)p; }", "sum += first(items);"), "void-pointer")
+    refused("void-back", kind, after("static double get(void *p) { struct item *i = p; return i->x; }", "double d[5] = {0}; sum += get(d);"), "void-pointer")
+    refused("varargs", kind, after("", "fprintf(stderr, \"%p\", items);"), "varargs")
+    refused("external", kind, after("int elsewhere(struct item *);", "sum += elsewhere(items);"), "external-function")
+    refused("external-variable", kind, after("extern struct item other;", "sum += other.x;"), "external-variable")
+    refused("function-cast", kind, after("static int f(struct item *p) { return p->key; }", "int (*g)(int *) = (int (*)(int *))f; sum += g != NULL;"), "function-cast")
+    refused("field-address", kind, HEAD + TYPE.replace("char tag; double y;", "double y; char tag;") + USE.replace("double sum = 0;", "double sum = 0, *d = &items[0].x; sum += d[1] * 0;"), "field-address")
+    refused("assembler", kind, after("", "__asm__ volatile(\"\" : : \"r\"(items) : \"memory\");"), "assembler")
+    refused("allocator", kind, after("void *mystery(size_t n);", "struct item *n = mystery(sizeof *n); sum += n->x;"), "allocator")
+    refused("trailing", kind, after("", "struct item *n = malloc(sizeof *n + 8); sum += n->x;"), "trailing-bytes")
+    refused("parse", kind, after("", "this is no C;"), "parse")
+    refused("other", kind, HEAD + TYPE.replace("struct item", "struct thing") + "int main(void) { return 0; }", "no-type")
+    refused("layout", kind, HEAD + TYPE.replace("long count;", "long count, more;") + USE, "other-layout")
+    refused("twice", kind, {"a.c": HEAD + TYPE + USE, "b.c": TYPE.replace("};", "};\n") + "int f(struct item *p) { return p->key; }"}, "defined-twice")
+    refused("c++", kind, {"a.c": HEAD + TYPE + USE, "b.cpp": "int f() { return 1; }"}, "c++")
+    refused("declarator", kind, HEAD + TYPE.replace("int key; double x; char tag; double y;", "int key; double x; char tag; double y;").replace("double x;", "double x, (*f)(void), y;").replace(" double y;", "") + USE, "other-layout")
+refused("initialiser", "reorder", after("struct item few[] = {1, 2, 3, 4, 5};", "sum += few[0].x;"), "initialiser")
+refused("initialiser-macro", "reorder", after("#define TWO 1, 2\nstruct item few = {TWO, 3, 4, 5};".replace("#", "\n#"), "sum += few.x;"), "initialiser")
+refused("macro", "split", after("\n#define TAG(p) (p)->tag\n", "struct item *q = items; sum += TAG(q);"), "macro")
+refused("stringified", "split", after("\n#define SHOW(e) printf(\"%s %d\", #e, (e))\n", "struct item *q = items; SHOW(q->key);"), "stringified")
+refused("by-value", "split", after("", "struct item *q = items; struct item copy = *q; sum += copy.key;"), "by-value")
+refused("embedded", "split", after("struct two { struct item a, b; };", "struct item *q = items; sum += q->key;"), "embedded")
+refused("nested", "split", HEAD + "struct outer { " + TYPE.replace("};", "} *inner;") + " };" + NODES.replace("int main", "struct outer out;\nint main") % ("malloc(sizeof *p)", "free", "free"), "nested-type")
+refused("name", "split", after("static int item_cold;", "struct item *q = items; sum += q->key + item_cold;"), "name-taken")
+
+# ---- --partial, and edits that no patch is printed without ----
+run = patch("partial", "reorder", WHOLE, {"a.c": after("", "sum += sizeof(struct item);")}, partial=True)
+if run.returncode != 1 or "--- a/a.c" not in run.stdout or "sizeof:" not in run.stderr:
+    wrong("partial", "%d %s %s" % (run.returncode, run.stdout, run.stderr))
+for arguments, status, text in ((["--finding", "9", "--cc", "cc a.c"], 1, "there is no finding '9'"), (["--finding", "1"], 2, "which sources"),
+                                (["-p", "none.json"], 1, "cannot read 'none.json'"), (["--cc", "cc", "-p", "x"], 2, "either -p or --cc")):
+    run = subprocess.run([LWP, "patch", "analysis.json"] + arguments, cwd="partial", capture_output=True, text=True, check=False)
+    if run.returncode != status or text not in run.stderr:
+        wrong(" ".join(arguments), "%d %s" % (run.returncode, run.stderr))
+with open("partial/compile_commands.json", "w") as to:
+    json.dump([{"directory": TMP + "/order", "file": "a.c", "arguments": ["cc", "-c", "-o", "a.o", "a.c"]}], to)
+run = subprocess.run([LWP, "patch", "--finding", "f-1", "analysis.json"], cwd="partial", capture_output=True, text=True, check=False)
+if "a.c:7: other-layout" not in run.stderr or run.returncode != 1: # the patch was applied there
+    wrong("database", "%d %s" % (run.returncode, run.stderr))
+sys.exit(1 if bad else 0)
