@@ -1,5 +1,6 @@
 #include "analysis/findings/finding_parts.h"
 
+#include "analysis/tables/engines.h"
 #include "analysis/tables/severity.h"
 
 #define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
@@ -7,6 +8,17 @@
 const char *lwp_finding_id(struct lwp_profile *profile, const char *words, uint64_t hash)
 {
     return SAY("%s-%04x", words, (unsigned)(hash & 0xffff));
+}
+
+void lwp_finding_share(const struct lwp_profile *profile, const struct lwp_tally *weight, struct lwp_finding *finding)
+{
+    struct lwp_share share = lwp_share_of(weight, &profile->total);
+    finding->share = share.value;
+    if (lwp_engine_row(profile->engine)->exact)
+        return;
+    finding->share_low = share.low;
+    finding->share_high = share.high;
+    finding->samples = weight->samples;
 }
 
 void lwp_finding_gain(struct lwp_finding *finding, double speedup, double low, double high)

@@ -7,6 +7,9 @@
 /* "words-1a2b": four digits of the hash keep findings apart that have the same words. */
 const char *lwp_finding_id(struct lwp_profile *profile, const char *words, uint64_t hash);
 
+/* The part of all cost, with its 95 % interval and the samples it rests on where it was sampled. */
+void lwp_finding_share(const struct lwp_profile *profile, const struct lwp_tally *weight, struct lwp_finding *finding);
+
 /* A predicted speed-up with its interval, and how severe that is. */
 void lwp_finding_gain(struct lwp_finding *finding, double speedup, double low, double high);
 

@@ -110,7 +110,8 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     const char *what = finding_split_subject(profile, layout);
     double mean = finding_used_bytes(layout);
     unsigned long long element = layout->element_bytes;
-    *finding = (struct lwp_finding){.kind = "split", .share = lwp_share_of(&layout->weight, &profile->total).value};
+    *finding = (struct lwp_finding){.kind = "split"};
+    lwp_finding_share(profile, &layout->weight, finding);
     lwp_finding_gain(finding, split->gain.speedup, split->gain.low, split->gain.high);
     finding->id = finding_split_id(profile, layout->objects[0]);
     if (split->kind == LWP_SPLIT_REORDER)
@@ -161,7 +162,8 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
     const struct lwp_regroup_candidates *candidates = &regroups->candidates;
     const struct lwp_regroup *regroup = &regroups->regroups[index];
     const char *example = candidates->arrays[regroup->members[0]].name;
-    *finding = (struct lwp_finding){.kind = "regroup", .share = lwp_share_of(&regroup->weight, &profile->total).value};
+    *finding = (struct lwp_finding){.kind = "regroup"};
+    lwp_finding_share(profile, &regroup->weight, finding);
     lwp_finding_gain(finding, regroup->gain.speedup, regroup->gain.low, regroup->gain.high);
     finding->id = finding_regroup_id(profile, candidates, regroup);
     finding->title = SAY("Make one array of the %zu arrays %s: loops use them at the same index", regroup->count,
@@ -217,7 +219,8 @@ static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_co
     const char *function = profile->regions[conflict->region].function,
                *lines = lwp_regions_lines(profile, &profile->regions[conflict->region]);
     const char *names = finding_conflict_names(profile, conflict), *place = lines ? lines : function ? function : "code without a name";
-    *finding = (struct lwp_finding){.kind = "conflict", .share = lwp_share_of(&conflict->weight, &profile->total).value};
+    *finding = (struct lwp_finding){.kind = "conflict"};
+    lwp_finding_share(profile, &conflict->weight, finding);
     lwp_finding_gain(finding, conflict->gain.speedup, conflict->gain.low, conflict->gain.high);
     finding->id = lwp_finding_id(profile, "set-conflict",
                                  lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
@@ -246,7 +249,7 @@ static bool finding_is_sharing(const struct lwp_sharing *item)
 static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sharing *item, struct lwp_finding *finding)
 {
     const char *a = item->uses[0].field, *b = item->uses[item->use_count - 1].field;
-    *finding = (struct lwp_finding){.kind = "sharing", .next_step = item->advice, .share = item->share.value};
+    *finding = (struct lwp_finding){.kind = "sharing", .next_step = item->advice, .share = item->share.value, .share_low = item->share.low, .share_high = item->share.high};
     finding->severity = lwp_severity(LWP_SEVERITY_OF_SHARING, finding->share);
     finding->id = lwp_finding_id(profile, "false-sharing", lwp_hash_mix(lwp_hash_text(item->name), (uint64_t)item->uses[0].use->offset));
     finding->title = SAY("%zu threads take %s of %s from each other though they use other bytes%s", item->threads,
@@ -319,6 +322,14 @@ static bool finding_regroup_deferred(struct lwp_profile *profile, const struct l
 
 /* ---- all ---- */
 
+/* Nothing that few samples say is of high severity: with fewer, a run without findings is said to have too few (silence.c). */
+static void finding_temper(struct lwp_finding *finding)
+{
+    if (finding->samples && finding->samples < LWP_SAMPLES_FEW &&
+        lwp_severity_level(finding->severity) == LWP_SEVERITY_HIGH)
+        finding->severity = lwp_severity_name(LWP_SEVERITY_MEDIUM);
+}
+
 enum { REDUNDANT_SHOWN = 5 };
 
 /* Largest gain first, or half of what there is at most; of those of which neither is known the more severe first. */
@@ -371,6 +382,8 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
     for (i = 0; i < tips->count; i++)
         if (!finding_tip_deferred(answers, &tips->tips[i]))
             finding_of_tip(profile, &tips->tips[i], &findings[count++]);
+    for (i = 0; i < count; i++)
+        finding_temper(&findings[i]);
     qsort(findings, count, sizeof *findings, finding_compare);
     for (i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)

@@ -13,7 +13,8 @@
 
 struct lwp_finding {
     const char *id, *kind, *title, *severity, *next_step;
-    double share;
+    double share, share_low, share_high; /* low and high: the 95 % interval; high 0: unknown */
+    uint64_t samples;                    /* that the share rests on; 0: counted, or unknown */
     double speedup, low, high; /* expected, and its interval; low 0: not known */
     double stake;              /* the part of the time that there is to gain at most, where no gain is predicted; 0: not known either */
     double rank;               /* the larger the earlier it is said: a speed-up; 0: nothing is known of it */

@@ -2,13 +2,13 @@
 
 #include "analysis/advice/layout/split.h"
 #include "analysis/tables/engines.h"
+#include "analysis/tables/severity.h"
 #include "base/path.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    SAMPLES_FEW = 100,   /* fewer do not say that there is nothing */
     SAMPLES_FEWEST = 30, /* enough to see that most have no address, which more of them would not change */
 };
 
@@ -114,7 +114,7 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
                             "address), so nothing is known of the rest, good or bad",
                             100 * (1 - unknown), (unsigned long long)profile->samples_with_address, (unsigned long long)profile->samples),
             .help = "Collect it with -e exact, which sees every access, or with hardware events where there are any (lwp doctor)."};
-    if (!engine->exact && profile->samples < SAMPLES_FEW)
+    if (!engine->exact && profile->samples < LWP_SAMPLES_FEW)
         return (struct lwp_silence){.kind = "not_measured",
                                     .code = "too_few_samples",
                                     .sentence =

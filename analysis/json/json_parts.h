@@ -43,6 +43,9 @@ json_t *lwp_json_communication(struct lwp_json_tables *tables);
 json_t *lwp_json_sharing(struct lwp_json_tables *tables);
 json_t *lwp_json_locality(struct lwp_json_tables *tables);
 
+/* Memory stall by calling context, time, line and instruction. */
+json_t *lwp_json_stalls(struct lwp_json_tables *tables);
+
 /* json_silence.c */
 json_t *lwp_json_coverage(struct lwp_json_tables *tables);
 json_t *lwp_json_silence(struct lwp_json_tables *tables);

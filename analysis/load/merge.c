@@ -22,6 +22,7 @@ void lwp_shard_free(struct lwp_shard *shard)
     lwp_sample_windows_free(&shard->windows);
     lwp_watchpoint_free(&shard->watchpoints);
     lwp_interaction_free(&shard->interaction);
+    lwp_stall_profile_free(&shard->stalls);
     lwp_locality_counts_free(&shard->locality);
     lwp_communication_counts_free(&shard->communication);
     free(shard->parts);
@@ -46,6 +47,7 @@ void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from)
     lwp_sample_windows_merge(&into->windows, &from->windows);
     lwp_watchpoint_merge(&into->watchpoints, &from->watchpoints);
     lwp_interaction_merge(&into->interaction, &from->interaction);
+    lwp_stall_profile_merge(&into->stalls, &from->stalls);
     lwp_locality_counts_merge(&into->locality, &from->locality);
     lwp_communication_counts_merge(&into->communication, &from->communication);
     lwp_sum_merge(&into->total, &from->total);
@@ -72,7 +74,7 @@ struct merge_cursors {
 };
 
 /* Independent steps that need all numbers but no streams, the longest first. */
-enum { MERGE_WINDOWS, MERGE_CONTEXT_INDEX, MERGE_OBJECT_INDEX, MERGE_WATCHPOINTS, MERGE_INTERACTION, MERGE_STEPS };
+enum { MERGE_WINDOWS, MERGE_CONTEXT_INDEX, MERGE_OBJECT_INDEX, MERGE_WATCHPOINTS, MERGE_INTERACTION, MERGE_STALLS, MERGE_STEPS };
 
 struct merge {
     struct lwp_profile *profile;
@@ -363,6 +365,11 @@ static void merge_step(const struct merge *merge, size_t step)
         profile->interaction = shard->interaction;
         shard->interaction = (struct lwp_thread_interaction){0};
         lwp_interaction_renumber(&profile->interaction, merge->contexts, merge->objects);
+        break;
+    case MERGE_STALLS:
+        profile->stalls = shard->stalls;
+        shard->stalls = (struct lwp_stall_profile){0};
+        lwp_stall_profile_renumber(&profile->stalls, merge->contexts, merge->objects);
         break;
     }
 }

@@ -98,6 +98,18 @@ static void pack_interaction(struct lwp_pack *pack, struct lwp_thread_interactio
     LWP_PACK_NUMBERS(pack, LWP_PACK_CONTEXT, interaction->uses, interaction->use_count, context);
 }
 
+static void pack_stalls(struct lwp_pack *pack, struct lwp_stall_profile *stalls)
+{
+    LWP_PACK(pack, stalls->bin_shift);
+    LWP_PACK(pack, stalls->refused);
+    LWP_PACK_ARRAY(pack, &stalls->paths, &stalls->path_count, &stalls->path_room);
+    LWP_PACK_ARRAY(pack, &stalls->times, &stalls->time_count, &stalls->time_room);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_CONTEXT, stalls->paths, stalls->path_count, context);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, stalls->paths, stalls->path_count, object);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, stalls->times, stalls->time_count, object);
+    pack->bad |= stalls->bin_shift > 63;
+}
+
 /* Its room is constant. */
 static void pack_trace_sample(struct lwp_pack *pack, struct lwp_trace_sample *kept)
 {
@@ -168,6 +180,7 @@ void lwp_pack_shard(struct lwp_pack *pack, struct lwp_shard *shard)
     lwp_sample_windows_pack(&with->windows, pack);
     pack_watchpoints(pack, &with->watchpoints);
     pack_interaction(pack, &with->interaction);
+    pack_stalls(pack, &with->stalls);
     pack_locality(pack, &with->locality);
     pack_communication(pack, &with->communication);
     LWP_PACK(pack, with->total);

@@ -181,8 +181,10 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
         count->common = lwp_file_locations_common(batch->locations, count->common, access->functions);
     LWP_LOWER(count->first_ns, sample->since_start);
     LWP_RAISE(count->last_ns, sample->since_start);
-    if (access->weighted)
+    if (access->weighted) {
+        lwp_stall_profile_add(&batch->shard->stalls, access->functions, access->object, sample->since_start, sample->weight);
         lwp_sum_add(&streams->stalls[access->stream], sample->weight);
+    }
     if (batch_is_apart(access)) {
         const struct lwp_batch_access *first = access - access->back;
         lwp_stream_table_apart(streams, first->stream,

@@ -7,6 +7,7 @@
 #include "analysis/load/sample_windows.h"
 #include "analysis/profile/communication_counts.h"
 #include "analysis/profile/locality_counts.h"
+#include "analysis/profile/stall_profile.h"
 #include "analysis/profile/stream_table.h"
 #include "analysis/profile/thread_interaction.h"
 #include "analysis/profile/watchpoints.h"
@@ -17,6 +18,7 @@ struct lwp_shard {
     struct lwp_sample_windows windows;
     struct lwp_watchpoints watchpoints;
     struct lwp_thread_interaction interaction;
+    struct lwp_stall_profile stalls;
     struct lwp_locality_counts locality;
     struct lwp_communication_counts communication;
     struct lwp_sum *parts; /* of all samples by the code they fell on (locations.h) */

@@ -30,6 +30,7 @@ void lwp_profile_fini(struct lwp_profile *profile)
 {
     lwp_watchpoint_free(&profile->watchpoints);
     lwp_interaction_free(&profile->interaction);
+    lwp_stall_profile_free(&profile->stalls);
     lwp_locality_counts_free(&profile->locality);
     lwp_communication_counts_free(&profile->communication);
     lwp_pages_free(profile->streams, profile->stream_room * sizeof *profile->streams);

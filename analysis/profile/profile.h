@@ -9,6 +9,7 @@
 #include "analysis/profile/concurrent.h"
 #include "analysis/profile/locality_counts.h"
 #include "analysis/profile/moves.h"
+#include "analysis/profile/stall_profile.h"
 #include "analysis/profile/thread_interaction.h"
 #include "analysis/profile/traversals.h"
 #include "analysis/profile/watchpoints.h"
@@ -177,6 +178,7 @@ struct lwp_profile {
     struct lwp_concurrents concurrents;
     struct lwp_watchpoints watchpoints;
     struct lwp_thread_interaction interaction;
+    struct lwp_stall_profile stalls;
     struct lwp_locality_counts locality;
     struct lwp_hierarchy_plan machines[LWP_MACHINES]; /* what traces are replayed on */
     struct lwp_communication_counts communication;

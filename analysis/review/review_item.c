@@ -152,8 +152,6 @@ const char *lwp_review_bytes(const struct lwp_review *review, double bytes)
     return SAY(unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
 
-enum { SAMPLES_FEW = 100 }; /* fewer do not say that there is nothing */
-
 static const double bound_most = 0.9; /* of the time at stake: a bound above that says nothing */
 
 /* ---- texts for every format ---- */
@@ -164,7 +162,7 @@ const char *lwp_review_none(const struct lwp_review *review)
     double samples = lwp_json_amount(run, "samples");
     if (json_is_object(silence)) /* older results have none */
         return lwp_json_string_or(silence, "sentence", "?");
-    if (lwp_engine_named(lwp_json_string(run, "engine"))->exact || samples >= SAMPLES_FEW)
+    if (lwp_engine_named(lwp_json_string(run, "engine"))->exact || samples >= LWP_SAMPLES_FEW)
         return "nothing was found that would be worth changing";
     return samples > 0 ? "too few samples were taken to say anything" : "no sample was taken, so nothing is known, good or bad";
 }

@@ -19,6 +19,11 @@ const char *lwp_severity(enum lwp_severity_rule rule, double value)
     return names[(value >= rules[rule].medium) + (value >= rules[rule].high)];
 }
 
+const char *lwp_severity_name(int level)
+{
+    return names[level];
+}
+
 int lwp_severity_level(const char *name)
 {
     return strcmp(name, names[LWP_SEVERITY_HIGH]) == 0 ? LWP_SEVERITY_HIGH : strcmp(name, names[LWP_SEVERITY_MEDIUM]) == 0;

@@ -9,10 +9,16 @@ enum lwp_severity_rule {
     LWP_SEVERITY_OF_COMMUNICATION, /* how many times as much communication as is worth a finding */
 };
 
+/* Of fewer samples nothing is said to be absent, and no finding is severe. */
+enum { LWP_SAMPLES_FEW = 100 };
+
 enum { LWP_SEVERITY_LOW, LWP_SEVERITY_MEDIUM, LWP_SEVERITY_HIGH };
 
 /* "high", "medium" or "low", as in analysis.json. */
 const char *lwp_severity(enum lwp_severity_rule rule, double value);
+
+/* That of a level. */
+const char *lwp_severity_name(int level);
 
 /* The level of a name; confidence has the same three. LOW for anything else. */
 int lwp_severity_level(const char *name);

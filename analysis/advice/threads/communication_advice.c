@@ -104,9 +104,9 @@ static bool tip_distance(struct lwp_profile *profile, const struct lwp_counted_c
     const struct {
         const char *name;
         double elements;
-    } levels[] = {{"all caches together hold", region->max_cutoff},
-                  {"the second-level cache holds", (double)caches->l2_bytes / region->element_bytes},
-                  {"the first-level cache holds", (double)caches->l1_bytes / region->element_bytes}};
+    } levels[] = {{"last-level cache", region->max_cutoff},
+                  {"second-level cache", (double)caches->l2_bytes / region->element_bytes},
+                  {"first-level cache", (double)caches->l1_bytes / region->element_bytes}};
     double again = (double)region->agains / (double)(region->firsts ? region->firsts : 1), far = 0;
     if (!region->returns.count || again < reuse_least)
         return false;
@@ -124,11 +124,11 @@ static bool tip_distance(struct lwp_profile *profile, const struct lwp_counted_c
     tip->kind = "distance";
     tip->title = lwp_arena_printf(
         profile->arena,
-        "High communication reuse distance at %s: threads read each other's data again after %llu other elements, too late for a cache",
-        where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - far / 2));
+        "High communication reuse distance at %s: threads read each other's data again after %llu other elements, too late for the %s",
+        where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - far / 2), levels[level].name);
     tip->next_step = lwp_arena_printf(
         profile->arena,
-        "%.0f %% of what is read again of another thread's data at %s comes after more other elements than %s (%.0f). Use it again sooner: "
+        "%.0f %% of what is read again of another thread's data at %s comes after more other elements than the %s holds (%.0f). Use it again sooner: "
         "block the arrays so that a block of at most %.0f elements is used up before the next (array blocking, loop interchange)%s%s%s.",
         100 * far, where, levels[level].name, levels[level].elements, levels[level].elements / 2,
         before ? lwp_arena_printf(profile->arena, "; fuse it with the loop at %s, which goes over the same data before it",
