@@ -54,8 +54,8 @@ EXAMPLE_LOOP static void set_up(size_t first, size_t end)
     for (size_t i = first; i < end; i++) {
         struct particle *p = &particles[i];
         p->x = p->y = p->z = (double)(i % 5);
-        p->vx = (double)(i % 3);
-        p->vy = (double)(i % 7);
+        p->vx = (double)(1 + i % 3); /* nothing stands still: a store of the same value would be redundant */
+        p->vy = (double)(1 + i % 7);
         p->vz = -1;
         p->mass = (double)(1 + i % 2);
         p->charge = 1;
