@@ -5,9 +5,9 @@ const REDUNDANT = {
   overwritten: ['Overwritten by other threads', 'another thread stored there before anything read them', 'bytes stored', 'Stored in', 'Overwritten in'],
   silent_store: ['Silent stores', 'left the value as it was', 'bytes stored', 'Stored in', 'Stored again in'],
   silent_load: ['Silent loads', 'loaded again what had not changed', 'bytes loaded', 'Loaded in', 'Loaded again in'],
-  computation: ['Computations', 'made again from the same values', 'computations', 'Computed in', 'Computed again in'],
+  computation: ['Computations', 'repeated with the same operands', 'computations', 'Computed in', 'Computed again in'],
   register: ['Registers', 'written with the value they had', 'bytes written to registers', 'Written in', 'Written again in'],
-  spatial: ['Equal elements', 'elements of arrays whose value others have, too', 'elements looked at', 'Stored in', 'Stored in'],
+  spatial: ['Equal elements', 'array elements that have the same value as others', 'elements looked at', 'Stored in', 'Stored in'],
 };
 const ONLY_COUNTED = ['computation', 'register', 'spatial', 'overwritten']; /* and only when asked for */
 const amount = (total, n) => total.unit === 'bytes' ? bytes(n) : `${count(n)} ${total.unit}`;
@@ -80,7 +80,7 @@ function accessSource(frame, marks) {
       if (number < first || number > last) return;
       if (before !== null && number > before + 1) pre.append(el('span.row.skipped', null, '⋯\n'));
       before = number;
-      const row = el(here.length ? 'span.row.in' : 'span.row', null, el('span.no', {'aria-hidden': 'true'}, String(number)),
+      const row = el(here.length ? 'span.row.in' : 'span.row', null, lineNumber(frame.file, number),
         el('span.marks', null, here.map(m => accessMark(m.which)), here.length > 0 && el('span.aside', null, here.map(m => `access ${m.which}: `).join(''))));
       row.append(visible(text) + '\n');
       pre.append(row);
@@ -106,7 +106,7 @@ function accessPair(pair) {
   return [
     near && el('div.together', null, folderPath(a.file) && el('p.where', null, folderPath(a.file)), accessSource(a, [{line: a.line, which: 1}, {line: b.line, which: 2}])),
     el('div.sides', null, accessSide(1, first, pair.first, shared, !near), accessSide(2, second, pair.second, shared, !near)),
-    shared > 0 && el('p.soft.legend-shared', null, 'Grey frames are the same on both paths.')];
+    shared > 0 && el('p.soft.legend-shared', null, 'Grey frames are common to both paths.')];
 }
 
 /* Whether what was seen came back to one place. */
@@ -120,8 +120,8 @@ function placesTile(places) {
 function otherPaths(pair) {
   const others = list(pair.others), [, , of, first, second] = redundantKind(pair);
   if (!others.length) return null;
-  return el('section', null, el('h2', null, 'The same elsewhere'),
-    el('p.soft', null, 'Counted in above: they differ only in how their thread began, or in which instruction of the line (or of a library function) it was.'),
+  return el('section', null, el('h2', null, 'Other calling contexts of this pair'),
+    el('p.soft', null, 'Included above: they differ only in how their thread started, or in the instruction of the line (or of a library function).'),
     others.slice(0, 20).map(other => {
       const firstFrames = framesOf(other.first), secondFrames = framesOf(other.second), shared = framesShared(firstFrames, secondFrames), root = firstFrames[firstFrames.length - 1];
       return el('details.loop', null,
@@ -142,7 +142,7 @@ function pairsTable(kind) {
   const all = list(data.redundancies).map((pair, index) => ({pair, index})).filter(row => row.pair.kind === kind);
   /* most loads find what has not changed: those of no kind to act on are only counted */
   const rows = kind === 'silent_load' ? all.filter(row => isActedOn(row.pair)) : all, folded = all.filter(row => !rows.includes(row));
-  const rest = folded.length > 0 && el('p.soft', null, `${plural(folded.length, 'pair', 'pairs')} of no kind to act on, ${percent(Math.min(1, folded.reduce((sum, row) => sum + row.pair.share, 0)))} of all ${what}.`);
+  const rest = folded.length > 0 && el('p.soft', null, `${plural(folded.length, 'pair', 'pairs')} without a known remedy, ${percent(Math.min(1, folded.reduce((sum, row) => sum + row.pair.share, 0)))} of all ${what}.`);
   const name = context => ownFrame(context) ? frameName(ownFrame(context)) : '';
   if (!rows.length) return rest ? el('section', null, el('h2', null, title), rest) : null;
   return el('section', null, el('h2', null, title), table(title, [
@@ -166,9 +166,9 @@ function valuesTable(totals) {
   if (store && store.exact)
     rows.push({what: 'stored to memory', kind: 'all', all: store.decided, share: store.share, same: store.wasted, close: store.approximate * store.decided, instructions: null});
   const part = (n, row) => isNumber(n) && row.all > 0 ? percent(n / row.all) : unknown();
-  return el('section', null, el('h2', null, 'Values that were there already'),
-    el('p.soft', null, 'R, as RedSpy counts it: the part of the bytes that were written over with the same value or, floating point numbers, with one close to it. Of instructions those count whose first value was such.'),
-    table('Values that were there already', [
+  return el('section', null, el('h2', null, 'Values that did not change'),
+    el('p.soft', null, 'R as RedSpy defines it: the part of the written bytes whose value did not change or, for floating-point numbers, changed by less than the tolerance. An instruction counts if its first value did not change.'),
+    table('Values that did not change', [
       {title: 'Values', cell: r => r.what, key: r => r.what},
       {title: 'Numbers', cell: r => r.kind, key: r => r.kind},
       {title: 'R', cell: r => shareBar(r.share), key: r => r.share, number: true},
@@ -186,14 +186,14 @@ function viewRedundancies() {
     el('h1', null, 'Redundant accesses'),
     el('p.lead', null, Object.keys(REDUNDANT).some(redundantExact) ?
       'Exact: counted, not sampled, in all of the run or in the windows that were traced.' :
-      'Sampled stores and loads that were watched until the next access to the same bytes.'),
+      'Sampled stores and loads, each followed by a watchpoint until the next access to the same bytes.'),
     tiles(Object.keys(REDUNDANT).filter(kind => totals[kind] || !ONLY_COUNTED.includes(kind)).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
-      if (total && !total.exact && total.decided < 20) return [title, 'unknown', `only ${total.decided} of ${count(total.candidates)} were watched to the end`, what];
+      if (total && !total.exact && total.decided < 20) return [title, 'unknown', `only ${total.decided} of ${count(total.candidates)} have a known end`, what];
       const share = total && told(total, REDUNDANT[kind][2]);
       return total ? [title, percent(share.share), total.exact ? 'exact' : `of ${share.of}; 95\u00a0% interval ${interval(share.ci)}`,
-        (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.approximate > 0.005 ? `; ${percent(total.approximate)} more change it by less than ${tolerance()}` : '') + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
-        [title, 'unknown', 'none was decided', what];
+        (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watchpoints`) + (total.approximate > 0.005 ? `; ${percent(total.approximate)} more change it by less than ${tolerance()}` : '') + (total.undecided > 0.005 ? `; ${percent(total.undecided)} undecided` : '')] :
+        [title, 'unknown', 'no watchpoint was decided', what];
     })),
     ONLY_COUNTED.some(kind => !totals[kind]) && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '),
       ONLY_COUNTED.filter(kind => !totals[kind]).map(kind => `${REDUNDANT[kind][0].toLowerCase()} (${REDUNDANT[kind][1]})`).join(', '), '. ', el('code', null, 'lwp collect -e exact --detect values,registers,spatial'), ' does.'),

@@ -161,9 +161,15 @@ function code(text, label) {
   return pre;
 }
 
+let tablesDrawn = 0; /* in this view */
+
 /* columns: {title, cell(row), key(row) to sort by, number, wide (may break anywhere), text(row) for the filter, hint} */
 function table(label, columns, rows, options = {}) {
   let order = null, words = '', all = false;
+  const own = options.plain ? '' : String(tablesDrawn++ || ''), state = options.plain ? {} : viewState(); /* tables of a view are told apart by their number */
+  const [sorted, down] = [parseInt(state['sort' + own], 10), /-$/.test(state['sort' + own] || '')];
+  if (columns[sorted] && columns[sorted].key) order = {index: sorted, down};
+  words = (state['filter' + own] || '').toLowerCase();
   const body = el('tbody'), more = el('p.more'), status = el('span.shown', {role: 'status'});
   const heads = columns.map((column, index) => el(column.number ? 'th.number' : 'th', {scope: 'col', title: column.hint, 'data-title': column.key ? column.title : null},
     column.key ? el('button', {type: 'button', onclick: () => sortBy(index)}, column.title) : column.title));
@@ -171,8 +177,13 @@ function table(label, columns, rows, options = {}) {
   function sortBy(index) {
     const down = order && order.index === index ? !order.down : !!columns[index].number;
     order = {index, down};
-    heads.forEach((head, i) => i === index ? head.setAttribute('aria-sort', down ? 'descending' : 'ascending') : head.removeAttribute('aria-sort'));
+    if (!options.plain) setState({['sort' + own]: index + (down ? '-' : '+')});
+    showOrder();
     draw();
+  }
+
+  function showOrder() {
+    heads.forEach((head, i) => i === order.index ? head.setAttribute('aria-sort', order.down ? 'descending' : 'ascending') : head.removeAttribute('aria-sort'));
   }
 
   function draw() {
@@ -194,10 +205,11 @@ function table(label, columns, rows, options = {}) {
     status.textContent = words ? `${count(chosen.length)} of ${count(rows.length)}` : '';
   }
 
+  if (order) showOrder();
   draw();
   const filter = rows.length > 8 && columns.some(c => c.text) && !options.plain && el('p.filter', null,
-    el('label', null, 'Filter ', el('input', {type: 'search', spellcheck: 'false', autocomplete: 'off',
-      oninput: event => { words = event.target.value.toLowerCase(); draw(); }})), ' ', status);
+    el('label', null, 'Filter ', el('input', {type: 'search', spellcheck: 'false', autocomplete: 'off', value: state['filter' + own] || null,
+      oninput: event => { words = event.target.value.toLowerCase(); setState({['filter' + own]: event.target.value}); draw(); }})), ' ', status);
   return el(rows.length <= KEPT_TOGETHER ? 'div.table.short' : 'div.table', null, filter,
     el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': label}, el('table', null, el('caption.aside', null, label), el('thead', null, el('tr', null, heads)), body)), more);
 }

@@ -4,7 +4,7 @@ const STRIP_BINS = 21;
 const LABELS_MAX = 14; /* columns that all have a label below; of more every other one */
 const CELLS_WITH_NUMBERS = 12; /* rows of a matrix whose cells have room for a number */
 
-const shortCount = n => !isNumber(n) ? 'unknown' : n >= 1e9 ? (n / 1e9).toPrecision(3) + 'G' : n >= 1e6 ? (n / 1e6).toPrecision(3) + 'M' : n >= 1e4 ? (n / 1e3).toPrecision(3) + 'k' : Number.isInteger(n) ? count(n) : n.toPrecision(3);
+const shortCount = n => !isNumber(n) ? 'unknown' : n >= 1e9 ? (n / 1e9).toPrecision(3) + 'G' : n >= 1e6 ? (n / 1e6).toPrecision(3) + 'M' : n >= 1e4 ? (n / 1e3).toPrecision(3) + 'k' : Number.isInteger(n) ? count(n) : n >= 100 ? count(Math.round(n)) : String(+n.toPrecision(3));
 
 /* Five steps, by the largest; the number stands beside it, colour only repeats it. */
 function heatStep(value, most) {

@@ -1,5 +1,15 @@
 /* The code: loops, their source, and the data they use. */
 
+/* The line in the project's repository, where a pattern for that was given (--source-url). */
+function sourceLink(file, number, ...shown) {
+  const pattern = page.source_url;
+  if (!pattern || !file || !/^https?:\/\//.test(pattern)) return shown;
+  const href = pattern.replace('{path}', (folderPath(file) || baseName(file)).split('/').map(encodeURIComponent).join('/')).replace('{line}', String(number));
+  return el('a.no-link', {href, rel: 'noopener noreferrer', target: '_blank', title: `${baseName(file)}:${number} in the repository`}, shown);
+}
+
+const lineNumber = (file, number) => page.source_url ? el('span.no', null, sourceLink(file, number, String(number))) : el('span.no', {'aria-hidden': 'true'}, String(number));
+
 function sourceOf(loop) {
   if (!loop || !loop.file || !isNumber(loop.first_line)) return el('p.soft', null, 'No line information: compile with -g to see the source here.');
   if (!page.sources || page.sources.policy === 'none') return el('p.soft', null, 'This report was exported without source.');
@@ -11,8 +21,8 @@ function sourceOf(loop) {
     list(excerpt.lines).forEach((text, i) => {
       const number = excerpt.first + i;
       if (number < loop.first_line - 3 || number > last + 3) return;
-      const row = el(number >= loop.first_line && number <= last ? 'span.row.in' : 'span.row', null, el('span.no', {'aria-hidden': 'true'}, String(number)));
-      row.append(visible(text) + '\n');
+      const stall = stallOfLine(loop.file, number), row = el(number >= loop.first_line && number <= last ? 'span.row.in' : 'span.row', null, stall ? el(`span.heat-mark.h${heatStep(stall.share, mostOfLines())}`, {'aria-hidden': 'true'}) : el('span.heat-mark', {'aria-hidden': 'true'}), lineNumber(loop.file, number));
+      row.append(visible(text), stall ? el('span.line-note.stall', null, lineNote(stall)) : '', '\n');
       pre.append(row);
     });
   if (!pre.childNodes.length) return el('p.soft', null, `${loop.file} does not have these lines.`);
@@ -43,16 +53,16 @@ function codeHeat(file, touched) {
   const source = sources.get(file.path), loops = [...file.loops.values()].sort((a, b) => (a.last - a.first) - (b.last - b.first));
   if (!source || source.missing || !list(source.excerpts).length)
     return el('p.soft', null, !page.sources || page.sources.policy === 'none' ? 'This report was exported without source.' : `The source is not here: ${source && source.missing || 'left out of this report'}.`);
-  const most = Math.max(...list(data.loops).map(l => l.share || 0), 1e-9), pre = el('pre.source.heated', {tabindex: '0', 'aria-label': `source of ${baseName(file.path)}`});
+  const pre = el('pre.source.heated', {tabindex: '0', 'aria-label': `source of ${baseName(file.path)}`});
   let before = null;
   for (const excerpt of list(source.excerpts))
     list(excerpt.lines).forEach((text, i) => {
-      const number = excerpt.first + i, inner = loops.find(l => l.first <= number && number <= l.last);
+      const number = excerpt.first + i;
       if (before !== null && number > before + 1) pre.append(el('span.row.skipped', null, '⋯\n'));
       before = number;
-      const row = el('span.row', null, el(`span.heat-mark.h${inner ? heatStep(inner.share, most) : 0}`, {'aria-hidden': 'true'}), el('span.no', {'aria-hidden': 'true'}, String(number)));
-      row.append(visible(text));
-      loops.filter(l => l.first === number && l.share > 0).forEach(l => row.append(el('a.line-note', {href: '#loop/' + l.index}, `${percent(l.share)}, ${plural(l.samples, 'sample', 'samples')}`,
+      const stall = stallOfLine(file.path, number), row = el('span.row', null, el(`span.heat-mark.h${stall ? heatStep(stall.share, mostOfLines()) : 0}`, {'aria-hidden': 'true'}), lineNumber(file.path, number));
+      row.append(visible(text), stall ? el('span.line-note.stall', null, lineNote(stall)) : '');
+      loops.filter(l => l.first === number && l.share > 0).forEach(l => row.append(el('a.line-note', {href: '#loop/' + l.index}, `loop ${percent(l.share)}, ${plural(l.samples, 'sample', 'samples')}`,
         list(touched.get(l.index)).slice(0, 3).map((o, n) => [n ? ', ' : ': ', clip(objectName(at(data.objects, o)), 24)]))));
       row.append('\n');
       pre.append(row);
@@ -65,7 +75,7 @@ function viewLoops() {
   const full = Math.max(...rows.map(r => r.loop.share || 0), 1e-9), touched = new Map();
   list(data.objects).forEach((object, index) => list(object.loops).forEach(use => touched.set(use.loop, [...(touched.get(use.loop) || []), index])));
   const all = codeFiles(), files = all.filter(file => file.share >= FILE_SHARE);
-  return [el('h1', null, 'Code'), el('p.lead', null, 'Where the time is spent, line by line: darker loops take more. Shares are of each loop without the loops inside of it.'),
+  return [el('h1', null, 'Code'), el('p.lead', null, 'CPU time by source line and by loop. A loop\u2019s share excludes the loops inside of it.'),
     files.map((file, i) => fold([el('strong', null, baseName(file.path)), el('span.where.fold-path', {title: file.path}, clip(folderPath(file.path), 120)), shareBar(file.share)], () => codeHeat(file, touched), i < FILES_OPEN && sources.has(file.path))),
     all.length > files.length && el('p.soft', null, `${plural(all.length - files.length, 'more file has', 'more files have')} less than ${percent(FILE_SHARE)} of the time each.`),
     el('h2', null, 'All loops'),
@@ -75,7 +85,7 @@ function viewLoops() {
       {title: 'Samples', cell: r => count(r.loop.samples), key: r => r.loop.samples, number: true},
       {title: 'Data it uses', cell: r => { const o = touched.get(r.index) || []; return [o.slice(0, 4).map((i, n) => [n ? ', ' : '', objectLink(i)]), o.length > 4 && ` and ${o.length - 4} more`]; }},
       {title: 'Module', wide: true, cell: r => baseName((at(data.modules, r.loop.module) || {}).path) || unknown(), key: r => (at(data.modules, r.loop.module) || {}).path || '', text: r => (at(data.modules, r.loop.module) || {}).path || ''},
-    ], rows) : el('p.soft', null, 'No sample could be given to a loop.')];
+    ], rows) : el('p.soft', null, 'No sample could be attributed to a loop.')];
 }
 
 function viewLoop(index) {
@@ -89,7 +99,7 @@ function viewLoop(index) {
     loop.inlined_into && el('p', null, 'The function is ', inlinedText(loop), '.'),
     tiles([['Share of the time', percent(loop.share), 'without the loops inside'], ['Samples', count(loop.samples), engineName()]]),
     Number.isInteger(loop.parent) && at(data.loops, loop.parent) && el('p', null, 'Inside of ', el('a', {href: '#loop/' + loop.parent}, loopPlace(at(data.loops, loop.parent)))),
-    el('section', null, el('h2', null, 'Source'), sourceOf(loop)),
+    el('section', null, el('h2', null, 'Source and instructions'), el('div.pair-of-code', null, el('div', null, sourceOf(loop)), loop.file && isNumber(loop.first_line) && el('div', null, assemblyOf(loop.file, loop.first_line, Math.max(loop.first_line, loop.last_line || 0)) || el('p.soft', null, 'No instruction of this loop has memory stall.')))),
     el('section', null, el('h2', null, 'Data it uses'), users.length ? table('Data of the loop', [
       {title: 'Data', cell: u => el('a', {href: '#object/' + u.i}, objectName(u.object)), key: u => objectName(u.object)},
       {title: 'Share of the time', cell: u => shareBar(u.use.share, null, full), key: u => u.use.share, number: true},

@@ -2,10 +2,10 @@
 
 const diff = page.diff || {};
 const VERDICTS = { /* of a promise: words, mark, look */
-  arrived: ['gain as promised', '✓', 'good'], more: ['more than promised', '✓', 'good'], less: ['less than promised', '◑', 'medium'], none: ['no gain', '✗', 'high'], slower: ['slower', '✗', 'high'],
-  nothing_promised: ['nothing was promised', '–', 'low'], not_followed: ['advice not followed', '–', 'low'], cannot_tell: ['cannot be told', '?', 'low'],
+  arrived: ['gain as predicted', '✓', 'good'], more: ['more than predicted', '✓', 'good'], less: ['less than predicted', '◑', 'medium'], none: ['no gain', '✗', 'high'], slower: ['slower', '✗', 'high'],
+  nothing_promised: ['nothing was predicted', '–', 'low'], not_followed: ['advice not followed', '–', 'low'], cannot_tell: ['unknown', '?', 'low'],
 };
-const STATUS = {same: 'same layout', changed: 'changed', split: 'split', regrouped: 'put together', gone: 'gone', new: 'new'};
+const STATUS = {same: 'same layout', changed: 'changed', split: 'split', regrouped: 'regrouped', gone: 'gone', new: 'new'};
 
 function verdict(name) {
   const known = VERDICTS[name];
@@ -30,22 +30,30 @@ function twoBars(before, after, shown) {
 function promiseBar(promised, came) {
   if (!isRange(promised) || !isNumber(came)) return null;
   const least = Math.min(1, came), most = Math.max(2, promised[1], came), place = x => 100 * (x - least) / (most - least);
-  return el('div.gain-bar', {role: 'img', 'aria-label': `promised ${times(promised)}, came ${ratio(came)}`}, el('span.gain-track', null,
+  return el('div.gain-bar', {role: 'img', 'aria-label': `predicted ${times(promised)}, measured ${ratio(came)}`}, el('span.gain-track', null,
     el('span.gain-range', {style: {left: place(promised[0]) + '%', width: Math.max(1, place(promised[1]) - place(promised[0])) + '%'}}), el('span.gain-came', {style: {left: place(came) + '%'}})),
-    el('span.gain-scale', null, el('span', null, ratio(least)), el('span', null, 'bar: promised, line: came'), el('span', null, ratio(most))));
+    el('span.gain-scale', null, el('span', null, ratio(least)), el('span', null, 'bar: predicted, line: measured'), el('span', null, ratio(most))));
 }
 
 function structureName(structure) {
   return clip(brief(structure.type || structure.name || 'unnamed'), 60);
 }
 
+const partObject = (which, part) => list((page.sides || {})[which]).find(o => o.name === part.name && o.type === part.type);
+
+/* One scale of heat for both sides: the hottest field of either, else 1 % after would be as dark as 50 % before. */
+function heatScale(structure) {
+  const shares = (which, parts) => list(parts).flatMap(part => { const object = partObject(which, part); return object && list(object.fields).length ? object.fields.map(fieldShare) : [part.share]; });
+  return Math.max(1e-9, ...[...shares('before', structure.whole), ...shares('after', structure.parts)].filter(isNumber));
+}
+
 /* The part as it lies in memory: of the side's object of that name and type. */
-function drawPart(which, part) {
-  const object = list((page.sides || {})[which]).find(o => o.name === part.name && o.type === part.type), size = part.element_bytes;
+function drawPart(which, part, scale) {
+  const object = partObject(which, part), size = part.element_bytes;
   const fields = object && list(object.fields).length ? object.fields : isNumber(size) ? [{offset: 0, bytes: size, name: part.name || 'element', share: part.share, loop_share: part.share, samples: object ? object.samples : null}] : [];
   return el('div.part', null, el('div.group-head', null, el('strong', null, clip(part.type || part.name || 'unnamed', 60)), ' ', part.type && part.name && clip(part.name, 40),
     el('span.soft', null, ` ${isNumber(size) ? `${bytes(size)} an element, ` : ''}${percent(part.share)} of the time`)),
-    isNumber(size) && size > 0 && fields.length ? drawElement({fields}, size, 64, null) : el('p.soft', null, 'Its layout is unknown.'));
+    isNumber(size) && size > 0 && fields.length ? drawElement({fields, type: part.type}, size, 64, null, scale) : el('p.soft', null, 'Its layout is unknown.'));
 }
 
 function structureFacts(structure) {
@@ -54,7 +62,7 @@ function structureFacts(structure) {
     {title: 'Number', cell: r => r[0]}, {title: 'Before', cell: r => r[1], number: true}, {title: 'After', cell: r => r[2], number: true},
   ], [
     ['Share of the time', percent(before.share), percent(after.share)], ['95\u00a0% interval', interval(before.share_ci) || '–', interval(after.share_ci) || '–'], ['Samples', count(before.samples), count(after.samples)],
-    ['Waiting for it', seconds(before.waiting_s), seconds(after.waiting_s)], ['Its loops, with their computing', seconds(before.loops_s), seconds(after.loops_s)],
+    ['Memory stall', seconds(before.waiting_s), seconds(after.waiting_s)], ['CPU time of its loops', seconds(before.loops_s), seconds(after.loops_s)],
     ['Cache lines an element', ...[before, after].map(side => isNumber(side.lines_per_element) ? side.lines_per_element.toFixed(2) : 'unknown')], ['Bytes', bytes(before.bytes), bytes(after.bytes)],
   ], {plain: true});
 }
@@ -62,15 +70,16 @@ function structureFacts(structure) {
 function viewDiffStructure(index) {
   const structure = at(diff.structures, index);
   if (!structure) return missingView('There is no such structure in this comparison.');
+  const scale = heatScale(structure);
   return [
     el('p.crumbs', null, el('a', {href: '#diff'}, 'Before and after'), ' › structure'),
     el('h1', null, structureName(structure), ' ', el('span.tag', null, STATUS[structure.status] || 'unknown'), ' ', verdict(structure.verdict)),
     structure.sentence && el('p.lead', null, sentence(structure.sentence)),
     promiseBar(structure.promised, structure.arrived),
-    isRange(structure.promised) && el('p', null, `Promised ${times(structure.promised)}; the time its loops lost alone makes ${ratio(structure.arrived)}${ratioRange(structure.arrived_ci) ? ` (${ratioRange(structure.arrived_ci)})` : ''}.`),
-    el('section', null, el('h2', null, 'How it lies in memory'), el('div.panel', null,
-      el('h3', null, 'Before'), list(structure.whole).length ? list(structure.whole).map(part => drawPart('before', part)) : el('p.soft', null, 'It was not there.'),
-      el('h3', null, 'After'), list(structure.parts).length ? list(structure.parts).slice(0, 24).map(part => drawPart('after', part)) : el('p.soft', null, 'It is not there any more, or was not seen.'))),
+    isRange(structure.promised) && el('p', null, `Predicted ${times(structure.promised)}, measured ${ratio(structure.arrived)} from the time of its loops${ratioRange(structure.arrived_ci) ? ` (${ratioRange(structure.arrived_ci)})` : ''}.`),
+    el('section', null, el('h2', null, 'Layout in memory'), el('div.panel', null,
+      el('p.soft', null, `One scale for both: the darkest field has ${percent(scale)} of its run\u2019s time.`), el('h3', null, 'Before'), list(structure.whole).length ? list(structure.whole).map(part => drawPart('before', part, scale)) : el('p.soft', null, 'It was not there.'),
+      el('h3', null, 'After'), list(structure.parts).length ? list(structure.parts).slice(0, 24).map(part => drawPart('after', part, scale)) : el('p.soft', null, 'It is not there any more, or was not seen.'))),
     el('section', null, el('h2', null, 'In numbers'), structureFacts(structure)),
     list(structure.loops).length > 0 && el('section', null, el('h2', null, 'Its loops'), table('Loops before and after', [
       {title: 'Loop', cell: l => el('strong', null, clip(l.function || 'unknown function', 60)), key: l => l.function || '', text: l => l.function || ''},
@@ -103,17 +112,23 @@ function diffCommunication() {
     {title: 'Region', cell: r => clip(r.name || 'unknown', 80), key: r => r.name || '', text: r => r.name || ''},
     {title: 'Communicated', cell: r => twoBars(r.before.communicated, r.after.communicated, shortCount), key: r => r.before.communicated, number: true},
     {title: 'Distance of 90 %', cell: r => twoBars(r.before.p90, r.after.p90, shortCount), key: r => r.growth, number: true},
-    {title: 'Like steps until caches are too small', cell: r => isNumber(r.steps_left) ? r.steps_left.toFixed(1) : '–', key: r => r.steps_left, number: true},
+    {title: 'Growth steps until the caches are too small', cell: r => isNumber(r.steps_left) ? r.steps_left.toFixed(1) : '–', key: r => r.steps_left, number: true},
   ], rows));
 }
 
 function diffAgreement() {
   const agreement = diff.agreement;
-  return agreement && el('section', null, el('h2', null, 'How far sampling and the exact engine agree'),
-    el('p', null, isNumber(agreement.weight_apart) ? `${percent(agreement.weight_apart)} of the time is on other structures.` : unknown()), table('Agreement', [
+  return agreement && el('section', null, el('h2', null, 'Agreement of sampling and the exact engine'),
+    el('p', null, isNumber(agreement.weight_apart) ? `${percent(agreement.weight_apart)} of the time is attributed to different structures.` : unknown()), table('Agreement', [
       {title: 'Structure', cell: r => clip(r.type || r.name || 'unnamed', 60)}, {title: 'Sampled', cell: r => [percent(r.sampled), el('div.soft', null, interval(r.sampled_ci))], number: true}, {title: 'Exact', cell: r => percent(r.exact), number: true},
       {title: 'In the interval', cell: r => r.within === null ? unknown() : r.within ? '✓ yes' : '✗ no'}, {title: 'Advice', cell: r => ({same: 'the same', other: 'another', only_sampled: 'only sampled', only_exact: 'only exact', none: 'none'})[r.advice] || unknown()},
     ], list(agreement.structures), {plain: true}));
+}
+
+/* Both commands, or the one that both have. */
+function commandRows(before, after) {
+  const line = side => list(side.command).map(word => shellWord(String(word))).join(' ') || 'unknown';
+  return line(before) === line(after) ? [['Command', line(after)]] : [['Command before', line(before)], ['Command after', line(after)]];
 }
 
 function viewDiff() {
@@ -126,23 +141,23 @@ function viewDiff() {
     promiseBar(program.promised, program.cpu_ratio),
     list(diff.doubts).filter(doubt => !String(program.sentence || '').includes(doubt.text)).map(doubt => el('p.note.warning', null, el('strong', null, doubt.serious ? 'Cannot be compared: ' : 'With care: '), prose(doubt.text))),
     tiles([
-      ['CPU time', `${seconds(before.cpu_s)} → ${seconds(after.cpu_s)}`, `${ratio(program.cpu_ratio)} as fast`, ratioRange(program.cpu_ratio_ci) || 'one run on a side: how much it varies is unknown'],
-      ['Promised', isRange(program.promised) ? times(program.promised) : 'nothing', plural(list(program.followed).length, 'piece of advice followed', 'pieces of advice followed')],
+      ['CPU time', `${seconds(before.cpu_s)} → ${seconds(after.cpu_s)}`, `${ratio(program.cpu_ratio)} as fast`, ratioRange(program.cpu_ratio_ci) || 'one run of each: the variation is unknown'],
+      ['Predicted', isRange(program.promised) ? times(program.promised) : 'nothing', plural(list(program.followed).length, 'piece of advice followed', 'pieces of advice followed')],
       ['Run time', `${seconds(before.wall_s)} → ${seconds(after.wall_s)}`, ratio(program.wall_ratio), ratioRange(program.wall_ratio_ci)],
-      ['Loops that did not change', program.control ? `${seconds(program.control.before_s)} → ${seconds(program.control.after_s)}` : 'unknown', program.control ? `${ratioRange(program.control.ratio_ci)}: 1× means that the machine was the same` : 'too few samples on them'],
+      ['Loops that did not change', program.control ? `${seconds(program.control.before_s)} → ${seconds(program.control.after_s)}` : 'unknown', program.control ? `${ratioRange(program.control.ratio_ci)}; 1×: the machine was equally fast` : 'too few samples on them'],
     ]),
     el('section', null, el('h2', null, 'Structures'), rows.length ? table('Structures', [
       {title: 'Structure', cell: r => el('span.named', null, el('a', {href: '#structure/' + r.index}, structureName(r.structure)), el('span.soft.below', null, r.structure.type && clip(r.structure.name || '', 40))), key: r => structureName(r.structure), text: r => `${r.structure.name} ${r.structure.type}`},
       {title: 'Layout', cell: r => el('span.tag', null, STATUS[r.structure.status] || 'unknown'), key: r => r.structure.status},
-      {title: 'Waiting for it', cell: r => isNumber(r.before.waiting_s) || isNumber(r.after.waiting_s) ? twoBars(r.before.waiting_s, r.after.waiting_s, seconds) : twoBars(r.before.share, r.after.share, percent), key: r => r.before.waiting_s || r.before.share, number: true},
+      {title: 'Memory stall', cell: r => isNumber(r.before.waiting_s) || isNumber(r.after.waiting_s) ? twoBars(r.before.waiting_s, r.after.waiting_s, seconds) : twoBars(r.before.share, r.after.share, percent), key: r => r.before.waiting_s || r.before.share, number: true},
       {title: 'Samples', cell: r => `${count(r.before.samples ?? 0)} → ${count(r.after.samples ?? 0)}`, key: r => r.before.samples, number: true},
-      {title: 'Promised', cell: r => isRange(r.structure.promised) ? times(r.structure.promised) : '–', key: r => isRange(r.structure.promised) ? r.structure.promised[1] : 0, number: true},
-      {title: 'Came', cell: r => isRange(r.structure.promised) ? [ratio(r.structure.arrived), isRange(r.structure.arrived_ci) && el('div.soft', {title: '95\u00a0% interval'}, r.structure.arrived_ci.map(ratio).join('–'))] : '–', key: r => r.structure.arrived, number: true, hint: 'with its 95\u00a0% interval'},
+      {title: 'Predicted', cell: r => isRange(r.structure.promised) ? times(r.structure.promised) : '–', key: r => isRange(r.structure.promised) ? r.structure.promised[1] : 0, number: true},
+      {title: 'Measured', cell: r => isRange(r.structure.promised) ? [ratio(r.structure.arrived), isRange(r.structure.arrived_ci) && el('div.soft', {title: '95\u00a0% interval'}, r.structure.arrived_ci.map(ratio).join('–'))] : '–', key: r => r.structure.arrived, number: true, hint: 'with its 95\u00a0% interval'},
       {title: 'Verdict', cell: r => verdict(r.structure.verdict) || '', key: r => r.structure.verdict || ''},
     ], rows) : el('p.soft', null, 'No structure was seen in either run.')),
     findingLists(), diffRedundancies(), diffCommunication(), diffAgreement(),
     list(diff.notes).length > 0 && el('section', null, el('h2', null, 'Notes'), el('ul.notes', null, diff.notes.map(text => el('li', null, prose(text))))),
-    el('section', null, el('h2', null, 'The two runs'), facts([['Before', run(before)], ['After', run(after)], ['Command', list(after.command).map(word => shellWord(String(word))).join(' ')], ['Host', before.host === after.host ? after.host || unknown() : `${before.host} → ${after.host}`],
+    el('section', null, el('h2', null, 'The two runs'), facts([['Before', run(before)], ['After', run(after)], ...commandRows(before, after), ['Host', before.host === after.host ? after.host || unknown() : `${before.host} → ${after.host}`],
       ['Processor', before.cpu === after.cpu ? after.cpu || unknown() : `${before.cpu} → ${after.cpu}`]], 'dl.list')),
   ];
 }

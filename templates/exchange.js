@@ -28,33 +28,53 @@ function exchangeFlows(communication, region) {
   const all = flows.reduce((sum, flow) => sum + (flow.first || 0), 0) || 1, shown = flows.slice(0, FLOWS_MAX);
   if (!flows.length) return el('p.soft', null, 'No thread read what another one had written here.');
   return [table('Flows', [
-    {title: 'Written by', cell: f => threadName(threads[f.from]), key: f => threadName(threads[f.from]), text: f => threadName(threads[f.from])},
-    {title: 'Read by', cell: f => threadName(threads[f.to]), key: f => threadName(threads[f.to]), text: f => threadName(threads[f.to])},
+    {title: 'Written by', cell: f => el('span', {title: threadTitle(threads[f.from])}, threadName(threads[f.from], f.from)), key: f => f.from, text: f => `${threadName(threads[f.from], f.from)} ${threadTitle(threads[f.from])}`},
+    {title: 'Read by', cell: f => el('span', {title: threadTitle(threads[f.to])}, threadName(threads[f.to], f.to)), key: f => f.to, text: f => `${threadName(threads[f.to], f.to)} ${threadTitle(threads[f.to])}`},
     {title: 'Part of the region', cell: f => shareBar(f.first / all, null, shown[0].first / all), key: f => f.first, number: true},
     {title: 'First reads', cell: f => count(f.first), key: f => f.first, number: true},
     {title: 'Read again', cell: f => isNumber(f.again) ? count(f.again) : unknown(), key: f => f.again, number: true},
   ], shown), flows.length > shown.length && el('p.soft', null, `The ${count(FLOWS_MAX)} largest of ${count(flows.length)}.`)];
 }
 
+/* [{name, words}] of the caches of a core, the smallest first; the last one for all cores together, as the cutoffs are. */
+function cacheWords(crd) {
+  const own = list(data.run.machine && data.run.machine.caches).filter(c => c.bytes > 0 && c.level < 3).sort((a, b) => a.level - b.level).map(c => ({name: `L${c.level} cache`, words: c.bytes / (crd.element_bytes || 8)}));
+  return isNumber(crd.max_cutoff) ? [...own, {name: 'last-level cache', words: crd.max_cutoff}] : own;
+}
+
+const shareBeyond = (crd, words) => { const all = list(crd.buckets).reduce((sum, b) => sum + b.count, 0); return all ? list(crd.buckets).filter(b => b.up_to > words).reduce((sum, b) => sum + b.count, 0) / all : 0; };
+
+/* One sentence: the largest cache that much of it misses, by name. */
+function distanceVerdict(crd) {
+  const levels = cacheWords(crd).map(level => ({...level, share: shareBeyond(crd, level.words)})), missed = levels.filter(level => level.share >= MISSED_MUCH).pop();
+  if (!levels.length) return 'The cache sizes are unknown, so it is unknown which cache holds the data long enough.';
+  if (!missed) return `${percent(1 - levels[0].share)} of these reads come soon enough for the ${levels[0].name}, which holds ${count(Math.round(levels[0].words))} words: nothing to do.`;
+  const next = levels[levels.indexOf(missed) + 1];
+  return `${percent(missed.share)} of these reads come too late for the ${missed.name}, which holds ${count(Math.round(missed.words))} words${next ? `; the ${next.name} holds ${percent(1 - next.share)} of them` : ''}.`;
+}
+
+const MISSED_MUCH = 0.05;
+
 function distanceChart(region) {
   const crd = region.crd;
   if (!crd) return null;
-  const above = (share, what) => isNumber(share) && share > 0 && `${percent(share)} of the reads come ${what} by then. `;
-  return el('section', null, el('h2', null, 'How long until it is read again'),
-    el('p.soft', null, `How many other words of the same writer a thread reads before it reads one again (communication reuse distance): up to ${count(crd.median)} for half of the reads, up to ${count(crd.p90)} for 90\u00a0% of them. `,
-      isNumber(crd.max_cutoff) ? [`The last cache has room for ${count(crd.max_cutoff)} words (maximum cutoff), and for ${count(crd.min_cutoff)} beside what each thread needs for itself (minimum cutoff). `,
-        above(crd.above_max, 'after the maximum: the cache has lost the data'), above(crd.above_min, 'after the minimum: the cache may have lost the data'),
-        crd.above_min === 0 && 'All reads come before: the cache still holds what they need.'] : unknown('The caches\u2019 sizes are not known.')),
+  return el('section', null, el('h2', null, 'Communication reuse distance'), el('p', null, distanceVerdict(crd)),
     el('div.panel', null, powersChart('Reads by communication reuse distance', crd.buckets, {of: 'reads', unit: `other words of ${crd.element_bytes ? crd.element_bytes.toFixed(0) : 'unknown'} bytes between two reads, powers of two`,
-      marks: [{at: crd.min_cutoff, text: 'minimum cutoff'}, {at: crd.max_cutoff, text: 'maximum cutoff'}]})));
+      marks: [{at: crd.min_cutoff, text: 'minimum cutoff'}, {at: crd.max_cutoff, text: 'maximum cutoff'}]})),
+    fold('Details: distances, cutoffs, homogeneity', () => facts([
+      ['Half of the reads', `up to ${count(crd.median)} words of the same writer in between`], ['90\u00a0% of the reads', `up to ${count(crd.p90)} words`],
+      ['Maximum cutoff', isNumber(crd.max_cutoff) ? [`${count(crd.max_cutoff)} words: the size of the last-level cache; `, isNumber(crd.above_max) ? `${percent(crd.above_max)} of the reads are beyond it` : ''] : unknown('cache sizes unknown')],
+      ['Minimum cutoff', isNumber(crd.min_cutoff) ? [`${count(crd.min_cutoff)} words: what is left of it beside each thread\u2019s own data; `, isNumber(crd.above_min) ? `${percent(crd.above_min)} of the reads are beyond it` : ''] : unknown('cache sizes unknown')],
+      ['Homogeneity', isNumber(region.homogeneity) ? `${shortCount(region.homogeneity)}; 0: the same for all readers` : unknown()],
+    ], 'dl.list')));
 }
 
 function regionTiles(region) {
   return tiles([
-    ['Communicated', shortCount(region.communicated), 'words read for the first time since another thread wrote them'],
+    ['Communication', shortCount(region.communicated), 'words read for the first time after another thread wrote them'],
     ['Read again', shortCount(region.reused), region.communicated > 0 && isNumber(region.reused) ? `${shortCount(region.reused / region.communicated)} times each` : null],
-    ['Pattern', region.pattern || 'none known', 'what the matrix looks like'],
-    ['Balance', isNumber(region.balance_percent) ? `${shortCount(region.balance_percent)}\u00a0%` : 'unknown', 'the busiest thread above the mean; 0 is even', isNumber(region.homogeneity) ? `homogeneity ${shortCount(region.homogeneity)}: 0 is the same for all readers` : null],
+    ['Pattern', region.pattern || 'none known', 'shape of the matrix'],
+    ['Balance', isNumber(region.balance_percent) ? `${shortCount(region.balance_percent)}\u00a0%` : 'unknown', 'the top thread above the mean; 0 is balanced'],
   ]);
 }
 
@@ -68,8 +88,8 @@ function placementDrawing(communication, placement) {
   threads.forEach((_, i) => { if (i % side) inOrder[inOrder.length - 1].push(i); else inOrder.push([i]); });
   /* a thread keeps the colour of the group that it belongs to, so that what moves is seen */
   const home = new Map(proposed.flatMap((group, g) => group.map(i => [i, g])));
-  const caches = (groups, what) => el('div.caches', {role: 'img', 'aria-label': `${what}: ${groups.map(group => group.map(i => threadName(threads[i])).join(' with ')).join('; ')}`},
-    groups.map(group => el('div.cache', null, group.map(i => el(`span.thread.g${home.get(i) % GROUP_COLOURS}`, null, threadName(threads[i]), ' ', el('span.mark', null, groupLetter(home.get(i))))))));
+  const caches = (groups, what) => el('div.caches', {role: 'img', 'aria-label': `${what}: ${groups.map(group => group.map(i => threadName(threads[i], i)).join(' with ')).join('; ')}`},
+    groups.map(group => el('div.cache', null, group.map(i => el(`span.thread.g${home.get(i) % GROUP_COLOURS}`, {title: threadTitle(threads[i])}, threadName(threads[i], i), ' ', el('span.mark', null, groupLetter(home.get(i))))))));
   const row = (groups, what, share) => [el('h3', null, what, ' ', el('span.soft', null, `${percent(share)} of the communication stays within a cache`)), caches(groups, what)];
   return el('section', null, el('h2', null, 'Where the threads should run'), el('div.panel', null,
     row(inOrder, 'In the order they start', placement.before), row(proposed, 'Proposed', placement.within),
@@ -83,7 +103,7 @@ function regionsTable(communication) {
   return el('section', null, el('h2', null, 'By code region'), el('p.soft', null, 'Functions and loops hold what is read in them; a loop\u2019s reads are in its function\u2019s, too.'), leftOut('regions'), table('Code regions', [
     {title: 'Region', cell: r => [regionLink(r.index), ' ', list(r.region.advice).length > 0 && el('span.tag', null, 'advice')], key: r => r.region.name || '', text: r => r.region.name || ''},
     {title: 'Kind', cell: r => EXCHANGE_KINDS[r.region.kind] || 'region', key: r => r.region.kind || ''},
-    {title: 'Communicated', cell: r => countBar(r.region.communicated, full), key: r => r.region.communicated, number: true, hint: 'words read for the first time since another thread wrote them'},
+    {title: 'Communicated', cell: r => countBar(r.region.communicated, full), key: r => r.region.communicated, number: true, hint: 'words read for the first time after another thread wrote them'},
     {title: 'Read again', cell: r => shortCount(r.region.reused), key: r => r.region.reused, number: true},
     {title: 'Balance', cell: r => isNumber(r.region.balance_percent) ? `${shortCount(r.region.balance_percent)} %` : unknown(), key: r => r.region.balance_percent, number: true},
     {title: 'Distance', cell: r => r.region.crd ? [`${shortCount(r.region.crd.p90)} `, powersStrip(r.region.crd.buckets, 0, 'distances')] : unknown('none'), key: r => r.region.crd ? r.region.crd.p90 : -1, number: true, hint: 'communication reuse distance that 90 % of the reads are up to'},
@@ -97,11 +117,11 @@ function viewExchange(communication) {
   const tips = list(data.findings).filter(f => f.kind === 'communication');
   return [
     el('h1', null, 'Threads'),
-    el('p.lead', null, `Who reads what another thread wrote, ${communication.scaled ? 'estimated from part of memory' : 'counted every single time'}; memory is told apart by ${plural(communication.granularity_bytes, 'byte', 'bytes')}. `,
+    el('p.lead', null, `Who reads what another thread wrote, ${communication.scaled ? 'estimated from part of memory' : 'every access counted'}; tracked at ${communication.granularity_bytes}-byte granularity. `,
       communication.others > 0 && `The last row stands for ${plural(communication.others, 'more thread', 'more threads')}. `, communication.unwatched > 0 && `${plural(communication.unwatched, 'thread was', 'threads were')} not followed: what they read is unknown.`),
-    whole >= 0 && [regionTiles(regions[whole]), tips.map(tip => el('p.note', null, el('strong', null, 'To change: '), el('a', {href: findingLink(tip)}, prose(brief(tip.title))))), regionTips(regions[whole]), placementDrawing(communication, regions[whole].placement), exchangeMatrices(communication, regions[whole])],
+    whole >= 0 && [regionTiles(regions[whole]), tips.map(tip => el('p.note', null, el('strong', null, 'Finding: '), el('a', {href: findingLink(tip)}, prose(brief(tip.title))))), regionTips(regions[whole]), placementDrawing(communication, regions[whole].placement), exchangeMatrices(communication, regions[whole]), threadLegend(threads)],
     regionsTable(communication),
-    whole >= 0 && [distanceChart(regions[whole]), el('section', null, el('h2', null, 'Largest flows'), exchangeFlows(communication, regions[whole]))],
+    whole >= 0 && [distanceChart(regions[whole]), el('section', null, el('h2', null, 'Largest flows between two threads'), exchangeFlows(communication, regions[whole]))],
   ];
 }
 
@@ -116,11 +136,11 @@ function viewRegion(index) {
     regionTiles(region),
     list(region.advice).length > 0 && el('section', null, el('h2', null, 'What to do'), region.advice.map(text => el('p', null, prose(text)))),
     placementDrawing(communication, region.placement),
-    el('section', null, el('h2', null, 'Who reads whose data'), exchangeMatrices(communication, region)),
+    el('section', null, el('h2', null, 'Communication by pair of threads'), exchangeMatrices(communication, region), threadLegend(communication.threads)),
     region.pieces && region.pieces.count > 0 && el('p', null, `What is read for the first time lies in ${plural(region.pieces.count, 'piece', 'pieces')} of ${shortCount(region.pieces.bytes / region.pieces.count)} bytes (${shortCount(region.pieces.lines / region.pieces.count)} cache lines) on average` +
       (region.pieces.step > 0 ? `, most of them ${count(region.pieces.step)} bytes from one to the next.` : '.')),
     distanceChart(region),
-    !region.left_out && el('section', null, el('h2', null, 'Largest flows'), exchangeFlows(communication, region)),
+    !region.left_out && el('section', null, el('h2', null, 'Largest flows between two threads'), exchangeFlows(communication, region)),
     loop && el('section', null, el('h2', null, 'Source'), el('p', null, el('a', {href: '#loop/' + region.loop}, 'All data of this loop')), sourceOf(loop)),
   ];
 }

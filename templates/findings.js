@@ -1,7 +1,7 @@
 /* The ranked findings: what to change, why, what it brings, and how sure that is. */
 
 const PARTS = { /* of the analysis: null where it was not looked for */
-  regroups: 'arrays that belong together', conflicts: 'arrays that collide in the cache', redundancies: 'redundant work', communication: 'communication between threads',
+  regroups: 'arrays to regroup', conflicts: 'cache-set conflicts', redundancies: 'redundant work', communication: 'communication between threads',
   sharing: 'false sharing', locality: 'locality per loop',
 };
 
@@ -32,15 +32,29 @@ function findingLink(finding) {
 function findingEvidence(finding) {
   const index = finding.refs && finding.refs[finding.kind], pick = part => at(data[part], index) || {};
   switch (finding.kind) {
-    case 'split': { const split = pick('splits'), object = at(data.objects, split.object) || {}; return {item: split, ci: object.share_ci, samples: object.samples, confidence: split.confidence}; }
-    case 'regroup': { const group = pick('regroups'); return {item: group, samples: list(group.objects).reduce((sum, i) => sum + ((at(data.objects, i) || {}).samples || 0), 0), confidence: group.confidence}; }
-    case 'conflict': { const item = pick('conflicts'); return {item, samples: item.samples, confidence: item.confidence}; }
+    case 'split': return layoutEvidence(finding, pick('splits'));
+    case 'regroup': return layoutEvidence(finding, pick('regroups'));
+    case 'conflict': return layoutEvidence(finding, pick('conflicts'));
     case 'redundancy': { const pair = pick('redundancies'); const of = told(pair.line || pair, redundantKind(pair)[2]); return {item: pair, of: of.of, ci: of.ci, share: of.share, samples: (pair.line || pair).samples, exact: redundantExact(pair.kind)}; }
     case 'sharing': { const item = pick('sharing'); return {item, ci: item.share_ci, samples: item.samples}; }
     case 'communication': return {item: at(list((data.communication || {}).regions), index) || {}, exact: true};
     case 'locality': { const row = pick('locality'); return {item: row, exact: true, accesses: row.accesses}; }
     default: return {item: {}};
   }
+}
+
+/* Of all objects that the finding is about: its own interval, never that of one of them. */
+function layoutEvidence(finding, item) {
+  const members = list(item.objects).map(i => at(data.objects, i) || {}), samples = isNumber(finding.samples) ? finding.samples : members.reduce((sum, object) => sum + (object.samples || 0), 0);
+  return {item, ci: isRange(finding.share_ci) ? finding.share_ci : members.length === 1 ? members[0].share_ci : null, samples, exact: data.run.engine === 'exact', confidence: item.confidence};
+}
+
+/* The number that shows the change: cache lines where they become fewer, else the memory of a traversal. */
+function changeTile(advice) {
+  const traffic = advice.traffic || {}, memory = advice.memory || {};
+  if (isNumber(traffic.before) && traffic.after < 0.99 * traffic.before || !(memory.after < 0.99 * memory.before))
+    return ['Cache lines fetched', isNumber(traffic.before) ? `${traffic.before.toFixed(2)} → ${traffic.after.toFixed(2)}` : 'unknown', (traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'];
+  return ['Memory traversed', `${bytes(memory.before)} → ${bytes(memory.after)}`, 'all cache lines of a traversal, mean over the loops', 'estimated'];
 }
 
 /* Engine and samples: what the numbers rest on. */
@@ -51,12 +65,12 @@ function evidenceText(evidence) {
 
 /* A new layout at a glance: one element today with the heat of its fields, what becomes of it, and what that saves. */
 function layoutGlance(finding, advice) {
-  const traffic = advice.traffic || {}, split = finding.kind === 'split', object = split && at(data.objects, advice.object);
+  const split = finding.kind === 'split', object = split && at(data.objects, advice.object);
   return facts([
     object && list(object.fields).length > 0 && ['Today', drawStrip(object, advice.element_bytes)],
     split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : 'New parts', partChips(advice)] :
       ['Into one', el('span.chips', null, list(advice.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30))))],
-    isNumber(traffic.before) && isNumber(traffic.after) && ['Fetches', el('strong', null, `${traffic.before.toFixed(2)} → ${traffic.after.toFixed(2)}`), ` ${traffic.unit || 'cache lines'}`],
+    [changeTile(advice)[0], el('strong', null, changeTile(advice)[1]), ` ${changeTile(advice)[2] || ''}`],
   ], 'dl.glance');
 }
 
@@ -80,10 +94,10 @@ function findingCard(finding, rank, most) {
       layout && layoutGlance(finding, evidence.item),
       finding.kind === 'conflict' && conflictGlance(evidence.item),
       el('p', null, prose(finding.next_step)),
-      evidence.item.declaration && fold(layout ? 'The new declaration' : finding.kind === 'conflict' ? 'What to write' : 'The padded declaration', () => el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration'))),
+      evidence.item.declaration && fold(layout ? 'The new declaration' : finding.kind === 'conflict' ? 'What to write' : 'The padded declaration', () => [el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration')), usageDiff(finding.kind, evidence.item)], true),
       link && el('p', null, el('a.button', {href: link}, layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
-      el('div', null, el('dt', null, `Expected, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainOf(finding)) : el('dd', null, unknown(isNumber(finding.time_at_stake) && finding.time_at_stake < 0.9 ? `at most ${(1 / (1 - finding.time_at_stake)).toFixed(2)}×` : 'not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
+      el('div', null, el('dt', null, `Predicted gain, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainOf(finding)) : el('dd', null, unknown(isNumber(finding.time_at_stake) && finding.time_at_stake < 0.9 ? `at most ${(1 / (1 - finding.time_at_stake)).toFixed(2)}×` : 'not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
       isNumber(evidence.share) && el('div', null, el('dt', null, `Share of ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`)),
       el('div', null, el('dt', null, shareOf), el('dd', null, shareBar(finding.share, evidence.of ? null : evidence.ci)),
         !evidence.exact && !evidence.of && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`), el('dd.soft', null, evidenceText(evidence)))));
@@ -97,7 +111,7 @@ const unknownShare = () => list(data.objects).reduce((sum, object) => sum + (obj
 /* What the table of data does not hold. */
 function rest() {
   const given = list(data.objects).reduce((sum, object) => sum + (object.kind === 'unknown' ? 0 : object.share || 0), 0), lost = unknownShare();
-  return `${percent(given)} of the time went to waiting for data that is known${lost > 0 ? `, ${percent(lost)} to waiting for data that could not be told` : ''}; the rest was computing, or could not be told.`;
+  return `${percent(given)} of the time is memory stall on known data${lost > 0 ? `, ${percent(lost)} is memory stall on unknown data` : ''}; the rest is computation or unknown.`;
 }
 
 /* Nothing can be said of a run that was not sampled, whatever was asked for. */
@@ -115,10 +129,10 @@ function measuredBy() {
     isNumber(run.overhead_percent) ? `${run.overhead_percent.toFixed(1)} % measured cost` : 'cost unknown'].filter(Boolean).join(' · ');
 }
 
-/* What it brings to do the first alone. */
+/* The gain of doing the first alone. */
 function firstGain(findings) {
   const first = findings[0], gain = first.expected_speedup;
-  return isRange(gain) && gain[0] > 1 ? [el('strong', null, `The first alone is expected to make the ${wholeOf()} ${gainOf(first)} as fast`), ` (${saved(gain)}).`] : null;
+  return isRange(gain) && gain[0] > 1 ? [el('strong', null, `Predicted for the first alone: ${gainOf(first)}, ${wholeOf()}`), ` (${saved(gain)}).`] : null;
 }
 
 /* Three things that are never mixed up: not measured, nothing to gain, and left alone for reasons. */
@@ -143,15 +157,15 @@ function viewFindings() {
   const few = !(run.samples >= 100);
   return [
     el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `No advice for ${programName()}`),
-    el('p.lead', null, findings.length ? ['Data structures that are laid out wrong for the loops that use them, and work that brings nothing: largest expected gain first. ', firstGain(findings)] :
+    el('p.lead', null, findings.length ? ['Data structures whose layout does not fit the loops that use them, and redundant work. The largest predicted gain is first. ', firstGain(findings)] :
       data.silence ? silenceText(data.silence) :
       nothingSampled() ? 'No sample was taken, so nothing is known, good or bad: the program ran too briefly or hardly used the processor.' :
       !run.samples && data.communication ? 'Nothing that was looked for calls for a change.' : few ? `Only ${plural(run.samples, 'sample was', 'samples were')} taken: too few to say anything. Run the program longer or on a larger input.` :
         `In ${plural(run.samples, 'sample', 'samples')} no data structure was found whose layout would make the program measurably faster.` +
-        (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time went to data that could not be told.` : '')),
+        (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time is memory stall on unknown data.` : '')),
     tiles([
       ['Run time', seconds(run.wall_s), isNumber(run.cpu_s) ? `${seconds(run.cpu_s)} of CPU time` : null],
-      ['Waiting for memory', isNumber(run.stall_share) && run.samples > 0 ? percent(run.stall_share) : 'unknown', run.samples > 0 ? 'of the time sampled' : 'nothing was sampled'],
+      ['Memory stall', isNumber(run.stall_share) && run.samples > 0 ? percent(run.stall_share) : 'unknown', run.samples > 0 ? 'of the CPU time sampled' : 'nothing was sampled'],
       ['Samples', count(run.samples), `${count(run.samples_with_address)} with an address${run.samples_lost ? `, ${count(run.samples_lost)} lost` : ''}`],
       ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(1) + '\u00a0%' : 'unknown', `${run.engine || 'unknown'} engine`],
     ]),
@@ -159,7 +173,7 @@ function viewFindings() {
     leftAlone(),
     missingParts(),
     data.coverage && data.coverage.sentence && el('p.soft', null, data.coverage.sentence),
-    el('section', null, el('h2', null, 'Where the time goes'), run.samples > 0 ? [objectsTable(10), el('p.soft', null, rest())] : notMeasured('Which data the time goes to', nothingSampled() ? '-F 10000 --max-overhead 50' : '--detect layout'),
+    el('section', null, el('h2', null, 'Memory stall by data object'), run.samples > 0 ? [objectsTable(10), el('p.soft', null, rest())] : notMeasured('Which data the program is stalled on', nothingSampled() ? '-F 10000 --max-overhead 50' : '--detect layout'),
       el('p', null, el('a', {href: '#objects'}, 'All data'), ' · ', el('a', {href: '#loops'}, 'All loops'))),
     notes(),
   ];

@@ -3,12 +3,12 @@
 const ARRAYS_MAX = 12; /* arrays drawn one below the other */
 
 const REJECTIONS = {
-  order: 'is walked in another order, or at unrelated indices',
+  order: 'is traversed in another order, or at unrelated indices',
   range: 'is used in another part of its length',
   time: 'is used at another time',
-  scheme: 'has another number of elements',
-  lifetime: 'does not live when the others are used',
-  location: 'lies elsewhere: static data and heap blocks, or data of two modules, cannot be one array',
+  scheme: 'has a different number of elements',
+  lifetime: 'is not allocated while the others are used',
+  location: 'has another location: static data and heap blocks, or data of two modules, cannot be one array',
   affinity: 'is mostly used without the others',
   unknown: 'is used by the same loops; the samples do not show whether at the same index',
 };
@@ -62,7 +62,7 @@ function groupLoops(group) {
     rows.set(use.loop, row);
   }));
   const sorted = [...rows.values()].sort((a, b) => b.share - a.share), most = Math.max(...sorted.map(r => r.share), 1e-9);
-  if (!sorted.length) return el('p.soft', null, 'No loop was seen to use these arrays.');
+  if (!sorted.length) return el('p.soft', null, 'No loop with samples uses these arrays.');
   return el('div.loops', null, sorted.slice(0, 40).map((row, index) => {
     const t = traffic.get(row.loop);
     return el('details.loop', {open: index === 0}, el('summary', null, el('span.loop-name', null, loopPlace(at(data.loops, row.loop))), shareBar(row.share, null, most),
@@ -74,7 +74,7 @@ function groupLoops(group) {
 
 function arrayAffinity(group) {
   const pairs = list(group.affinity), names = list(group.names).slice(0, MATRIX_MAX);
-  if (!pairs.length) return el('p.soft', null, 'No two arrays were seen often enough to tell.');
+  if (!pairs.length) return el('p.soft', null, 'Too few samples to say which arrays are used together.');
   const value = new Map(pairs.flatMap(p => [[JSON.stringify([p.a, p.b]), p.value], [JSON.stringify([p.b, p.a]), p.value]]));
   const shown = new Set(pairs.flatMap(p => [p.a, p.b])), ids = list(group.objects);
   const key = i => shown.has(names[i]) ? names[i] : ids[i];
@@ -120,18 +120,18 @@ function viewRegroup(index) {
     el('h1', null, names.slice(0, 6).map(n => clip(n, 40)).join(', ') + (names.length > 6 ? ` and ${names.length - 6} more` : ''), ' ', finding && severity(finding.severity)),
     el('p.lead', null, finding ? prose(brief(finding.title) + '.') : ''),
     tiles([
-      ['Expected gain', gainOf(group), saved(group.expected_speedup), wholeOf()],
+      ['Predicted gain', gainOf(group), saved(group.expected_speedup), wholeOf()],
       ['Share of the time', percent(share), null, `${plural(members.reduce((sum, object) => sum + (object.samples || 0), 0), 'sample', 'samples')}, ${engineName()}`],
-      ['Cache lines fetched', group.traffic && isNumber(group.traffic.before) ? `${group.traffic.before.toFixed(2)} → ${group.traffic.after.toFixed(2)}` : 'unknown', (group.traffic && group.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
-      ['Confidence', confidence(group.confidence) || 'unknown', 'from the number and agreement of samples'],
+      changeTile(group),
+      ['Confidence', confidence(group.confidence) || 'unknown', 'from the number of samples and their agreement'],
     ]),
     el('section', null, el('h2', null, 'What changes'),
       el('div.panel', null,
-        el('h3', null, 'Today ', el('span.soft', null, `${plural(names.length, 'array', 'arrays')}; one index costs a cache line of each`)), drawArrays(group, line),
-        el('h3', null, 'Proposed ', el('span.soft', null, 'one array; what is used together lies together')), drawGrouped(group, line))),
+        el('h3', null, 'Today ', el('span.soft', null, `${plural(names.length, 'array', 'arrays')}; an index needs a cache line of each`)), drawArrays(group, line),
+        el('h3', null, 'Proposed ', el('span.soft', null, 'one array of structures')), drawGrouped(group, line))),
     el('section', null, el('h2', null, 'The new declaration'),
       finding && el('p', null, prose(finding.next_step)),
-      el('div.code', null, copyButton(group.declaration || ''), code(group.declaration || '', 'The new declaration'))),
+      el('div.code', null, copyButton(group.declaration || ''), code(group.declaration || '', 'The new declaration')), usageDiff('regroup', group)),
     gainEvidence(group),
     el('section', null, el('h2', null, 'Why: the loops and the arrays they use'), groupLoops(group)),
     el('section', null, el('h2', null, 'Which arrays are used together'), el('p.soft', null, '1 is always by the same loops, 0 is never.'), arrayAffinity(group)),

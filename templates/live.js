@@ -2,9 +2,9 @@
 
 const PROGRESS_MS = 1000;
 const LIVE_STATES = {
-  running: 'The program is running. This page shows the report when it has ended.',
+  running: 'The program is running. The report appears here when it ends.',
   analysing: 'The program has ended; its samples are being analysed.',
-  ended: 'The run has ended; the report comes.',
+  ended: 'The run has ended; the report is being loaded.',
 };
 
 /* "1 h 02 min 03 s" */
@@ -28,12 +28,12 @@ function viewRunning() {
     try {
       if (!document.hidden) show(await (await fetch(page.progress, {cache: 'no-store'})).json());
     } catch (problem) {
-      state.textContent = 'lwp is not there any more: what is shown is what was there last.';
+      state.textContent = 'lwp serve has ended: these are the last numbers.';
       return;
     }
     setTimeout(look, PROGRESS_MS);
   };
   setTimeout(look);
   return [el('h1', null, `Progress of ${programName()}`), state, numbers,
-    el('p.note', null, 'Counted in the files of the result: what a thread has not written yet is not in it.')];
+    el('p.note', null, 'From the files of the result; samples that a thread has not written yet are missing.')];
 }

@@ -40,8 +40,8 @@ function localityTable(rows) {
     {title: 'Cycles an access', cell: r => [r.cycles_per_access.toFixed(1), r.elsewhere && el('div.soft', null, `there ${r.elsewhere.cycles_per_access.toFixed(1)}`)], key: r => r.cycles_per_access, number: true, hint: 'of the cache model'},
     {title: 'Reuse distance', cell: r => [powersStrip(r.reuse_distance.buckets, r.reuse_distance.beyond, 'reuse distances'), el('div.soft', null, isNumber(r.reuse_distance.median) ? `median ${distanceText(r.reuse_distance.median)}` : 'mostly beyond')],
       key: r => isNumber(r.reuse_distance.median) ? r.reuse_distance.median : Infinity, number: true, hint: 'median; other cache lines between two uses of one, in powers of two'},
-    {title: 'Steps', cell: r => [powersStrip(r.stride_lines.buckets, 0, 'strides in lines'), isNumber(r.stride_lines.dominant) && el('div.soft', null, inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && `: ${percent(r.stride_lines.share)}`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction, in cache lines'},
-    {title: 'Misses', cell: missBars, key: r => missShare(r, 'L3', r) ?? missShare(r, 'L2', r), hint: 'part of the accesses that each level of the caches did not answer'},
+    {title: 'Stride', cell: r => [powersStrip(r.stride_lines.buckets, 0, 'strides in lines'), isNumber(r.stride_lines.dominant) && el('div.soft', null, inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && `: ${percent(r.stride_lines.share)}`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction, in cache lines'},
+    {title: 'Misses', cell: missBars, key: r => missShare(r, 'L3', r) ?? missShare(r, 'L2', r), hint: 'share of the accesses that miss each level'},
   ], rows);
 }
 
@@ -53,9 +53,9 @@ function localitySampledTable(rows) {
       el('span.soft.below', null, Number.isInteger(r.loop) ? el('a', {href: '#loop/' + r.loop}, loopPlace(at(data.loops, r.loop))) : unknown('unknown loop'))],
       key: r => localityName(r), text: r => `${localityName(r)} ${loopText(at(data.loops, r.loop))}`},
     {title: 'Share of the time', cell: r => shareBar(r.share, null, full), key: r => r.share, number: true},
-    {title: 'Steps', cell: r => [inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && el('div.soft', null, `${percent(r.stride_lines.share)} of ${count(r.seen)} accesses seen`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction each time round its loop, in cache lines'},
-    {title: 'Walks side by side', cell: r => isNumber(r.streams) ? `${count(r.streams)} or more` : unknown(), key: r => r.streams || 0, number: true, hint: 'in the loop'},
-    {title: 'Pages', cell: r => isNumber(r.pages) ? count(r.pages) : unknown(), key: r => r.pages || 0, number: true, hint: 'that its walks go over, and that other accesses were seen on'},
+    {title: 'Stride', cell: r => [inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && el('div.soft', null, `${percent(r.stride_lines.share)} of ${count(r.seen)} accesses seen`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction each time round its loop, in cache lines'},
+    {title: 'Concurrent streams', cell: r => isNumber(r.streams) ? `${count(r.streams)} or more` : unknown(), key: r => r.streams || 0, number: true, hint: 'in the loop'},
+    {title: 'Pages', cell: r => isNumber(r.pages) ? count(r.pages) : unknown(), key: r => r.pages || 0, number: true, hint: '4 KiB pages of its traversals and of its other sampled accesses'},
   ], rows);
 }
 
@@ -68,7 +68,7 @@ function viewLocality(index) {
     leftOut('locality'),
     localitySampledTable(rows)];
   return [el('h1', null, 'Locality'),
-    el('p.lead', null, 'Each structure in each loop: how many other cache lines were used between two uses of one, in which steps it is walked, and what a model of the caches keeps of it.',
+    el('p.lead', null, 'Each data object in each loop: reuse distance, stride, and misses in a cache model.',
       rows.some(r => r.elsewhere) && ' “There” is the machine that was asked about.'),
     leftOut('locality'),
     rows.length ? localityTable(rows) : nothingFound('The trace holds no access to known code.')];
@@ -93,18 +93,18 @@ function viewLocalityOf(index) {
     tiles([
       ['Share of the time', percent(row.share), `${count(row.accesses)} accesses traced, ${percent(row.stores / row.accesses)} of them stores`],
       ['Cycles an access', row.cycles_per_access.toFixed(1), 'of the cache model', row.elsewhere && `there ${row.elsewhere.cycles_per_access.toFixed(1)}`],
-      ['Steps', inLines(row.stride_lines.dominant), isNumber(row.stride_lines.share) ? `${percent(row.stride_lines.share)} of them` : null, row.stride_lines.outer ? ['then ', inLines(row.stride_lines.outer), ' to the next walk'] : null],
-      ['Walks side by side', isNumber(row.streams) ? row.streams.toFixed(0) : 'none', 'in the loop, mean'],
+      ['Stride', inLines(row.stride_lines.dominant), isNumber(row.stride_lines.share) ? `${percent(row.stride_lines.share)} of them` : null, row.stride_lines.outer ? ['then ', inLines(row.stride_lines.outer), ' to the next traversal'] : null],
+      ['Concurrent streams', isNumber(row.streams) ? row.streams.toFixed(0) : 'none', 'in the loop, mean'],
     ]),
     finding && el('section', null, el('h2', null, 'What to do'), el('p', null, prose(finding.next_step))),
-    el('section', null, el('h2', null, 'How long until a line is used again'), el('p.soft', null, 'Other cache lines that were used in between. What is right of a mark is lost from that cache, if it holds nothing else.'),
+    el('section', null, el('h2', null, 'Reuse distance'), el('p.soft', null, 'Other cache lines that are used between two uses of a line. Accesses right of a mark miss that cache even if it holds nothing else.'),
       el('div.panel', null, powersChart('Accesses by reuse distance', row.reuse_distance.buckets, {of: 'accesses', unit: 'cache lines, powers of two', beyond: row.reuse_distance.beyond, marks: cacheMarks()}))),
-    el('section', null, el('h2', null, 'What the caches keep'), facts([
+    el('section', null, el('h2', null, 'Misses by cache level'), facts([
       ...LEVELS.filter(level => isNumber(missShare(row, level, row))).map(level => [level, pair(`${percent(missShare(row, level, row))} of the accesses miss`, percent(missShare(row, level, row.elsewhere))),
-        row.reuse_factor[level] === 0 ? '; no line is used again before it is gone' : `; a line is used ${isNumber(row.reuse_factor[level]) ? `${row.reuse_factor[level].toFixed(1)} times` : 'by all accesses'} before it is gone`]),
-      ['Conflicts', `${percent(row.conflicts)} missed L1 though fewer lines than it holds lay between`],
-      row.core_conflicts && row.core_conflicts.count > 0 && ['Conflicts between cores', `${count(row.core_conflicts.count)} stores (${percent(row.core_conflicts.share)} of the accesses) take a line that another core stores to at the same time; ${count(row.core_conflicts.range[0])} to ${count(row.core_conflicts.range[1])}, by the order in which threads run`],
-      ['Taken by others', `${percent(row.restarted)} found a line that another core had, or wrote to, since`],
+        row.reuse_factor[level] === 0 ? '; no line is reused before it is evicted' : `; a line is used ${isNumber(row.reuse_factor[level]) ? `${row.reuse_factor[level].toFixed(1)} times` : 'by all accesses'} before it is evicted`]),
+      ['Conflict misses', `${percent(row.conflicts)} miss L1 although their reuse distance is shorter than its capacity`],
+      row.core_conflicts && row.core_conflicts.count > 0 && ['Conflicts between cores', `${count(row.core_conflicts.count)} stores (${percent(row.core_conflicts.share)} of the accesses) to a line that another core stores to at the same time; ${count(row.core_conflicts.range[0])} to ${count(row.core_conflicts.range[1])}, depending on the order in which threads run`],
+      ['Coherence misses', `${percent(row.restarted)} hit a line that another core wrote or held since`],
       ['Own NUMA node', isNumber(row.numa_hit_ratio) ? percent(row.numa_hit_ratio) : unknown('one node, or unknown')],
     ], 'dl.list')),
     loop && el('section', null, el('h2', null, 'Source'), el('p', null, el('a', {href: '#loop/' + row.loop}, 'All data of this loop'), object && [' · ', el('a', {href: '#object/' + row.object}, 'All about this data')]), sourceOf(loop)),

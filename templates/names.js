@@ -49,7 +49,7 @@ function callPath(index) {
   if (!context) return unknown();
   return el('ol.path', null, list(context.frames).map(frame => el('li', null, el('strong', {title: frame.function}, brief(frameName(frame))),
     frame.inlined && el('span.soft', null, ' inlined'),
-    frame.file ? el('span.where', {title: frame.file}, ' ', baseName(frame.file) + (isNumber(frame.line) ? ':' + frame.line : '')) :
+    frame.file ? el('span.where', {title: frame.file}, ' ', sourceLink(frame.file, frame.line || 1, baseName(frame.file) + (isNumber(frame.line) ? ':' + frame.line : ''))) :
       el('span.where', null, ' ', baseName((at(data.modules, frame.module) || {}).path) || ''))),
     context.various && el('li.soft', null, 'various callers'));
 }
@@ -85,7 +85,7 @@ const nothingFound = text => el('p.nothing-found', null, el('span', {'aria-hidde
 
 function severity(level) {
   const known = ['high', 'medium', 'low'].includes(level) ? level : 'low';
-  return el(`span.severity.${known}`, null, known + ' impact');
+  return el(`span.severity.${known}`, null, known + ' severity');
 }
 
 /* ◔ ◑ ● : how sure. What is little sure looks like it. */

@@ -7,7 +7,7 @@ function splitOfObject(index) {
 
 function objectsTable(most) {
   const rows = list(data.objects).map((object, index) => ({object, index})).sort((a, b) => (b.object.share || 0) - (a.object.share || 0)).slice(0, most);
-  if (!rows.length) return el('p.soft', null, 'No sample could be given to a data object.');
+  if (!rows.length) return el('p.soft', null, 'No sample could be attributed to a data object.');
   const full = Math.max(...rows.map(r => r.object.share || 0), 1e-9);
   return table('Data objects', [
     {title: 'Data', cell: r => [el('a', {href: '#object/' + r.index}, objectName(r.object)), splitOfObject(r.index) !== null && [' ', el('a.tag', {href: '#split/' + splitOfObject(r.index)}, 'advice')]],
@@ -17,9 +17,34 @@ function objectsTable(most) {
     {title: 'Share of the time', cell: r => shareBar(r.object.share, r.object.share_ci, full), key: r => r.object.share, number: true},
     {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
     {title: 'Element', cell: r => isNumber(r.object.element_bytes) ? bytes(r.object.element_bytes) : unknown(), key: r => r.object.element_bytes, number: true},
-    {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most alive at one time'},
+    {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most bytes allocated at one time'},
     {title: 'Allocated in', cell: r => allocationPlace(r.object) || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || '', wide: true},
   ], rows, {plain: most !== undefined});
+}
+
+/* One row for each place that allocates. */
+function allocationSites() {
+  const sites = new Map();
+  list(data.objects).forEach((object, index) => {
+    const place = allocationPlace(object);
+    if (!place) return;
+    const site = sites.get(place) || {place, share: 0, samples: 0, bytes: 0, allocations: 0, objects: []};
+    site.share += object.share || 0;
+    site.samples += object.samples || 0;
+    site.bytes += object.bytes || 0;
+    site.allocations += object.allocations || 0;
+    site.objects.push(index);
+    sites.set(place, site);
+  });
+  const rows = [...sites.values()].sort((a, b) => b.share - a.share), full = Math.max(...rows.map(r => r.share), 1e-9);
+  return rows.length > 0 && el('section', null, el('h2', null, 'By allocation site'), table('Allocation sites', [
+    {title: 'Allocated in', cell: r => r.place, key: r => r.place, text: r => r.place, wide: true},
+    {title: 'Share of the time', cell: r => shareBar(r.share, null, full), key: r => r.share, number: true},
+    {title: 'Samples', cell: r => count(r.samples), key: r => r.samples, number: true},
+    {title: 'Size', cell: r => r.bytes ? bytes(r.bytes) : unknown(), key: r => r.bytes, number: true},
+    {title: 'Allocations', cell: r => r.allocations ? count(r.allocations) : unknown(), key: r => r.allocations, number: true},
+    {title: 'Data', cell: r => r.objects.slice(0, 6).map((o, i) => [i ? ', ' : '', objectLink(o)]), wide: true},
+  ], rows));
 }
 
 function objectFacts(object) {
@@ -33,8 +58,8 @@ function objectFacts(object) {
     object.fields_unknown && ['Fields', `unknown: ${object.fields_unknown}`],
     ['Size', isNumber(object.bytes) ? bytes(object.bytes) : unknown()],
     ['Allocations', isNumber(object.allocations) ? count(object.allocations) : unknown()],
-    isNumber(object.time_share) && ['Share with computing', `${percent(object.time_share)}, when the whole time of each loop goes to the data it waits for`],
-    ['Accesses seen', `${count(accesses)} (${count(object.loads)} loads, ${count(object.stores)} stores)`],
+    isNumber(object.time_share) && ['Time in loops that use it', percent(object.time_share)],
+    ['Sampled accesses', `${count(accesses)} (${count(object.loads)} loads, ${count(object.stores)} stores)`],
     object.module !== null && at(data.modules, object.module) && ['Module', at(data.modules, object.module).path],
     Number.isInteger(object.context) && ['Allocated at', callPath(object.context)],
     Number.isInteger(object.common_context) && ['Always used below', callPath(object.common_context)],
@@ -43,8 +68,8 @@ function objectFacts(object) {
 
 function viewObjects() {
   const apart = list(data.kept_apart), pairs = list(data.arrays && data.arrays.pairs);
-  return [el('h1', null, 'Data objects'), el('p.lead', null, 'Who waits for memory: all data that samples fell on, hottest first.'), leftOut('objects', 'names'), objectsTable(),
-    apart.length > 0 && el('section', null, el('h2', null, 'Kept apart'), el('p.soft', null, 'Arrays that loops use together and that must not become one, each with one it does not go with.'), rejectionsTable(apart)),
+  return [el('h1', null, 'Data objects'), el('p.lead', null, 'All data with samples, the one with the most memory stall first.'), leftOut('objects', 'names'), objectsTable(), allocationSites(),
+    apart.length > 0 && el('section', null, el('h2', null, 'Not regrouped'), el('p.soft', null, 'Arrays that loops use together and that do not fit into one array of structures, with the reason.'), rejectionsTable(apart)),
     pairs.length > 0 && el('section', null, el('h2', null, 'Pairs of arrays'), el('p.soft', null, 'Which arrays loops use together, and whether they could be one array of structures.'), arrayPairsTable())];
 }
 
@@ -69,16 +94,16 @@ function viewObject(index) {
         {title: 'Offset', cell: f => '+' + f.offset, key: f => f.offset, number: true},
         {title: 'Field', cell: f => el('code', null, fieldName(f)), key: f => fieldName(f), text: f => fieldName(f)},
         {title: 'Bytes', cell: f => count(f.bytes), key: f => f.bytes, number: true},
-        {title: 'Share of the time', cell: f => shareBar(fieldShare(f), null, Math.max(...fields.map(x => fieldShare(x) || 0), 1e-9)), key: f => fieldShare(f), number: true, hint: 'its even part of the loops that use it'},
-        {title: 'As observed', cell: f => percent(f.share), key: f => f.share, number: true, hint: 'the wait for a cache line goes to the field that is touched first'},
-        {title: 'Accesses seen', cell: f => count(f.samples), key: f => f.samples, number: true},
+        {title: 'Share of the time', cell: f => shareBar(fieldShare(f), null, Math.max(...fields.map(x => fieldShare(x) || 0), 1e-9)), key: f => fieldShare(f), number: true, hint: 'its equal part of the loops that use it'},
+        {title: 'As observed', cell: f => percent(f.share), key: f => f.share, number: true, hint: 'the stall on a cache line counts for the field that is accessed first'},
+        {title: 'Sampled accesses', cell: f => count(f.samples), key: f => f.samples, number: true},
       ], fields)),
     el('section', null, el('h2', null, 'Loops that use it'), uses.length ? table('Loops', [
       {title: 'Loop', cell: u => el('a', {href: '#loop/' + u.loop}, loopPlace(at(data.loops, u.loop))), key: u => loopText(at(data.loops, u.loop)), text: u => loopText(at(data.loops, u.loop))},
       {title: 'Share of the time', cell: u => shareBar(u.share, null, Math.max(...uses.map(x => x.share || 0), 1e-9)), key: u => u.share, number: true},
       {title: 'Stride', cell: u => isNumber(u.stride) ? bytes(u.stride) : unknown('irregular'), key: u => u.stride, number: true},
       {title: 'Fields', wide: true, cell: u => list(u.fields).length ? list(u.fields).slice(0, 12).map((f, i) => [i ? ', ' : '', clip(f, 40)]) : list(u.offsets).length ? list(u.offsets).slice(0, 12).map(o => '+' + o).join(', ') : ''},
-    ], uses) : el('p.soft', null, 'No loop was seen to use it.')),
+    ], uses) : el('p.soft', null, 'No loop with samples uses it.')),
     el('section', null, el('h2', null, 'About it'), objectFacts(object)),
   ];
 }

@@ -22,18 +22,22 @@ const DIFF_VIEWS = {
   structure: {under: 'diff', draw: viewDiffStructure, item: true},
 };
 
+/* A number in the menu counts findings, not rows; none: nothing to say. */
+const aboutCount = (...kinds) => list(data.findings).filter(f => kinds.includes(f.kind)).length || null;
+
 const RESULT_VIEWS = {
   findings: {title: 'Findings', draw: viewFindings, menu: () => list(data.findings).length},
   split: {under: 'findings', draw: viewSplit, item: true},
   regroup: {under: 'findings', draw: viewRegroup, item: true},
-  objects: {title: 'Data', draw: viewObjects, menu: () => list(data.objects).length},
+  objects: {title: 'Data', draw: viewObjects, menu: () => null},
   object: {under: 'objects', draw: viewObject, item: true},
-  loops: {title: 'Code', draw: viewLoops, menu: () => list(data.loops).length},
+  stalls: {title: 'Memory stall', draw: viewStalls, menu: () => null},
+  loops: {title: 'Code', draw: viewLoops, menu: () => null},
   loop: {under: 'loops', draw: viewLoop, item: true},
-  redundancies: {title: 'Redundancy', draw: viewRedundancies, measured: () => data.redundancy_totals, menu: () => data.redundancies ? list(data.redundancies).length : null},
+  redundancies: {title: 'Redundancy', draw: viewRedundancies, measured: () => data.redundancy_totals, menu: () => aboutCount('redundancy')},
   redundancy: {under: 'redundancies', draw: viewRedundancy, item: true},
-  locality: {title: 'Locality', draw: viewLocality, item: 'also', measured: () => data.locality, menu: () => data.locality ? list(data.locality).length : null},
-  threads: {title: 'Threads', draw: viewThreads, menu: () => data.sharing || data.communication ? list(data.sharing).length || null : null, measured: () => data.sharing || data.communication},
+  locality: {title: 'Locality', draw: viewLocality, item: 'also', measured: () => data.locality, menu: () => aboutCount('locality')},
+  threads: {title: 'Threads', draw: viewThreads, menu: () => aboutCount('sharing', 'communication'), measured: () => data.sharing || data.communication},
   region: {under: 'threads', draw: viewRegion, item: true},
   sharing: {under: 'threads', draw: sharedLine, item: true},
   run: {title: 'Run', draw: viewRun, menu: () => null},
@@ -46,7 +50,7 @@ const VIEWS = page.view === 'diff' ? DIFF_VIEWS : page.view === 'running' ? RUNN
 function drawMenu(current) {
   document.getElementById('nav').replaceChildren(...Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
     el('a', {href: '#' + name, 'aria-current': name === current ? 'page' : null}, view.title,
-      view.measured && !view.measured() ? el('span.count', {title: 'not measured in this run'}, el('span', {'aria-hidden': 'true'}, '⊘'), el('span.aside', null, ' not measured')) : isNumber(view.menu()) && el('span.count', null, count(view.menu())))));
+      view.measured && !view.measured() ? el('span.count', {title: 'not measured in this run'}, el('span', {'aria-hidden': 'true'}, '⊘'), el('span.aside', null, ' not measured')) : isNumber(view.menu()) && el('span.count', {title: plural(view.menu(), 'finding', 'findings')}, count(view.menu())))));
   showCurrent();
 }
 
@@ -56,12 +60,17 @@ function showCurrent() {
   if (here) here.parentNode.scrollLeft = here.offsetLeft - (here.parentNode.clientWidth - here.offsetWidth) / 2;
 }
 
-let drawnBefore = false;
+/* A heading without the chips behind it. */
+const ownText = node => [...node.childNodes].filter(child => child.nodeType === Node.TEXT_NODE || !/severity|tag|verdict|soft/.test(child.className)).map(child => child.textContent).join('').trim();
+
+let drawnBefore = false, shownView = null;
+const redraw = () => { const at = window.scrollY; draw(); window.scrollTo(0, at); }; /* the same view in another state */
 
 function draw() {
   const main = document.getElementById('main');
+  tablesDrawn = 0;
   if (location.hash === '#main') { main.focus(); return; }
-  const [name, item] = location.hash.slice(1).split('/');
+  const [name, item] = location.hash.slice(1).split('?')[0].split('/');
   const known = Object.hasOwn(VIEWS, name) ? name : Object.keys(VIEWS)[0], view = VIEWS[known];
   let content;
   try {
@@ -70,28 +79,32 @@ function draw() {
     content = [el('h1', null, 'This view cannot be drawn'), el('p', null, 'The result does not have the form expected: ' + problem.message)];
   }
   main.replaceChildren(...content.flat(Infinity).filter(node => node instanceof Node));
+  const help = page.view === 'index' || page.view === 'running' ? null : helpOf(known), lead = main.querySelector('.lead') || main.querySelector('h1');
+  if (help && lead) lead.after(help);
   if (page.view !== 'index') drawMenu(view.under || known);
   const heading = main.querySelector('h1');
-  document.title = `${heading ? clip(heading.textContent, 80) : programName()} – lwp`;
+  document.title = `${heading ? clip(ownText(heading), 80) : programName()} – lwp`;
+  shownView = location.hash.split('?')[0];
   if (drawnBefore) { window.scrollTo(0, 0); main.focus({preventScroll: true}); }
   drawnBefore = true;
 }
 
 function drawFrame() {
+  document.getElementById('tools').replaceChildren(...[page.view === 'result' && drawSearch(), themeButton()].filter(Boolean));
   document.getElementById('run-name').replaceChildren(el('span', {title: list(data.run.command).join(' ')}, page.view === 'index' ? '' : page.view === 'diff' ? `${sideName('before')} → ${sideName('after')}` : programName()));
-  document.getElementById('footer').replaceChildren(el('p', null, page.view !== 'result' ? `lwp ${page.lwp}` :
+  document.getElementById('footer').replaceChildren(el('p', null, page.view === 'result' && [PURPOSE, el('br')], page.view !== 'result' ? `lwp ${page.lwp}. ${PURPOSE}` :
     `lwp ${page.lwp} · ${measuredBy()} · ${page.mode === 'exported' ? 'one file, loads nothing' : 'served from this machine'}`));
 }
 
 /* What is folded away on a screen stands on paper. */
 window.addEventListener('beforeprint', () => document.querySelectorAll('main .finding .fold:not([open])').forEach(node => { node.open = true; node.dispatchEvent(new Event('toggle')); }));
 
-/* "/" goes to the view's filter, as on many pages. */
+/* "/" goes to the search, as on many pages. */
 window.addEventListener('keydown', event => {
-  const filter = document.querySelector('main .filter input');
-  if (event.key !== '/' || !filter || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA)$/.test(event.target.tagName)) return;
+  const search = document.getElementById('search') || document.querySelector('main .filter input');
+  if (event.key !== '/' || !search || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA)$/.test(event.target.tagName)) return;
   event.preventDefault();
-  filter.focus();
+  search.focus();
 });
 /* A served page looks whether its result has changed and then loads itself again; the place in it stays. */
 const LOOK_MS = 2000;

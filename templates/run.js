@@ -23,16 +23,16 @@ function viewRun() {
   const caches = list(machine.caches);
   return [
     el('h1', null, 'The run'),
-    el('p.lead', null, run.options ? 'This command repeats it:' : 'The options it was measured with are unknown; with those that lwp has by itself it is:'),
+    el('p.lead', null, run.options ? 'Command to repeat this run:' : 'The options of this run are unknown. Command with the default options:'),
     el('div.code', null, copyButton(command), code(command, 'The command')),
     el('section', null, el('h2', null, 'How it was measured'), facts([
       ['Engine', run.engine || unknown(), run.event ? ` (${run.event})` : ''],
-      ['Weights are in', run.weight_unit || unknown()],
+      ['Unit of costs', run.weight_unit || unknown()],
       ['Samples', `${count(run.samples)}, of them ${count(run.samples_with_address)} with an address`],
       ['Lost samples', count(run.samples_lost)],
-      ['Waiting for memory', isNumber(run.stall_share) ? percent(run.stall_share) : unknown()],
+      ['Memory stall', isNumber(run.stall_share) ? percent(run.stall_share) : unknown()],
       ['Types known', data.types ? `for ${percent(data.types.share)} of the time spent on heap and static data, with the field for ${percent(data.types.share_with_field)}` : unknown()],
-      ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(2) + ' % of the CPU time, by its own clock' : unknown()],
+      ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(2) + ' % of the CPU time, measured by lwp' : unknown()],
       ['Run time', `${seconds(run.wall_s)}, CPU time ${seconds(run.cpu_s)}`],
       ['Ended with', exitText(run.exit)],
       ['Started', run.started !== null && run.started !== undefined ? dateText(run.started) : unknown()],

@@ -12,26 +12,26 @@ const fieldShare = field => isNumber(field.loop_share) ? field.loop_share : fiel
 function gainEvidence(advice) {
   const traffic = advice.traffic || {}, replay = advice.replay, memory = advice.memory, rows = [];
   const add = (what, before, after, shown, how) => isNumber(before) && isNumber(after) && rows.push({what, before, after, shown, how});
-  add(`Cache lines ${(traffic.unit || '').replace(/^cache lines /, '')}`, traffic.before, traffic.after, n => n.toFixed(2), 'from the layout and the fields that each loop was seen to use');
-  if (memory) add('Memory that a pass over the elements takes', memory.before, memory.after, bytes, 'mean over the loops');
+  add(`Cache lines ${(traffic.unit || '').replace(/^cache lines /, '')}`, traffic.before, traffic.after, n => n.toFixed(2), 'from the layout and the fields that each loop uses');
+  if (memory) add('Memory traversed', memory.before, memory.after, bytes, 'mean over the loops');
   if (replay) {
-    const how = `${count(replay.accesses)} accesses of the trace replayed through a model of the caches`;
+    const how = `${count(replay.accesses)} accesses of the trace, simulated in a cache model`;
     ['L1', 'L2', 'L3'].forEach(level => add(`Misses of ${level}`, replay.before[level], replay.after[level], shortCount, how));
     add('Cycles', replay.before.cycles, replay.after.cycles, shortCount, how);
   }
   const bar = (n, row) => el('span.share', null, el('span.track', {'aria-hidden': 'true'}, el('span.fill', {style: {width: `${100 * n / Math.max(row.before, row.after, 1e-9)}%`}})), el('span.value', null, row.shown(n)));
   const most = isRange(advice.expected_speedup) ? Math.max(2, Math.ceil(advice.expected_speedup[1])) : 2;
-  return el('section', null, el('h2', null, 'What it brings, and how that is known'),
+  return el('section', null, el('h2', null, 'Predicted gain and evidence'),
     el('p', null, isRange(advice.expected_speedup) ? [el('strong', null, gainOf(advice)), ` (${saved(advice.expected_speedup)}, ${wholeOf()}) `] : unknown('not predicted '), confidence(advice.confidence)),
     gainBar(advice.expected_speedup, most),
     rows.length > 0 && table('Evidence for the gain', [
       {title: 'What', cell: r => r.what}, {title: 'Today', cell: r => bar(r.before, r), number: true}, {title: 'Proposed', cell: r => bar(r.after, r), number: true},
-      {title: 'Left', cell: r => r.before > 0 ? percent(r.after / r.before) : unknown(), number: true}, {title: 'How it is known', cell: r => el('span.soft', null, r.how), wide: true},
+      {title: 'After / before', cell: r => r.before > 0 ? percent(r.after / r.before) : unknown(), number: true}, {title: 'Evidence', cell: r => el('span.soft', null, r.how), wide: true},
     ], rows, {plain: true}),
     el('p.soft', null, advice.speedup_from === 'measured here' ?
-      'Measured: the accesses of the loops were run in both layouts on the machine that ran the program. The interval has the error of sampling and the spread of these runs. ' :
-      'Estimated from cache lines and from the time that the loops wait; the interval has the error of sampling and what is not known of the accesses. ',
-      !replay && 'The proposal was not replayed through a model of the caches: that takes a trace (lwp collect -e exact --detect layout,locality).'));
+      'Measured: a small kernel with the access pattern of the loops ran in both layouts on this machine. The interval covers the sampling error and the spread of these runs. ' :
+      'Estimated from cache lines and from the memory stall of the loops. The interval covers the sampling error and what is unknown about the accesses. ',
+      !replay && 'The new layout was not simulated in a cache model: that takes a trace (lwp collect -e exact --detect layout,locality).'));
 }
 
 /* offset -> {letter, index} or cold */
@@ -44,7 +44,7 @@ function groupsByOffset(split) {
 
 function groupMark(group) {
   if (!group) return null;
-  return el(group.index < 0 ? 'span.mark.cold' : `span.mark.g${group.index % GROUP_COLOURS}`, {title: group.index < 0 ? 'in the cold part' : `in part ${group.letter}`}, group.letter);
+  return el(group.index < 0 ? 'span.mark.cold' : `span.mark.g${group.index % GROUP_COLOURS}`, {title: group.index < 0 ? 'in the cold group' : `in group ${group.letter}`}, group.letter);
 }
 
 /* Pieces of one cache line: boxes {start, bytes, class, name, value, title, group} within [0, line). */
@@ -65,8 +65,9 @@ function ruler(line) {
 }
 
 /* The element's fields cut at cache-line borders, gaps included. */
-function layoutRows(fields, size, line, groups) {
-  const most = Math.max(...fields.map(f => fieldShare(f) || 0), 0);
+function layoutRows(fields, size, line, groups, typed, scale) {
+  const most = scale || Math.max(...fields.map(f => fieldShare(f) || 0), 0);
+  const gap = (first, end) => ({class: 'gap', name: typed && end - first >= line / 16 ? 'padding' : '', title: typed ? `bytes ${first}–${end - 1}: ${plural(end - first, 'byte', 'bytes')} of padding` : `bytes ${first}–${end - 1}: no sampled access`});
   const rows = Math.max(1, Math.ceil(size / line));
   const boxes = Array.from({length: Math.min(rows, 4096)}, () => []);
   const put = (start, length, box) => {
@@ -78,28 +79,41 @@ function layoutRows(fields, size, line, groups) {
   };
   let reached = 0;
   for (const field of fields.slice().sort((a, b) => a.offset - b.offset)) {
-    if (field.offset > reached) put(reached, field.offset - reached, {class: 'gap', name: '', title: `bytes ${reached}–${field.offset - 1}: no access seen`});
+    if (field.offset > reached) put(reached, field.offset - reached, gap(reached, field.offset));
     const share = fieldShare(field), group = groups && groups.get(field.offset);
     put(field.offset, field.bytes, {class: 'h' + heatStep(share, most), name: fieldName(field), value: percent(share), group,
       title: `${fieldName(field)}: offset ${field.offset}, ${plural(field.bytes, 'byte', 'bytes')}, ${percent(share)} of the time, ${plural(field.samples, 'access', 'accesses')} seen`});
     reached = Math.max(reached, field.offset + field.bytes);
   }
-  if (reached < size) put(reached, size - reached, {class: 'gap', name: '', title: `bytes ${reached}–${size - 1}: no access seen`});
+  if (reached < size) put(reached, size - reached, gap(reached, size));
   return boxes;
 }
 
 const drawnFields = (object, size) => list(object.fields).filter(f => isNumber(f.offset) && isNumber(f.bytes) && f.bytes > 0 && f.offset < size);
 const elementLabel = (fields, size) => `one element of ${bytes(size)}: ` + fields.map(f => `${clip(fieldName(f), 40)} ${percent(fieldShare(f))}`).join(', ');
 
+/* Bytes that no declared field has: known where the type is. */
+function paddingBytes(object, size) {
+  if (!object.type || !list(object.fields).length) return null;
+  let end = 0, padding = 0;
+  for (const field of drawnFields(object, size).sort((a, b) => a.offset - b.offset)) {
+    padding += Math.max(0, field.offset - end);
+    end = Math.max(end, field.offset + field.bytes);
+  }
+  return padding + Math.max(0, size - end);
+}
+
+const paddingText = (object, size) => paddingBytes(object, size) > 0 ? `, of which ${plural(paddingBytes(object, size), 'byte is', 'bytes are')} padding` : '';
+
 /* The whole element in one row, where there is little room. */
 function drawStrip(object, size) {
   const fields = drawnFields(object, size);
-  return el('span.strip', null, el('span.line', {role: 'img', 'aria-label': elementLabel(fields, size)}, lineBoxes(layoutRows(fields, size, size, null)[0].map(box => ({...box, value: null})), size)), el('span.soft', null, bytes(size)));
+  return el('span.strip', null, el('span.line', {role: 'img', 'aria-label': elementLabel(fields, size)}, lineBoxes(layoutRows(fields, size, size, null, object.type)[0].map(box => ({...box, value: null})), size)), el('span.soft', null, bytes(size), paddingBytes(object, size) > 0 && ` (${paddingBytes(object, size)}\u00a0B padding)`));
 }
 
-function drawElement(object, size, line, groups) {
+function drawElement(object, size, line, groups, scale) {
   const fields = drawnFields(object, size);
-  const rows = layoutRows(fields, size, line, groups), drawn = [];
+  const rows = layoutRows(fields, size, line, groups, object.type, scale), drawn = [];
   if (size < line) { /* neighbours share the line */
     const own = rows[0];
     for (let start = size; start < line; start += size)
@@ -109,7 +123,7 @@ function drawElement(object, size, line, groups) {
   }
   let folded = 0;
   const fold = () => {
-    if (folded) drawn.push(el('p.folded', null, `${plural(folded, 'cache line', 'cache lines')} without any access seen`));
+    if (folded) drawn.push(el('p.folded', null, `${plural(folded, 'cache line', 'cache lines')} without a sampled access`));
     folded = 0;
   };
   rows.forEach((boxes, index) => {
@@ -151,19 +165,19 @@ function drawGroup(split, object, group, index, line) {
         reached += field.bytes;
       });
       if (pointers > 0 && group.bytes <= line)
-        put(start + group.bytes - pointers, pointers, {class: 'pointer' + (element ? '.ghost' : ''), name: '→ other parts', title: 'pointer to the other parts'});
+        put(start + group.bytes - pointers, pointers, {class: 'pointer' + (element ? '.ghost' : ''), name: '→ other groups', title: 'pointer to the other groups'});
     }
   }
   return el('div.group', null,
     el('div.group-head', null, groupMark(mark), ' ', el('strong', null, fields.map(f => f.name).join(', ')), ' ',
       el('span.soft', null, `${bytes(group.bytes)} an element`,
-        per >= 1 ? `, ${per % 1 ? 'about ' + per.toFixed(1) : per} in a cache line` : '', isNumber(group.share) ? `, ${percent(group.share)} of the time` : cold ? ', hardly used by the hot loops' : '')),
-    known ? el('div.drawing', {role: 'img', 'aria-label': `part ${mark.letter}: ${fields.map(f => clip(f.name, 40)).join(', ')}`}, rows.map((boxes, i) => lineRow(i ? '+' + i * line : '', boxes, line))) : null);
+        per >= 1 ? `, ${per % 1 ? 'about ' + per.toFixed(1) : per} in a cache line` : '', isNumber(group.share) ? `, ${percent(group.share)} of the time` : cold ? ', rarely used by the hot loops' : '')),
+    known ? el('div.drawing', {role: 'img', 'aria-label': `group ${mark.letter}: ${fields.map(f => clip(f.name, 40)).join(', ')}`}, rows.map((boxes, i) => lineRow(i ? '+' + i * line : '', boxes, line))) : null);
 }
 
 function affinityMatrix(split, object) {
   const pairs = list(split.affinity);
-  if (!pairs.length) return el('p.soft', null, 'No two fields were seen often enough to tell whether they are used together.');
+  if (!pairs.length) return el('p.soft', null, 'Too few samples to say which fields are used together.');
   const value = new Map();
   for (const pair of pairs) { value.set(JSON.stringify([pair.a, pair.b]), pair.value); value.set(JSON.stringify([pair.b, pair.a]), pair.value); }
   const named = new Set(pairs.flatMap(p => [p.a, p.b]));
@@ -188,7 +202,7 @@ function structureLoops(split, object) {
   const groups = groupsByOffset(split);
   const traffic = new Map(list(split.traffic && split.traffic.loops).map(t => [t.loop, t]));
   const uses = list(object.loops).slice().sort((a, b) => (b.share || 0) - (a.share || 0));
-  if (!uses.length) return el('p.soft', null, 'No loop was seen to use this structure.');
+  if (!uses.length) return el('p.soft', null, 'No loop with samples uses this structure.');
   const most = Math.max(...uses.map(u => u.share || 0));
   const nameOf = new Map(list(object.fields).map(f => [f.offset, fieldName(f)]));
   return el('div.loops', null, uses.slice(0, 60).map((use, index) => {
@@ -198,10 +212,16 @@ function structureLoops(split, object) {
       shareBar(use.share, null, most),
       el('span.chips', null, names.length ? names.map((o, i) => el('span.chip', null, groupMark(groups.get(o)), ' ', clip(nameOf.get(o) || list(use.fields)[i] || '+' + o, 40))) : unknown('fields unknown')),
       el('span.lines-change', {title: 'cache lines per element visited, today and after the split'}, t ? `${t.before.toFixed(2)} → ${t.after.toFixed(2)} lines` : '')),
-      el('p.soft', null, isNumber(use.stride) ? `Stride ${bytes(use.stride)}. ` : 'No regular stride. ', isNumber(use.samples) ? `${plural(use.samples, 'access', 'accesses')} of this structure seen in it. ` : '',
+      el('p.soft', null, isNumber(use.stride) ? `Stride ${bytes(use.stride)}. ` : 'No regular stride. ', isNumber(use.samples) ? `${plural(use.samples, 'sampled access', 'sampled accesses')} to this structure. ` : '',
         el('a', {href: '#loop/' + use.loop}, 'All data of this loop')),
       sourceOf(at(data.loops, use.loop)));
   }), uses.length > 60 && el('p.soft', null, `${count(uses.length - 60)} more loops use it; each has less than ${percent(uses[60].share)} of the time.`));
+}
+
+/* Of all data that has the structure. */
+function shareTile(finding, item, object) {
+  const evidence = finding ? layoutEvidence(finding, item) : {ci: object.share_ci, samples: object.samples};
+  return ['Share of the time', percent(finding ? finding.share : object.share), isRange(evidence.ci) ? `95\u00a0% interval ${interval(evidence.ci)}` : null, `${plural(evidence.samples, 'sample', 'samples')}, ${engineName()}`];
 }
 
 function viewSplit(index) {
@@ -218,31 +238,31 @@ function viewSplit(index) {
     el('h1', {title: split.type}, brief(split.type || object.name || 'unnamed structure'), ' ', finding && severity(finding.severity)),
     el('p.lead', null, finding ? prose(brief(finding.title) + '.') : ''),
     tiles([
-      ['Expected gain', gainOf(split), saved(split.expected_speedup), wholeOf()],
-      ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95\u00a0% interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${engineName()}`],
-      ['Cache lines fetched', split.traffic ? `${split.traffic.before.toFixed(2)} → ${split.traffic.after.toFixed(2)}` : 'unknown', (split.traffic && split.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
-      ['Confidence', confidence(split.confidence) || 'unknown', agreementText(object) || 'from the number and agreement of samples', isNumber(split.element_probability) && split.element_probability < 0.995 ? `element size right with ${percent(split.element_probability)}` : null],
+      ['Predicted gain', gainOf(split), saved(split.expected_speedup), wholeOf()],
+      shareTile(finding, split, object),
+      changeTile(split),
+      ['Confidence', confidence(split.confidence) || 'unknown', agreementText(object) || 'from the number of samples and their agreement', isNumber(split.element_probability) && split.element_probability < 0.995 ? `element size right with ${percent(split.element_probability)}` : null],
     ]),
     el('section', null, el('h2', null, 'What changes'),
       el('div.panel', null,
-        el('h3', null, 'Today ', el('span.soft', null, `${bytes(split.element_bytes)} an element, a row is a cache line of ${bytes(line)}`)),
+        el('h3', null, 'Today ', el('span.soft', null, `${bytes(split.element_bytes)} an element${paddingText(object, split.element_bytes)}; a row is a cache line of ${bytes(line)}`)),
         drawElement(object, split.element_bytes, line, groups),
         el('p.legend', null, 'Share of the time: ', [1, 2, 3, 4, 5].map(n => el(`span.swatch.h${n}`, null, n === 1 ? 'less' : n === 5 ? 'more' : '\u00a0')),
-          el('span.swatch.gap', null, '\u00a0'), ' no access seen. Letters name the part a field moves to.'),
-        el('h3', null, `Proposed `, el('span.soft', null, split.kind === 'reorder' ? 'the same structure, its fields in another order' : split.kind === 'pool' ? 'the same structure, from large blocks' : split.single ? `${plural(parts.length + (cold ? 1 : 0), 'part', 'parts')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only what its loops use`)),
+          el('span.swatch.gap', null, '\u00a0'), ' padding or bytes without a sampled access. A letter names the group that a field moves to.'),
+        el('h3', null, `Proposed `, el('span.soft', null, split.kind === 'reorder' ? 'the same structure, its fields in another order' : split.kind === 'pool' ? 'the same structure, from large blocks' : split.single ? `${plural(parts.length + (cold ? 1 : 0), 'group', 'groups')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only the fields that its loops use`)),
         parts.map((group, i) => drawGroup(split, object, group, i, line)),
         cold && drawGroup(split, object, cold, -1, line))),
     el('section', null, el('h2', null, 'The new declaration'),
       split.caution ? el('p.note.warning', null, prose(split.caution)) : finding && el('p', null, prose(finding.next_step)),
-      el('div.code', null, copyButton(split.declaration || ''), code(split.declaration || '', 'The new declaration'))),
+      el('div.code', null, copyButton(split.declaration || ''), code(split.declaration || '', 'The new declaration')), usageDiff('split', split)),
     gainEvidence(split),
-    el('section', null, el('h2', null, 'Why: the loops and what they touch'),
-      el('p.soft', null, 'Share of the whole program\u2019s time that goes to this structure in each loop.'),
+    el('section', null, el('h2', null, 'Why: the loops and the fields they use'),
+      el('p.soft', null, 'Memory stall on this structure in each loop, as a share of the program\u2019s time.'),
       structureLoops(split, object)),
     el('section', null, el('h2', null, 'Which fields are used together'),
-      el('p.soft', null, '1 is always by the same loops, 0 is never. Fields with a high value stay in one part.'),
+      el('p.soft', null, 'Affinity 1: always used by the same loops; 0: never. Fields with a high affinity stay in one group.'),
       affinityMatrix(split, object)),
-    el('section', null, el('h2', null, 'Where it lives'), objectFacts(object),
+    el('section', null, el('h2', null, 'Allocation and lifetime'), objectFacts(object),
       others.length > 0 && el('p', null, 'Also of this type: ', others.slice(0, 20).map((o, i) => [i ? ', ' : '', objectLink(o)]))),
   ];
 }

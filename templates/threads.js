@@ -3,7 +3,10 @@
 const FLOWS_SHOWN = 10;
 const LANES_MAX = 16;
 
-const threadName = thread => thread && isNumber(thread.tid) ? (thread.name ? `${clip(thread.name, 16)} ` : '') + thread.tid : clip((thread && thread.name) || 'unknown', 16);
+/* T0, T1, ... in the order of the matrix; which thread that is stands below it. */
+const threadName = (thread, index) => thread && isNumber(thread.tid) && isNumber(index) ? `T${index}` : clip((thread && thread.name) || 'unknown', 16);
+const threadTitle = thread => `${thread && thread.name ? clip(thread.name, 40) : 'thread'}${thread && isNumber(thread.tid) ? ` ${thread.tid}` : ''}`;
+const threadLegend = threads => el('p.soft', null, list(threads).slice(0, 64).map((thread, i) => `${i ? ', ' : ''}${threadName(thread, i)}: ${threadTitle(thread)}`), '.');
 
 /* ---- communication that was sampled ---- */
 
@@ -27,9 +30,9 @@ function communicationMatrix(communication, region) {
 function flowsTable(communication, flows) {
   const threads = list(communication.threads), shown = flows.filter(flow => flow.share > 0).slice(0, FLOWS_SHOWN);
   const full = Math.max(...shown.map(f => isRange(f.ci) ? f.ci[1] : f.share));
-  return table('Largest flows', [
-    {title: 'Stored by', cell: f => threadName(threads[f.from]), key: f => threadName(threads[f.from])},
-    {title: 'Loaded by', cell: f => threadName(threads[f.to]), key: f => threadName(threads[f.to])},
+  return table('Largest flows between two threads', [
+    {title: 'Stored by', cell: f => el('span', {title: threadTitle(threads[f.from])}, threadName(threads[f.from], f.from)), key: f => f.from},
+    {title: 'Loaded by', cell: f => el('span', {title: threadTitle(threads[f.to])}, threadName(threads[f.to], f.to)), key: f => f.to},
     {title: 'Share', cell: f => shareBar(f.share, f.ci, full), key: f => f.share, number: true},
     {title: '95\u00a0% interval', cell: f => isRange(f.ci) ? interval(f.ci) : unknown(), number: true},
     {title: 'Seen', cell: f => count(f.samples), key: f => f.samples, number: true, hint: 'stores that were watched until the reader loaded them'},
@@ -74,18 +77,18 @@ function sharedLine(index) {
   return [
     el('p.crumbs', null, el('a', {href: '#threads'}, 'Threads'), ' › shared cache line'),
     el('h1', null, clip(item.name || 'unknown data', 60), ' ', el(isFalse ? 'span.severity.high' : 'span.tag', null, isFalse ? 'false sharing' : 'true sharing')),
-    el('p.lead', null, isFalse ? `${plural(item.thread_count, 'thread', 'threads')} take this cache line from each other although each uses bytes of its own: only their place is shared.` :
-      `${plural(item.thread_count, 'thread', 'threads')} use the same bytes: moving data does not help, fewer accesses to it do.`),
-    tiles([['Share of the time', percent(item.share), `95\u00a0% interval ${interval(item.share_ci)}`, 'the threads\u2019 work on it while others used it'],
+    el('p.lead', null, isFalse ? `False sharing: ${plural(item.thread_count, 'thread', 'threads')} use different bytes of one cache line.` :
+      `True sharing: ${plural(item.thread_count, 'thread', 'threads')} use the same bytes. Another layout does not help; fewer accesses do.`),
+    tiles([['Share of the time', percent(item.share), `95\u00a0% interval ${interval(item.share_ci)}`, 'accesses to it while other threads used it'],
       ['Samples', count(item.samples), engineName()],
-      ['Place', isNumber(item.line_offset) ? `+${item.line_offset}` : 'unknown', 'where the line begins in the data', object && el('a', {href: '#object/' + item.object}, 'all about it')],
-      ['Lines alike', count(item.lines), 'of this data, shared like this']]),
+      ['Offset of the line', isNumber(item.line_offset) ? (item.line_offset < 0 ? `${-item.line_offset} B before` : `+${item.line_offset} B`) : 'unknown', item.line_offset < 0 ? 'the line starts before the data object' : 'from the start of the data object', object && el('a', {href: '#object/' + item.object}, 'all about it')],
+      ['Cache lines', count(item.lines), 'of this data object, shared in this way']]),
     item.advice && el('section', null, el('h2', null, 'What to do'), el('p', null, prose(item.advice)),
       item.declaration && [el('h3', null, 'The padded declaration'), el('div.code', null, copyButton(item.declaration), code(item.declaration, 'The padded declaration'))]),
     el('section', null, el('h2', null, 'The cache line'), el('div.panel', null,
       el('h3', null, 'Today ', el('span.soft', null, `one line of ${line} bytes, a row for each thread`)), sharedDrawing(item, line),
       isFalse && [el('h3', null, 'Padded ', el('span.soft', null, `a line for each thread`)), paddedDrawing(item, line)],
-      el('p.legend', null, 'Filled bytes are stored, outlined ones only loaded, hatched ones empty.', sites.length > LANES_MAX && ` ${sites.length - LANES_MAX} more threads are not drawn.`))),
+      el('p.legend', null, 'Filled: bytes stored. Outlined: only loaded. Hatched: padding.', sites.length > LANES_MAX && ` ${sites.length - LANES_MAX} more threads are not drawn.`))),
     el('section', null, el('h2', null, 'Who uses which bytes'), table('Who uses which bytes of the line', [
       {title: 'Thread', cell: r => String(r.thread), key: r => r.thread, text: r => r.thread},
       {title: 'Field', cell: r => r.field ? clip(r.field, 40) : unknown(), key: r => r.field || '', text: r => r.field || ''},
@@ -124,11 +127,11 @@ function viewThreads() {
   if (threads.length < 2 && !list(data.sharing).length) return [head, nothingFound('One thread was seen: nothing to share.')];
   return [
     head,
-    el('p.lead', null, `Who loads what another thread stored: shares of all that was communicated, scaled from ${count(communication.decided)} stores that were watched to their end.`,
+    el('p.lead', null, `Communication between threads: a load of what another thread stored. Shares of all communication, estimated from ${count(communication.decided)} decided watchpoints.`,
       communication.others > 0 && ` The last entry stands for ${plural(communication.others, 'more thread', 'more threads')}.`),
     list(data.sharing).length > 0 && sharingSection(),
     threads.length > 1 && el('section', null, el('h2', null, 'Communication'),
-      flows.length && flows[0].share > 0 ? [list(region.advice).map(text => el('p.note', null, prose(text))), communicationMatrix(communication, region), el('h3', null, 'Largest flows'), flowsTable(communication, flows)] :
+      flows.length && flows[0].share > 0 ? [list(region.advice).map(text => el('p.note', null, prose(text))), communicationMatrix(communication, region), threadLegend(threads), el('h3', null, 'Largest flows between two threads'), flowsTable(communication, flows)] :
         nothingFound(`No thread was seen to load what another one had stored; ${plural(communication.watched, 'store was', 'stores were')} watched.`)),
     !list(data.sharing).length && sharingSection(),
   ];

@@ -26,6 +26,10 @@ enum { ASSET_BYTES_MAX = 4 << 20 };
     ROW(SCRIPT, run, "run.js")                                                                          \
     ROW(SCRIPT, findings, "findings.js")                                                                \
     ROW(SCRIPT, diff, "diff.js")                                                                        \
+    ROW(SCRIPT, usage, "usage.js")                                                                      \
+    ROW(SCRIPT, help, "help.js")                                                                        \
+    ROW(SCRIPT, search, "search.js")                                                                    \
+    ROW(SCRIPT, stalls, "stalls.js")                                                                    \
     ROW(SCRIPT, live, "live.js")                                                                        \
     ROW(SCRIPT, report, "report.js")
 

@@ -39,6 +39,10 @@ static const struct lwp_option export_options[] = {
      .argument = "FOLDER",
      .help = "folder of the source: source is read from there too, and paths are relative to it, "
              "not to the work tree around the current folder"},
+    {.name = "source-url",
+     .kind = LWP_OPT_TEXT,
+     .argument = "PATTERN",
+     .help = "link source lines: https://.../{path}#L{line}; paths as in the page"},
     {.name = "templates",
      .kind = LWP_OPT_TEXT,
      .argument = "FOLDER",
@@ -142,6 +146,8 @@ static int export_result(const char *dir, const struct lwp_options *options, jso
         *data = lwp_page_result_data(name, analysis, &wish);
         json_decref(roots);
         export_redact(*data, analysis, options);
+        if (lwp_options_text(options, "source-url"))
+            json_object_set_new(*data, "source_url", json_string(lwp_options_text(options, "source-url")));
         snprintf(title_room, PATH_MAX, "%s", lwp_page_title(name, analysis));
         *title = title_room;
     }

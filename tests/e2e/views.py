@@ -55,6 +55,41 @@ def paper(browser, name):
     check(not broken, f"#{name} has numbers in two lines on paper: {broken}")
 
 
+def stalled(browser, base):
+    """Flame graph: boxes to scale, zoom, words; the state is in the address."""
+    driver = browser.driver
+    browser.open(f"{base}#stalls")
+    wide = lambda: {b.text: b.rect["width"] for b in driver.find_elements(By.CSS_SELECTOR, ".flame-box") if b.text}
+    boxes = wide()
+    check(abs(boxes["find"] / boxes["total_mass"] - 0.184 / 0.52) < 0.03, f"the flame graph is not to scale: {boxes}")
+    driver.find_element(By.XPATH, "//button[text()='find' and contains(@class, 'flame-box')]").click()
+    check("total_mass" not in wide() and abs(wide()["find"] - boxes["all memory stall"]) < 3, f"a click does not zoom: {wide()}")
+    driver.find_element(By.XPATH, "//button[text()='find' and contains(@class, 'flame-box')]").click()
+    check("total_mass" in wide(), "a second click does not zoom out")
+    driver.find_element(By.XPATH, "//label[contains(., 'Highlight')]/input").send_keys("find")
+    check("18.4 % of the time matches" in browser.text() and "q=find" in driver.current_url, f"words: {driver.current_url}")
+    driver.find_element(By.XPATH, "//button[text()='By allocation site']").click()
+    check("by=allocation" in driver.current_url and any("make_all" in name for name in wide()), f"by allocation site: {wide()}")
+
+
+def searched(browser, base):
+    """One box finds data, code and words, by keyboard alone; the theme changes."""
+    driver = browser.driver
+    browser.open(f"{base}#run")
+    driver.find_element(By.TAG_NAME, "body").send_keys("/total_m")
+    check("total_mass" in browser.text("#found"), f"search: {browser.text('#found')}")
+    browser.follow(lambda: driver.switch_to.active_element.send_keys("\ue007"))
+    check("total_mass" in browser.text("h1"), f"Enter leads to {browser.text('h1')}")
+    driver.find_element(By.TAG_NAME, "body").send_keys("/false sh")
+    check("different bytes of one cache line" in browser.text("#found"), f"terms are not found: {browser.text('#found')}")
+    back = lambda: driver.execute_script("return getComputedStyle(document.body).backgroundColor")
+    light, button = back(), driver.find_element(By.CSS_SELECTOR, ".theme")
+    button.click(), button.click()
+    check(back() != light and "dark" in button.text, f"the theme does not change: {button.text}")
+    button.click()
+    check(back() == light, "the theme does not change back")
+
+
 def by_hand(browser, file):
     driver, base = browser.driver, f"file://{file}"
     browser.open(f"{base}#run")
@@ -65,11 +100,18 @@ def by_hand(browser, file):
     flows = lambda: [row.text for row in driver.find_elements(By.XPATH, "//table[caption='Flows']/tbody/tr")]
     before = flows()
     driver.find_element(By.XPATH, "//table[caption='Flows']//button[text()='Written by']").click()
-    check(flows() != before and flows()[0].startswith("worker 100"), f"flows do not sort: {flows()[:2]}")
-    driver.switch_to.active_element.send_keys("/103")
-    check(0 < len(flows()) < len(before) and all("103" in row for row in flows()), f"'/' and a word do not filter: {flows()}")
+    check(flows() != before and flows()[0].startswith("T0"), f"flows do not sort: {flows()[:2]}")
+    driver.find_element(By.XPATH, "//table[caption='Flows']/ancestor::div[contains(@class, 'table')]//input").send_keys("103")
+    check(0 < len(flows()) < len(before) and all("T3" in row for row in flows()), f"a word does not filter: {flows()}")
+    kept = flows()
+    browser.follow(lambda: driver.execute_script("location.hash = 'run'"))
+    browser.follow(driver.back)
+    check(flows() == kept, f"filter and order are lost after Back: {flows()[:2]}")
     driver.find_element(By.LINK_TEXT, "worker").send_keys("\ue007")  # Enter
-    check("Who reads whose data" in browser.text(), "Enter on a region does not lead to it")
+    check("Communication by pair of threads" in browser.text(), "Enter on a region does not lead to it")
+    stalled(browser, base)
+    searched(browser, base)
+    browser.open(f"{base}#region/1")
     seen = set()
     for _ in range(40):  # Tab reaches the menu and what scrolls
         driver.switch_to.active_element.send_keys("\ue004")
@@ -85,7 +127,7 @@ def many_threads(browser):
     check(len(rows) == 40, f"{len(rows)} rows of 40")
     told = browser.driver.execute_script("""const row = arguments[0], box = row.getBoundingClientRect();
         row.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + box.width * 1.5 / 40, clientY: box.top + 2})); return row.title""", rows[0])
-    check("main 100 → main 101: 20" == told, f"the second cell of the first row tells '{told}'")
+    check("T0 → T1: 20" == told, f"the second cell of the first row tells '{told}'")
     browser.shot("many-threads")
     browser.is_quiet("many threads", f"file://{file}")
 
@@ -132,7 +174,7 @@ def two_runs(browser, script):
     page = TMP / "two.html"
     with open(page, "wb") as to:
         subprocess.run([os.environ["LWP"], "diff", "--html", *files], check=True, stdout=to)
-    for view, words in {"diff": ["Before and after", "4.20 s → 2.10 s", "2.00× as fast", "struct particle", "Gone", "Still there"], "structure/0": ["How it lies in memory", "Before", "After", "In numbers", "mass"],
+    for view, words in {"diff": ["Before and after", "4.20 s → 2.10 s", "2.00× as fast", "struct particle", "Gone", "Still there"], "structure/0": ["Layout in memory", "Before", "After", "In numbers", "mass"],
                         "structure/99": ["There is no such structure"]}.items():
         browser.open(f"file://{page}#{view}")
         text = browser.text()

@@ -89,6 +89,17 @@ def count_communication(analysis, text="main", threads=4):
                                  "refs": {"communication": 1}, "next_step": text})
 
 
+def add_stalls(analysis):
+    """Stall of two functions on three objects, over four bins of time."""
+    frame = lambda name: {"function": name, "file": "particles.c", "line": None, "module": 0, "inlined": False}
+    analysis["stalls"] = {"frames": [frame("main"), frame("total_mass"), frame("find")], "nodes": [[None, 0], [0, 1], [0, 2]], "left_out": 0.009,
+                          "paths": [[1, 0, 0.52, 1061], [2, 1, 0.18, 367], [2, None, 0.004, 8]],
+                          "times": {"bin_s": 1.048576, "rows": [{"object": 0, "shares": [0.13, 0.13, 0.13, 0.13]}, {"object": 1, "shares": [0, 0, 0.09, 0.09]}, {"object": None, "shares": [0.013, 0, 0, 0]}]},
+                          "lines": [{"file": "particles.c", "line": 15, "share": 0.52, "samples": 1061, "loads": 4000, "stores": 0, "object": 0, "stride": 80}],
+                          "assembly": [{"function": "total_mass", "file": "particles.c", "module": 0, "instructions": [
+                              {"address": 4096, "text": "addsd xmm0, qword ptr [rax]", "line": 15, "share": 0.52, "samples": 1061}, {"address": 4100, "text": "add rax, 0x50", "line": 14}]}]}
+
+
 def trace_locality(analysis, text="main"):
     """The first object in the first loop, through the model of the caches."""
     levels = {"L1": 900, "L2": 500, "L3": None}
@@ -105,6 +116,7 @@ def everything(analysis, text="worker"):
     watch_accesses(analysis, text, "What is stored is overwritten before anything reads it.", "Store only the last value, or give each thread its own.")
     count_communication(analysis, text)
     trace_locality(analysis, text)
+    add_stalls(analysis)
     analysis["run"]["options"] = {"engine": "exact", "detect": "layout,locality", "max-overhead": 3.0, "window": "all", "quiet": True, "region": None}
     split = analysis["splits"][0]
     split["replay"] = {"accesses": 8000, "before": {"L1": 4000, "L2": 3000, "L3": None, "cycles": 90000}, "after": {"L1": 1000, "L2": 600, "L3": None, "cycles": 30000}}
@@ -117,17 +129,18 @@ def everything(analysis, text="worker"):
 # view -> words that must be there when everything is
 ALL_VIEWS = {
     "findings": ["comes too late", "25 % of all stores are dead", "Block worker", "counted, not sampled", "1,000 accesses traced", "95 % interval 40.0–60.0 %", "low confidence"],
-    "split/0": ["What it brings, and how that is known", "Misses of L1", "4,000", "25.0 %", "8,000 accesses of the trace replayed", "Memory that a pass over the elements takes"],
-    "split/1": ["was not replayed"],
-    "regroup/0": ["north", "What it brings"],
-    "objects": ["north"], "object/0": ["Loops that use it"],
-    "loops": ["particles.c", "total_mass", "All loops", "samples: all"], "loop/0": ["Data it uses"],
-    "redundancies": ["Dead stores", "computations (made again from the same values)", "--detect values,registers,spatial"], "redundancy/0": ["Stored in", "Overwritten in"],
-    "threads": ["words read for the first time", "all to all", "By code region", "minimum cutoff", "Shared cache lines", "false sharing", "worker 103", "Where the threads should run", "25.0 % of the communication stays within a cache", "Proposed 75.0 %"],
-    "region/1": ["block it", "communication reuse distance", "20.0 % of the reads come after the minimum", "4 pieces", "The numbers", "sum += all[i].mass;"],
+    "split/0": ["Predicted gain and evidence", "Misses of L1", "4,000", "25.0 %", "8,000 accesses of the trace, simulated", "Memory traversed"],
+    "split/1": ["was not simulated"],
+    "regroup/0": ["north", "Predicted gain"],
+    "objects": ["north", "By allocation site", "make_all"], "object/0": ["Loops that use it"],
+    "stalls": ["71.3 % of the time", "Call tree", "Timeline of memory stall", "total_mass"], "stalls?by=allocation": ["Allocation tree", "make_all"], "stalls?inverted=1": ["Caller tree"],
+    "loops": ["particles.c", "total_mass", "All loops", "samples: all"], "loop/0": ["Data it uses", "52.0 % stall, stride 80 B", "addsd xmm0, qword ptr [rax]"],
+    "redundancies": ["Dead stores", "computations (repeated with the same operands)", "--detect values,registers,spatial"], "redundancy/0": ["Stored in", "Overwritten in"],
+    "threads": ["words read for the first time", "all to all", "By code region", "minimum cutoff", "Shared cache lines", "false sharing", "T3: worker 103", "Where the threads should run", "25.0 % of the communication stays within a cache", "Proposed 75.0 %"],
+    "region/1": ["block it", "Communication reuse distance", "of these reads come", "Details: distances, cutoffs", "4 pieces", "The numbers", "sum += all[i].mass;"],
     "region/7": ["There is no such code region"],
     "sharing/0": ["Padded", "stores 8–15", "a line for each thread", "40.0–60.0 %", "The padded declaration", "alignas(64) long worker;"], "sharing/3": ["There is no such"],
     "locality": ["all", "total_mass", "median 7 lines", "L1", "90.0 %", "other data"],
-    "locality/0": ["L1 holds", "1.25 lines", "no line is used again", "Block worker", "sum += all[i].mass;"], "locality/1": ["other data"],
+    "locality/0": ["L1 holds", "1.25 lines", "no line is reused", "Block worker", "sum += all[i].mass;"], "locality/1": ["other data"],
     "run": ["lwp collect --engine=exact --detect=layout,locality --window=all -- ./particles --count 1000000 'it'\\''s one'"],
 }
