@@ -68,7 +68,7 @@ function layoutGlance(finding, advice) {
   const split = finding.kind === 'split', object = split && at(data.objects, advice.object);
   return facts([
     object && list(object.fields).length > 0 && ['Today', drawStrip(object, advice.element_bytes)],
-    split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : 'New parts', partChips(advice)] :
+    split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : 'New groups', partChips(advice)] :
       ['Into one', el('span.chips', null, list(advice.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30))))],
     [changeTile(advice)[0], el('strong', null, changeTile(advice)[1]), ` ${changeTile(advice)[2] || ''}`],
   ], 'dl.glance');
