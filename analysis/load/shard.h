@@ -7,10 +7,10 @@
 #include "analysis/load/sample_windows.h"
 #include "analysis/profile/communication_counts.h"
 #include "analysis/profile/locality_counts.h"
-#include "analysis/profile/stall_profile.h"
 #include "analysis/profile/stream_table.h"
 #include "analysis/profile/thread_interaction.h"
 #include "analysis/profile/watchpoints.h"
+#include "analysis/statistics/stall_profile.h"
 
 /* Start from zero. */
 struct lwp_shard {

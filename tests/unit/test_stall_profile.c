@@ -1,5 +1,5 @@
 /* Stalls by context, object and time against a naive table, in whatever parts and order they are merged. */
-#include "analysis/profile/stall_profile.h"
+#include "analysis/statistics/stall_profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "analysis/profile/stall_profile.h"
+#include "analysis/statistics/stall_profile.h"
 
 #include "base/arena.h"
 #include "base/order.h"

@@ -1,7 +1,7 @@
 /* Memory stall by calling context and data object, and over the time of the run: what a flame graph and a timeline are drawn of.
  * Added up while samples are read; sums do not depend on the order of samples. */
-#ifndef LWP_ANALYSIS_PROFILE_STALL_PROFILE_H
-#define LWP_ANALYSIS_PROFILE_STALL_PROFILE_H
+#ifndef LWP_ANALYSIS_STATISTICS_STALL_PROFILE_H
+#define LWP_ANALYSIS_STATISTICS_STALL_PROFILE_H
 
 #include "analysis/statistics/share.h"
 #include "base/hash.h"
