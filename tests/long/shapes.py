@@ -296,7 +296,7 @@ def run(shape, program, engine, seconds, result):
     how = ["-e", "exact"] if engine == "exact" else []
     said = ""
     try:
-        said = subprocess.run([LWP, "collect", "-o", result, *how, "--", program, str(seconds)], stdout=subprocess.PIPE,
+        said = subprocess.run([LWP, "collect", "--no-measure", "-o", result, *how, "--", program, str(seconds)], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", stdin=subprocess.DEVNULL).stdout
         with open(result + "/analysis.json") as file:
             return judge(json.load(file), shape)

@@ -9,7 +9,7 @@ example_build() { # SOURCE OUTPUT FLAGS...
 
 advice_of() { # EXAMPLE PROGRAM THREADS KIND
     rm -rf "$TMP/result"
-    "$LWP" collect ${options:-} -o "$TMP/result" -- "$2" "$3" ${rounds:-} > "$TMP/output" 2> "$TMP/log" && "$LWP" analyze --no-measure "$TMP/result" 2>> "$TMP/log" ||
+    "$LWP" collect --no-analyze ${options:-} -o "$TMP/result" -- "$2" "$3" ${rounds:-} > "$TMP/output" 2> "$TMP/log" && "$LWP" analyze --no-measure "$TMP/result" 2>> "$TMP/log" ||
         { echo "$1, $3 threads: lwp failed"; cat "$TMP/log"; return 1; }
     /usr/bin/python3 "$SRC/tests/truth/analysis.py" "$4" "$1" "$TMP/result/analysis.json" > "$TMP/differences" ||
         { echo "$1, $3 threads:"; cat "$TMP/differences"; return 1; }

@@ -22,9 +22,9 @@ cases = options.cases or subprocess.run([options.program], stdout=subprocess.PIP
 def collect(case, seconds, threads, *how):
     result = os.path.join(options.scratch, "result")
     shutil.rmtree(result, ignore_errors=True)
-    run = subprocess.run([options.lwp, "collect", "-q", *how, "-o", result, "--", options.program, case, str(seconds), str(threads)],
+    run = subprocess.run([options.lwp, "collect", "-q", "--no-analyze", *how, "-o", result, "--", options.program, case, str(seconds), str(threads)],
                          check=True, stdout=subprocess.PIPE, text=True)
-    subprocess.run([options.lwp, "analyze", "-q", result], check=True)
+    subprocess.run([options.lwp, "analyze", "-q", "--no-measure", result], check=True)
     with open(os.path.join(result, "analysis.json")) as file:
         return float(run.stdout), json.load(file)["redundancy_totals"]
 

@@ -45,9 +45,9 @@ def truth_of(output):
 def look(program, shape, seconds):
     result = TMP + "/result"
     shutil.rmtree(result, ignore_errors=True)
-    done = subprocess.run([LWP, "collect", "-F", "2000", "--max-overhead", "25", "-o", result, "--", program, shape, str(seconds)],
+    done = subprocess.run([LWP, "collect", "--no-analyze", "-F", "2000", "--max-overhead", "25", "-o", result, "--", program, shape, str(seconds)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    again = subprocess.run([LWP, "analyze", result], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    again = subprocess.run([LWP, "analyze", "--no-measure", result], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode or again.returncode:
         sys.exit("lwp failed: %s%s" % (done.stderr, again.stderr))
     with open(result + "/analysis.json") as file:

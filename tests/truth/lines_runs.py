@@ -43,7 +43,7 @@ def look(case):
     shutil.rmtree(result, ignore_errors=True)
     subprocess.run([options.lwp, "collect", "-q", "--no-analyze", "-o", result, "--", options.program, case, str(options.seconds)],
                    check=True)
-    subprocess.run([options.lwp, "analyze", "-q", result], check=True)
+    subprocess.run([options.lwp, "analyze", "-q", "--no-measure", result], check=True)
     with open(os.path.join(result, "analysis.json")) as file:
         analysis = json.load(file)
     if schema:

@@ -24,7 +24,7 @@ def look(program):
     shutil.rmtree(result, ignore_errors=True)
     run = subprocess.run([options.lwp, "collect", "-q", "--no-analyze", *options.options.split(), "-o", result, "--", program,
                           str(options.seconds)], check=True, stdout=subprocess.PIPE, text=True)
-    subprocess.run([options.lwp, "analyze", "-q", result], check=True)
+    subprocess.run([options.lwp, "analyze", "-q", "--no-measure", result], check=True)
     with open(os.path.join(result, "analysis.json")) as file:
         communication = json.load(file)["communication"]
     words = {}

@@ -8,8 +8,8 @@ size_runs() {
             # shellcheck disable=SC2086
             ${CC:-cc} $level ${DEBUG--g} -DSIZE="$size" -o "$TMP/sized" "$SRC/tests/truth/sized.c" || return 1
             rm -rf "$TMP/result"
-            "$LWP" collect ${options:--F 1000} -o "$TMP/result" -- "$TMP/sized" "${ROUNDS:-300}" > /dev/null 2> "$TMP/log" &&
-                "$LWP" analyze "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; return 1; }
+            "$LWP" collect --no-analyze ${options:--F 1000} -o "$TMP/result" -- "$TMP/sized" "${ROUNDS:-300}" > /dev/null 2> "$TMP/log" &&
+                "$LWP" analyze --no-measure "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; return 1; }
             total=$((total + 1))
             /usr/bin/python3 "$SRC/tests/truth/analysis.py" $what "$size" "$TMP/result/analysis.json" > "$TMP/differences" ||
                 { echo "$size bytes at $level ${DEBUG--g}:"; cat "$TMP/differences"; failures=$((failures + 1)); }
