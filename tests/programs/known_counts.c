@@ -3,7 +3,8 @@
  *     known_counts CASE SECONDS THREADS
  *
  * Prints "SHARE": of all bytes stored, those that leave the value as it was. A case is two loops, each with its own array: how it goes
- * over it, the type stored, and whether the value is the same in each pass. SECONDS 0: some 300 MB. */
+ * over it, the type stored, and whether the value is the same in each pass: always, never, or in half of the stores. SECONDS 0: some
+ * 300 MB. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +27,10 @@ struct state {
 
 #define SAME 7
 #define OTHER (pass + i)
+#define HALF OTHER
 
 __attribute__((noinline)) static void put_u8(volatile u8 *at, u8 value) { *at = value; }
+__attribute__((noinline)) static void put_pair(volatile u8 *at, u8 value) { at[0] = SAME, at[1] = value; }
 
 /* How a loop goes over its array: n elements of type T, VALUE to each. */
 #define NEAR_LOOP(T, VALUE) for (u8 i = 0; i < NEAR; i++) { ((volatile T *)array)[i] = (T)(VALUE); }
@@ -36,6 +39,8 @@ __attribute__((noinline)) static void put_u8(volatile u8 *at, u8 value) { *at = 
 #define CALL_LOOP(T, VALUE) for (u8 i = 0; i < NEAR; i++) put_u8((volatile u8 *)array + i, VALUE);
 #define FAR_LOOP(T, VALUE) for (u8 i = 0; i < FAR; i++) { ((volatile T *)array)[i] = (T)(VALUE); }
 #define RANDOM_LOOP(T, VALUE) for (u8 i = 0; i < FAR / 8; i++) { ((volatile T *)array)[s->order[i]] = (T)(VALUE); }
+#define PAIR_LOOP(T, VALUE) for (u8 i = 0; i < NEAR; i++) put_pair((volatile u8 *)array + 2 * i, VALUE);
+#define SUM_LOOP(T, VALUE) for (u8 i = 0; i < FAR; i++) { ((volatile T *)array)[i] += (T)(1000 + (VALUE)) * (T)1e-4; }
 
 #define NEAR_COUNT NEAR
 #define WORK_COUNT NEAR
@@ -43,6 +48,8 @@ __attribute__((noinline)) static void put_u8(volatile u8 *at, u8 value) { *at = 
 #define CALL_COUNT NEAR
 #define FAR_COUNT FAR
 #define RANDOM_COUNT (FAR / 8)
+#define PAIR_COUNT (2 * NEAR)
+#define SUM_COUNT FAR
 
 /* The near loops are repeated so that they take as many stores as a far one would, or TIMES of that. */
 #define CASE(name, WAY_A, T_A, VALUE_A, TIMES_A, WAY_B, T_B, VALUE_B, TIMES_B)                                                       \
@@ -88,7 +95,11 @@ __attribute__((noinline)) static void put_u8(volatile u8 *at, u8 value) { *at = 
     X(random_near, RANDOM, u8, SAME, 1, NEAR, u8, OTHER, 2048)                                                                       \
     X(near_random, NEAR, u8, SAME, 2048, RANDOM, u8, OTHER, 1)                                                                       \
     X(random_far, RANDOM, u8, SAME, 1, FAR, u8, OTHER, 1)                                                                            \
-    X(far_random, FAR, u8, SAME, 1, RANDOM, u8, OTHER, 1)
+    X(far_random, FAR, u8, SAME, 1, RANDOM, u8, OTHER, 1)                                                                            \
+    X(pairs, PAIR, u8, HALF, 1, PAIR, u8, HALF, 1)                                                                                   \
+    X(pairs_near, PAIR, u8, HALF, 1, NEAR, u8, OTHER, 1)                                                                             \
+    X(sums, SUM, f8, OTHER, 1, SUM, f8, OTHER, 1)                                                                                    \
+    X(sums_near, SUM, f8, OTHER, 1, NEAR, u8, SAME, 4096)
 CASES(CASE)
 
 struct example {
@@ -101,7 +112,7 @@ struct example {
     {#name, name,                                                                                                                    \
      (double)(WAY_A##_COUNT) * TIMES_A * sizeof(T_A) * ROW_SAME(#VALUE_A) + (double)(WAY_B##_COUNT) * TIMES_B * sizeof(T_B) * ROW_SAME(#VALUE_B), \
      (double)(WAY_A##_COUNT) * TIMES_A * sizeof(T_A) + (double)(WAY_B##_COUNT) * TIMES_B * sizeof(T_B)},
-#define ROW_SAME(text) ((text)[0] == 'S')
+#define ROW_SAME(text) ((text)[0] == 'S' ? 1 : (text)[0] == 'H' ? 0.5 : 0)
 static const struct example examples[] = {CASES(ROW)};
 
 static const struct example *chosen;

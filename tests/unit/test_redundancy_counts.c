@@ -34,7 +34,7 @@ static void test_two_groups(void **state)
     (void)state;
     struct lwp_share share = share_of(1, 1, 0.5, 2), sure = share_of(1, 1, 0, 2);
     double centre = log(0.6 / 0.4), half = 1.96 * 0.5 * sqrt(2);
-    assert_true(fabs(share.low - 1 / (1 + exp(half - centre))) < 0.01 && fabs(share.high - 1 / (1 + exp(-half - centre))) < 0.01);
+    assert_true(fabs(share.low - 1 / (1 + exp(half - centre))) < 0.02 && fabs(share.high - 1 / (1 + exp(-half - centre))) < 0.02);
     assert_true(sure.low > 0.57 && sure.high < 0.63);
     const struct lwp_access_place places[] = {{.weight = 600}, {.weight = 400}};
     const struct lwp_access_rate rates[] = {{1, 2, 0}, {1, 2, 1}};
@@ -71,7 +71,7 @@ static void test_coverage(void **state)
         inside += share.low <= truth / all && truth / all <= share.high;
     }
     print_message("the interval holds the truth in %.1f %% of %d runs\n", 100.0 * inside / RUNS, RUNS);
-    assert_true(inside > 0.93 * RUNS && inside < 0.99 * RUNS);
+    assert_true(inside > 0.94 * RUNS && inside < 0.97 * RUNS);
 }
 
 int main(void)

@@ -3,9 +3,11 @@
  * A sample looks at the accesses to come, whatever they cost, and divides its time among them: within one loop, with the functions it
  * calls, time is as executions are. So places form groups, by the innermost loop around them or around the call that leads to them,
  * and only how the groups compare is left. Where the samples show how fast a loop goes over its data (gain/pace.h: the loop's trip
- * rate) the time for each access is known. Elsewhere it lies between bounds: what instructions take at best, and accesses at worst, in the
- * memory that their data lies in. The logarithm of a rate is taken to be normal, those bounds two standard deviations from its mean, and
- * groups to be independent; the interval of a share has that error on the scale of log odds, where it is symmetric. */
+ * rate) the time for each access is known. Elsewhere it lies between bounds of the cycles that an iteration takes: its instructions at
+ * their best rate, or what waits in its registers for the iteration before; and at worst few instructions at once, branches mispredicted
+ * and accesses waiting for the memory that their data lies in. How long a cycle is, is the same for all loops, and so no error of a share.
+ * The logarithm of a rate is taken to be normal, those bounds two standard deviations from its mean, and groups to be independent; the
+ * interval of a share holds the middle 95 % of what drawn rates lead to. */
 #include "analysis/advice/redundancy/redundancy_counts.h"
 
 #include "analysis/advice/gain/pace.h"
@@ -15,17 +17,21 @@
 
 #include <stdlib.h>
 
-/* Nanoseconds; the error is of the logarithm. */
-static const double instruction_least = 0.08, instruction_most = 0.6, cycle_least = 0.2, cycle_most = 0.5, near_most = 2, stream_most = 8,
-                    far_most = 60, pace_doubt = 0.1;
+/* Cycles. Processors begin some five instructions in each at best (fused ones being counted as one); at worst loops that do not wait for
+ * memory take one or a little more for each (Agner Fog, The microarchitecture of Intel, AMD and VIA CPUs). What a load after a store to
+ * the same place waits for is that store's forwarding. */
+static const double instruction_least = 0.2, instruction_most = 1.2, chain_most = 1.3, mispredicted_most = 8, forwarded = 6,
+                    second_most = 6, stream_most = 24, far_most = 200, cycle_ns = 1 / 3.0;
+
+static const double doubt_least = 0.1; /* of a rate's logarithm, be it measured or modelled */
 
 enum { CLIMB = 16 };
 
 struct access_group {
     double weight, largest; /* of its places: all, and the one with most */
     double pace;            /* of an iteration; 0: not known */
-    double instructions, accesses, chain;
-    double most;             /* nanoseconds that one of its accesses takes at worst */
+    double instructions, accesses, chain, branches;
+    double most;             /* cycles that one of its accesses takes at worst */
     struct lwp_tally around; /* all samples in its loop, but not in nested ones, and in the functions called there that have no loop */
     bool nested;             /* there are loops in its loop */
 };
@@ -91,18 +97,20 @@ static double place_pace(const struct lwp_profile *profile, const struct lwp_acc
     return lwp_pace(traversal->paces, traversal->pace_count, fabs((double)shape->step), largest);
 }
 
-/* What an access takes at worst. */
+/* Cycles that an access takes at worst. */
 static double place_most(const struct lwp_profile *profile, const struct lwp_access_place *place, const struct lwp_traversal *traversal,
                          const struct lwp_loop_shape *shape)
 {
     enum { PLACES_ENOUGH = 16 };
-    double cache = profile->machine.l2_bytes ? (double)profile->machine.l2_bytes : 1 << 20, line = 64;
+    double first = profile->machine.l1_bytes ? (double)profile->machine.l1_bytes : 1 << 15, line = 64;
+    double second = profile->machine.l2_bytes ? (double)profile->machine.l2_bytes : 1 << 20;
     double extent = traversal && traversal->count >= PLACES_ENOUGH ? traversal_extent(traversal)
                     : place->object != LWP_NONE                    ? (double)profile->objects[place->object].bytes
                                                                    : INFINITY;
-    if (extent <= cache)
-        return near_most;
-    return shape->steps && fabs((double)shape->step) <= line ? stream_most : far_most;
+    bool streams = shape->steps && fabs((double)shape->step) <= line;
+    if (extent <= first || (streams && extent <= second))
+        return shape->stays ? forwarded : 0;
+    return extent <= second ? second_most : streams ? stream_most : far_most;
 }
 
 static void group_add(struct lwp_profile *profile, struct access_group *group, const struct lwp_access_place *place)
@@ -119,6 +127,7 @@ static void group_add(struct lwp_profile *profile, struct access_group *group, c
     group->instructions = fmax(group->instructions, shape.instructions);
     group->accesses = fmax(group->accesses, shape.accesses);
     group->chain = fmax(group->chain, shape.chain);
+    group->branches = fmax(group->branches, shape.branches);
     if (group->pace <= 0)
         group->pace = place_pace(profile, place, traversal, &shape);
 }
@@ -131,14 +140,16 @@ static void group_rate(const struct access_group *group, struct lwp_access_rate 
     const double own_least = 0.001;
     double each = group->largest > 0 ? group->weight / group->largest : 1; /* accesses of the kind in an iteration */
     double instructions = fmax(group->instructions, each), accesses = fmax(group->accesses, each);
-    double least = fmax(instructions * instruction_least, group->chain * cycle_least);
-    double most = fmax(instructions * instruction_most, group->chain * cycle_most) + accesses * group->most;
+    bool straight = group->branches <= 1; /* else a chain may be one that only some iterations go along */
+    double least = fmax(instructions * instruction_least, straight ? group->chain : 0);
+    double most =
+        fmax(instructions * instruction_most, group->chain * chain_most) + accesses * group->most + (straight ? 0 : mispredicted_most);
     if (group->pace > 0) {
-        *rate = (struct lwp_access_rate){each / group->pace, pace_doubt, rate->group};
+        *rate = (struct lwp_access_rate){each / group->pace, doubt_least, rate->group};
         return;
     }
-    rate->rate = each / sqrt(least * most);
-    rate->doubt = log(most / least) / 4;
+    rate->rate = each / (sqrt(least * most) * cycle_ns);
+    rate->doubt = hypot(log(most / least) / 4, doubt_least);
     if (!group->nested)
         return;
     const struct lwp_tally *around = &group->around;
@@ -193,35 +204,69 @@ uint32_t lwp_access_rates(struct lwp_profile *profile, const struct lwp_access_p
     return group_count;
 }
 
-static double share_logit(double share)
+/* The quantile of the standard normal distribution (Shore 1982: within 0.03 from 2.5 % to 97.5 %). */
+static double normal_quantile(double part)
 {
-    return log(share / (1 - share));
+    return part < 0.5 ? -normal_quantile(1 - part) : 5.5556 * (1 - pow((1 - part) / part, 0.1186));
 }
 
-static double share_of_logit(double logit)
+/* What a group does of the bytes, and of these of the kind asked for, both at the rate that is expected of it. */
+struct share_group {
+    double all, of, doubt;
+};
+
+static int compare_numbers(const void *a, const void *b)
 {
-    return 1 / (1 + exp(-logit));
+    return LWP_COMPARE(*(const double *)a, *(const double *)b);
 }
 
-/* The standard deviation of the share from what is not known of the groups' rates: of each the logarithm is off by its `doubt`. */
-static double share_rate_error(const struct lwp_access_place *places, const struct lwp_access_rate *rates, size_t count, uint32_t groups,
-                               const double *p, double share, double all)
+/* The interval of a share from what is not known of the groups' rates: each rate is drawn from its distribution, in equal parts of it and
+ * in an order of its own (Latin hypercube), the same each time. */
+static void share_draw(const struct share_group *groups, uint32_t count, double *low, double *high)
 {
-    double *above = calloc(groups, sizeof *above), variance = 0;
-    if (!above)
+    enum { DRAWS = 1000, CUT = DRAWS / 40 };
+    double all[DRAWS] = {0}, of[DRAWS] = {0}, quantiles[DRAWS], factors[DRAWS];
+    uint64_t random = 1;
+    for (int i = 0; i < DRAWS; i++)
+        quantiles[i] = normal_quantile((i + 0.5) / DRAWS);
+    for (uint32_t g = 0; g < count; g++) {
+        for (int i = 0; i < DRAWS; i++)
+            factors[i] = exp(groups[g].doubt * quantiles[i]);
+        for (int i = DRAWS - 1; i >= 0; i--) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            int other = (int)((random >> 33) % (unsigned)(i + 1));
+            double factor = factors[other];
+            factors[other] = factors[i];
+            all[i] += groups[g].all * factor;
+            of[i] += groups[g].of * factor;
+        }
+    }
+    for (int i = 0; i < DRAWS; i++)
+        of[i] /= all[i];
+    qsort(of, DRAWS, sizeof *of, compare_numbers);
+    *low = (of[CUT - 1] + of[CUT]) / 2;
+    *high = (of[DRAWS - CUT - 1] + of[DRAWS - CUT]) / 2;
+}
+
+static void share_rate_interval(const struct lwp_access_place *places, const struct lwp_access_rate *rates, size_t count, uint32_t groups,
+                                const double *p, double *low, double *high)
+{
+    struct share_group *of = calloc(groups, sizeof *of);
+    if (!of)
         abort();
-    for (size_t i = 0; i < count; i++)
-        above[rates[i].group] += places[i].weight * rates[i].rate / all * (p[i] - share) * rates[i].doubt;
-    for (uint32_t g = 0; g < groups; g++)
-        variance += above[g] * above[g];
-    free(above);
-    return sqrt(variance);
+    for (size_t i = 0; i < count; i++) {
+        struct share_group *group = &of[rates[i].group];
+        double bytes = places[i].weight * rates[i].rate;
+        *group = (struct share_group){group->all + bytes, group->of + bytes * p[i], rates[i].doubt};
+    }
+    share_draw(of, groups, low, high);
+    free(of);
 }
 
 struct lwp_share lwp_access_share(const struct lwp_access_place *places, const struct lwp_access_rate *rates, size_t count, uint32_t groups,
                                   const double *p, const double *m, double n)
 {
-    const double z = 1.959964, none = 1e-9;
+    const double none = 1e-9;
     struct redundancy_estimate estimate = {0};
     double all = 0, squares = 0, weight = 0;
     for (size_t i = 0; i < count; i++) {
@@ -232,11 +277,11 @@ struct lwp_share lwp_access_share(const struct lwp_access_place *places, const s
     for (size_t i = 0; i < count; i++)
         estimate_add(&estimate, places[i].weight * rates[i].rate / all, p[i], m[i]);
     struct lwp_share share = estimate_share(&estimate, n * all * all / (weight * squares)); /* Kish: weights that differ are worth fewer */
-    double error = groups > 1 ? share_rate_error(places, rates, count, groups, p, share.value, all) : 0;
-    if (error < none || share.value < none || share.value > 1 - none)
+    if (groups < 2 || share.value < none || share.value > 1 - none)
         return share;
-    double centre = share_logit(share.value), half = z * error / (share.value * (1 - share.value));
-    share.low = fmax(0, share.value - hypot(share.value - share.low, share.value - share_of_logit(centre - half)));
-    share.high = fmin(1, share.value + hypot(share.high - share.value, share_of_logit(centre + half) - share.value));
+    double low, high;
+    share_rate_interval(places, rates, count, groups, p, &low, &high);
+    share.low = fmax(0, share.value - hypot(share.value - share.low, share.value - fmin(low, share.value)));
+    share.high = fmin(1, share.value + hypot(share.high - share.value, fmax(high, share.value) - share.value));
     return share;
 }

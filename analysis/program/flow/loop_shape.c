@@ -210,6 +210,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
             facts->flow.changed_vectors |= instruction.written_vectors;
         }
     }
+    facts->shape.branches = facts->flow.branches;
     facts->shape.chain = waits_longest(&waits);
     facts->carried = waits_carried(&waits, &facts->flow);
     facts->chased = shape_chased(&facts->flow, &facts->pointers);
