@@ -184,6 +184,19 @@ CASE none_random(const long *a, long n, uint64_t mask)
     return (long)sum;
 }
 
+struct tower {
+    long key;
+    tower *next[12];
+};
+
+CASE none_levels(const tower *at, int level, long key) /* a skip list: few nodes of each level */
+{
+    for (; level >= 0; level--)
+        while (at->next[level] && at->next[level]->key < key)
+            at = at->next[level];
+    return at->key;
+}
+
 CASE none_copy(long *a, const long *b, long n)
 {
     for (long i = 0; i < n; i++) {
@@ -204,9 +217,10 @@ int main()
     items[0].next = &items[1];
     item last = {nullptr, nullptr, nullptr, 3, 7};
     long to[2];
+    tower nothing{};
     printf("%ld\n", scan_early(c.data(), 100, 2) + scan_ints(d.data(), 100, 2) + scan_inlined(c.data(), 100, c.data(), to, 2) + scan_items(items, 2, 2) + all_last(items, 2, 2) +
                        list_find(&last, 3) + tree_find(&items[1], 1) + tree_lower(&last, 1) + tree_map(map, 3) +
                        halves_branches(a.data(), 100, 2) + halves_lower(a.data(), 100, 2) + none_sum(a.data(), 100) +
                        none_sum_until(a.data(), 100) + none_dot(c.data(), c.data(), 100) + none_count(d.data(), 100, 1) +
-                       none_chain(items, 5) + none_chain_only(items, 5) + none_random(a.data(), 5, 63) + none_copy(a.data(), b.data(), 100));
+                       none_chain(items, 5) + none_chain_only(items, 5) + none_random(a.data(), 5, 63) + none_copy(a.data(), b.data(), 100) + none_levels(&nothing, 11, 1));
 }

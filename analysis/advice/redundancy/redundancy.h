@@ -74,7 +74,8 @@ struct lwp_redundancy {
 enum { LWP_REDUNDANCY_PAIRS = 20 };
 extern const double lwp_redundancy_time, lwp_redundancy_share, lwp_redundancy_neighbours;
 
-/* All that one line of code wastes in one way, whatever data it is on and however it was called. */
+/* All that one line of code (or, of results computed anew, one loop) wastes in one way, whatever data it is on and however it was called.
+ */
 struct lwp_redundant_line {
     enum lwp_watchpoint_kind kind;
     bool approximate;

@@ -126,6 +126,7 @@ struct evidence {
     bool stays, moves;    /* time and again at one address; at many */
     bool argument, slot;  /* of a function on the stack; where registers are spilled */
     bool close;           /* values are only about the same */
+    bool constant;        /* the compiler's own, such as the number that code divides by */
 };
 
 static bool loops_same(const struct evidence *e)
@@ -181,6 +182,7 @@ static struct evidence evidence_of(struct lwp_profile *profile, const struct lwp
     e.stays = item->again >= PLACES_LEAST && item->again > 10 * item->moved;
     e.moves = item->moved >= PLACES_LEAST && item->moved > item->again;
     e.argument = site_is_argument(&e.first, object) || site_is_argument(&e.second, object);
+    e.constant = object && object->kind == LWP_OBJECT_STATIC && !object->variable && e.first.operand.base < 0 && e.first.operand.index < 0;
     e.slot = site_is_slot(&e.first, object) && site_is_slot(&e.second, object);
     return e;
 }
@@ -248,6 +250,8 @@ static enum lwp_cause memory_silent_load(const struct evidence *e)
         return LWP_CAUSE_MISSED_INLINING;
     if (e->slot)
         return LWP_CAUSE_SPILL;
+    if (e->constant)
+        return LWP_CAUSE_UNKNOWN;
     if (e->same_loop && e->first.shaped && shape->stays && e->second.shape.stays)
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (e->same && e->first.shaped && e->moves)

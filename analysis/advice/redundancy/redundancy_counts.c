@@ -36,7 +36,7 @@ struct access_group {
     bool nested;             /* there are loops in its loop */
 };
 
-static uint32_t region_at(struct lwp_profile *profile, uint32_t context)
+uint32_t lwp_access_region(struct lwp_profile *profile, uint32_t context)
 {
     const struct lwp_context_node *node = &profile->contexts[context];
     return lwp_regions_final(profile, lwp_regions_at(profile, context ? node->module : LWP_NONE, node->address));
@@ -48,7 +48,7 @@ static uint32_t place_loop(struct lwp_profile *profile, uint32_t context)
     for (int i = 0; context && i < CLIMB; i++, context = profile->contexts[context].parent) {
         const struct lwp_context_node *node = &profile->contexts[context];
         if (node->module != LWP_NONE && lwp_code_symbolize(profile->code, node->module, node->address)->loop != LWP_NONE)
-            return region_at(profile, context);
+            return lwp_access_region(profile, context);
     }
     return LWP_NONE;
 }
@@ -80,7 +80,7 @@ static double traversal_extent(const struct lwp_traversal *traversal)
 
 static const struct lwp_traversal *place_traversal(struct lwp_profile *profile, const struct lwp_access_place *place)
 {
-    uint32_t region = place->object == LWP_NONE ? LWP_NONE : region_at(profile, place->context);
+    uint32_t region = place->object == LWP_NONE ? LWP_NONE : lwp_access_region(profile, place->context);
     return region == LWP_NONE ? NULL : lwp_traversals_of(&profile->traversals, place->object, region);
 }
 
@@ -181,7 +181,7 @@ uint32_t lwp_access_rates(struct lwp_profile *profile, const struct lwp_access_p
     struct lwp_map index = {0}, regions = {0};
     uint32_t group_count = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t loop = place_loop(profile, places[i].context), own = region_at(profile, places[i].context);
+        uint32_t loop = place_loop(profile, places[i].context), own = lwp_access_region(profile, places[i].context);
         uint32_t *at = lwp_map_at(&index, loop);
         if (*at == LWP_MAP_NONE) {
             *at = group_count < LWP_ACCESS_GROUPS_MOST ? group_count++ : LWP_ACCESS_GROUPS_MOST - 1;

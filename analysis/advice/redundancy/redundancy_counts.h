@@ -18,6 +18,9 @@ struct lwp_access_rate {
     uint32_t group; /* 0, 1, ... */
 };
 
+/* The innermost loop that the access is in, or its function; LWP_NONE: unknown code. */
+uint32_t lwp_access_region(struct lwp_profile *profile, uint32_t context);
+
 /* Returns how many groups there are; more than LWP_ACCESS_GROUPS_MOST share one. */
 enum { LWP_ACCESS_GROUPS_MOST = 4096 };
 uint32_t lwp_access_rates(struct lwp_profile *profile, const struct lwp_access_place *places, size_t count, struct lwp_access_rate *rates);

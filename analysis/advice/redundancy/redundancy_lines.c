@@ -1,4 +1,4 @@
-/* What each line of code wastes, and how much time is at stake.
+/* What each line of code (or a loop whose results are as they were) wastes, and how much time is at stake.
  *
  * Several pairs of one line differ in their data, their callers or the other access: they are one thing to change. The line is that of
  * the access that is not needed: the first of two stores, else the second access. In the C library it is the program's own call of
@@ -9,11 +9,13 @@
  * access and nothing else, no more than that takes. Where the cure is known there is an estimate, too:
  * - An initialisation, a fill or a copy that is left out: its time; at least half of it, since what it brought to the caches somebody
  *   else may have to fetch.
- * - A linear search: its loop's time less that of log2 n probes, each as dear as four elements of the scan (one to sixteen), which it
- *   does one after the other. How many elements it looks at is twice the mean distance of the samples from the place where it begins. */
+ * - A linear search: see redundancy_search.c.
+ * - What is computed anew and comes out as it was: all of its loop, if all of that is so. */
 #include "analysis/advice/redundancy/redundancy.h"
 
 #include "analysis/advice/gain/gain_model.h"
+#include "analysis/advice/redundancy/redundancy_counts.h"
+#include "analysis/advice/redundancy/redundancy_search.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "base/order.h"
@@ -141,12 +143,6 @@ struct region_sums {
     size_t sum_count, sum_room;
 };
 
-static uint32_t region_of(struct lwp_profile *profile, uint32_t context)
-{
-    const struct lwp_context_node *node = &profile->contexts[context];
-    return lwp_regions_final(profile, lwp_regions_at(profile, context ? node->module : LWP_NONE, node->address));
-}
-
 static double *region_sum(struct region_sums *sums, enum lwp_watchpoint_kind kind, uint32_t region)
 {
     uint32_t *at = lwp_map_at(&sums->index, (uint64_t)region << 3 | kind);
@@ -155,11 +151,21 @@ static double *region_sum(struct region_sums *sums, enum lwp_watchpoint_kind kin
     return &sums->sums[*at];
 }
 
+/* Of the accesses that were or were not needed; sampled, of those whose fate is known (redundancy.c has their weights). */
 static void region_sums_fill(struct lwp_profile *profile, struct region_sums *sums)
 {
-    for (size_t i = 0; i < profile->watchpoints.origin_count; i++) {
+    for (size_t i = 0; i < profile->watchpoints.origin_count && !profile->watchpoints.exact; i++) {
         const struct lwp_watchpoint_origin *origin = &profile->watchpoints.origins[i];
-        *region_sum(sums, origin->kind, region_of(profile, origin->first)) += (double)origin->decided_weight;
+        double decided = (double)origin->decided_weight, ended = decided + (double)origin->dropped_weight;
+        if (decided > 0)
+            *region_sum(sums, origin->kind, lwp_access_region(profile, origin->first)) += (double)origin->sampled.weight * decided / ended;
+    }
+    if (!profile->watchpoints.exact)
+        return;
+    for (size_t i = 0; i < profile->watchpoints.pair_count; i++) {
+        const struct lwp_watchpoint_pair *pair = &profile->watchpoints.pairs[i];
+        uint32_t at = lwp_access_region(profile, pair->kind == LWP_WATCHPOINT_DEAD_STORE ? pair->first : pair->second);
+        *region_sum(sums, pair->kind, at) += (double)pair->use.weight + (double)pair->waste.weight + (double)pair->close.weight;
     }
 }
 
@@ -188,40 +194,55 @@ static bool is_one_access(const struct lwp_redundancy *item)
     }
 }
 
-/* The time of one access of its loop: its part of the instructions, those that wait for it among them, or the stalls seen on it. */
+/* The time of one access of its loop: its part of the instructions in the time that is not stalled on
+ * others, or the stalls seen on it. */
 static double access_time(struct lwp_profile *profile, uint32_t context)
 {
-    enum { WITH_WAITING = 4, INSTRUCTION_BYTES = 4 };
+    enum { INSTRUCTION_BYTES = 4 };
+    uint32_t region = lwp_access_region(profile, context);
     const struct lwp_context_node *node = &profile->contexts[context];
     const struct lwp_symbolized *code = line_code(profile, context);
     struct lwp_loop_shape shape;
-    double instructions = 0, stalls = 0;
-    struct lwp_share time = region_time(profile, region_of(profile, context));
+    double instructions = 0, stalls = 0, others = 0;
+    struct lwp_share time = region_time(profile, region);
     if (!code || time.value <= 0)
         return 1;
     if (lwp_loop_shape(profile->code, node->module, node->address, &shape))
         instructions = shape.instructions;
     else if (code->function_high > code->function_low)
         instructions = (double)(code->function_high - code->function_low) / INSTRUCTION_BYTES;
-    for (size_t i = 0; i < profile->stream_count; i++)
-        if (profile->streams[i].module == node->module && profile->streams[i].address == node->address)
-            stalls += profile->streams[i].weight.weight;
-    double part = instructions > WITH_WAITING ? WITH_WAITING / instructions : 1;
-    return fmax(time.value * part, stalls / profile->total.weight * lwp_gain_sampled(profile));
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->module == node->module && stream->address == node->address)
+            stalls += stream->weight.weight;
+        else if (lwp_regions_final(profile, stream->region) == region)
+            others += stream->weight.weight;
+    }
+    double part = instructions > 1 ? 1 / instructions : 1, all = lwp_gain_sampled(profile) / profile->total.weight;
+    return fmax(fmax(0, time.value - (stalls + others) * all) * part, stalls * all);
 }
 
+static bool is_computed_anew(const struct lwp_redundancy *item)
+{
+    return item->kind == LWP_WATCHPOINT_SILENT_STORE && item->why == LWP_CAUSE_REDUNDANT_COMPUTATION;
+}
+
+/* The loop of the access that is not needed. Of two places only the first one's time was sampled, and then it is no bound. */
 static double item_bound(struct lwp_profile *profile, struct region_sums *sums, const struct lwp_redundancy *item)
 {
     if (profile->total.weight <= 0)
         return -1;
-    uint32_t region = region_of(profile, item->pair->first);
+    uint32_t region = lwp_access_region(profile, line_access(item));
     struct lwp_share time = region_time(profile, region);
-    if (!profile->watchpoints.exact) {
-        double around = item->amount / profile->total.weight * lwp_gain_sampled(profile);
-        return fmin(1, time.value > 0 ? fmin(around, time.high) : around);
-    }
     double all = *region_sum(sums, item->kind, region);
-    return time.value > 0 && all > 0 ? time.value * fmin(1, item->amount / all) : -1; /* no window met the loop */
+    if (profile->watchpoints.exact)
+        return time.value > 0 && all > 0 ? time.value * fmin(1, item->amount / all) : -1; /* no window met the loop */
+    double around = item->amount / profile->total.weight * lwp_gain_sampled(profile);
+    if (time.value <= 0)
+        return fmin(1, around);
+    if (region != lwp_access_region(profile, item->pair->first))
+        return fmin(1, time.high * item->own);
+    return fmin(1, is_computed_anew(item) && all > 0 ? time.high * fmin(1, item->amount / all) : fmin(around, time.high));
 }
 
 static double item_stake(struct lwp_profile *profile, struct region_sums *sums, const struct lwp_redundancy *item)
@@ -232,50 +253,6 @@ static double item_stake(struct lwp_profile *profile, struct region_sums *sums, 
 
 /* ---- what a cure saves ---- */
 
-/* How many elements a scan looks at, from where in the data its samples are; 0: unknown. */
-static double scan_length(struct lwp_profile *profile, uint32_t region, uint32_t module, uint64_t address, double *step)
-{
-    double sum = 0, least = INFINITY, count = 0;
-    int64_t bytes = 0;
-    uint32_t loop;
-    if (lwp_code_loop_step(profile->code, module, address, 0, false, &loop, &bytes) != LWP_LOOP_STEP_CONSTANT || !bytes)
-        return 0;
-    *step = fabs((double)bytes);
-    for (size_t i = 0; i < profile->stream_count; i++) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        if (stream->module != module || stream->address != address || lwp_regions_final(profile, stream->region) != region)
-            continue;
-        for (uint32_t k = 0; k < stream->offsets.count; k++) {
-            double offset = (double)stream->offsets.items[k];
-            sum += offset;
-            least = fmin(least, offset);
-            count++;
-        }
-    }
-    return count >= LWP_REDUNDANCY_PAIRS ? 2 * (sum / count - least) / *step : 0;
-}
-
-static void search_saves(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_redundant_line *line)
-{
-    const struct lwp_context_node *node = &profile->contexts[item->pair->second];
-    uint32_t region = region_of(profile, item->pair->second);
-    struct lwp_share time = region_time(profile, region);
-    double step = 0, length = scan_length(profile, region, node->module, node->address, &step);
-    if (time.value > 0)
-        line->stake = fmax(line->stake, time.value); /* all that the loop does is the search */
-    if (length <= 1 || item->pair->object == LWP_NONE)
-        return;
-    double elements = fmax(length, (double)profile->objects[item->pair->object].largest / step), probes = log2(elements + 1);
-    line->searched = length;
-    line->saved = (struct lwp_share){time.value * fmax(0, 1 - 4 * probes / length), time.low * fmax(0, 1 - 16 * probes / length),
-                                     time.high * fmax(0, 1 - probes / length)};
-}
-
-static bool is_search(enum lwp_cause cause)
-{
-    return cause == LWP_CAUSE_LINEAR_SEARCH || cause == LWP_CAUSE_FULL_SEARCH;
-}
-
 static bool is_left_out(enum lwp_cause cause)
 {
     return cause == LWP_CAUSE_USELESS_INITIALISATION || cause == LWP_CAUSE_REPEATED_FILL || cause == LWP_CAUSE_UNREAD_COPY;
@@ -284,8 +261,8 @@ static bool is_left_out(enum lwp_cause cause)
 static void line_saves(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_redundant_line *line)
 {
     const struct lwp_redundancy *item = &found->items[line->item];
-    if (is_search(item->why))
-        search_saves(profile, item, line);
+    if (lwp_redundancy_is_search(item->why))
+        lwp_redundancy_search(profile, item, region_time(profile, lwp_access_region(profile, item->pair->second)), line);
     else if (is_left_out(item->why) && line->stake > 0 && !item->approximate)
         line->saved = (struct lwp_share){line->stake, line->stake / 2 * line->time.low / line->time.value, line->stake};
 }
@@ -343,12 +320,19 @@ static size_t lines_join(struct lwp_redundant_line *lines, size_t count)
     return kept;
 }
 
+/* What a loop computes anew is one thing to skip, however many results it stores. */
+static void line_widen(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_redundant_line *line)
+{
+    uint32_t region = lwp_access_region(profile, line_access(item));
+    if (is_computed_anew(item) && region != LWP_NONE && !profile->regions[region].is_function)
+        line->code = lwp_hash_mix(region, UINT64_MAX);
+}
+
 void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *found)
 {
     struct lwp_redundant_line *of_items = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *of_items), *lines;
     struct region_sums sums = {0};
-    if (profile->watchpoints.exact)
-        region_sums_fill(profile, &sums);
+    region_sums_fill(profile, &sums);
     for (size_t i = 0; i < found->count; i++) {
         const struct lwp_redundancy *item = &found->items[i];
         of_items[i] = (struct lwp_redundant_line){.kind = item->kind,
@@ -360,6 +344,7 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
                                                   .samples = item->samples,
                                                   .stake = item_stake(profile, &sums, item)};
         line_place(profile, line_access(item), &of_items[i]);
+        line_widen(profile, item, &of_items[i]);
     }
     lwp_map_fini(&sums.index);
     free(sums.sums);
@@ -387,14 +372,15 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
     enum lwp_cause why = found->items[line->item].why;
     if (!line->sure || line->foreign || line->time.low < lwp_redundancy_share || (line->stake >= 0 && line->stake < lwp_redundancy_time))
         return false;
-    if (line->saved.high > 0 && line->saved.value < lwp_redundancy_time) /* a scan of a few elements is no slower than another search */
+    if ((line->saved.high > 0 || line->searched > 0) &&
+        line->saved.value < lwp_redundancy_time) /* a scan of a few elements is no slower than another search */
         return false;
     switch (line->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:
     case LWP_WATCHPOINT_SILENT_STORE:
         return !line->approximate && !(why == LWP_CAUSE_SPILL && line->kind == LWP_WATCHPOINT_SILENT_STORE);
     case LWP_WATCHPOINT_SILENT_LOAD:
-        return !line->approximate && (is_search(why) || why == LWP_CAUSE_KEPT_IN_MEMORY);
+        return !line->approximate && (lwp_redundancy_is_search(why) || (why == LWP_CAUSE_KEPT_IN_MEMORY && line->stake >= 0));
     case LWP_WATCHPOINT_SPATIAL: /* values far apart in an array save no work */
         return why != LWP_CAUSE_UNKNOWN && found->items[line->item].neighbours >= lwp_redundancy_neighbours;
     default:

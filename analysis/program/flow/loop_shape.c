@@ -218,17 +218,21 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     return facts->shape.instructions > 0;
 }
 
-/* Loads of registers through which the chain goes on; *chosen: an index says which one it is. */
-static uint32_t facts_chain_loads(const struct loop_facts *facts, bool *chosen)
+/* Loads of registers through which the chain goes on; *chosen: an index says which one it is; *level: an index that stays the same: nodes
+ * have chains of several levels, as in skip lists, and this is one of them. */
+static uint32_t facts_chain_loads(const struct loop_facts *facts, bool *chosen, bool *level)
 {
     const struct shape_flow *flow = &facts->flow;
     uint32_t loads = 0;
-    *chosen = false;
-    for (int to = 0; to < REGISTERS; to++)
-        if (facts->chased & 1u << to) {
-            loads += flow->loads_into[to];
-            *chosen |= flow->indexed[to] & flow->computed;
-        }
+    *chosen = *level = false;
+    for (int to = 0; to < REGISTERS; to++) {
+        uint32_t chain = shape_reached(flow, to);
+        if (!(facts->chased & 1u << to))
+            continue;
+        loads += flow->loads_into[to];
+        *chosen |= flow->indexed[to] & flow->computed;
+        *level |= flow->indexed[to] & ~chain && flow->loaded[to] & ~flow->indexed[to] & chain;
+    }
     return loads;
 }
 
@@ -255,14 +259,14 @@ static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_
     bool chooses = flow->selected || flow->branches > 1;
     if (facts->shape.stores)
         return LWP_LOOP_SEARCH_NONE;
-    bool chosen;
-    uint32_t chain_loads = facts_chain_loads(facts, &chosen);
+    bool chosen, level;
+    uint32_t chain_loads = facts_chain_loads(facts, &chosen, &level);
     if (!steps && flow->halvings && chooses && chain_loads <= 1)
         return LWP_LOOP_SEARCH_BISECTION;
     if (facts->shape.chained) {
         if (chain_loads > 1 || chosen || flow->selected)
             return chooses ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
-        return facts->shape.exits > 1 && !results ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
+        return facts->shape.exits > 1 && !results && !level ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
     }
     if (steps && !results)
         return facts->shape.exits > 1 || !chooses ? LWP_LOOP_SEARCH_SCAN : LWP_LOOP_SEARCH_SCAN_ALL;

@@ -1,0 +1,16 @@
+/* Linear searches: how many elements they look at, and what a better search saves. */
+#ifndef LWP_ANALYSIS_ADVICE_REDUNDANCY_REDUNDANCY_SEARCH_H
+#define LWP_ANALYSIS_ADVICE_REDUNDANCY_REDUNDANCY_SEARCH_H
+
+#include "analysis/advice/redundancy/redundancy.h"
+
+static inline bool lwp_redundancy_is_search(enum lwp_cause cause)
+{
+    return cause == LWP_CAUSE_LINEAR_SEARCH || cause == LWP_CAUSE_FULL_SEARCH;
+}
+
+/* Fills the line's `searched` and `saved`, and raises its `stake` to all of the loop. `time`: the loop's part of the program's. */
+void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_share time,
+                           struct lwp_redundant_line *line);
+
+#endif
