@@ -273,6 +273,39 @@ static void test_parts(void **unused)
     lwp_watches_finish(&subject.watches, &subject.self);
 }
 
+/* A store to what the program has loaded is silent or not at once; one to what nobody was seen to load waits for the next. */
+static void test_compared_with_memory(void **unused)
+{
+    (void)unused;
+    subject_start(LWPS_VERDICT_SILENT_STORE);
+    offer(&cell[0], true);
+    stop(0, STORE_IP, &cell[0], 8);
+    assert_int_equal(state(0), LWP_WATCH_OPEN);
+    lwp_watches_give_up(&subject.watches, &subject.self);
+    offer(&cell[0], true);
+    stop(0, LOAD_IP, &cell[0], 4); /* half of it */
+    stop(0, STORE_IP, &cell[0], 8);
+    assert_int_equal(state(0), LWP_WATCH_OPEN);
+    lwp_watches_give_up(&subject.watches, &subject.self);
+    offer(&cell[0], true);
+    stop(0, LOAD_IP, &cell[0], 8);
+    stop(0, STORE_IP, &cell[0], 8);
+    assert_int_equal(state(0), LWP_WATCH_FREE);
+
+    subject_start(LWPS_VERDICT_SILENT_STORE | LWPS_VERDICT_DEAD_STORE); /* whether it is dead is still open */
+    cell[0] = 5;
+    offer(&cell[0], true);
+    stop(0, LOAD_IP, &cell[0], 8);
+    cell[0] = 6;
+    stop(0, OTHER_IP, &cell[0], 8);
+    cell[0] = 7;
+    stop(0, STORE_IP, &cell[0], 8);
+    assert_int_equal(state(0), LWP_WATCH_OPEN);
+    assert_int_equal(subject.watches.at[0].record.verdicts, LWPS_VERDICT_DEAD_STORE);
+    assert_true(subject.watches.at[0].before == 6 && subject.watches.at[0].old == 7);
+    lwp_watches_finish(&subject.watches, &subject.self);
+}
+
 /* ---- memory that goes away ---- */
 
 static void test_forget(void **state)
@@ -365,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_frame),
         cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_compared_with_memory),
         cmocka_unit_test(test_forget),
         cmocka_unit_test(test_shared_parts),
         cmocka_unit_test(test_values),

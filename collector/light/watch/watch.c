@@ -4,6 +4,10 @@
  * was silent when it left the value as it was; the next load, whatever was stored in between, was silent when it found
  * the same value. One watch of a store serves both its verdicts: after a load it goes on for stores only.
  *
+ * A store to bytes that the program was seen to load (or store) just before is silent when it leaves them as they were (RedSpy: "compare
+ * with memory"): that needs no second store, which in a program of few passes comes too late for any register. Of what nobody
+ * has loaded that is not said: memory that is new may hold the value by chance.
+ *
  * Registers are few, so candidates compete (4.4.1): the k-th since a register was last free replaces one of the N
  * watched ones with probability N/k, which gives each of the k the same chance. The analysis scales what was seen by
  * what was sampled: every candidate leaves its record or is counted, and so are those that the sample looked at and
@@ -35,8 +39,8 @@ static bool watch_read(uint64_t address, unsigned bytes, uint64_t *value)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-static void watch_write(struct lwp_watches *watches, struct lwp_thread *self, struct lwps_watch record,
-                        uint8_t verdicts, enum lwps_watch_end end)
+static void watch_write(struct lwp_watches *watches, struct lwp_thread *self, struct lwps_watch record, uint8_t verdicts,
+                        enum lwps_watch_end end)
 {
     if (!verdicts)
         return;
@@ -58,8 +62,7 @@ static void watch_write(struct lwp_watches *watches, struct lwp_thread *self, st
 }
 
 /* Ends what is still open of a watch and frees its register. */
-static void watch_end(struct lwp_watches *watches, struct lwp_thread *self,
-                      unsigned which, enum lwps_watch_end end)
+static void watch_end(struct lwp_watches *watches, struct lwp_thread *self, unsigned which, enum lwps_watch_end end)
 {
     struct lwp_watch *watch = &watches->at[which];
     lwp_debug_disarm(watches->registers, which);
@@ -193,8 +196,8 @@ static enum lwps_watch_end watch_refused(const struct lwps_access *access)
     return 0;
 }
 
-static struct lwps_candidates watch_looked_at(const struct lwp_watch_candidate *chosen, const struct lwp_walk_choice *looked,
-                                              unsigned site, uint8_t verdicts)
+static struct lwps_candidates watch_looked_at(const struct lwp_watch_candidate *chosen, const struct lwp_walk_choice *looked, unsigned site,
+                                              uint8_t verdicts)
 {
     return (struct lwps_candidates){.time = chosen->time,
                                     .weight = chosen->weight * looked->site[site].count / looked->seen,
@@ -205,9 +208,8 @@ static struct lwps_candidates watch_looked_at(const struct lwp_watch_candidate *
 
 /* The weight of a sample is of all that it looked at. Returns the part of the chosen one, which goes with its watch:
  * all of it where call paths are so many (recursion) that the others would be written one by one. */
-static uint64_t watch_count_others(struct lwp_watches *watches, struct lwp_thread *self,
-                                   const struct lwp_watch_candidate *chosen, const struct lwp_walk_choice *looked,
-                                   uint8_t verdicts)
+static uint64_t watch_count_others(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_watch_candidate *chosen,
+                                   const struct lwp_walk_choice *looked, uint8_t verdicts)
 {
     uint64_t own = 0;
     for (unsigned i = 0; i < looked->sites; i++) {
@@ -281,9 +283,11 @@ void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_thread *self
         if (watch->state != LWP_WATCH_RESERVED)
             continue;
         watch->state = LWP_WATCH_PREDICTED;
+        if (watch->record.verdicts & LWPS_VERDICT_SILENT_STORE && watch->record.first.flags & LWPS_ACCESS_LOAD)
+            watch->before_known = watch_read(watch->address, watch->bytes, &watch->before);
         lwp_budget_spend(&self->budget, LWP_COST_WATCHES, ARM_NS);
-        if ((watch->frame && !lwp_debug_arm(watches->registers, LWP_WATCH_FRAME, LWP_DEBUG_ACCESS, watch->frame - RETURN_ADDRESS,
-                                            RETURN_ADDRESS)) ||
+        if ((watch->frame &&
+             !lwp_debug_arm(watches->registers, LWP_WATCH_FRAME, LWP_DEBUG_ACCESS, watch->frame - RETURN_ADDRESS, RETURN_ADDRESS)) ||
             !lwp_debug_arm(watches->registers, i, LWP_DEBUG_ACCESS, watch->address, watch->bytes))
             watch_end(watches, self, i, LWPS_WATCH_NOT_WATCHED);
     }
@@ -310,21 +314,8 @@ bool lwp_watches_busy(const struct lwp_watches *watches)
 void lwp_watches_lose(struct lwp_watches *watches, unsigned which)
 {
     lwp_debug_disarm(watches->registers, which);
-    if (watches->at[which].state != LWP_WATCH_FREE && watches->at[which].state != LWP_WATCH_RESERVED &&
-        !watches->at[which].give_up)
+    if (watches->at[which].state != LWP_WATCH_FREE && watches->at[which].state != LWP_WATCH_RESERVED && !watches->at[which].give_up)
         watches->at[which].give_up = LWPS_WATCH_UNKNOWN;
-}
-
-/* The access that was chosen has come. */
-static void trap_open(struct lwp_watch *watch, const struct lwp_trap *trap)
-{
-    watch->old_known = watch->now_known = watch_read(watch->address, watch->bytes, &watch->old);
-    watch->now = watch->old;
-    watch->left = (uint8_t)((1u << watch->bytes) - 1);
-    watch->strays = 0;
-    watch->state = LWP_WATCH_OPEN;
-    if (!watch->element)
-        watch->element = trap->access.element;
 }
 
 static bool range_holds(uint64_t start, uint64_t bytes, uint64_t inner, uint64_t inner_bytes)
@@ -340,6 +331,45 @@ static uint8_t trap_reaches(const struct lwp_watch *watch, const struct lwp_trap
         if (!trap->access.address || range_holds(trap->access.address, trap->access.bytes, watch->address + i, 1))
             mask |= (uint8_t)(1u << i);
     return mask;
+}
+
+static uint8_t watch_all(const struct lwp_watch *watch)
+{
+    return (uint8_t)((1u << watch->bytes) - 1);
+}
+
+/* Before the chosen store: what the piece holds is the program's own value once all of it was loaded or stored. */
+static void trap_before(struct lwp_watch *watch, const struct lwp_trap *trap)
+{
+    bool asked = watch->record.verdicts & LWPS_VERDICT_SILENT_STORE;
+    if (asked && (watch->before_known || trap_reaches(watch, trap) == watch_all(watch)))
+        watch->before_known = watch_read(watch->address, watch->bytes, &watch->before);
+}
+
+/* The chosen store has come to bytes whose value was known: whether that was silent is decided. */
+static void trap_compare_before(struct lwp_watches *watches, struct lwp_watch *watch, struct lwp_thread *self)
+{
+    struct lwps_watch record = watch->record;
+    if (!(record.verdicts & LWPS_VERDICT_SILENT_STORE) || !watch->before_known || !watch->old_known)
+        return;
+    record.second = record.first;
+    record.second_context = record.first_context;
+    record.overlap = watch->bytes;
+    record.value = (uint8_t)lwp_value_compare(watch->before, watch->old, watch->bytes, watch->element);
+    watch_write(watches, self, record, LWPS_VERDICT_SILENT_STORE, LWPS_WATCH_DECIDED);
+    watch->record.verdicts &= (uint8_t)~LWPS_VERDICT_SILENT_STORE;
+}
+
+/* The access that was chosen has come. */
+static void trap_open(struct lwp_watch *watch, const struct lwp_trap *trap)
+{
+    watch->old_known = watch->now_known = watch_read(watch->address, watch->bytes, &watch->old);
+    watch->now = watch->old;
+    watch->left = watch_all(watch);
+    watch->strays = 0;
+    watch->state = LWP_WATCH_OPEN;
+    if (!watch->element)
+        watch->element = trap->access.element;
 }
 
 /* A store that just reaches into the first one takes nothing away: copies of odd lengths are made of stores that
@@ -386,8 +416,8 @@ static uint64_t trap_value(const struct lwp_watch *watch, const struct lwp_trap 
 }
 
 /* Decides what it can. Returns the verdicts that are still open. */
-static uint8_t trap_decide(struct lwp_watches *watches, struct lwp_watch *watch, struct lwp_thread *self,
-                           const struct lwp_frames *frames, const struct lwp_trap *trap)
+static uint8_t trap_decide(struct lwp_watches *watches, struct lwp_watch *watch, struct lwp_thread *self, const struct lwp_frames *frames,
+                           const struct lwp_trap *trap)
 {
     struct lwps_watch record = watch->record;
     uint8_t open = record.verdicts, decided = open;
@@ -434,6 +464,8 @@ static void watch_stopped(struct lwp_watches *watches, struct lwp_thread *self, 
     if (accessed && trap->partial)
         return;
     if (predicted && (!accessed || trap->access.ip != watch->record.first.ip)) {
+        if (accessed)
+            trap_before(watch, trap);
         if (++watch->strays > STRAYS_MOST)
             watch_end(watches, self, which, LWPS_WATCH_MISPREDICTED);
         return;
@@ -444,6 +476,12 @@ static void watch_stopped(struct lwp_watches *watches, struct lwp_thread *self, 
     }
     if (predicted) {
         trap_open(watch, trap);
+        watch->before_known &= !trap->string;
+        trap_compare_before(watches, watch, self);
+        if (!watch->record.verdicts) {
+            watch_end(watches, self, which, 0);
+            return;
+        }
         bool only_silent = watch->record.verdicts == LWPS_VERDICT_SILENT_STORE;
         if (only_silent && !lwp_debug_arm(watches->registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
             watch_end(watches, self, which, LWPS_WATCH_NOT_WATCHED);

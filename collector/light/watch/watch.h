@@ -28,8 +28,9 @@ struct lwp_watch {
     uint8_t left;    /* mask of the bytes that no store has overwritten since the first access */
     uint8_t strays;  /* accesses seen that neither begin nor decide */
     uint8_t give_up; /* enum lwps_watch_end: a trap could not be looked at */
-    bool old_known, now_known;
-    uint64_t old, now;        /* the piece's value after the first access; after the last one seen */
+    bool before_known, old_known, now_known;
+    uint64_t before;          /* what the piece held before the first access, where the program had loaded or stored it */
+    uint64_t old, now;        /* ... after the first access; after the last one seen */
     uint64_t frame;           /* CFA of the stack frame that the bytes are in, 0: not on the stack */
     int memory;               /* watched_memory.h */
     uint32_t calls;           /* the thread's, when it began */
