@@ -11,6 +11,7 @@
 #include "collector/launch/run_json.h"
 #include "collector/perf/record.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,28 @@ static bool import_from_registers(struct import *import, struct import_process *
     return known;
 }
 
+static struct lwps_file import_head(const struct import *import, const struct import_process *process, uint32_t tid)
+{
+    return (struct lwps_file){
+        .engine = import->engine, .weight_unit = import->unit, .pid = process->pid, .tid = tid, .start_ns = import->first_time};
+}
+
+/* With its file open, ready for a sample; NULL: there are too many, or it cannot be written, which ends the import. */
+static struct lwp_thread_file *import_thread(struct import *import, struct import_process *process, uint32_t tid)
+{
+    const struct lwps_file head = import_head(import, process, tid);
+    uint64_t key = lwp_hash_mix((uint64_t)(process - import->processes), tid);
+    bool fresh = false;
+    if (!process->folder)
+        process->folder = lwp_thread_files_folder(import->dir, (pid_t)process->pid);
+    struct lwp_thread_file *thread = process->folder ? lwp_thread_files_use(&import->threads, key, process->folder, &head, &fresh) : NULL;
+    if (!thread && errno && !import->status)
+        import->status = lwp_error_errno(import->err, "cannot write samples to %s", process->folder ? process->folder : import->dir);
+    if (fresh)
+        lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = tid, .name = process->comm});
+    return thread;
+}
+
 static void import_on_sample(void *to, const struct lwp_perf_event *event, const struct lwp_perf_sample *from)
 {
     struct import *import = to;
@@ -40,8 +63,7 @@ static void import_on_sample(void *to, const struct lwp_perf_event *event, const
         return;
     }
     struct import_process *process = import_process(import, from->pid);
-    struct import_thread *thread =
-        process ? import_thread(import, (uint32_t)(process - import->processes), from->tid) : NULL;
+    struct lwp_thread_file *thread = process ? import_thread(import, process, from->tid) : NULL;
     if (!thread)
         return;
     struct lwps_sample sample;
@@ -131,8 +153,12 @@ static void import_notes(const struct import *import, struct lwps_writer *file, 
 static void import_put(struct import *import, const struct import_process *process, const char *notes_of)
 {
     struct lwps_writer file = {.fd = -1};
-    if (!import_open(import, &file, process->folder, "process.lwps", process->pid, 0))
+    const struct lwps_file head = import_head(import, process, 0);
+    if (!process->folder || !lwp_thread_files_open(&file, process->folder, "process.lwps", &head)) {
+        if (!import->status)
+            import->status = lwp_error_errno(import->err, "cannot write %s/process.lwps", process->folder ? process->folder : import->dir);
         return;
+    }
     import_put_process(&file, process);
     if (notes_of)
         import_notes(import, &file, notes_of);
@@ -192,8 +218,8 @@ int lwp_import_perf(const char *path, const char *dir, struct lwp_imported *impo
     for (size_t i = 0; i < import.process_count; i++)
         if (import.processes[i].samples > import.processes[busiest].samples)
             busiest = i;
-    for (size_t i = 0; i < import.thread_count; i++)
-        import_close_thread(&import, &import.threads[i]);
+    imported->threads = (unsigned)import.threads.thread_count;
+    lwp_thread_files_free(&import.threads);
     for (size_t i = 0; i < import.process_count; i++) {
         struct import_process *process = &import.processes[i];
         if (process->samples && !import.status) {
@@ -207,8 +233,6 @@ int lwp_import_perf(const char *path, const char *dir, struct lwp_imported *impo
     if (!status)
         status = import_run_json(&import, import.process_count ? &import.processes[busiest] : NULL, err);
     free(import.processes);
-    free(import.threads);
     lwp_map_fini(&import.process_of);
-    lwp_map_fini(&import.thread_of);
     return status;
 }

@@ -219,4 +219,5 @@ void import_process_free(struct import_process *process)
     for (size_t k = 0; k < process->mapping_count; k++)
         free(process->mappings[k].path);
     free(process->mappings);
+    free(process->folder);
 }

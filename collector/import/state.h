@@ -6,6 +6,7 @@
 #include "collector/import/import.h"
 #include "collector/import/perf_file.h"
 #include "collector/outside/interpreter.h"
+#include "collector/outside/thread_files.h"
 #include "format/paths.h"
 #include "format/writer.h"
 
@@ -26,7 +27,7 @@ struct import_mapping {
  */
 struct import_process {
     uint32_t pid;
-    char folder[64]; /* p<PID>[.<n>], "" until its first sample */
+    char *folder; /* NULL until its first sample */
     char comm[64];
     struct import_mapping *mappings;
     size_t mapping_count, mapping_room;
@@ -36,15 +37,6 @@ struct import_process {
     uint64_t interpreted_turn;           /* of its last sample with registers */
 };
 
-struct import_thread {
-    uint32_t tid, process;
-    unsigned generation;
-    uint64_t used; /* turn of the last sample: the longest unused is closed first */
-    struct lwps_writer file;
-    struct lwps_paths paths;
-    bool open;
-};
-
 struct import {
     const char *dir;
     struct lwp_imported *imported;
@@ -52,10 +44,9 @@ struct import {
     uint8_t unit, engine;
     struct import_process *processes;
     size_t process_count, process_room;
-    struct import_thread *threads;
-    size_t thread_count, thread_room;
-    struct lwp_map process_of, thread_of; /* pid, (process, tid) -> index of the latest */
-    unsigned open, interpreters;
+    struct lwp_thread_files threads; /* by process and tid */
+    struct lwp_map process_of;       /* pid -> index of the latest */
+    unsigned interpreters;
     uint64_t turn, first_time, throttled, stores_without_latency;
     struct lwp_error *err;
     int status;
@@ -72,22 +63,9 @@ void import_on_fork(void *to, const struct lwp_perf_task *task);
 /* What its samples mean, with all modules that it has by now; NULL: no memory. Few are kept at a time. */
 struct lwp_interpreter *import_interpreter(struct import *import, struct import_process *process);
 
-/* Makes the process's folder unless there is one; false: the import ends (status, err). */
-bool import_make_folder(struct import *import, struct import_process *process);
-
-/* Opens folder/name below the result for pid and tid; false as above. */
-bool import_open(struct import *import, struct lwps_writer *file, const char *folder, const char *name, uint32_t pid,
-                 uint32_t tid);
-
 /* Writes what process.lwps holds of the process and its mappings. */
 void import_put_process(struct lwps_writer *file, const struct import_process *process);
 
 void import_process_free(struct import_process *process);
-
-/* The thread with its file open, ready for a sample; NULL: there are too many, or it cannot be written. Few files are open
- * at a time: a thread may get several. */
-struct import_thread *import_thread(struct import *import, uint32_t process, uint32_t tid);
-
-void import_close_thread(struct import *import, struct import_thread *thread);
 
 #endif

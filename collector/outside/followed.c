@@ -4,17 +4,15 @@
 #include "collector/outside/jit_files.h"
 #include "collector/outside/tasks.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { OPEN_FILES = 512, THREADS_MAX = 1 << 20, PAGE = LWP_REMOTE_PAGE, COMMAND_BYTES = 4096 };
+enum { PAGE = LWP_REMOTE_PAGE, COMMAND_BYTES = 4096 };
 
 static uint64_t followed_clock(clockid_t clock)
 {
@@ -23,22 +21,14 @@ static uint64_t followed_clock(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool followed_open(struct lwp_followed *followed, struct lwps_writer *file, const char *dir, const char *name, uint32_t tid)
+static struct lwps_file followed_head(const struct lwp_followed *followed, uint32_t tid)
 {
-    char path[sizeof file->path];
-    const struct lwps_file head = {.engine = LWPS_ENGINE_TIMER,
-                                   .weight_unit = LWPS_WEIGHT_NS,
-                                   .pid = (uint32_t)followed->pid,
-                                   .tid = tid,
-                                   .start_ns = followed_clock(CLOCK_MONOTONIC),
-                                   .start_wall_ns = followed_clock(CLOCK_REALTIME)};
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    int status = lwps_writer_open(file, path, &head);
-    errno = -status;
-    return status == 0;
+    return (struct lwps_file){.engine = LWPS_ENGINE_TIMER,
+                              .weight_unit = LWPS_WEIGHT_NS,
+                              .pid = (uint32_t)followed->pid,
+                              .tid = tid,
+                              .start_ns = followed_clock(CLOCK_MONOTONIC),
+                              .start_wall_ns = followed_clock(CLOCK_REALTIME)};
 }
 
 /* ---- what is mapped ---- */
@@ -227,31 +217,18 @@ static void put_process(struct lwp_followed *followed, uint64_t time)
                                                              .command_bytes = (uint32_t)got + (got && command[got - 1])});
 }
 
-static bool followed_folder(struct lwp_followed *followed, const char *dir, struct lwp_error *err)
-{
-    for (unsigned generation = 0; generation < 100000; generation++) {
-        char name[32];
-        snprintf(name, sizeof name, generation ? "p%d.%u" : "p%d", (int)followed->pid, generation);
-        free(followed->folder);
-        followed->folder = lwp_format("%s/%s", dir, name);
-        if (mkdir(followed->folder, 0777) == 0)
-            return true;
-        if (errno != EEXIST)
-            break;
-    }
-    lwp_error_errno(err, "cannot make the folder %s", followed->folder);
-    return false;
-}
-
 struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, const struct lwp_mappings *recorded, bool born, struct lwp_error *err)
 {
     struct lwp_followed *followed = lwp_zeroed(1, sizeof *followed);
     uint64_t time = followed_clock(CLOCK_MONOTONIC);
     followed->pid = pid;
     followed->interpreter = lwp_interpreter_new(pid);
+    const struct lwps_file head = followed_head(followed, 0);
     if (!followed->interpreter)
         lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-    else if (followed_folder(followed, dir, err) && !followed_open(followed, &followed->file, followed->folder, "process.lwps", 0))
+    else if (!(followed->folder = lwp_thread_files_folder(dir, pid)))
+        lwp_error_errno(err, "cannot make a folder in %s", dir);
+    else if (!lwp_thread_files_open(&followed->file, followed->folder, "process.lwps", &head))
         lwp_error_errno(err, "cannot write %s/process.lwps", followed->folder);
     if (!followed->file.header) {
         lwp_followed_close(followed, time, 0);
@@ -274,30 +251,7 @@ void lwp_followed_note(struct lwp_followed *followed, const char *text)
 
 /* ---- threads ---- */
 
-static void thread_close(struct lwp_followed_thread *thread)
-{
-    if (!thread->open)
-        return;
-    lwps_paths_free(&thread->paths);
-    lwps_writer_close(&thread->file);
-    thread->open = false;
-}
-
-static void close_oldest(struct lwp_followed *followed)
-{
-    struct lwp_followed_thread *oldest = NULL;
-    size_t open = 0;
-    for (size_t i = 0; i < followed->thread_count; i++) {
-        struct lwp_followed_thread *thread = &followed->threads[i];
-        open += thread->open;
-        if (thread->open && (!oldest || thread->used < oldest->used))
-            oldest = thread;
-    }
-    if (open >= OPEN_FILES)
-        thread_close(oldest);
-}
-
-static void thread_put(struct lwp_followed *followed, struct lwp_followed_thread *thread, uint64_t time)
+static void thread_put(struct lwp_followed *followed, struct lwp_thread_file *thread, uint64_t time)
 {
     char path[64], name[64] = "";
     snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)followed->pid, (int)thread->tid);
@@ -309,42 +263,24 @@ static void thread_put(struct lwp_followed *followed, struct lwp_followed_thread
     lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = (uint32_t)thread->tid, .time = time, .name = name});
 }
 
-struct lwp_followed_thread *lwp_followed_thread(struct lwp_followed *followed, pid_t tid, uint64_t time)
+struct lwp_thread_file *lwp_followed_thread(struct lwp_followed *followed, pid_t tid, uint64_t time)
 {
-    uint32_t *at = lwp_map_at(&followed->thread_index, (uint64_t)tid);
-    if (*at == LWP_MAP_NONE) {
-        if (followed->thread_count >= THREADS_MAX)
-            return NULL;
-        *at = (uint32_t)followed->thread_count;
-        LWP_PUSH(followed->thread, (struct lwp_followed_thread){.tid = tid});
-    }
-    struct lwp_followed_thread *thread = &followed->threads[*at];
-    thread->used = ++followed->turn;
-    thread->paths.file = &thread->file; /* the array may have moved */
-    if (thread->open)
-        return thread;
-    close_oldest(followed);
-    char name[64];
-    snprintf(name, sizeof name, thread->generation ? "t%d.%u.lwps" : "t%d.lwps", (int)tid, thread->generation);
-    thread->generation++;
-    thread->file = (struct lwps_writer){0};
-    if (!followed_open(followed, &thread->file, followed->folder, name, (uint32_t)tid))
-        return NULL;
-    thread->paths = (struct lwps_paths){.file = &thread->file};
-    thread->open = true;
-    thread_put(followed, thread, time);
+    const struct lwps_file head = followed_head(followed, (uint32_t)tid);
+    bool fresh;
+    struct lwp_thread_file *thread = lwp_thread_files_use(&followed->threads, (uint64_t)tid, followed->folder, &head, &fresh);
+    if (fresh)
+        thread_put(followed, thread, time);
     return thread;
 }
 
 void lwp_followed_thread_end(struct lwp_followed *followed, pid_t tid, uint64_t time)
 {
-    uint32_t at = lwp_map_get(&followed->thread_index, (uint64_t)tid);
-    if (at == LWP_MAP_NONE)
+    struct lwp_thread_file *thread = lwp_thread_files_find(&followed->threads, (uint64_t)tid);
+    if (!thread)
         return;
-    struct lwp_followed_thread *thread = &followed->threads[at];
     if (thread->open)
         lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = time});
-    thread_close(thread);
+    lwp_thread_files_close(&followed->threads, thread);
     thread->base = thread->base_tries = 0; /* another one may get the number */
 }
 
@@ -355,12 +291,29 @@ uint64_t lwp_followed_user_ns(const struct lwp_followed *followed)
     return seen > followed->weight_ns ? seen : followed->weight_ns;
 }
 
+/* A thread's first sample comes a whole period after its begin: those that end sooner have none, and others less than their share. */
+static void followed_note_unseen(struct lwp_followed *followed, size_t threads)
+{
+    enum { THREADS_MANY = 16 };
+    static const uint64_t user_least_ns = 500000000;
+    uint64_t user_ns = lwp_followed_user_ns(followed);
+    double seen = (double)followed->weight_ns / (double)(user_ns ? user_ns : 1);
+    char text[300];
+    if (threads < THREADS_MANY || user_ns < user_least_ns || seen > .85)
+        return;
+    snprintf(text, sizeof text,
+             "The samples stand for %.0f %% of the time that the process ran: from outside, the beginning of each thread is not seen, and many of "
+             "its threads lived shortly. Sample more often (-F), or start the program with lwp collect.", seen * 100);
+    lwp_followed_note(followed, text);
+}
+
 void lwp_followed_close(struct lwp_followed *followed, uint64_t time, uint64_t own_ns)
 {
-    for (size_t i = 0; i < followed->thread_count; i++)
-        thread_close(&followed->threads[i]);
+    size_t threads = followed->threads.thread_count;
+    lwp_thread_files_free(&followed->threads);
     if (followed->file.header) {
         lwp_jit_files_keep(followed->folder, followed->pid, followed->began);
+        followed_note_unseen(followed, threads);
         lwps_put_totals(&followed->file, &(struct lwps_totals){.time = time,
                                                                .user_ns = lwp_followed_user_ns(followed),
                                                                .system_ns = followed->system_ns - followed->system_first_ns,
@@ -372,8 +325,6 @@ void lwp_followed_close(struct lwp_followed *followed, uint64_t time, uint64_t o
         lwps_writer_close(&followed->file);
     }
     lwp_interpreter_free(followed->interpreter);
-    lwp_map_fini(&followed->thread_index);
-    free(followed->threads);
     free(followed->blocks);
     free(followed->modules_ended);
     free(followed->folder);

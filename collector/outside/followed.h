@@ -4,22 +4,12 @@
 
 #include "base/error.h"
 #include "collector/outside/interpreter.h"
+#include "collector/outside/thread_files.h"
 #include "format/paths.h"
 #include "format/writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct lwp_followed_thread {
-    pid_t tid;
-    unsigned generation; /* of its file, which is closed when too many are open */
-    bool open;
-    unsigned base_tries;
-    uint64_t base; /* of FS; 0: not known */
-    uint64_t used; /* turn of its last sample */
-    struct lwps_writer file;
-    struct lwps_paths paths;
-};
 
 /* What is mapped but is no module: an object of the result. */
 struct lwp_followed_block {
@@ -38,10 +28,8 @@ struct lwp_followed {
     struct lwp_followed_block *blocks;
     size_t block_count, block_room;
     uint32_t next_block;
-    struct lwp_followed_thread *threads;
-    size_t thread_count, thread_room;
-    struct lwp_map thread_index; /* tid -> threads[] */
-    uint64_t turn, refreshed_ns, refresh_took_ns;
+    struct lwp_thread_files threads; /* by tid */
+    uint64_t refreshed_ns, refresh_took_ns;
     uint64_t samples, with_address, lost;
     uint64_t user_ns, system_ns, user_first_ns, system_first_ns; /* CPU time; when it began to be followed */
     uint64_t weight_ns;                                          /* of the samples */
@@ -60,7 +48,7 @@ void lwp_followed_refresh(struct lwp_followed *followed, uint64_t time);
 bool lwp_followed_is_old(const struct lwp_followed *followed, uint64_t time);
 
 /* With its file open; NULL: it cannot be written. */
-struct lwp_followed_thread *lwp_followed_thread(struct lwp_followed *followed, pid_t tid, uint64_t time);
+struct lwp_thread_file *lwp_followed_thread(struct lwp_followed *followed, pid_t tid, uint64_t time);
 
 /* The thread has ended. */
 void lwp_followed_thread_end(struct lwp_followed *followed, pid_t tid, uint64_t time);

@@ -16,7 +16,7 @@ static void sample_see(struct lwp_followed *followed, uint64_t address, uint64_t
 
 void lwp_outside_sample(struct lwp_followed *followed, const struct perf_event_attr *attr, const struct lwp_perf_sample *from)
 {
-    struct lwp_followed_thread *thread = lwp_followed_thread(followed, (pid_t)from->tid, from->time);
+    struct lwp_thread_file *thread = lwp_followed_thread(followed, (pid_t)from->tid, from->time);
     struct lwps_sample sample;
     if (!thread || !from->registers) {
         followed->lost++;

@@ -79,7 +79,7 @@ import json
 data = json.load(open("analysis.json"))
 assert data["run"]["engine"] == "timer" and data["run"]["weight_unit"] == "ns", data["run"]
 node = next(o for o in data["objects"] if o["type"] == "struct node")
-assert node["element_bytes"] == 32 and {f["name"] for f in node["fields"] if f["samples"]} <= {"next", "value"}, node
+assert node["element_bytes"] == 32 and {f["name"] for f in node["fields"] if f["share"] > 0.01} <= {"next", "value"}, node
 callers = {frame["function"] for context in data["contexts"] for frame in context["frames"]}
 assert callers >= {"run"}, callers
 PY
