@@ -67,6 +67,17 @@ static int check_write(const struct lwp_review *review, const struct lwp_judgeme
     return LWP_OK;
 }
 
+/* What is accepted from now on is judged as such: the new baseline holds it. */
+static int check_accept(const struct lwp_review *review, struct lwp_baseline *baseline, const char *file, struct lwp_error *err)
+{
+    int status = lwp_baseline_write(baseline, review, file, err);
+    lwp_baseline_fini(baseline);
+    *baseline = (struct lwp_baseline){0};
+    if (!status)
+        lwp_log(LWP_LOG_NOTE, "wrote %s; commit it", file);
+    return status ? status : lwp_baseline_read(baseline, file, review->arena, err);
+}
+
 /* Judges, prints, and writes the baseline anew where that is asked for; *verdict is what to leave with. */
 static int check_review(const struct lwp_review *review, const struct lwp_options *options, const struct lwp_budget *budget,
                         enum lwp_check_verdict *verdict, struct lwp_error *err)
@@ -76,16 +87,11 @@ static int check_review(const struct lwp_review *review, const struct lwp_option
     struct lwp_baseline baseline = {0};
     struct lwp_judgement judgement;
     int status = file && !(write && access(file, F_OK)) ? lwp_baseline_read(&baseline, file, review->arena, err) : LWP_OK;
+    if (!status && write)
+        status = check_accept(review, &baseline, file, err);
     if (!status) {
         *verdict = lwp_check_judge(review, budget, file ? &baseline : NULL, &judgement);
         status = check_write(review, &judgement, options, err);
-    }
-    if (!status && write) {
-        status = lwp_baseline_write(&baseline, review, file, err);
-        if (*verdict == LWP_CHECK_FAILS)
-            *verdict = LWP_CHECK_PASSES;
-        if (!status)
-            lwp_log(LWP_LOG_NOTE, "wrote %s; commit it", file);
     }
     lwp_baseline_fini(&baseline);
     return status;

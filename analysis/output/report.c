@@ -39,7 +39,7 @@ static void report_run(const struct lwp_report *report)
     bool timed = lwp_json_amount(run, "cpu_s") > 0;
     fprintf(out, timed ? "Cost      %.2f s of CPU time" : "Cost      CPU time not recorded", lwp_json_amount(run, "cpu_s"));
     if (timed && lwp_json_amount(run, "samples") > 0 && json_is_number(json_object_get(run, "stall_share")))
-        fprintf(out, ", %.0f %% of it waiting for memory", lwp_json_percent(run, "stall_share"));
+        fprintf(out, ", %.0f %% of it memory stall", lwp_json_percent(run, "stall_share"));
     if (json_is_number(overhead))
         fprintf(out, "; lwp took %.1f %%", json_number_value(overhead));
     putc('\n', out);

@@ -41,7 +41,7 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "Often loads of what is known already, or computations whose inputs have not changed.", NULL},
     {"spatial", "EqualNeighbours", "redundancies", "Elements of an array equal their neighbours.",
      "Store a run once with its length, use a smaller type, or skip the work for equal elements.", NULL},
-    {"false-sharing", "FalseSharing", "sharing", "Threads take a cache line from each other though they use other bytes of it.",
+    {"false-sharing", "FalseSharing", "sharing", "Threads use different bytes of one cache line, which then moves between cores.",
      "Give what each thread writes a cache line of its own: alignas(64), or pad the structure, or keep a local copy and store it "
      "once.",
      NULL},

@@ -125,7 +125,7 @@ advised = [s["caution"] for s in a["splits"] if 0 in s["objects"]]
 assert advised and all(c and "not yours to change" in c for c in advised) or top(a)["code"] == "library_type" and "std::" in top(a)["sentence"], a["left_alone"]
 a = check("unknown", "not_measured", "no_addresses", "-e exact")
 assert a["run"]["stall_share"] is None and a["coverage"]["of"] == "time" and a["coverage"]["share"] < 0.5, (a["run"]["stall_share"], a["coverage"])
-assert "waiting for memory" not in open("unknown.txt").read().split("No advice")[0]
+assert "of it memory stall" not in open("unknown.txt").read().split("No advice")[0]
 a = check("windows", "not_measured", "windows_missed", "--window all", "dynamic loader")
 assert a["coverage"]["of"] == "instructions" and a["coverage"]["share"] < 0.01, a["coverage"]
 a = json.load(open("part/analysis.json"))
