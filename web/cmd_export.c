@@ -1,4 +1,5 @@
 /* lwp export: a result as one HTML file that needs nothing else. */
+#include "analysis/output/profile_formats.h"
 #include "analysis/output/redact.h"
 #include "base/command.h"
 #include "base/log.h"
@@ -17,6 +18,12 @@
 
 static const struct lwp_option export_options[] = {
     {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "FILE", .help = "output file; - is stdout. Default: DIR.html"},
+    {.name = "format",
+     .kind = LWP_OPT_CHOICE,
+     .choices = "html|" LWP_PROFILE_FORMATS,
+     .argument = "FORMAT",
+     .initial = "html",
+     .help = "html: the report; else memory stall by calling context, for other viewers"},
     {.name = "diff", .kind = LWP_OPT_FLAG, .help = "compare two results side by side: lwp export --diff BEFORE AFTER"},
     {.name = "source",
      .kind = LWP_OPT_CHOICE,
@@ -189,6 +196,25 @@ static int export_diff(const char *before, const char *after, const struct lwp_o
     return status;
 }
 
+/* For another program than a browser. */
+static int export_profile(const char *dir, const struct lwp_options *options, char **text, size_t *length, struct lwp_error *err)
+{
+    json_t *analysis = NULL, *none = json_object();
+    FILE *out = open_memstream(text, length);
+    int status = out ? lwp_result_prepare(dir, err) : lwp_error_errno(err, "no memory for the profile");
+    if (!status)
+        status = lwp_result_load(dir, &analysis, err);
+    if (!status) {
+        export_redact(none, analysis, options);
+        status = lwp_profile_format_write(out, analysis, lwp_options_text(options, "format"), err);
+    }
+    if (out && fclose(out) && !status)
+        status = lwp_error_errno(err, "no memory for the profile");
+    json_decref(analysis);
+    json_decref(none);
+    return status;
+}
+
 static int export_page(const char *const *dirs, const struct lwp_options *options, char **html, size_t *length, struct lwp_error *err)
 {
     struct lwp_assets assets = {0};
@@ -207,15 +233,25 @@ static int export_page(const char *const *dirs, const struct lwp_options *option
     return status;
 }
 
+/* What the name of an export ends with. */
+static const char *export_suffix(const char *format)
+{
+    static const char *const suffixes[][2] = {{"speedscope", ".speedscope.json"}, {"pprof", ".pb"}, {"callgrind", ".callgrind"}, {"perf-script", ".perf.txt"}};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcmp(format, suffixes[i][0]) == 0)
+            return suffixes[i][1];
+    return ".html";
+}
+
 /* DIR.html, or with --diff AFTER-diff.html beside AFTER. 0 or -1: too long. */
-static int export_name(const char *dir, bool diff, char *named, size_t room)
+static int export_name(const char *dir, bool diff, const char *suffix, char *named, size_t room)
 {
     size_t length = strlen(dir);
     while (length > 1 && dir[length - 1] == '/')
         length--;
     char *name = lwp_result_name(dir);
     bool by_path = length >= strlen(name) && strncmp(dir + length - strlen(name), name, strlen(name)) == 0;
-    int used = snprintf(named, room, "%.*s%s.html", by_path ? (int)length : (int)strlen(name), by_path ? dir : name, diff ? "-diff" : "");
+    int used = snprintf(named, room, "%.*s%s%s", by_path ? (int)length : (int)strlen(name), by_path ? dir : name, diff ? "-diff" : "", suffix);
     free(name);
     return used >= (int)room ? -1 : 0;
 }
@@ -240,17 +276,22 @@ static int export_run(int argc, char **argv, const struct lwp_command *self)
     }
     if (!dirs[0])
         return 2;
-    const char *output = lwp_options_text(&options, "output");
+    const char *output = lwp_options_text(&options, "output"), *format = lwp_options_text(&options, "format");
+    bool page = strcmp(format, "html") == 0;
+    if (diff && !page) {
+        lwp_log(LWP_LOG_ERROR, "export: --diff has a page only; leave out --format %s", format);
+        return 2;
+    }
     char named[PATH_MAX], *html = NULL;
     size_t length = 0;
     if (!output) {
-        if (export_name(dirs[diff], diff, named, sizeof named)) {
+        if (export_name(dirs[diff], diff, export_suffix(format), named, sizeof named)) {
             lwp_log(LWP_LOG_ERROR, "the path of the result is too long; name a file with -o");
             return 1;
         }
         output = named;
     }
-    status = export_page(dirs, &options, &html, &length, &err);
+    status = page ? export_page(dirs, &options, &html, &length, &err) : export_profile(dirs[0], &options, &html, &length, &err);
     if (!status)
         status = export_save(output, html, length, lwp_options_flag(&options, "force"), &err);
     free(html);
@@ -259,7 +300,7 @@ static int export_run(int argc, char **argv, const struct lwp_command *self)
         return 1;
     }
     if (strcmp(output, "-") != 0)
-        lwp_log(LWP_LOG_NOTE, "wrote %s (%zu KiB); open it in a browser", output, (length + 1023) / 1024);
+        lwp_log(LWP_LOG_NOTE, "wrote %s (%zu KiB)%s", output, (length + 1023) / 1024, page ? "; open it in a browser" : "");
     return 0;
 }
 
@@ -274,6 +315,8 @@ const struct lwp_command lwp_cmd_export = {
                "For a large result the page leaves out details of the items with the smallest shares, and says so: it stays below\n"
                "8 MiB. With --diff it shows the output of 'lwp diff' for two results and the memory layout of their structures,\n"
                "and is written to AFTER-diff.html.\n\n"
+               "--format speedscope, pprof, callgrind or perf-script writes memory stall by calling context, with the data object as the\n"
+               "innermost frame, for speedscope.app, pprof, callgrind_annotate and KCachegrind, or stackcollapse-perf.pl.\n\n"
                "Exit status: 0 done, 1 DIR could not be read or the file not written, 2 wrong usage.",
     .options = export_options,
     .run = export_run,

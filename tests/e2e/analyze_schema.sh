@@ -71,6 +71,11 @@ one() { # status, words expected, command...
     [ "$(wc -l < one.out)" = 1 ] || { cat one.out; fail "$*: not one line"; }
     grep -q "$words" one.out || { cat one.out; fail "$*: does not say '$words'"; }
 }
+/usr/bin/python3 "$SRC/tests/truth/profile_formats.py" "$LWP" run || fail "exported profiles"
+"$LWP" annotate run app.c > annotate.out || fail "annotate"
+grep -Eq '^ +[0-9]+\.[0-9] % +64 B all .*s \+= p\[i\]\.x' annotate.out || { cat annotate.out; fail "the line of the loop has no stall or stride"; }
+one 1 "no line of other.c" "$LWP" annotate run other.c
+one 2 "lwp annotate" "$LWP" annotate
 mkdir empty
 one 1 "lwp collect" "$LWP" analyze empty
 one 1 "lwp collect" "$LWP" report nowhere

@@ -22,6 +22,8 @@ for command in $commands; do
     cp of-rows "options-$command"
 done
 
+/usr/bin/python3 "$SRC/tests/truth/words.py" "$SRC" || fail "words that are not the field's"
+
 # What stands in the documentation as "lwp COMMAND --option" is there. Behind ./app options are the program's.
 grep -Eoh "lwp ($(tr '\n' '|' <<< "$commands" | sed 's/|$//')) [^\`'|;#)]*" "$SRC"/man/*.mdoc "$SRC"/README.md "$SRC"/docs/*.md |
     sed 's, \./.*,,' > examples

@@ -1,0 +1,15 @@
+/* Memory stall in the formats of other profilers, from "stalls" of an analysis.json. */
+#ifndef LWP_ANALYSIS_OUTPUT_PROFILE_FORMATS_H
+#define LWP_ANALYSIS_OUTPUT_PROFILE_FORMATS_H
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* `format`: speedscope (its JSON), pprof (profile.proto, not compressed), callgrind (its version 1), perf-script (the text of
+ * `perf script`). */
+#define LWP_PROFILE_FORMATS "speedscope|pprof|callgrind|perf-script"
+int lwp_profile_format_write(FILE *out, const json_t *analysis, const char *format, struct lwp_error *err);
+
+#endif
