@@ -48,12 +48,13 @@ static int parts_by_accesses(const void *a, const void *b)
     return (x->accesses < y->accesses) - (x->accesses > y->accesses);
 }
 
-/* Where in `outer` a value of `inner` may be: the only place, else false. */
+/* Where in `outer` a value of `inner` is: the only place, else false. One of a type that only looks like a member's (the atomic
+ * counter of a lock in shared memory, a number of tuples there) is none. */
 static bool parts_member(const struct lwp_type *outer, const struct lwp_type *inner, uint64_t *at)
 {
     int found = 0;
     for (uint32_t i = 0; i < outer->field_count && found < 2; i++)
-        if (outer != inner && inner->bytes < outer->bytes && lwp_types_hold(outer, outer->fields[i].offset, inner)) {
+        if (outer != inner && inner->bytes < outer->bytes && lwp_types_contain(outer, outer->fields[i].offset, inner)) {
             *at = outer->fields[i].offset;
             found++;
         }

@@ -96,6 +96,15 @@ __attribute__((noinline)) double on_stack(int n)
     return local[2].value;
 }
 
+struct counter {
+    volatile int value;
+} counters[2];
+struct letter {
+    long at;
+    struct counter count;
+    char text[44]; /* has room for a counter, but is none */
+} letters[3];
+
 int main(int argc, char **argv)
 {
     static int calls;
@@ -106,5 +115,6 @@ int main(int argc, char **argv)
     plain[argc] = 2;
     printf("%d %f %s\n", calls, plain[argc - 1], argv[0]);
     return (int)(sum_keys(pool, argc) + sum_keys(table, argc)) + (int)sum_graph(&graph) + (int)on_stack(argc) +
-           (hidden != NULL) + (int)pairs[0][argc].tag;
+           (hidden != NULL) + (int)pairs[0][argc].tag + counters[argc].value +
+           letters[argc].count.value;
 }

@@ -120,6 +120,28 @@ static void test_struct(void **state)
     }
 }
 
+/* What a structure has room for, and what is declared in it. */
+static void test_held(void **state)
+{
+    (void)state;
+    for (size_t b = 0; b < BUILDS; b++) {
+        struct loaded loaded;
+        uint64_t elements;
+        if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
+            continue;
+        const struct lwp_type *counter = type_of_symbol(&loaded, "counters", 0, &elements),
+                              *letter = type_of_symbol(&loaded, "letters", 0, &elements);
+        enum { COUNT = 8, TEXT = 12 };
+        assert_true(lwp_types_hold(letter, COUNT, counter));
+        assert_true(lwp_types_contain(letter, COUNT, counter));
+        assert_true(lwp_types_hold(letter, TEXT, counter));
+        assert_false(lwp_types_contain(letter, TEXT, counter));
+        assert_false(lwp_types_contain(letter, 0, counter));
+        assert_false(lwp_types_contain(counter, 0, letter));
+        unload(&loaded);
+    }
+}
+
 static void test_statics(void **state)
 {
     (void)state;
@@ -355,7 +377,7 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_struct),  cmocka_unit_test(test_statics), cmocka_unit_test(test_access),
+        cmocka_unit_test(test_struct),  cmocka_unit_test(test_held), cmocka_unit_test(test_statics), cmocka_unit_test(test_access),
         cmocka_unit_test(test_call),    cmocka_unit_test(test_stack),   cmocka_unit_test(test_cxx),
         cmocka_unit_test(test_nothing),
     };

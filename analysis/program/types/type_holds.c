@@ -32,3 +32,9 @@ bool lwp_types_hold(const struct lwp_type *outer, uint64_t offset, const struct 
         return false;
     return outer->die && inner->die && code_type_reads(*(const Dwarf_Die *)outer->die, offset, *(const Dwarf_Die *)inner->die);
 }
+
+bool lwp_types_contain(const struct lwp_type *outer, uint64_t offset, const struct lwp_type *inner)
+{
+    return outer->die && inner->die && type_has_room(outer, offset, inner->bytes) &&
+           code_type_holds(*(const Dwarf_Die *)outer->die, offset, *(const Dwarf_Die *)inner->die);
+}

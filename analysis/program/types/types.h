@@ -88,6 +88,9 @@ bool lwp_types_place(struct lwp_code *code, uint32_t module, uint64_t address, s
  * room for anything. */
 bool lwp_types_hold(const struct lwp_type *outer, uint64_t offset, const struct lwp_type *inner);
 
+/* The same for a structure that is declared there: not what merely looks like it. */
+bool lwp_types_contain(const struct lwp_type *outer, uint64_t offset, const struct lwp_type *inner);
+
 /* The same for the function that allocates (call site address = return address - 1): pointer variables in scope. */
 size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates, size_t room);
 
