@@ -222,9 +222,15 @@ static double access_time(struct lwp_profile *profile, uint32_t context)
     return fmax(fmax(0, time.value - (stalls + others) * all) * part, stalls * all);
 }
 
-static bool is_computed_anew(const struct lwp_redundancy *item)
+/* What is stored stays as it was more often than not, in a loop that does little else: then the loop is what there is to skip. */
+static bool is_computed_anew(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
-    return item->kind == LWP_WATCHPOINT_SILENT_STORE && item->why == LWP_CAUSE_REDUNDANT_COMPUTATION;
+    enum { STORES_MOST = 4 };
+    const double mostly = 0.5;
+    const struct lwp_context_node *node = &profile->contexts[line_access(item)];
+    struct lwp_loop_shape shape;
+    return item->kind == LWP_WATCHPOINT_SILENT_STORE && item->why == LWP_CAUSE_REDUNDANT_COMPUTATION && item->own >= mostly &&
+           lwp_loop_shape(profile->code, node->module, node->address, &shape) && shape.stores <= STORES_MOST;
 }
 
 /* The loop of the access that is not needed. Of two places only the first one's time was sampled, and then it is no bound. */
@@ -242,7 +248,7 @@ static double item_bound(struct lwp_profile *profile, struct region_sums *sums, 
         return fmin(1, around);
     if (region != lwp_access_region(profile, item->pair->first))
         return fmin(1, time.high * item->own);
-    return fmin(1, is_computed_anew(item) && all > 0 ? time.high * fmin(1, item->amount / all) : fmin(around, time.high));
+    return fmin(1, is_computed_anew(profile, item) && all > 0 ? time.high * fmin(1, item->amount / all) : fmin(around, time.high));
 }
 
 static double item_stake(struct lwp_profile *profile, struct region_sums *sums, const struct lwp_redundancy *item)
@@ -324,7 +330,7 @@ static size_t lines_join(struct lwp_redundant_line *lines, size_t count)
 static void line_widen(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_redundant_line *line)
 {
     uint32_t region = lwp_access_region(profile, line_access(item));
-    if (is_computed_anew(item) && region != LWP_NONE && !profile->regions[region].is_function)
+    if (is_computed_anew(profile, item) && region != LWP_NONE && !profile->regions[region].is_function)
         line->code = lwp_hash_mix(region, UINT64_MAX);
 }
 

@@ -1,12 +1,12 @@
 /* A linear search takes its loop's time; in its place come log2 n probes, each as dear as four elements of the scan (one to sixteen),
  * which it does one after the other.
  *
- * How many elements a search looks at is known in two ways, and the smaller one counts:
+ * How many elements a search looks at is known in two ways, and the second one counts where it is clearly less:
  * - Twice the mean distance of the samples from the place where the scan begins: that takes many small arrays in one block for a large
  *   one.
  * - How many times its load is executed for each load of the loop around it, or else of the function or the caller's loop: within
  *   a nest of loops samples are divided as executions are (redundancy_counts.c). A load that is not made each time makes that too
- *   large, never too small. */
+ *   large; sampled, what the loop around it waits for between two searches makes it too small. */
 #include "analysis/advice/redundancy/redundancy_search.h"
 
 #include "analysis/advice/redundancy/redundancy_counts.h"
@@ -78,6 +78,9 @@ static double search_trips(struct lwp_profile *profile, uint32_t region, uint32_
     return around > 0 ? own / around : INFINITY;
 }
 
+/* A miss and a mispredicted branch take no longer than so many accesses of the some twenty that a sample looks ahead. */
+enum { WAITING_MOST = 32 };
+
 void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_share time,
                            struct lwp_redundant_line *line)
 {
@@ -87,10 +90,10 @@ void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redunda
     line->stake = fmax(line->stake, time.value); /* all that the loop does is the search */
     double step = 0, trips = search_trips(profile, region, search);
     double scanned = scan_length(profile, region, &profile->contexts[search], &step);
-    double length = scanned > 1 ? fmin(scanned, trips) : isinf(trips) ? 0 : trips;
+    bool whole = scanned > 1 && scanned <= trips * (profile->watchpoints.exact ? 1 : WAITING_MOST);
+    double length = whole ? scanned : isinf(trips) ? 0 : trips;
     if (length <= 0 || item->pair->object == LWP_NONE)
         return;
-    bool whole = step > 0 && trips >= scanned;
     double elements = whole ? fmax(length, (double)profile->objects[item->pair->object].largest / step) : 2 * length;
     double probes = log2(elements + 1);
     line->searched = length;
