@@ -47,6 +47,36 @@ function allocationSites() {
   ], rows));
 }
 
+/* Data-centric attribution: where the data was, where it is allocated, and below what all its uses are. */
+function memoryTable() {
+  const rows = list(data.objects).map((object, index) => ({object, index, memory: object.memory})).filter(r => r.memory);
+  const level = name => ({title: name === 'memory' ? 'Memory' : name, cell: r => percent(r.memory.levels[name]), key: r => r.memory.levels[name], number: true, hint: 'part of its accesses that found the line there'});
+  const part = (title, key, hint) => ({title, cell: r => isNumber(r.memory[key]) ? percent(r.memory[key]) : unknown(), key: r => r.memory[key], number: true, hint});
+  const outermost = id => Number.isInteger(id) ? callPath(id) : '';
+  return table('Data and where it was', [
+    {title: 'Data', cell: r => el('a', {href: '#object/' + r.index}, objectName(r.object)), key: r => objectName(r.object), text: r => objectName(r.object)},
+    {title: 'Share of the time', cell: r => percent(r.object.share), key: r => r.object.share, number: true},
+    {title: 'Cycles', cell: r => count(r.memory.cycles), key: r => r.memory.cycles, number: true, hint: 'of its accesses, page walks included'},
+    level('L1'), level('L2'), level('L3'), level('memory'),
+    part('Page walks', 'walks', 'part of its accesses that missed the TLB'), part('Remote', 'remote', 'part of its accesses to another NUMA node'),
+    {title: 'Allocated at', cell: r => outermost(r.object.context), key: r => allocationPlace(r.object) || '', wide: true},
+    {title: 'Always used below', cell: r => outermost(r.object.common_context), key: r => r.object.common_context, wide: true},
+  ], rows);
+}
+
+/* Which part of it each thread uses: a strip for each, from its first byte to its last one. */
+function threadStrips(object) {
+  const threads = list(object.threads), size = Math.max(...threads.map(t => t.bin_bytes * (t.bins.length - [...t.bins].reverse().findIndex(n => n > 0))), 1);
+  const strip = t => el('span', {style: {display: 'flex', width: '100%', minWidth: '12rem', height: '1rem', border: '1px solid currentColor'}, role: 'img', 'aria-label': `thread ${t.tid}`},
+    t.bins.filter((n, i) => i * t.bin_bytes < size).map(n => el('span', {title: count(n), style: {flex: '1', background: 'currentColor', opacity: String(n ? 0.2 + 0.8 * n / Math.max(...t.bins) : 0)}})));
+  return table('Parts by thread', [
+    {title: 'Thread', cell: t => String(t.tid), key: t => t.tid, number: true},
+    {title: 'Accesses seen', cell: t => count(t.accesses), key: t => t.accesses, number: true},
+    {title: 'First seen', cell: t => isNumber(t.first_s) ? seconds(t.first_s) : unknown(), key: t => t.first_s, number: true},
+    {title: 'Part of the block it uses', cell: strip, wide: true},
+  ], threads);
+}
+
 function objectFacts(object) {
   const accesses = (object.loads || 0) + (object.stores || 0);
   return facts([
@@ -69,6 +99,7 @@ function objectFacts(object) {
 function viewObjects() {
   const apart = list(data.kept_apart), pairs = list(data.arrays && data.arrays.pairs);
   return [el('h1', null, 'Data objects'), el('p.lead', null, 'All data with samples, the one with the most memory stall first.'), leftOut('objects', 'names'), objectsTable(), allocationSites(),
+    list(data.objects).some(o => o.memory) && el('section', null, el('h2', null, 'Where the data was'), memoryTable()),
     apart.length > 0 && el('section', null, el('h2', null, 'Not regrouped'), el('p.soft', null, 'Arrays that loops use together and that do not fit into one array of structures, with the reason.'), rejectionsTable(apart)),
     pairs.length > 0 && el('section', null, el('h2', null, 'Pairs of arrays'), el('p.soft', null, 'Which arrays loops use together, and whether they could be one array of structures.'), arrayPairsTable())];
 }
@@ -104,6 +135,7 @@ function viewObject(index) {
       {title: 'Stride', cell: u => isNumber(u.stride) ? bytes(u.stride) : unknown('irregular'), key: u => u.stride, number: true},
       {title: 'Fields', wide: true, cell: u => list(u.fields).length ? list(u.fields).slice(0, 12).map((f, i) => [i ? ', ' : '', clip(f, 40)]) : list(u.offsets).length ? list(u.offsets).slice(0, 12).map(o => '+' + o).join(', ') : ''},
     ], uses) : el('p.soft', null, 'No loop with samples uses it.')),
+    list(object.threads).length > 1 && el('section', null, el('h2', null, 'Which thread uses which part'), el('p.soft', null, 'From the first byte of a block to its last one, as far as samples fell there. Where each thread has a part of its own, let it be the one that fills it first; where all use all, spread the pages or give each its copy.'), threadStrips(object)),
     el('section', null, el('h2', null, 'About it'), objectFacts(object)),
   ];
 }

@@ -93,7 +93,7 @@ static void trim_mark_advised(const json_t *analysis, bool *marked, size_t count
 
 static void trim_objects(json_t *analysis, size_t keep, json_t *omitted)
 {
-    static const char *const details[] = {"fields", "loops", "context", "common_context", "site"};
+    static const char *const details[] = {"fields", "loops", "context", "common_context", "site", "memory", "threads"};
     json_t *objects = json_object_get(analysis, "objects");
     size_t count;
     struct trim_item *ranks = trim_rank(objects, "share", &count);

@@ -2,6 +2,7 @@
  * loops that use it. */
 #include "analysis/json/json_parts.h"
 
+#include "analysis/advice/locality/object_memory.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
@@ -155,6 +156,46 @@ static uint64_t json_bytes(const struct lwp_object *object)
     return padded ? lwp_element_count(object) * object->element_bytes : object->bytes;
 }
 
+/* Data-centric attribution (Liu): where its data was. */
+static json_t *json_memory(const struct lwp_profile *profile, uint32_t index)
+{
+    static const char *const names[LWP_MEMORY_PLACES] = {"L1", "L2", "L3", "memory", "other"};
+    const struct lwp_object_memory memory = lwp_object_memory(profile, index);
+    const double accesses = fmax(1, (double)memory.accesses), cycles = (double)(memory.cycles + memory.walk_cycles);
+    json_t *levels = json_object();
+    if (memory.from == LWP_MEMORY_UNKNOWN)
+        return json_null();
+    for (unsigned i = 0; i < LWP_MEMORY_PLACES; i++)
+        json_object_set_new(levels, names[i], lwp_json_share((double)memory.at[i] / accesses));
+    bool model = memory.from == LWP_MEMORY_MODEL;
+    return lwp_json_new("from", json_string(model ? "model" : "hardware"), "accesses", lwp_json_count(memory.accesses), "cycles",
+                        lwp_json_count(memory.cycles + memory.walk_cycles), "levels", levels, "walks",
+                        memory.translated ? lwp_json_share((double)memory.walks / (double)memory.translated) : json_null(), "walk_share",
+                        model && cycles > 0 ? lwp_json_share((double)memory.walk_cycles / cycles) : json_null(), "remote",
+                        memory.nodes_known ? lwp_json_share((double)memory.remote / accesses) : json_null(), "modified",
+                        model ? json_null() : lwp_json_share((double)memory.modified / accesses), NULL);
+}
+
+/* The address-centric view: which part of the block or variable each thread uses. */
+static json_t *json_object_threads(const struct lwp_profile *profile, uint32_t index)
+{
+    enum { THREADS_LISTED = 64 };
+    static const double worth = 0.01;
+    const struct lwp_object *object = &profile->objects[index];
+    size_t count;
+    const struct lwp_object_use *uses = lwp_object_uses_of(&profile->uses, index, &count);
+    json_t *list = json_array();
+    if (object->weight.weight < worth * profile->total.weight && (double)object->accesses < worth * (double)profile->samples_with_address)
+        return list;
+    for (size_t i = 0; i < count && i < THREADS_LISTED; i++)
+        if (uses[i].accesses)
+            json_array_append_new(list, lwp_json_new("tid", json_integer(uses[i].tid), "accesses", lwp_json_count(uses[i].accesses),
+                                                     "first_s", lwp_json_real((double)uses[i].first_ns / 1e9), "bin_bytes",
+                                                     lwp_json_count((uint64_t)1 << uses[i].shift), "bins",
+                                                     LWP_JSON_LIST(k, LWP_OBJECT_BINS, lwp_json_count(uses[i].bins[k])), NULL));
+    return list;
+}
+
 static json_t *json_one_object(struct lwp_json_tables *tables, uint32_t index)
 {
     static const char *const kinds[] = {"heap", "static", "stack", "mmap", "unknown"};
@@ -176,9 +217,10 @@ static json_t *json_one_object(struct lwp_json_tables *tables, uint32_t index)
                         lwp_json_interval(&share), "stall_share", lwp_json_share(lwp_share_of(&object->weight, &profile->stalled).value),
                         "time_share", lwp_json_share(fmin(1, object->time_weight / fmax(1, profile->total.weight))), "samples",
                         lwp_json_count(object->weight.samples), "accesses", lwp_json_count(object->accesses), "loads",
-                        lwp_json_count(object->loads), "stores", lwp_json_count(object->stores), "single", json_boolean(object->single),
-                        "fields", LWP_JSON_LIST(f, layout ? layout->field_count : 0, json_field(profile, layout, &layout->fields[f])),
-                        "loops", layout ? json_object_loops(tables, layout) : json_plain_loops(tables, index), NULL);
+                        lwp_json_count(object->loads), "stores", lwp_json_count(object->stores), "memory", json_memory(profile, index),
+                        "threads", json_object_threads(profile, index), "single", json_boolean(object->single), "fields",
+                        LWP_JSON_LIST(f, layout ? layout->field_count : 0, json_field(profile, layout, &layout->fields[f])), "loops",
+                        layout ? json_object_loops(tables, layout) : json_plain_loops(tables, index), NULL);
 }
 
 struct json_heat {

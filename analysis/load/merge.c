@@ -24,6 +24,7 @@ void lwp_shard_free(struct lwp_shard *shard)
     lwp_interaction_free(&shard->interaction);
     lwp_stall_profile_free(&shard->stalls);
     lwp_locality_counts_free(&shard->locality);
+    lwp_object_uses_free(&shard->uses);
     lwp_communication_counts_free(&shard->communication);
     free(shard->parts);
     *shard = (struct lwp_shard){.streams = shard->streams};
@@ -49,6 +50,7 @@ void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from)
     lwp_interaction_merge(&into->interaction, &from->interaction);
     lwp_stall_profile_merge(&into->stalls, &from->stalls);
     lwp_locality_counts_merge(&into->locality, &from->locality);
+    lwp_object_uses_merge(&into->uses, &from->uses);
     lwp_communication_counts_merge(&into->communication, &from->communication);
     lwp_sum_merge(&into->total, &from->total);
     lwp_sum_merge(&into->stalled, &from->stalled);
@@ -454,6 +456,9 @@ void lwp_merge_shards(struct lwp_profile *profile, struct lwp_shard *shard, stru
     profile->locality = shard->locality;
     shard->locality = (struct lwp_locality_counts){0};
     lwp_locality_counts_renumber(&profile->locality, merge.objects, merge.regions);
+    profile->uses = shard->uses;
+    shard->uses = (struct lwp_object_uses){0};
+    lwp_object_uses_renumber(&profile->uses, merge.objects);
     profile->communication = shard->communication;
     shard->communication = (struct lwp_communication_counts){0};
     merge_streams(&merge);

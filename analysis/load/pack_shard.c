@@ -149,12 +149,19 @@ static void pack_locality(struct lwp_pack *pack, struct lwp_locality_counts *cou
     LWP_PACK(pack, counts->windows);
     LWP_PACK(pack, counts->lost);
     LWP_PACK(pack, counts->gaps);
+    LWP_PACK(pack, counts->several);
     pack_trace_sample(pack, &counts->kept);
     LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, counts->items, counts->count, object);
     LWP_PACK_NUMBERS(pack, LWP_PACK_PART, counts->items, counts->count, part);
     for (size_t i = 0; i < counts->values.count; i++)
         pack_value(pack, &counts->values.items[i]);
     LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, counts->touched, counts->touched_count, object);
+}
+
+static void pack_uses(struct lwp_pack *pack, struct lwp_object_uses *uses)
+{
+    LWP_PACK_ARRAY(pack, &uses->items, &uses->count, &uses->room);
+    LWP_PACK_NUMBERS(pack, LWP_PACK_OBJECT, uses->items, uses->count, object);
 }
 
 static void pack_communication(struct lwp_pack *pack, struct lwp_communication_counts *counts)
@@ -182,6 +189,7 @@ void lwp_pack_shard(struct lwp_pack *pack, struct lwp_shard *shard)
     pack_interaction(pack, &with->interaction);
     pack_stalls(pack, &with->stalls);
     pack_locality(pack, &with->locality);
+    pack_uses(pack, &with->uses);
     pack_communication(pack, &with->communication);
     LWP_PACK(pack, with->total);
     LWP_PACK(pack, with->stalled);

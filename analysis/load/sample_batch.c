@@ -79,6 +79,7 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
         to->rank = lwp_stream_rank(lwp_hash_mix(batch->seed, batch->counter++), lwp_stream_is_fair(access));
         to->bytes = access->bytes;
         to->flags = access->flags;
+        to->level = access->level;
         to->sample = (uint8_t)batch->sample_count;
         to->back = is_known && led ? (uint8_t)(to - &batch->accesses[first]) : 0;
         to->weighted = is_weighted;
@@ -185,6 +186,13 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
         lwp_stall_profile_add(&batch->shard->stalls, access->functions, access->object, sample->since_start, sample->weight);
         lwp_sum_add(&streams->stalls[access->stream], sample->weight);
     }
+    lwp_object_uses_add(&batch->shard->uses, &(struct lwp_object_access){.object = access->object,
+                                                                         .tid = batch->shard->interaction.tid,
+                                                                         .offset = access->offset,
+                                                                         .time_ns = sample->since_start,
+                                                                         .weight = access->weighted ? sample->weight : 0,
+                                                                         .level = access->level,
+                                                                         .known = access->flags & LWPS_ACCESS_KNOWN});
     if (batch_is_apart(access)) {
         const struct lwp_batch_access *first = access - access->back;
         lwp_stream_table_apart(streams, first->stream,

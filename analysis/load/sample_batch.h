@@ -22,7 +22,7 @@ struct lwp_batch_access {
     uint32_t rank;      /* lwp_stream_rank */
     uint32_t stream;
     uint16_t bytes;
-    uint8_t flags; /* as in struct lwps_access */
+    uint8_t flags, level; /* as in struct lwps_access */
     uint8_t sample;
     uint8_t back; /* distance to its sample's first access; 0: it is the first, or there is none */
     bool weighted;

@@ -10,6 +10,7 @@
 #include "analysis/profile/stream_table.h"
 #include "analysis/profile/thread_interaction.h"
 #include "analysis/profile/watchpoints.h"
+#include "analysis/statistics/object_uses.h"
 #include "analysis/statistics/stall_profile.h"
 
 /* Start from zero. */
@@ -20,6 +21,7 @@ struct lwp_shard {
     struct lwp_thread_interaction interaction;
     struct lwp_stall_profile stalls;
     struct lwp_locality_counts locality;
+    struct lwp_object_uses uses;
     struct lwp_communication_counts communication;
     struct lwp_sum *parts; /* of all samples by the code they fell on (locations.h) */
     size_t part_count;

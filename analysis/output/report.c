@@ -122,6 +122,7 @@ static void report_print(FILE *out, const struct lwp_review *review, const char 
     report_run(&report);
     lwp_report_findings(&report);
     report_objects(&report);
+    lwp_report_memory(&report);
     lwp_report_left_alone(&report);
     lwp_report_arrays(&report);
     report_loops(&report);

@@ -22,6 +22,9 @@ void lwp_report_left_alone(const struct lwp_report *report);
 /* report_arrays.c: which arrays could be one, and why not. */
 void lwp_report_arrays(const struct lwp_report *report);
 
+/* report_memory.c: where each object's data was; nothing where that is not known. */
+void lwp_report_memory(const struct lwp_report *report);
+
 /* report_access.c: what else was measured; nothing where it was not. */
 void lwp_report_redundancies(const struct lwp_report *report);
 void lwp_report_sharing(const struct lwp_report *report);

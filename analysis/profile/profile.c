@@ -32,6 +32,7 @@ void lwp_profile_fini(struct lwp_profile *profile)
     lwp_interaction_free(&profile->interaction);
     lwp_stall_profile_free(&profile->stalls);
     lwp_locality_counts_free(&profile->locality);
+    lwp_object_uses_free(&profile->uses);
     lwp_communication_counts_free(&profile->communication);
     lwp_pages_free(profile->streams, profile->stream_room * sizeof *profile->streams);
     lwp_locations_free(profile->locations);

@@ -264,7 +264,13 @@ assert set(shared) == {"data", "counters"} and all(s["kind"] == "false" for s in
 assert shared["data"]["lines"] == 16 and shared["counters"]["lines"] == 1 and set(shared["counters"]["fields"]) == {"hits"}, shared
 assert sorted(shared["counters"]["offsets"]) == sorted({0, 16, 32, 48} & set(shared["counters"]["offsets"])) and "alignas(64)" in shared["counters"]["declaration"], shared
 assert any(f["kind"] == "sharing" for f in d["findings"]), d["findings"]
+data = next(o for o in d["objects"] if o["name"] == "data")
+assert data["memory"]["from"] == "model" and data["memory"]["levels"]["L1"] > 0.99 and data["memory"]["walks"] < 0.01, data["memory"]
+assert all(sum(n > 0 for n in t["bins"]) == 32 for t in data["threads"]) and len(data["threads"]) == 4, data["threads"]
 d, rows = of("cores_fixed")
+data = next(o for o in d["objects"] if o["name"] == "data")
+parts = sorted((min(i for i, n in enumerate(t["bins"]) if n) * t["bin_bytes"], (max(i for i, n in enumerate(t["bins"]) if n) + 1) * t["bin_bytes"]) for t in data["threads"])
+assert parts == [(0, 256), (256, 512), (512, 768), (768, 1024)], parts # who uses which part
 assert d["sharing"] == [] and all(r["core_conflicts"]["count"] == 0 for n in rows for r in rows[n]), (d["sharing"], rows)
 PY
 exit 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A perf.data file as `perf mem record` writes it where there is PEBS, made by hand from the documented layout: loads with a
-latency and a data source, stores without. What lwp import and the analysis make of it, against what was put in."""
+"""perf.data files as `perf mem record` writes them, made by hand from the documented layout: where there is PEBS (loads with a
+latency and a data source, stores without), and where there is IBS (any operations, those of memory with both). What lwp import and
+the analysis make of them, against what was put in."""
 import json
 import os
 import re
@@ -65,24 +66,57 @@ def sample(event, time, ip, address, latency, data_source):
                                                     data_source))
 
 
-def attr(config, config1):
+def attr(config, config1, pmu=4, sample_type=SAMPLE_TYPE):
     flags = 1 << 18  # sample_id_all
-    body = struct.pack("<IIQQQQQIIQQ", 4, 136, config, PERIOD, SAMPLE_TYPE, 0, flags | 1 << 8 | 2 << 15, 0, 0, config1, 0)
+    body = struct.pack("<IIQQQQQIIQQ", pmu, 136, config, PERIOD, sample_type, 0, flags | 1 << 8 | 2 << 15, 0, 0, config1, 0)
     return body + b"\0" * (136 - len(body))
 
 
-def perf_data(records):
+def perf_data(records, events=(attr(0x1cd, 30), attr(0x82d0, 0))):
     ids = struct.pack("<QQ", LOADS_ID, STORES_ID)
     header, attr_bytes = 104, 136 + 16
     ids_at, attrs_at = header, header + len(ids)
-    data_at = attrs_at + 2 * attr_bytes
-    attrs = attr(0x1cd, 30) + struct.pack("<QQ", ids_at, 8) + attr(0x82d0, 0) + struct.pack("<QQ", ids_at + 8, 8)
+    data_at = attrs_at + len(events) * attr_bytes
+    attrs = b"".join(event + struct.pack("<QQ", ids_at + 8 * i, 8) for i, event in enumerate(events))
     return (b"PERFILE2" + struct.pack("<QQQQQQQQ", header, attr_bytes, attrs_at, len(attrs), data_at, len(records), 0, 0)
             + b"\0" * 32 + ids + attrs + records)
 
 
 def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def ibs(start, table, load, store):
+    """The kernel's words for IBS: levels as bits, a hit of the last level of another socket, page walks as misses of the second TLB."""
+    places = {
+        "L1": (source(OP_LOAD, HIT | 1 << 3, 0, tlb=2 | 8), 0),
+        "L2": (source(OP_LOAD, HIT | 1 << 5, 0, tlb=2 | 16), 15),
+        "L3": (source(OP_LOAD, HIT | 1 << 6, 0, tlb=4 | 16), 50),
+        "other L3": (source(OP_LOAD, HIT | 1 << 10, 0, tlb=2 | 8), 400),
+        "memory": (source(OP_LOAD, HIT | 1 << 7, 0, tlb=4 | 16), 300),
+        "other memory": (source(OP_LOAD, HIT | 1 << 8, 0, tlb=4 | 16), 600),
+        "store": (source(OP_STORE, HIT | 1 << 3, 0, tlb=2 | 8), 0),
+        "none": (1 | 1 << 5, 0),  # PERF_MEM_NA: no access
+    }
+    rounds, time, expected, records = 500, 1000, 0, start
+    for i in range(rounds):
+        for name, (where, latency) in places.items():
+            at = 0 if name == "none" else table + (i * (ELEMENTS // rounds) + i * i % 97) * BYTES + (56 if name == "store" else 0)
+            records += sample(LOADS_ID, time, store if name == "store" else load, at, latency, where)
+            expected += 0 if name == "none" else PERIOD * max(1, latency)
+            time += 1000
+    with open("ibs.data", "wb") as file:
+        file.write(perf_data(records, (attr(0, 0, 10, SAMPLE_TYPE & ~WEIGHT_STRUCT | 1 << 14),)))
+    subprocess.run([LWP, "import", "-q", "ibs.data"], check=True)
+    data = json.loads(output(LWP, "report", "--json", "lwp-ibs.data"))
+    found = next(o for o in data["objects"] if o["name"] == "all")
+    memory, all_of = found["memory"], 7 * rounds
+    assert data["run"]["samples_with_address"] == all_of and (found["loads"], found["stores"]) == (6 * rounds, rounds), (data["run"], found)
+    assert memory["accesses"] == all_of and memory["cycles"] == expected, (memory, expected)
+    want = {"L1": 2 / 7, "L2": 1 / 7, "L3": 2 / 7, "memory": 2 / 7, "other": 0}
+    assert all(abs(memory["levels"][level] - share) < 1e-6 for level, share in want.items()), memory
+    assert abs(memory["remote"] - 2 / 7) < 1e-6 and abs(memory["walks"] - 3 / 7) < 1e-6, memory
+    assert found["type"] == "struct particle" and found["element_bytes"] == BYTES, found
 
 
 def main():
@@ -102,6 +136,7 @@ def main():
     records = record(COMM, 1 << 13, struct.pack("<II", PID, TID) + text("app") + trailer(10))
     records += record(MMAP2, USER, struct.pack("<IIQQQIIQQII", PID, TID, start, size, offset, 0, 0, 0, 0, 5, 2)
                       + text(os.path.abspath("app")) + trailer(20))
+    ibs(records, table, load, store)
     expected, time = 0, 1000
     for i in range(SAMPLES):
         at = table + (i * (ELEMENTS // SAMPLES) + i * i % 97) * BYTES
@@ -132,6 +167,15 @@ def main():
     assert any("latencies" in note for note in run["notes"]) and any("carry no latency" in note for note in run["notes"])
     words = " ".join(output(LWP, "report", "lwp-mem.data").split())
     assert "for the time that accesses take" in words and "whole program" not in words, words
+
+    memory = found["memory"]
+    total = SAMPLES * 5 // 4
+    want = {"L1": 1 / 5, "L2": 1 / 5, "L3": 1 / 5, "memory": 2 / 5, "other": 0}
+    assert memory["from"] == "hardware" and memory["accesses"] == total and memory["cycles"] == expected, memory
+    assert all(abs(memory["levels"][level] - share) < 1e-6 for level, share in want.items()), memory
+    assert abs(memory["walks"] - 1 / 2) < 1e-6 and abs(memory["remote"] - 1 / 5) < 1e-6 and abs(memory["modified"] - 1 / 5) < 1e-6, memory
+    assert "memory walks remote (recorded)" in words, words
+    assert [t["tid"] for t in found["threads"]] == [TID] and found["threads"][0]["accesses"] == total, found["threads"]
 
     folder = next(name for name in os.listdir("lwp-mem.data") if name.startswith("p"))
     dump = output(LWP, "dump", f"lwp-mem.data/{folder}/t{TID}.lwps")
