@@ -27,5 +27,5 @@ void lwp_finding_gain(struct lwp_finding *finding, double speedup, double low, d
     finding->low = low;
     finding->high = high;
     finding->rank = speedup;
-    finding->severity = lwp_severity(LWP_SEVERITY_OF_GAIN, speedup);
+    finding->severity = lwp_severity(LWP_SEVERITY_OF_GAIN, low);
 }

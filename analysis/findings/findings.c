@@ -104,6 +104,16 @@ static const char *finding_split_subject(struct lwp_profile *profile, const stru
     return strcmp(name, layout->type->name) != 0 ? SAY("%s (%s)", layout->type->name, name) : layout->type->name;
 }
 
+/* The loops that gain. */
+static void finding_loops(struct lwp_profile *profile, const struct lwp_gain *gain, struct lwp_finding *finding)
+{
+    uint32_t *regions = lwp_arena_alloc(profile->arena, gain->loop_count + 1, sizeof *regions);
+    for (size_t i = 0; i < gain->loop_count; i++)
+        if (gain->loops[i].after < gain->loops[i].before && gain->loops[i].region != LWP_NONE)
+            regions[finding->region_count++] = gain->loops[i].region;
+    finding->regions = regions;
+}
+
 static void finding_of_split(struct lwp_profile *profile, const struct lwp_split *split, struct lwp_finding *finding)
 {
     const struct lwp_layout *layout = split->layout;
@@ -113,6 +123,7 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     *finding = (struct lwp_finding){.kind = "split"};
     lwp_finding_share(profile, &layout->weight, finding);
     lwp_finding_gain(finding, split->gain.speedup, split->gain.low, split->gain.high);
+    finding_loops(profile, &split->gain, finding);
     finding->id = finding_split_id(profile, layout->objects[0]);
     if (split->kind == LWP_SPLIT_REORDER)
         finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what, split->align ? " and align it" : "",
@@ -165,6 +176,7 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
     *finding = (struct lwp_finding){.kind = "regroup"};
     lwp_finding_share(profile, &regroup->weight, finding);
     lwp_finding_gain(finding, regroup->gain.speedup, regroup->gain.low, regroup->gain.high);
+    finding_loops(profile, &regroup->gain, finding);
     finding->id = finding_regroup_id(profile, candidates, regroup);
     finding->title = SAY("Make one array of the %zu arrays %s: loops use them at the same index", regroup->count,
                          lwp_regroup_list(profile, candidates, regroup));
@@ -222,6 +234,7 @@ static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_co
     *finding = (struct lwp_finding){.kind = "conflict"};
     lwp_finding_share(profile, &conflict->weight, finding);
     lwp_finding_gain(finding, conflict->gain.speedup, conflict->gain.low, conflict->gain.high);
+    finding_loops(profile, &conflict->gain, finding);
     finding->id = lwp_finding_id(profile, "set-conflict",
                                  lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
     finding->title = conflict->remedy == LWP_CONFLICT_ROWS
@@ -280,6 +293,8 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
     *finding =
         (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step, .share = tip->share};
     lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
+    finding->regions = &tip->region;
+    finding->region_count = tip->region != LWP_NONE;
     finding->id = lwp_finding_id(
         profile, tip->kind, lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, tip->object)), function ? lwp_hash_text(function) : 0));
 }
@@ -345,6 +360,28 @@ static int finding_compare(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : strcmp(x->id, y->id);
 }
 
+static bool finding_same_loop(const struct lwp_finding *a, const struct lwp_finding *b)
+{
+    for (size_t i = 0; i < a->region_count; i++)
+        for (size_t k = 0; k < b->region_count; k++)
+            if (a->regions[i] == b->regions[k])
+                return true;
+    return false;
+}
+
+/* A loop's time can be gained once: of two findings about it the later says so. */
+static void findings_overlap(struct lwp_profile *profile, struct lwp_finding *findings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i && findings[i].low > 0 && !findings[i].shares_with; j++)
+            if (findings[j].low > 0 && finding_same_loop(&findings[i], &findings[j])) {
+                findings[i].shares_with = findings[j].id;
+                findings[i].next_step = SAY("%s It gains of the same loop's time as %s: what both promise does not add up, and what is left "
+                                            "once one is done has to be measured anew.",
+                                            findings[i].next_step, findings[j].id);
+            }
+}
+
 void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
 {
     const struct lwp_splits *splits = &answers->splits;
@@ -389,6 +426,7 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
         for (size_t j = 0; j < i; j++)
             if (strcmp(findings[j].id, findings[i].id) == 0)
                 findings[i].id = SAY("%s-%zu", findings[i].id, i);
+    findings_overlap(profile, findings, count);
     answers->findings = (struct lwp_findings){findings, count};
     lwp_reasons_find(profile, splits, regroups, conflicts, &answers->locality, tips, &answers->reasons);
     lwp_coverage_find(profile, &answers->coverage);

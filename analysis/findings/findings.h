@@ -19,6 +19,9 @@ struct lwp_finding {
     double stake;              /* the part of the time that there is to gain at most, where no gain is predicted; 0: not known either */
     double rank;               /* the larger the earlier it is said: a speed-up; 0: nothing is known of it */
     size_t index;              /* of what it is about, in its kind's list */
+    const uint32_t *regions;   /* loops that it makes faster; of one with a gain */
+    size_t region_count;
+    const char *shares_with; /* id of an earlier finding that gains of the same loop's time: the two do not add up; NULL: none */
 };
 
 struct lwp_findings {

@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_TABLES_SEVERITY_H
 
 enum lwp_severity_rule {
-    LWP_SEVERITY_OF_GAIN,          /* the middle of the expected speed-up */
+    LWP_SEVERITY_OF_GAIN,          /* the low end of the expected speed-up */
     LWP_SEVERITY_OF_REDUNDANCY,    /* the redundant part of the program: removing it is not always possible, so never high */
     LWP_SEVERITY_OF_SHARING,       /* the share of time on falsely shared lines */
     LWP_SEVERITY_OF_COMMUNICATION, /* how many times as much communication as is worth a finding */

@@ -39,6 +39,8 @@ def predict(lwp, case):
     for finding in analysis["findings"]:
         if not finding["expected_speedup"] or finding["kind"] not in KINDS.get(case["kind"], ("split", "regroup")):
             continue
+        if finding.get("shares_with"): # of the same loop's time
+            continue
         for i, speedup in enumerate([finding["expected_speedup"][0], finding["speedup"], finding["expected_speedup"][1]]):
             saved[i] += 1 - 1 / speedup
         for kind, index in finding["refs"].items():

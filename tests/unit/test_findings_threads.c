@@ -1,4 +1,4 @@
-/* Which falsely shared lines become findings, and what is said of them. */
+/* Which falsely shared lines become findings, what is said of them, and of findings about one loop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +41,38 @@ static void test_sharing(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* Three orders of loops to change, two of them in one loop; what is sure decides how much each matters. */
+static void test_same_loop(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_locality_tip tips[3] = {
+        {.kind = "interchange", .region = 0, .title = "a", .next_step = "first.", .speedup = 9, .gain = {1.04, 17}},
+        {.kind = "padding", .region = 0, .title = "b", .next_step = "second.", .speedup = 3, .gain = {2, 4}},
+        {.kind = "interchange", .region = 1, .title = "c", .next_step = "third.", .speedup = 2, .gain = {1.1, 3}}};
+    struct lwp_answers answers = {.tips = {.tips = tips, .count = 3}};
+    struct lwp_locality_row row = {0};
+    answers.locality = (struct lwp_locality){.rows = &row, .count = 1};
+    lwp_profile_init(&profile);
+    LWP_PUSH(profile.object, (struct lwp_object){.label = "a"});
+    LWP_PUSH(profile.region, (struct lwp_region){.function = "f", .module = LWP_NONE});
+    LWP_PUSH(profile.region, (struct lwp_region){.function = "g", .same_as = 1, .module = LWP_NONE});
+    lwp_findings_rank(&profile, &answers);
+    const struct lwp_finding *findings = answers.findings.findings;
+    assert_int_equal(answers.findings.count, 3);
+    assert_string_equal(findings[0].title, "a"); /* the likeliest first */
+    assert_string_equal(findings[0].severity, "low");
+    assert_null(findings[0].shares_with);
+    assert_string_equal(findings[1].severity, "high");
+    assert_string_equal(findings[1].shares_with, findings[0].id);
+    assert_memory_equal(findings[1].next_step, "second. It gains of the same loop's time as interchange-", 56);
+    assert_null(findings[2].shares_with); /* another loop */
+    assert_string_equal(findings[2].next_step, "third.");
+    lwp_profile_fini(&profile);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sharing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sharing), cmocka_unit_test(test_same_loop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
