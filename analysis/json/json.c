@@ -23,13 +23,13 @@ static json_t *json_findings(struct lwp_json_tables *tables)
         json_t *gain = finding->low > 0 ? json_pack("[o,o]", lwp_json_share(finding->low), lwp_json_share(finding->high)) : json_null();
         json_t *speedup = finding->low > 0 ? lwp_json_share(finding->speedup) : json_null();
         json_t *interval = lwp_json_range(finding->share_high > 0 ? finding->share_low : -1, finding->share_high);
-        json_array_append_new(
-            list, json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:i},s:o}", "id", lwp_json_text(finding->id), "kind", finding->kind,
-                            "title", lwp_json_text(finding->title), "severity", finding->severity, "share", lwp_json_share(finding->share),
-                            "share_ci", interval, "samples", lwp_json_known(finding->samples), "speedup", speedup, "expected_speedup", gain,
-                            "time_at_stake", finding->stake > 0 ? lwp_json_share(finding->stake) : json_null(), "shares_with",
-                            finding->shares_with ? lwp_json_text(finding->shares_with) : json_null(), "refs", finding->kind,
-                            (int)finding->index, "next_step", lwp_json_text(finding->next_step)));
+        json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:i},s:o}", "id", lwp_json_text(finding->id),
+                                              "kind", finding->kind, "title", lwp_json_text(finding->title), "severity", finding->severity,
+                                              "share", lwp_json_share(finding->share), "share_ci", interval, "samples",
+                                              lwp_json_known(finding->samples), "speedup", speedup, "expected_speedup", gain,
+                                              "time_at_stake", finding->stake > 0 ? lwp_json_share(finding->stake) : json_null(),
+                                              "shares_with", finding->shares_with ? lwp_json_text(finding->shares_with) : json_null(),
+                                              "refs", finding->kind, (int)finding->index, "next_step", lwp_json_text(finding->next_step)));
     }
     return list;
 }

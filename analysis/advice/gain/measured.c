@@ -21,7 +21,7 @@
 enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256, MOVES_LEAST = 8, MOVES_MOST = 256 };
 
 /* The standard deviation of log(pattern's time / loop's) over the loops whose times are known (docs/gains.md). */
-static const double pattern_off = 0.24;
+static const double pattern_off = 0.24, deviations = 1.96; /* of them: 95 % */
 
 static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
                     seconds_each = 0.25, usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
@@ -344,7 +344,7 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, double pace, struc
         value = (core + (times->after - core) * fmax(0, pace - core) / (times->before - core)) / pace;
         other = times->after / pace;
     }
-    double off = (pace > 0 ? pace_agrees : pattern_off) * value * fabs(1 - value);
+    double off = (pace > 0 ? pace_agrees : deviations * pattern_off) * value * fabs(1 - value);
     double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
     double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
