@@ -1,15 +1,18 @@
 #include "patch/patch.h"
 
 #include "analysis/review/review.h"
+#include "base/json_file.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/result_operand.h"
 #include "patch/rewrite.h"
+#include "patch/trial.h"
 #include "patch/unified_diff.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int read_units(struct lwp_units *units, const struct lwp_patch_request *request, struct lwp_error *err)
@@ -84,6 +87,46 @@ static int print(struct lwp_uses *uses, enum lwp_way way, bool partial, struct l
     return refusals->refused_count ? 1 : 0;
 }
 
+/* Keeps the result for others beside the analysis. */
+static int keep(const char *directory, const struct lwp_change *change, const char *command, const struct lwp_trial *trial, struct lwp_error *err)
+{
+    struct stat info;
+    char *path = lwp_format("%s/tried.json", directory);
+    json_t *root = stat(directory, &info) == 0 && S_ISDIR(info.st_mode) ? lwp_json_read(path, 0, NULL) : NULL;
+    if (stat(directory, &info) == 0 && S_ISDIR(info.st_mode)) {
+        if (!json_is_object(root)) {
+            json_decref(root);
+            root = json_object();
+        }
+        json_object_set_new(root, change->finding,
+                            json_pack("{s:s, s:f, s:[f,f], s:i, s:i}", "command", command, "speedup", trial->speedup, "interval", trial->low,
+                                      trial->high, "pairs", (int)trial->pairs, "placements", (int)trial->placements));
+        char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+        if (text)
+            lwp_path_replace(path, text, err);
+        free(text);
+    }
+    json_decref(root);
+    free(path);
+    return err->status;
+}
+
+static int try_out(struct lwp_uses *uses, const struct lwp_patch_request *request, const char *directory, enum lwp_way way, struct lwp_error *err)
+{
+    struct lwp_trial trial = {0};
+    if (uses->refusals[way].refused_count)
+        return print(uses, way, false, err);
+    if (lwp_trial_parse(&trial, uses->arena, request->trial, err) || lwp_sources_settle(uses->sources, err) ||
+        lwp_trial_run(&trial, uses->sources, uses->units, err))
+        return 1;
+    const struct lwp_change *change = uses->change;
+    printf("measured   %.2fx (%.2f-%.2f) in CPU time, %u pairs of runs, %u placements; same output and exit status\n", trial.speedup, trial.low,
+           trial.high, trial.pairs, trial.placements);
+    if (change->low > 0)
+        printf("predicted  %.2fx (%.2f-%.2f)\n", change->speedup, change->low, change->high);
+    return keep(directory, change, request->trial, &trial, err) ? 1 : 0;
+}
+
 int lwp_patch(const struct lwp_patch_request *request, int operand_count, char **operands)
 {
     struct lwp_error err = {0};
@@ -101,7 +144,7 @@ int lwp_patch(const struct lwp_patch_request *request, int operand_count, char *
         !lwp_uses_find(&uses, &err)) {
         enum lwp_way way = rewrite(&uses);
         check_places(&uses, way);
-        status = print(&uses, way, request->partial, &err);
+        status = request->trial ? try_out(&uses, request, directory, way, &err) : print(&uses, way, request->partial, &err);
     }
     if (err.status)
         lwp_log(LWP_LOG_ERROR, "patch: %s", err.text);

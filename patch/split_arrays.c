@@ -53,18 +53,34 @@ static size_t indent_of(const struct lwp_source *source, size_t at)
     return at - begin;
 }
 
+/* Whether anything but its declaration is left of a part's array: with neither accesses nor statements it would be unused. */
+static bool is_needed(const struct lwp_uses *uses, const struct lwp_split_names *names, size_t part)
+{
+    for (size_t i = 0; i < uses->array_use_count; i++) {
+        const struct lwp_array_use *use = &uses->array_uses[i];
+        if (use->statement || use->null_test || (use->field >= 0 && names->part[use->field] == part))
+            return true;
+    }
+    return false;
+}
+
 /* The declaration or statement once for each part. */
 static void repeat(struct lwp_uses *uses, const struct lwp_split_names *names, const struct lwp_array_use *use)
 {
     char *all = lwp_format("%s", "");
     size_t indent = indent_of(use->source, use->begin);
-    for (size_t p = 0; p < names->count; p++) {
+    size_t last_part = names->count - 1;
+    while (last_part > 0 && !is_needed(uses, names, last_part))
+        last_part--;
+    for (size_t p = 0; p <= last_part; p++) {
+        if (!is_needed(uses, names, p))
+            continue;
         char *text = text_for_part(uses, names, use->source, use->begin, use->end, p);
         if (!text) {
             lwp_uses_refuse(uses, IN_ARRAYS, LWP_REFUSAL_ALLOCATION, use->source, use->begin);
             break;
         }
-        bool last = p + 1 == names->count;
+        bool last = p == last_part;
         char *more = lwp_format("%s%s%s%s%.*s", all, text, last || use->statement ? "" : ";", last ? "" : "\n", last ? 0 : (int)indent,
                                 use->source->text + use->begin - indent);
         free(text);

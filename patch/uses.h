@@ -96,6 +96,13 @@ int lwp_uses_find(struct lwp_uses *uses, struct lwp_error *err);
 void lwp_uses_free(struct lwp_uses *uses);
 
 /* Adds a refusal to the ways in the mask. */
-void lwp_uses_refuse(struct lwp_uses *uses, unsigned ways, enum lwp_refusal reason, const struct lwp_source *source, size_t offset);
+static inline void lwp_uses_refuse(struct lwp_uses *uses, unsigned ways, enum lwp_refusal reason, const struct lwp_source *source, size_t offset)
+{
+    for (unsigned way = 0; way < LWP_WAYS; way++) {
+        uses->refusals[way].arena = uses->arena;
+        if (ways & 1u << way)
+            lwp_refuse(&uses->refusals[way], reason, source, offset, NULL);
+    }
+}
 
 #endif

@@ -51,6 +51,8 @@ bool walk_is_text(const struct lwp_source *source, size_t at, const char *text);
 size_t walk_skip_space(const struct lwp_source *source, size_t at);              /* and comments */
 bool walk_has_word(const char *text, size_t length, const char *word);
 void walk_refuse(struct walk *walk, unsigned ways, enum lwp_refusal reason, CXCursor at);
+void walk_macro(struct walk *walk, CXCursor definition);
+void walk_in_macro(struct walk *walk, CXCursor use); /* refuses where a macro makes its text a string or part of a name */
 
 /* ---- walk_type.c: what an expression is of ---- */
 
@@ -110,11 +112,6 @@ void walk_array_variable(struct walk *walk, CXCursor declaration); /* perhaps th
 void walk_type_name(struct walk *walk, const struct frame *frame);
 void walk_variable(struct walk *walk, const struct frame *frame);
 long walk_field(const struct walk *walk, CXCursor field); /* its index, or -1: of another type */
-
-/* ---- macros.c: what the project's macros do with their arguments ---- */
-
-void walk_macro(struct walk *walk, CXCursor definition);
-void walk_in_macro(struct walk *walk, CXCursor use); /* refuses where the text of the use becomes a string or part of a name */
 
 /* ---- skipped.c: branches of #if that no unit compiles ---- */
 
