@@ -3,8 +3,8 @@
 /// bases_array type=Both bytes=104 start=8 hot=score@88 path=main name=both,scored
 /// bases_array or type=Scored bytes=32 start=any hot=score@16 path=main name=both,scored
 /// bases_array and type=Scored* bytes=8 path=main name=scored
-/// virtual_base type=Child bytes=112 hot=_vptr.Child@0,mass@88 path=main name=things,Child,child start=any
-/// virtual_base or type=Base bytes=112|32 hot=mass@16 path=main name=things,Child,child start=any
+/// virtual_base type=Child bytes=104 hot=_vptr.Left@0,mass@88 path=main name=things,Child,child start=any
+/// virtual_base or type=Base bytes=32 hot=mass@16 path=main name=things,Child,child start=any
 /// virtual_base and type=Child* bytes=8 path=main name=things
 /// variant type=std::variant<Small,Large> bytes=80 hot=@8+8*9 path=main name=values
 /// variant or bytes=80 hot=_M_index@72,_M_u@0+8*9 path=main name=values
@@ -18,7 +18,7 @@
 /// pair_vector type=std::pair<Rec,double> bytes=104 hot=second@96 path=main name=pairs
 /// nested_vector type=Rec bytes=96 hot=load@88 path=main name=rows,rec
 /// nested_vector and type=std::vector<Rec,std::allocator<Rec>>|std::vector<Rec> bytes=24 hot=_M_impl@0+8*3 path=main name=rows
-/// coroutine flags=-std=c++20 bytes=72 path=main,count name=Frame,count,tasks,_M_fr_ptr hot=@0+8*9
+/// coroutine flags=-std=c++20 bytes=72 path=main,count name=Frame,count,tasks,_M_fr_ptr
 /// coroutine and type=Task bytes=8 path=main name=tasks
 /// multi_index type=Row bytes=96 hot=left@72,right@80,key@64 path=main,insert name=Row,row,root,left,right
 /// crtp type=Derived bytes=88 hot=value@80 path=main name=all
@@ -31,7 +31,7 @@
 /// pmr_pool or type=Rec bytes=96 start=any hot=load@88 path=main name=recs,rec
 /// new_array_of_arrays type=Rec bytes=96 start=any hot=load@88 path=main name=rows,rec,grid
 /// new_array_of_arrays and type=Rec* bytes=8 path=main name=rows,grid
-/// variant_clang of=variant with=clang
+/// variant_clang of=variant with=clang flags=-std=c++17
 /// bases_array_O3 of=bases_array flags=-O3
 /// hooks_O3 of=hooks flags=-O3
 #include "shape.h"
