@@ -11,4 +11,8 @@ examples-bin/%: $(srcdir)/examples/%.c $(srcdir)/examples/example.h
 demo: all examples
 	CC='$(CC)' $(srcdir)/examples/demo.sh ./lwp examples-bin demo
 
-.PHONY: examples demo
+# The picture in README.
+screenshots: all examples
+	$(srcdir)/examples/screenshot.sh ./lwp examples-bin $(srcdir)
+
+.PHONY: examples demo screenshots
