@@ -18,6 +18,7 @@
 enum {
     SLOW_PART = 128, /* at most this part of the time goes into unwinding at allocations */
     SLOW_FIRST_NS = 10000000,
+    RESTS = 63, /* blocks that stay unknown after one whose path could not be afforded: to walk the stack and to ask the clock costs, too */
     COUNT_MOST = 1000,
 };
 
@@ -90,6 +91,7 @@ void lwp_sites_end(void)
     madvise((void *)from, to - from, MADV_DONTNEED);
     memset((void *)to, 0, (uint64_t)(sites + 1) - to);
     sites->slow_ns = 0;
+    sites->rests = 0;
     __atomic_store_n(&sites->used, false, __ATOMIC_RELEASE);
 }
 
@@ -123,7 +125,11 @@ static void sites_slow_end(struct lwp_sites *sites, uint64_t begun)
 
 static bool sites_learn_begin(void *of, uint64_t *begun)
 {
-    return sites_slow_begin(of, begun);
+    struct lwp_sites *sites = of;
+    bool affords = sites_slow_begin(sites, begun);
+    if (!affords)
+        sites->rests = RESTS;
+    return affords;
 }
 
 static void sites_learn_end(void *of, uint64_t begun)
@@ -238,6 +244,10 @@ static void sites_path_there(void *of)
 __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
     struct sites_slow slow = {.sites = sites, .frame = frame, .size = size};
+    if (sites->rests) {
+        sites->rests--;
+        return NULL;
+    }
     if (lwp_chains_own(&sites->chains, frame))
         return sites_path_slow(sites, frame, size);
     lwp_own_stack_run(sites_path_there, &slow);
