@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct lwp_command lwp_cmd_collect, lwp_cmd_analyze, lwp_cmd_report, lwp_cmd_annotate, lwp_cmd_serve, lwp_cmd_export, lwp_cmd_doctor,
-    lwp_cmd_dump, lwp_cmd_diff, lwp_cmd_import, lwp_cmd_check, lwp_cmd_start, lwp_cmd_stop, lwp_cmd_status, lwp_cmd_patch;
+extern const struct lwp_command lwp_cmd_collect, lwp_cmd_analyze, lwp_cmd_report, lwp_cmd_annotate, lwp_cmd_serve, lwp_cmd_export,
+    lwp_cmd_doctor, lwp_cmd_dump, lwp_cmd_diff, lwp_cmd_import, lwp_cmd_check, lwp_cmd_start, lwp_cmd_stop, lwp_cmd_status, lwp_cmd_patch;
 
 static const struct lwp_command *const lwp_commands[] = {
-    &lwp_cmd_collect, &lwp_cmd_analyze, &lwp_cmd_report, &lwp_cmd_annotate, &lwp_cmd_diff,   &lwp_cmd_check,
-    &lwp_cmd_serve,   &lwp_cmd_export,  &lwp_cmd_start,  &lwp_cmd_stop,   &lwp_cmd_status,
-    &lwp_cmd_import,  &lwp_cmd_doctor,  &lwp_cmd_dump,   &lwp_cmd_patch,
+    &lwp_cmd_collect, &lwp_cmd_analyze, &lwp_cmd_report, &lwp_cmd_annotate, &lwp_cmd_diff,
+    &lwp_cmd_check,   &lwp_cmd_serve,   &lwp_cmd_export, &lwp_cmd_start,    &lwp_cmd_stop,
+    &lwp_cmd_status,  &lwp_cmd_import,  &lwp_cmd_doctor, &lwp_cmd_dump,     &lwp_cmd_patch,
 };
 
 enum { COMMANDS = sizeof lwp_commands / sizeof *lwp_commands };

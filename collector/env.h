@@ -20,9 +20,9 @@
 #define LWP_ENV_DEBUG "LWP_DEBUG"                   /* "1": say on stderr what goes wrong */
 #define LWP_ENV_FILTERS "LWP_FILTERS"               /* system call filters (seccomp) that lwp collect itself runs under; unset: none */
 #define LWP_ENV_COSTS "LWP_COSTS"                   /* what the first process has measured of stops (stop_cost.c), for those that it executes */
-#define LWP_ENV_PAUSED "LWP_PAUSED"                 /* set: nothing is sampled before lwp collect says so (spool.h) */
-#define LWP_ENV_REGION "LWP_REGION"                 /* set: nothing is sampled before LWP_BEGIN() (lwp.h) */
-#define LWP_ENV_ONLY "LWP_ONLY"                     /* patterns of the programs (base/pattern.h) that are sampled; unset: all */
+#define LWP_ENV_PAUSED         "LWP_PAUSED"                  /* set: nothing is sampled before lwp collect says so (spool.h) */
+#define LWP_ENV_REGION         "LWP_REGION"                  /* set: nothing is sampled before LWP_BEGIN() (lwp.h) */
+#define LWP_ENV_ONLY           "LWP_ONLY"                    /* patterns of the programs (base/pattern.h) that are sampled; unset: all */
 #define LWP_ENV_FIRST "LWP_FIRST"                   /* set by the library when children are not followed: the pid that is */
 
 enum { LWP_STACK_LEAST = 64 << 10 }; /* RLIMIT_STACK with which the loader can preload a library */

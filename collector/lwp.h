@@ -86,8 +86,8 @@ static inline __attribute__((always_inline)) void lwp_region(unsigned long reque
         function(request == LWP_REQUEST_BEGIN);
 }
 
-#define LWP_BEGIN() lwp_region(LWP_REQUEST_BEGIN)
-#define LWP_END()   lwp_region(LWP_REQUEST_END)
+#define LWP_BEGIN()                    lwp_region(LWP_REQUEST_BEGIN)
+#define LWP_END()                      lwp_region(LWP_REQUEST_END)
 #define LWP_ALLOC(pool, pointer, size) lwp_block(LWP_REQUEST_ALLOC, "lwp_block_alloc", (pool), (pointer), (unsigned long)(size))
 #define LWP_FREE(pool, pointer)        lwp_block(LWP_REQUEST_FREE, "lwp_block_free", (pool), (pointer), 0)
 #else

@@ -32,9 +32,8 @@ RECORD(BLOCK, block, 64,
        CHECK(record->address + record->size >= record->address))
 RECORD(BLOCK_END, block_end, 32, ID(id) TIME(time))
 RECORD(TOTALS, totals, 128,
-       TIME(time) NUMBER(user_ns) NUMBER(system_ns) NUMBER(own_ns) NUMBER(samples) NUMBER(samples_with_address)
-       NUMBER(samples_lost) NUMBER(allocations) NUMBER(instructions) NUMBER(instructions_recorded)
-       NUMBER(resident_bytes))
+       TIME(time) NUMBER(user_ns) NUMBER(system_ns) NUMBER(own_ns) NUMBER(samples) NUMBER(samples_with_address) NUMBER(samples_lost)
+           NUMBER(allocations) NUMBER(instructions) NUMBER(instructions_recorded) NUMBER(resident_bytes))
 RECORD(NOTE, note, LWPS_STRING_MAX + 16, TEXT(text))
 
 /* ---- t<TID>.lwps ---- */
@@ -53,8 +52,7 @@ RECORD(PAIR, pair, 256,
 RECORD(TRACE, trace, LWPS_STRING_MAX + 64, NUMBER(window) NUMBER(part) NUMBER(tid) TIME(time) TEXTS(bytes, size))
 RECORD(REGISTERS, registers, 64,
        BYTE(flags) NUMBER(bytes) NUMBER(same) NUMBER(close) NUMBER(instructions) NUMBER(of_instructions))
-RECORD(CONTRIBUTION, contribution, 64,
-       BYTE(verdict) BYTE(moves) NUMBER(thread) NUMBER(all) NUMBER(waste) NUMBER(close))
+RECORD(CONTRIBUTION, contribution, 64, BYTE(verdict) BYTE(moves) NUMBER(thread) NUMBER(all) NUMBER(waste) NUMBER(close))
 RECORD(FLOWS, flows, 64,
        NUMBER(granule_bytes) NUMBER(alone_bytes) NUMBER(thinned) NUMBER(distances_thinned) NUMBER(accesses))
 RECORD(PARTY, party, LWPS_STRING_MAX + 32, NUMBER(number) NUMBER(tid) TEXT(name))

@@ -155,7 +155,8 @@ static void array_use(struct walk *walk, const struct frame *frame)
     const struct lwp_known *function = kind == CXCursor_CallExpr ? walk_known(walk, clang.getCursorReferenced(above->cursor)) : NULL;
     if (function && index == 1 && (function->role == ROLE_FREE || function->role == ROLE_SIZED))
         repeat(walk, frame, above, above->cursor);
-    else if (kind != CXCursor_UnaryExpr && !(function && function->role == ROLE_ALLOCATE && index == 1)) /* sizeof is walk_type_name's subject */
+    else if (kind != CXCursor_UnaryExpr &&
+             !(function && function->role == ROLE_ALLOCATE && index == 1)) /* sizeof is walk_type_name's subject */
         walk_refuse(walk, IN_ARRAYS, LWP_REFUSAL_ARRAY_ESCAPES, frame->cursor);
     else if (!add_name(walk, frame->cursor, use)) /* inside a statement that is repeated, or refused when the edits are made */
         walk_refuse(walk, IN_ARRAYS, LWP_REFUSAL_MACRO, frame->cursor);

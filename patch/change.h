@@ -18,13 +18,13 @@ struct lwp_change_group {
 
 struct lwp_change {
     enum lwp_change_kind kind;
-    const char *finding;            /* its id */
+    const char *finding; /* its id */
     const char *title;
-    const char *type;               /* without "struct": the tag or the typedef's name */
-    const char *object;             /* the variable or what holds the block; or NULL */
-    const char *file;               /* where the object is declared, as recorded; or NULL */
-    long long bytes;                /* of an element */
-    double speedup, low, high;      /* predicted; low 0: not */
+    const char *type;                /* without "struct": the tag or the typedef's name */
+    const char *object;              /* the variable or what holds the block; or NULL */
+    const char *file;                /* where the object is declared, as recorded; or NULL */
+    long long bytes;                 /* of an element */
+    double speedup, low, high;       /* predicted; low 0: not */
     struct lwp_change_group *groups; /* the hot ones, as advised; the rest is cold */
     size_t group_count;
 };

@@ -5,11 +5,23 @@
 #include <config.h>
 
 static const struct lwp_option patch_options[] = {
-    {.name = "finding", .kind = LWP_OPT_TEXT, .argument = "N", .initial = "1", .help = "the finding: its number in 'lwp report', or its id"},
-    {.name = "database", .letter = 'p', .kind = LWP_OPT_TEXT, .argument = "FILE",
+    {.name = "finding",
+     .kind = LWP_OPT_TEXT,
+     .argument = "N",
+     .initial = "1",
+     .help = "the finding: its number in 'lwp report', or its id"},
+    {.name = "database",
+     .letter = 'p',
+     .kind = LWP_OPT_TEXT,
+     .argument = "FILE",
      .help = "compile_commands.json: all sources of the program and how they are compiled (cmake, meson and bear write one)"},
-    {.name = "cc", .kind = LWP_OPT_TEXT, .argument = "COMMAND", .help = "instead: one command that compiles all sources, 'gcc -O2 a.c b.c'"},
-    {.name = "try", .kind = LWP_OPT_TEXT, .argument = "COMMANDS",
+    {.name = "cc",
+     .kind = LWP_OPT_TEXT,
+     .argument = "COMMAND",
+     .help = "instead: one command that compiles all sources, 'gcc -O2 a.c b.c'"},
+    {.name = "try",
+     .kind = LWP_OPT_TEXT,
+     .argument = "COMMANDS",
      .help = "'BUILD && RUN': instead of printing the patch, build and run the program with and without it in copies, and print its gain"},
     {.name = "partial", .kind = LWP_OPT_FLAG, .help = "print what there is of the patch though some uses forbid it; finish it by hand"},
     {0},
@@ -49,7 +61,8 @@ const struct lwp_command lwp_cmd_patch = {
         "A use that the change could break and that cannot be rewritten is a reason to refuse: bytes that are written to a file or "
         "compared, casts, unions, sizes written as numbers, and others. All of them are listed with their line, a name and the reason, and "
         "nothing is printed as a patch unless --partial is given.\n\n"
-        "--try copies the project's folder, as it is and patched, builds both with three placements of code (alignment of functions, order of "
+        "--try copies the project's folder, as it is and patched, builds both with three placements of code (alignment of functions, order "
+        "of "
         "linking) and runs them in turns with environments of varied size, until the 95 % interval of the gain is below 3 % or two minutes "
         "have passed. Output and exit status must agree. The gain is that of CPU time. It is printed beside the predicted one, and kept in "
         "DIR/tried.json. Of the commands nothing but what they say is run, in the copies of the current folder.\n\n"

@@ -170,7 +170,7 @@ static void from_elements(struct walk *walk, const struct frame *frame, CXType t
         index = up->index;
     }
     enum CXCursorKind kind = up ? clang.getCursorKind(up->cursor) : CXCursor_InvalidFile;
-    const char *operator = kind == CXCursor_BinaryOperator ? walk_operator(walk, up->cursor) : "";
+    const char *operator= kind == CXCursor_BinaryOperator ? walk_operator(walk, up->cursor) : "";
     if (kind == CXCursor_CallExpr && index > 0)
         into_call(walk, up->cursor, index - 1, target);
     else if (strcmp(operator, "==") != 0 && strcmp(operator, "!=") != 0)

@@ -158,7 +158,8 @@ void walk_record(struct walk *walk, const struct frame *frame)
         }
         return;
     }
-    if (kind == CXCursor_StructDecl && is_named(walk, frame->cursor) && !(walk->watched_count && clang.equalCursors(frame->cursor, walk->type)))
+    if (kind == CXCursor_StructDecl && is_named(walk, frame->cursor) &&
+        !(walk->watched_count && clang.equalCursors(frame->cursor, walk->type)))
         found_type(walk, frame->cursor);
     unsigned count = walk_children(frame->cursor, parts);
     for (unsigned i = 0; i < count; i++) {

@@ -174,6 +174,7 @@ void lwp_rewrite_reorder(struct lwp_uses *uses)
     free(text);
     for (size_t i = 0; i < uses->positional_count; i++) {
         const struct lwp_positional *value = &uses->positionals[i];
-        lwp_source_edit(value->source, value->at, value->at, value->at, lwp_arena_printf(uses->arena, ".%s = ", type->fields[value->field].name));
+        lwp_source_edit(value->source, value->at, value->at, value->at,
+                        lwp_arena_printf(uses->arena, ".%s = ", type->fields[value->field].name));
     }
 }

@@ -10,11 +10,11 @@ enum { DEPENDS_MOST = 4, PARAMETERS_MOST = 32 };
 struct function {
     const char *usr;
     bool defined, seen_body;
-    bool allocates;      /* if it returns void *: only memory that it has just allocated */
-    bool transparent;    /* and does nothing else that anybody could notice */
-    unsigned sizes;      /* number of its parameters, whose product is what it allocates; 0: something else */
-    unsigned opaque;     /* parameters, by bit, of which it looks at no byte */
-    bool frees;          /* its only parameter, and nothing else */
+    bool allocates;                       /* if it returns void *: only memory that it has just allocated */
+    bool transparent;                     /* and does nothing else that anybody could notice */
+    unsigned sizes;                       /* number of its parameters, whose product is what it allocates; 0: something else */
+    unsigned opaque;                      /* parameters, by bit, of which it looks at no byte */
+    bool frees;                           /* its only parameter, and nothing else */
     bool called, address_taken, callback; /* called directly; its address used elsewhere; given to qsort or the like */
     const char *depends[DEPENDS_MOST];    /* project functions whose results it returns as new memory */
     unsigned depend_count;
@@ -39,28 +39,17 @@ struct functions {
 };
 
 static const struct lwp_known known[] = {
-    {"malloc", ROLE_ALLOCATE, 0, "malloc"},
-    {"calloc", ROLE_ALLOCATE, 0, "calloc"},
-    {"realloc", ROLE_ALLOCATE, 1, "realloc"},
-    {"reallocarray", ROLE_ALLOCATE, 1, NULL},
-    {"aligned_alloc", ROLE_ALLOCATE, 0, NULL},
-    {"memalign", ROLE_ALLOCATE, 0, NULL},
-    {"valloc", ROLE_ALLOCATE, 0, NULL},
-    {"alloca", ROLE_ALLOCATE, 0, NULL},
-    {"__builtin_alloca", ROLE_ALLOCATE, 0, NULL},
-    {"free", ROLE_FREE, 1, "free"},
-    {"memset", ROLE_SIZED, 1, NULL},
-    {"bzero", ROLE_SIZED, 1, NULL},
-    {"memcpy", ROLE_PAIR, 3, NULL},
-    {"memmove", ROLE_PAIR, 3, NULL},
-    {"qsort", ROLE_SORT, 1, NULL},
-    {"bsearch", ROLE_SORT, 3, NULL},
-    {"pthread_create", ROLE_OPAQUE, 8, NULL},
-    {"__builtin_prefetch", ROLE_OPAQUE, 1, NULL},
+    {"malloc", ROLE_ALLOCATE, 0, "malloc"},   {"calloc", ROLE_ALLOCATE, 0, "calloc"},    {"realloc", ROLE_ALLOCATE, 1, "realloc"},
+    {"reallocarray", ROLE_ALLOCATE, 1, NULL}, {"aligned_alloc", ROLE_ALLOCATE, 0, NULL}, {"memalign", ROLE_ALLOCATE, 0, NULL},
+    {"valloc", ROLE_ALLOCATE, 0, NULL},       {"alloca", ROLE_ALLOCATE, 0, NULL},        {"__builtin_alloca", ROLE_ALLOCATE, 0, NULL},
+    {"free", ROLE_FREE, 1, "free"},           {"memset", ROLE_SIZED, 1, NULL},           {"bzero", ROLE_SIZED, 1, NULL},
+    {"memcpy", ROLE_PAIR, 3, NULL},           {"memmove", ROLE_PAIR, 3, NULL},           {"qsort", ROLE_SORT, 1, NULL},
+    {"bsearch", ROLE_SORT, 3, NULL},          {"pthread_create", ROLE_OPAQUE, 8, NULL},  {"__builtin_prefetch", ROLE_OPAQUE, 1, NULL},
 };
 
 /* What a transparent allocator may call beside. */
-static const char *const harmless[] = {"memset", "fprintf", "printf", "puts", "fputs", "perror", "exit", "abort", "strerror", "__errno_location"};
+static const char *const harmless[] = {"memset", "fprintf", "printf", "puts",     "fputs",
+                                       "perror", "exit",    "abort",  "strerror", "__errno_location"};
 
 const struct lwp_known *walk_known(struct walk *walk, CXCursor callee)
 {
@@ -136,11 +125,12 @@ static bool multiplies_parameters(struct body *body, CXCursor call)
         struct span span = walk_span(body->walk, expression);
         if (parameter >= 0 && !(seen & 1u << parameter)) {
             seen |= 1u << parameter;
-        } else if (clang.getCursorKind(expression) == CXCursor_BinaryOperator && top < 16 && strcmp(walk_operator(body->walk, expression), "*") == 0 &&
-                   walk_children(expression, operands) == 2) {
+        } else if (clang.getCursorKind(expression) == CXCursor_BinaryOperator && top < 16 &&
+                   strcmp(walk_operator(body->walk, expression), "*") == 0 && walk_children(expression, operands) == 2) {
             stack[top++] = operands[0];
             stack[top++] = operands[1];
-        } else if (clang.getCursorKind(expression) != CXCursor_IntegerLiteral || !span.source || !walk_is_text(span.source, span.begin, "1")) {
+        } else if (clang.getCursorKind(expression) != CXCursor_IntegerLiteral || !span.source ||
+                   !walk_is_text(span.source, span.begin, "1")) {
             return false;
         }
     }
@@ -276,9 +266,9 @@ static void body_cursor(struct body *body, const struct frame *frame)
     } else if (!body->asks_null && (kind == CXCursor_BinaryOperator || kind == CXCursor_UnaryOperator)) {
         CXCursor operands[CHILDREN_MOST];
         struct span span = walk_span(body->walk, frame->cursor);
-        bool assigns = kind == CXCursor_BinaryOperator ? strcmp(walk_operator(body->walk, frame->cursor), "=") == 0
-                                                       : !span.source || strchr("+-", span.source->text[span.begin]) ||
-                                                             strchr("+-", span.source->text[span.end - 1]);
+        bool assigns = kind == CXCursor_BinaryOperator
+                           ? strcmp(walk_operator(body->walk, frame->cursor), "=") == 0
+                           : !span.source || strchr("+-", span.source->text[span.begin]) || strchr("+-", span.source->text[span.end - 1]);
         CXCursor to = walk_children(frame->cursor, operands) ? walk_strip(operands[0]) : frame->cursor;
         CXCursor variable = clang.getCursorReferenced(to);
         if (assigns && (clang.getCursorKind(to) != CXCursor_DeclRefExpr ||
@@ -316,7 +306,8 @@ void walk_function(struct walk *walk, CXCursor definition)
     body.asks_null = true;
     top.next = 0;
     clang.visitChildren(definition, body_visit, &top);
-    function->frees = function->transparent && result.kind == CXType_Void && clang.Cursor_getNumArguments(definition) == 1 && (function->opaque & 1);
+    function->frees =
+        function->transparent && result.kind == CXType_Void && clang.Cursor_getNumArguments(definition) == 1 && (function->opaque & 1);
     function->allocates = function->allocates && (body.allocations > 0 || function->depend_count > 0);
 }
 
@@ -334,8 +325,9 @@ void walk_function_used(struct walk *walk, const struct frame *reference)
         function->called = true;
         return;
     }
-    const struct lwp_known *taker =
-        above && clang.getCursorKind(above->cursor) == CXCursor_CallExpr ? walk_known(walk, clang.getCursorReferenced(above->cursor)) : NULL;
+    const struct lwp_known *taker = above && clang.getCursorKind(above->cursor) == CXCursor_CallExpr
+                                        ? walk_known(walk, clang.getCursorReferenced(above->cursor))
+                                        : NULL;
     if (taker && (taker->role == ROLE_SORT || taker->role == ROLE_OPAQUE))
         function->callback = true;
     else
@@ -352,7 +344,9 @@ static void add(struct walk *walk, enum need need, CXCursor function, CXCursor a
     struct pending pending = {.need = need, .usr = walk_string(walk, clang.getCursorUSR(function)), .reason = reason, .argument = argument};
     CXString name = clang.getCursorSpelling(function);
     walk_place(walk, clang.getRangeStart(clang.getCursorExtent(at)), &pending.source, &pending.at);
-    pending.name_end = pending.source && walk_is_text(pending.source, pending.at, clang.getCString(name)) ? pending.at + strlen(clang.getCString(name)) : 0;
+    pending.name_end = pending.source && walk_is_text(pending.source, pending.at, clang.getCString(name))
+                           ? pending.at + strlen(clang.getCString(name))
+                           : 0;
     clang.disposeString(name);
     of(walk, function);
     LWP_PUSH(state(walk)->pending, pending);
@@ -406,20 +400,28 @@ static void decide(struct walk *walk, const struct pending *pending)
     struct function function = *find(walk, pending->usr);
     bool fine = false;
     switch (pending->need) {
-    case NEED_DEFINITION: fine = function.defined; break;
-    case NEED_SIZE: fine = allocates(walk, pending->usr, 0); break;
+    case NEED_DEFINITION:
+        fine = function.defined;
+        break;
+    case NEED_SIZE:
+        fine = allocates(walk, pending->usr, 0);
+        break;
     case NEED_ALLOCATOR:
         fine = allocates(walk, pending->usr, 0);
         if (fine)
             pool_call(walk, pending,
-                      !function.transparent || !function.sizes || function.sizes > 2 ? NULL : function.sizes == 2 ? "calloc" : "malloc");
+                      !function.transparent || !function.sizes || function.sizes > 2 ? NULL
+                      : function.sizes == 2                                          ? "calloc"
+                                                                                     : "malloc");
         break;
     case NEED_OPAQUE:
         fine = function.seen_body && pending->argument < PARAMETERS_MOST && (function.opaque & 1u << pending->argument);
         if (fine)
             pool_call(walk, pending, function.frees ? "free" : NULL);
         break;
-    case NEED_CALLBACK: fine = function.callback && !function.called && !function.address_taken; break;
+    case NEED_CALLBACK:
+        fine = function.callback && !function.called && !function.address_taken;
+        break;
     }
     if (!fine)
         lwp_uses_refuse(walk->uses, IN_ALL, pending->reason, pending->source, pending->at);

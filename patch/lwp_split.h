@@ -144,7 +144,8 @@ static __inline__ LWP_SPLIT_UNUSED void lwp_split_free(struct lwp_split_pool *po
     lwp_split_unlock(pool);
 }
 
-static __inline__ LWP_SPLIT_UNUSED void *lwp_split_realloc(struct lwp_split_pool *pool, const size_t *sizes, unsigned parts, void *memory, size_t count)
+static __inline__ LWP_SPLIT_UNUSED void *lwp_split_realloc(struct lwp_split_pool *pool, const size_t *sizes, unsigned parts, void *memory,
+                                                           size_t count)
 {
     if (!memory)
         return lwp_split_malloc(pool, sizes, parts, count);
@@ -156,43 +157,44 @@ static __inline__ LWP_SPLIT_UNUSED void *lwp_split_realloc(struct lwp_split_pool
         return NULL;
     size_t to = (size_t)(larger - pool->base) / sizes[0];
     for (unsigned part = 0; part < parts; part++)
-        memcpy(pool->base + part * LWP_SPLIT_RUN + to * sizes[part], pool->base + part * LWP_SPLIT_RUN + index * sizes[part], had * sizes[part]);
+        memcpy(pool->base + part * LWP_SPLIT_RUN + to * sizes[part], pool->base + part * LWP_SPLIT_RUN + index * sizes[part],
+               had * sizes[part]);
     lwp_split_free(pool, sizes, memory);
     return larger;
 }
 
 /* The pool of a type and its functions; what follows `hot` are the sizes of all parts, the hot one first. One pool for all sources. */
-#define LWP_SPLIT_POOL(name, hot, ...)                                                                                             \
-    __attribute__((weak)) struct lwp_split_pool name##_pool;                                                                       \
-    static const size_t name##_sizes[] LWP_SPLIT_UNUSED = {__VA_ARGS__};                                                           \
-    static __inline__ LWP_SPLIT_UNUSED hot *name##_malloc(size_t bytes)                                                            \
-    {                                                                                                                              \
-        return (hot *)lwp_split_malloc(&name##_pool, name##_sizes, sizeof name##_sizes / sizeof *name##_sizes, bytes / sizeof(hot)); \
-    }                                                                                                                              \
-    static __inline__ LWP_SPLIT_UNUSED hot *name##_calloc(size_t count, size_t bytes)                                              \
-    {                                                                                                                              \
-        if (bytes && count > (size_t)-1 / bytes) {                                                                                 \
-            errno = ENOMEM;                                                                                                        \
-            return NULL;                                                                                                           \
-        }                                                                                                                          \
-        return name##_malloc(count * bytes);                                                                                       \
-    }                                                                                                                              \
-    static __inline__ LWP_SPLIT_UNUSED hot *name##_realloc(hot *memory, size_t bytes)                                              \
-    {                                                                                                                              \
-        return (hot *)lwp_split_realloc(&name##_pool, name##_sizes, sizeof name##_sizes / sizeof *name##_sizes, memory,            \
-                                        bytes / sizeof(hot));                                                                      \
-    }                                                                                                                              \
-    static __inline__ LWP_SPLIT_UNUSED void name##_free(hot *memory)                                                               \
-    {                                                                                                                              \
-        lwp_split_free(&name##_pool, name##_sizes, memory);                                                                        \
+#define LWP_SPLIT_POOL(name, hot, ...)                                                                                                     \
+    __attribute__((weak)) struct lwp_split_pool name##_pool;                                                                               \
+    static const size_t name##_sizes[] LWP_SPLIT_UNUSED = {__VA_ARGS__};                                                                   \
+    static __inline__ LWP_SPLIT_UNUSED hot *name##_malloc(size_t bytes)                                                                    \
+    {                                                                                                                                      \
+        return (hot *)lwp_split_malloc(&name##_pool, name##_sizes, sizeof name##_sizes / sizeof *name##_sizes, bytes / sizeof(hot));       \
+    }                                                                                                                                      \
+    static __inline__ LWP_SPLIT_UNUSED hot *name##_calloc(size_t count, size_t bytes)                                                      \
+    {                                                                                                                                      \
+        if (bytes && count > (size_t)-1 / bytes) {                                                                                         \
+            errno = ENOMEM;                                                                                                                \
+            return NULL;                                                                                                                   \
+        }                                                                                                                                  \
+        return name##_malloc(count * bytes);                                                                                               \
+    }                                                                                                                                      \
+    static __inline__ LWP_SPLIT_UNUSED hot *name##_realloc(hot *memory, size_t bytes)                                                      \
+    {                                                                                                                                      \
+        return (hot *)lwp_split_realloc(&name##_pool, name##_sizes, sizeof name##_sizes / sizeof *name##_sizes, memory,                    \
+                                        bytes / sizeof(hot));                                                                              \
+    }                                                                                                                                      \
+    static __inline__ LWP_SPLIT_UNUSED void name##_free(hot *memory)                                                                       \
+    {                                                                                                                                      \
+        lwp_split_free(&name##_pool, name##_sizes, memory);                                                                                \
     }
 
 /* The function that finds a part of an element. */
-#define LWP_SPLIT_PART(name, hot, part, number)                                                                                    \
-    static __inline__ LWP_SPLIT_UNUSED part *name(const hot *element)                                                              \
-    {                                                                                                                              \
-        uintptr_t at = (uintptr_t)element, base = at & ~(uintptr_t)(LWP_SPLIT_REGION - 1);                                         \
-        return (part *)(base + (number) * LWP_SPLIT_RUN) + (at - base) / sizeof(hot);                                              \
+#define LWP_SPLIT_PART(name, hot, part, number)                                                                                            \
+    static __inline__ LWP_SPLIT_UNUSED part *name(const hot *element)                                                                      \
+    {                                                                                                                                      \
+        uintptr_t at = (uintptr_t)element, base = at & ~(uintptr_t)(LWP_SPLIT_REGION - 1);                                                 \
+        return (part *)(base + (number)*LWP_SPLIT_RUN) + (at - base) / sizeof(hot);                                                        \
     }
 
 #endif

@@ -109,7 +109,8 @@ static void name_values(struct walk *walk, CXCursor list, struct span span, cons
         fine = value.source == span.source && value.begin > last && value.begin < span.end && !value.argument && !is_designated(values[i]);
         last = value.begin;
         CXType of = clang.getCursorType(values[i]);
-        bool list_or_string = clang.getCursorKind(values[i]) == CXCursor_InitListExpr || clang.getCursorKind(values[i]) == CXCursor_StringLiteral;
+        bool list_or_string =
+            clang.getCursorKind(values[i]) == CXCursor_InitListExpr || clang.getCursorKind(values[i]) == CXCursor_StringLiteral;
         char *wanted = fine && !list_or_string ? walk_string(walk, clang.getTypeSpelling(clang.getCanonicalType(of))) : NULL;
         fine = fine && (list_or_string || !walk->field_aggregate[i] || strcmp(wanted, type->fields[i].type) == 0);
     }

@@ -22,7 +22,8 @@ static int read_units(struct lwp_units *units, const struct lwp_patch_request *r
     if (request->command)
         return lwp_units_parse(units, request->command, err);
     if (!request->database && access("compile_commands.json", R_OK) != 0)
-        return lwp_error_set(err, LWP_ERR_USAGE, "which sources? -p FILE names a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, "
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "which sources? -p FILE names a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, "
                              "meson, or 'bear -- make' write one), or --cc 'gcc -O2 a.c b.c' says how they are compiled");
     return lwp_units_read(units, request->database ? request->database : "compile_commands.json", err);
 }
@@ -73,8 +74,9 @@ static int print(struct lwp_uses *uses, enum lwp_way way, bool partial, struct l
     const struct lwp_refusals *refusals = &uses->refusals[way];
     if (refusals->refused_count) {
         lwp_refusals_print(stderr, refusals, uses->units->root);
-        lwp_log(LWP_LOG_ERROR, "patch: %zu use%s of %s forbid%s this change%s", refusals->refused_count, refusals->refused_count == 1 ? "" : "s",
-                uses->change->type, refusals->refused_count == 1 ? "s" : "", partial ? ", see above; the rest of it follows" : "");
+        lwp_log(LWP_LOG_ERROR, "patch: %zu use%s of %s forbid%s this change%s", refusals->refused_count,
+                refusals->refused_count == 1 ? "" : "s", uses->change->type, refusals->refused_count == 1 ? "s" : "",
+                partial ? ", see above; the rest of it follows" : "");
         if (!partial)
             return 1;
     }
@@ -88,7 +90,8 @@ static int print(struct lwp_uses *uses, enum lwp_way way, bool partial, struct l
 }
 
 /* Keeps the result for others beside the analysis. */
-static int keep(const char *directory, const struct lwp_change *change, const char *command, const struct lwp_trial *trial, struct lwp_error *err)
+static int keep(const char *directory, const struct lwp_change *change, const char *command, const struct lwp_trial *trial,
+                struct lwp_error *err)
 {
     struct stat info;
     char *path = lwp_format("%s/tried.json", directory);
@@ -99,8 +102,8 @@ static int keep(const char *directory, const struct lwp_change *change, const ch
             root = json_object();
         }
         json_object_set_new(root, change->finding,
-                            json_pack("{s:s, s:f, s:[f,f], s:i, s:i}", "command", command, "speedup", trial->speedup, "interval", trial->low,
-                                      trial->high, "pairs", (int)trial->pairs, "placements", (int)trial->placements));
+                            json_pack("{s:s, s:f, s:[f,f], s:i, s:i}", "command", command, "speedup", trial->speedup, "interval",
+                                      trial->low, trial->high, "pairs", (int)trial->pairs, "placements", (int)trial->placements));
         char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
         if (text)
             lwp_path_replace(path, text, err);
@@ -111,7 +114,8 @@ static int keep(const char *directory, const struct lwp_change *change, const ch
     return err->status;
 }
 
-static int try_out(struct lwp_uses *uses, const struct lwp_patch_request *request, const char *directory, enum lwp_way way, struct lwp_error *err)
+static int try_out(struct lwp_uses *uses, const struct lwp_patch_request *request, const char *directory, enum lwp_way way,
+                   struct lwp_error *err)
 {
     struct lwp_trial trial = {0};
     if (uses->refusals[way].refused_count)
@@ -120,8 +124,8 @@ static int try_out(struct lwp_uses *uses, const struct lwp_patch_request *reques
         lwp_trial_run(&trial, uses->sources, uses->units, err))
         return 1;
     const struct lwp_change *change = uses->change;
-    printf("measured   %.2fx (%.2f-%.2f) in CPU time, %u pairs of runs, %u placements; same output and exit status\n", trial.speedup, trial.low,
-           trial.high, trial.pairs, trial.placements);
+    printf("measured   %.2fx (%.2f-%.2f) in CPU time, %u pairs of runs, %u placements; same output and exit status\n", trial.speedup,
+           trial.low, trial.high, trial.pairs, trial.placements);
     if (change->low > 0)
         printf("predicted  %.2fx (%.2f-%.2f)\n", change->speedup, change->low, change->high);
     return keep(directory, change, request->trial, &trial, err) ? 1 : 0;

@@ -7,61 +7,62 @@
 #include <stdio.h>
 
 /* One row each: its name, which scripts and tests know it by, and the reason in a clause. */
-#define LWP_REFUSALS(R)                                                                                                            \
-    R(PARSE, "parse", "libclang cannot read this source, so uses in it are not known")                                             \
-    R(CPLUSPLUS, "c++", "this is C++; only C is rewritten")                                                                        \
-    R(NO_TYPE, "no-type", "the type is not declared in any of the sources")                                                        \
-    R(TWICE, "defined-twice", "the type is defined in more than one place")                                                        \
-    R(CHANGED, "other-layout", "the type has another size or other fields here than when the program ran or than in another source") \
-    R(SYSTEM, "system-header", "the type belongs to a system header or to a header outside the project")                           \
-    R(UNION, "union", "a union gives the same bytes a second meaning")                                                             \
-    R(BIT_FIELD, "bit-field", "a bit field shares its bytes with its neighbours")                                                  \
-    R(ANONYMOUS, "anonymous-member", "an anonymous member's fields are named as if they were its own")                             \
-    R(PACKED, "packed", "an attribute or pragma fixes the layout")                                                                 \
-    R(FLEXIBLE, "flexible-array", "the last field is an array of as many elements as were allocated for")                          \
-    R(IFDEF_FIELDS, "ifdef-in-type", "a preprocessor line lies between the fields")                                                \
-    R(MACRO_FIELDS, "macro-in-type", "the fields are declared by a macro")                                                         \
-    R(DECLARATOR, "declarator", "several fields are declared in one declaration that cannot be taken apart")                       \
-    R(INACTIVE, "inactive-branch", "a branch of #if that is compiled in no source uses the type")                                  \
-    R(MACRO, "macro", "the use is written inside a macro")                                                                         \
-    R(STRINGIFIED, "stringified", "a macro turns the text of this use into a string")                                              \
-    R(INITIALISER, "initialiser", "the initialiser gives values by their order, and not one for each field")                       \
-    R(OFFSETOF, "offsetof", "offsetof makes a number of the layout")                                                               \
-    R(ASSERT, "static-assert", "a static assertion fixes the layout")                                                              \
-    R(SIZEOF, "sizeof", "the size is used as a number, not to allocate, copy or clear whole elements")                             \
-    R(NUMBER, "size-as-number", "memory of this type is allocated, copied or cleared by a size that does not say sizeof the type") \
-    R(CAST, "cast", "a pointer to it becomes one to another type, or the reverse")                                                 \
-    R(INTEGER, "integer-cast", "a pointer to it becomes an integer, or the reverse")                                               \
-    R(VOID, "void-pointer", "a pointer to it goes through void *, and what reads it there is not known")                           \
-    R(RAW, "raw-bytes", "its bytes are compared, copied, read or written as such, so that the layout is known elsewhere")         \
-    R(VARARGS, "varargs", "it is passed in place of '...'")                                                                        \
-    R(EXTERNAL, "external-function", "a function outside these sources knows the type")                                            \
-    R(EXTERNAL_VARIABLE, "external-variable", "a variable of the type is defined outside these sources")                           \
-    R(FUNCTION_CAST, "function-cast", "a function that takes it is called as one of another type")                                 \
-    R(FIELD_ADDRESS, "field-address", "the address of a field is taken whose neighbour has the same type, so both may be used as an array") \
-    R(ASSEMBLER, "assembler", "inline assembly uses it")                                                                           \
-    R(UNKNOWN_ALLOCATOR, "allocator", "it is not known how this memory was allocated")                                             \
-    R(TRAILING, "trailing-bytes", "more than whole elements is allocated at once")                                                 \
-    R(BY_VALUE, "by-value", "an element is declared, copied, passed or returned as a whole")                                       \
-    R(EMBEDDED, "embedded", "an element is part of another structure")                                                             \
-    R(NESTED, "nested-type", "the type is defined inside another structure or a function")                                         \
-    R(OTHER_VARIABLE, "other-variable", "the type is used for more than the one array")                                            \
-    R(ARRAY_ESCAPES, "array-escapes", "the array's address is used for more than to access a field of an element")                 \
-    R(ONE_DECLARATION, "one-declaration", "several variables are declared at once")                                                \
-    R(ALLOCATION, "allocation", "the allocation is not a statement that can be repeated for each part")                            \
+#define LWP_REFUSALS(R)                                                                                                                    \
+    R(PARSE, "parse", "libclang cannot read this source, so uses in it are not known")                                                     \
+    R(CPLUSPLUS, "c++", "this is C++; only C is rewritten")                                                                                \
+    R(NO_TYPE, "no-type", "the type is not declared in any of the sources")                                                                \
+    R(TWICE, "defined-twice", "the type is defined in more than one place")                                                                \
+    R(CHANGED, "other-layout", "the type has another size or other fields here than when the program ran or than in another source")       \
+    R(SYSTEM, "system-header", "the type belongs to a system header or to a header outside the project")                                   \
+    R(UNION, "union", "a union gives the same bytes a second meaning")                                                                     \
+    R(BIT_FIELD, "bit-field", "a bit field shares its bytes with its neighbours")                                                          \
+    R(ANONYMOUS, "anonymous-member", "an anonymous member's fields are named as if they were its own")                                     \
+    R(PACKED, "packed", "an attribute or pragma fixes the layout")                                                                         \
+    R(FLEXIBLE, "flexible-array", "the last field is an array of as many elements as were allocated for")                                  \
+    R(IFDEF_FIELDS, "ifdef-in-type", "a preprocessor line lies between the fields")                                                        \
+    R(MACRO_FIELDS, "macro-in-type", "the fields are declared by a macro")                                                                 \
+    R(DECLARATOR, "declarator", "several fields are declared in one declaration that cannot be taken apart")                               \
+    R(INACTIVE, "inactive-branch", "a branch of #if that is compiled in no source uses the type")                                          \
+    R(MACRO, "macro", "the use is written inside a macro")                                                                                 \
+    R(STRINGIFIED, "stringified", "a macro turns the text of this use into a string")                                                      \
+    R(INITIALISER, "initialiser", "the initialiser gives values by their order, and not one for each field")                               \
+    R(OFFSETOF, "offsetof", "offsetof makes a number of the layout")                                                                       \
+    R(ASSERT, "static-assert", "a static assertion fixes the layout")                                                                      \
+    R(SIZEOF, "sizeof", "the size is used as a number, not to allocate, copy or clear whole elements")                                     \
+    R(NUMBER, "size-as-number", "memory of this type is allocated, copied or cleared by a size that does not say sizeof the type")         \
+    R(CAST, "cast", "a pointer to it becomes one to another type, or the reverse")                                                         \
+    R(INTEGER, "integer-cast", "a pointer to it becomes an integer, or the reverse")                                                       \
+    R(VOID, "void-pointer", "a pointer to it goes through void *, and what reads it there is not known")                                   \
+    R(RAW, "raw-bytes", "its bytes are compared, copied, read or written as such, so that the layout is known elsewhere")                  \
+    R(VARARGS, "varargs", "it is passed in place of '...'")                                                                                \
+    R(EXTERNAL, "external-function", "a function outside these sources knows the type")                                                    \
+    R(EXTERNAL_VARIABLE, "external-variable", "a variable of the type is defined outside these sources")                                   \
+    R(FUNCTION_CAST, "function-cast", "a function that takes it is called as one of another type")                                         \
+    R(FIELD_ADDRESS, "field-address",                                                                                                      \
+      "the address of a field is taken whose neighbour has the same type, so both may be used as an array")                                \
+    R(ASSEMBLER, "assembler", "inline assembly uses it")                                                                                   \
+    R(UNKNOWN_ALLOCATOR, "allocator", "it is not known how this memory was allocated")                                                     \
+    R(TRAILING, "trailing-bytes", "more than whole elements is allocated at once")                                                         \
+    R(BY_VALUE, "by-value", "an element is declared, copied, passed or returned as a whole")                                               \
+    R(EMBEDDED, "embedded", "an element is part of another structure")                                                                     \
+    R(NESTED, "nested-type", "the type is defined inside another structure or a function")                                                 \
+    R(OTHER_VARIABLE, "other-variable", "the type is used for more than the one array")                                                    \
+    R(ARRAY_ESCAPES, "array-escapes", "the array's address is used for more than to access a field of an element")                         \
+    R(ONE_DECLARATION, "one-declaration", "several variables are declared at once")                                                        \
+    R(ALLOCATION, "allocation", "the allocation is not a statement that can be repeated for each part")                                    \
     R(NAME_TAKEN, "name-taken", "the name that a part would get is used already")
 
 enum lwp_refusal {
 #define LWP_REFUSAL_NUMBER(id, name, reason) LWP_REFUSAL_##id,
     LWP_REFUSALS(LWP_REFUSAL_NUMBER)
 #undef LWP_REFUSAL_NUMBER
-    LWP_REFUSAL_COUNT
+        LWP_REFUSAL_COUNT
 };
 
 struct lwp_refused {
     enum lwp_refusal reason;
     const char *path;
-    unsigned line; /* 0: the whole file */
+    unsigned line;   /* 0: the whole file */
     const char *use; /* the line's text; or what the compiler says */
 };
 

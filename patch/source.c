@@ -89,7 +89,8 @@ int lwp_sources_settle(struct lwp_sources *sources, struct lwp_error *err)
             qsort(source->edits, source->edit_count, sizeof *source->edits, edit_order);
         for (size_t i = 1; i < source->edit_count; i++) {
             const struct lwp_edit *one = &source->edits[i - 1], *two = &source->edits[i];
-            bool same_insertion = one->begin == two->begin && one->end == one->begin && two->end == two->begin && one->anchor == two->anchor;
+            bool same_insertion =
+                one->begin == two->begin && one->end == one->begin && two->end == two->begin && one->anchor == two->anchor;
             if (two->begin < one->end || same_insertion || (one->begin == two->begin && one->end > one->begin))
                 return lwp_error_set(err, LWP_ERR_LIMIT, "%s:%u: two edits conflict: '%s' and '%s'", source->path,
                                      lwp_source_line(source, two->begin), one->text, two->text);

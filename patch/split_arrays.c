@@ -13,8 +13,8 @@ static const char *variable_name(struct lwp_uses *uses, const struct lwp_split_n
 }
 
 /* The text [begin, end) with the variable's and the type's names as one part's. */
-static char *text_for_part(struct lwp_uses *uses, const struct lwp_split_names *names, const struct lwp_source *source, size_t begin, size_t end,
-                           size_t part)
+static char *text_for_part(struct lwp_uses *uses, const struct lwp_split_names *names, const struct lwp_source *source, size_t begin,
+                           size_t end, size_t part)
 {
     struct lwp_source piece = {.path = source->path, .text = source->text, .length = end};
     for (size_t i = 0; i < uses->array_use_count; i++) {
@@ -116,7 +116,8 @@ static void rewrite_use(struct lwp_uses *uses, const struct lwp_split_names *nam
             free(all);
             all = more;
         }
-        lwp_source_edit(use->source, use->at, end, use->at, lwp_arena_printf(uses->arena, "%s ? %s : 0)", all, variable_name(uses, names, 0)));
+        lwp_source_edit(use->source, use->at, end, use->at,
+                        lwp_arena_printf(uses->arena, "%s ? %s : 0)", all, variable_name(uses, names, 0)));
         free(all);
     } else if (use->field >= 0 || use->null_test || !repeated) {
         lwp_uses_refuse(uses, IN_ARRAYS, repeated ? LWP_REFUSAL_ALLOCATION : LWP_REFUSAL_ARRAY_ESCAPES, use->source, use->at);

@@ -89,8 +89,8 @@ char *lwp_split_structure(struct lwp_uses *uses, const struct lwp_split_names *n
         return NULL;
     lwp_rewrite_chunk(type, 0, &first, &other);
     lwp_rewrite_chunk(type, type->field_count - 1, &other, &last);
-    char *structure = lwp_format("struct %s {%.*s%s%.*s};\n\n", names->names[part], (int)(first - type->open - 1), text + type->open + 1, fields,
-                                 (int)(type->close - last), text + last);
+    char *structure = lwp_format("struct %s {%.*s%s%.*s};\n\n", names->names[part], (int)(first - type->open - 1), text + type->open + 1,
+                                 fields, (int)(type->close - last), text + last);
     free(fields);
     return structure;
 }

@@ -10,7 +10,7 @@ struct lwp_split_names {
     const char **names;  /* of each part: city_cold; of its structure, too */
     const char **suffix; /* cold */
     size_t count;
-    size_t begin, end;   /* of the declaration of the structure, with "typedef" and ";" */
+    size_t begin, end; /* of the declaration of the structure, with "typedef" and ";" */
 };
 
 /* With at most `most` parts: what would be more is cold. False: the way is refused. */

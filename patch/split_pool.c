@@ -46,7 +46,8 @@ static void rewrite_type(struct lwp_uses *uses, const struct lwp_split_names *na
     const struct lwp_type *type = &uses->type;
     size_t begin, end, other;
     const char *hot = type->tag ? lwp_arena_printf(uses->arena, "struct %s", type->tag) : type->alias;
-    char *before = lwp_format("#include \"lwp_split.h\"\n\n"), *after = lwp_format("\n\nLWP_SPLIT_POOL(%s, %s, sizeof(%s)", names->word, hot, hot);
+    char *before = lwp_format("#include \"lwp_split.h\"\n\n"),
+         *after = lwp_format("\n\nLWP_SPLIT_POOL(%s, %s, sizeof(%s)", names->word, hot, hot);
     char *parts = lwp_format("%s", ""), *fields = lwp_split_fields(uses, names, 0);
     for (size_t p = 1; p < names->count && fields; p++) {
         char *text = lwp_split_structure(uses, names, p);

@@ -24,9 +24,9 @@ static const double narrow = 0.03; /* width of the interval, of the gain */
 
 struct copies {
     struct lwp_arena *arena;
-    const char *top;       /* the temporary folder */
-    const char *below;     /* the current folder, within the tree */
-    char *path;            /* PATH with the compilers in front */
+    const char *top;   /* the temporary folder */
+    const char *below; /* the current folder, within the tree */
+    char *path;        /* PATH with the compilers in front */
 };
 
 int lwp_trial_parse(struct lwp_trial *trial, struct lwp_arena *arena, const char *command, struct lwp_error *err)
@@ -114,12 +114,13 @@ static int make_compilers(struct copies *copies)
         return -1;
     copies->path = lwp_arena_printf(copies->arena, "%s:%s", folder, path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *script = lwp_arena_printf(copies->arena,
-                                              "#!/bin/sh\n# Written by lwp patch --try.\nPATH=${PATH#%s:}\nfirst=\nif [ \"$LWP_TRY_TURN\" = 1 ]; then\n"
-                                              "    count=$#\n    while [ $count -gt 0 ]; do\n        case $1 in *.o) first=\"$1 $first\" ;; *) set -- \"$@\" \"$1\" ;; esac\n"
-                                              "        shift\n        count=$((count - 1))\n    done\nfi\n"
-                                              "exec %s -falign-functions=$LWP_TRY_ALIGN $first \"$@\"\n",
-                                              folder, names[i]);
+        const char *script = lwp_arena_printf(
+            copies->arena,
+            "#!/bin/sh\n# Written by lwp patch --try.\nPATH=${PATH#%s:}\nfirst=\nif [ \"$LWP_TRY_TURN\" = 1 ]; then\n"
+            "    count=$#\n    while [ $count -gt 0 ]; do\n        case $1 in *.o) first=\"$1 $first\" ;; *) set -- \"$@\" \"$1\" ;; esac\n"
+            "        shift\n        count=$((count - 1))\n    done\nfi\n"
+            "exec %s -falign-functions=$LWP_TRY_ALIGN $first \"$@\"\n",
+            folder, names[i]);
         if (write_file(lwp_arena_printf(copies->arena, "%s/%s", folder, names[i]), script, 0700))
             return -1;
     }
@@ -132,15 +133,17 @@ static const char *copy_name(const struct copies *copies, bool patched, unsigned
 }
 
 /* A copy of the tree in which sources are newer than what was built from them. */
-static int copy_tree(const struct copies *copies, const struct lwp_sources *sources, const struct lwp_units *units, bool patched, unsigned placement,
-                     struct lwp_error *err)
+static int copy_tree(const struct copies *copies, const struct lwp_sources *sources, const struct lwp_units *units, bool patched,
+                     unsigned placement, struct lwp_error *err)
 {
     const char *to = copy_name(copies, patched, placement);
     const char *output = lwp_arena_printf(copies->arena, "%s/copy.log", copies->top);
     double cpu;
     setenv("LWP_TRY_FROM", units->root, 1);
     setenv("LWP_TRY_TO", to, 1);
-    if (shell("/", "mkdir \"$LWP_TRY_TO\" && cd \"$LWP_TRY_FROM\" && tar -cf - --exclude=.git --exclude='lwp-*.[0-9]*' . | tar -xf - -C \"$LWP_TRY_TO\"",
+    if (shell("/",
+              "mkdir \"$LWP_TRY_TO\" && cd \"$LWP_TRY_FROM\" && tar -cf - --exclude=.git --exclude='lwp-*.[0-9]*' . | tar -xf - -C "
+              "\"$LWP_TRY_TO\"",
               output, NULL, 0, BUILD_SECONDS_MOST, &cpu) != 0)
         return lwp_error_set(err, LWP_ERR_SYSTEM, "cannot copy %s to %s", units->root, to);
     for (size_t i = 0; i < units->unit_count; i++) {
@@ -167,7 +170,8 @@ static int build(const struct copies *copies, const struct lwp_trial *trial, boo
     const char *folder = lwp_arena_printf(copies->arena, "%s/%s", copy_name(copies, patched, placement), copies->below);
     const char *output = lwp_arena_printf(copies->arena, "%s.log", copy_name(copies, patched, placement));
     double cpu;
-    lwp_log_progress("building %s, placement %u of %d", patched ? "the patched program" : "the program as it is", placement + 1, PLACEMENTS);
+    lwp_log_progress("building %s, placement %u of %d", patched ? "the patched program" : "the program as it is", placement + 1,
+                     PLACEMENTS);
     if (shell(folder, trial->build, output, copies->path, placement, BUILD_SECONDS_MOST, &cpu) == 0)
         return LWP_OK;
     FILE *log = fopen(output, "r");
@@ -177,7 +181,8 @@ static int build(const struct copies *copies, const struct lwp_trial *trial, boo
             memcpy(line, more, sizeof line);
     if (log)
         fclose(log);
-    return lwp_error_set(err, LWP_ERR_SYSTEM, "'%s' fails for %s: %.200s", trial->build, patched ? "the patched program" : "the program as it is", line);
+    return lwp_error_set(err, LWP_ERR_SYSTEM, "'%s' fails for %s: %.200s", trial->build,
+                         patched ? "the patched program" : "the program as it is", line);
 }
 
 static bool same_files(const char *a, const char *b)
@@ -212,8 +217,9 @@ static int run_pair(const struct copies *copies, const struct lwp_trial *trial, 
     if (status[0] != status[1])
         return lwp_error_set(err, LWP_ERR_LIMIT, "the patched program ends with another status: %d instead of %d", status[1], status[0]);
     if (!same_files(output[0], output[1]))
-        return lwp_error_set(err, LWP_ERR_LIMIT, "the patched program prints something else; if what it prints differs from run to run, so that "
-                                                 "both would, let the command discard that");
+        return lwp_error_set(err, LWP_ERR_LIMIT,
+                             "the patched program prints something else; if what it prints differs from run to run, so that "
+                             "both would, let the command discard that");
     *ratio = log((cpu[0] + 1e-4) / (cpu[1] + 1e-4));
     return LWP_OK;
 }
@@ -251,7 +257,8 @@ int lwp_trial_run(struct lwp_trial *trial, const struct lwp_sources *sources, co
     char here[PATH_MAX], folder[] = "/tmp/lwp-try.XXXXXX";
     const char *base = getcwd(here, sizeof here) ? lwp_path_below(here, units->root) : NULL;
     if (!base)
-        return lwp_error_set(err, LWP_ERR_USAGE, "--try runs the command in a copy of %s, and the current folder is not in there", units->root);
+        return lwp_error_set(err, LWP_ERR_USAGE, "--try runs the command in a copy of %s, and the current folder is not in there",
+                             units->root);
     if (!mkdtemp(folder))
         return lwp_error_errno(err, "cannot create a folder below /tmp");
     struct copies copies = {.arena = sources->arena, .top = folder, .below = *base ? base : "."};

@@ -47,9 +47,9 @@ static bool same_line(const struct lines *a, size_t i, const struct lines *b, si
 /* Lines alike at both ends of a change belong to its surroundings. */
 static struct change trimmed(struct change change, const struct lines *old, const struct lines *new)
 {
-    while (change.old < change.old_end && change.new < change.new_end && same_line(old, change.old, new, change.new))
+    while (change.old < change.old_end && change.new < change.new_end &&same_line(old, change.old, new, change.new))
         change.old++, change.new ++;
-    while (change.old < change.old_end && change.new < change.new_end && same_line(old, change.old_end - 1, new, change.new_end - 1))
+    while (change.old < change.old_end && change.new < change.new_end &&same_line(old, change.old_end - 1, new, change.new_end - 1))
         change.old_end--, change.new_end--;
     return change;
 }
@@ -72,7 +72,8 @@ static struct change *changes_of(const struct lwp_source *source, const struct l
         }
         size_t old_end = last + 1 < old->begin_count ? last + 1 : old->begin_count;
         size_t new_end = (size_t)((ptrdiff_t)last + 1 + shift);
-        struct change change = {first, old_end, (size_t)((ptrdiff_t)first + before), new_end < new->begin_count ? new_end : new->begin_count};
+        struct change change = {first, old_end, (size_t)((ptrdiff_t)first + before),
+                                new_end < new->begin_count ? new_end : new->begin_count};
         change = trimmed(change, old, new);
         if (change.old < change.old_end || change.new < change.new_end)
             LWP_APPEND(&changes, count, &room, change);

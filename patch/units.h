@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 struct lwp_unit {
-    const char *file;         /* absolute */
-    const char *directory;    /* absolute: where it is compiled */
-    const char **arguments;   /* for libclang: what decides how the source is read, no warnings or optimisation; NULL-ended */
+    const char *file;       /* absolute */
+    const char *directory;  /* absolute: where it is compiled */
+    const char **arguments; /* for libclang: what decides how the source is read, no warnings or optimisation; NULL-ended */
     size_t argument_count, argument_room;
 };
 

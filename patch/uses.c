@@ -10,14 +10,29 @@ static void visit_expression(struct walk *walk, const struct frame *frame)
 {
     switch (clang.getCursorKind(frame->cursor)) {
     case CXCursor_UnexposedExpr:
-    case CXCursor_CStyleCastExpr: walk_conversion(walk, frame); break;
-    case CXCursor_MemberRefExpr: walk_member(walk, frame); break;
-    case CXCursor_CallExpr: walk_call(walk, frame); break;
-    case CXCursor_UnaryExpr: walk_sizeof(walk, frame); break;
-    case CXCursor_UnaryOperator: walk_address(walk, frame); break;
-    case CXCursor_InitListExpr: walk_initialiser(walk, frame); break;
-    case CXCursor_DeclRefExpr: walk_variable(walk, frame); break;
-    default: break;
+    case CXCursor_CStyleCastExpr:
+        walk_conversion(walk, frame);
+        break;
+    case CXCursor_MemberRefExpr:
+        walk_member(walk, frame);
+        break;
+    case CXCursor_CallExpr:
+        walk_call(walk, frame);
+        break;
+    case CXCursor_UnaryExpr:
+        walk_sizeof(walk, frame);
+        break;
+    case CXCursor_UnaryOperator:
+        walk_address(walk, frame);
+        break;
+    case CXCursor_InitListExpr:
+        walk_initialiser(walk, frame);
+        break;
+    case CXCursor_DeclRefExpr:
+        walk_variable(walk, frame);
+        break;
+    default:
+        break;
     }
     walk_value(walk, frame);
 }
@@ -38,14 +53,23 @@ static void visit(struct walk *walk, const struct frame *frame)
     switch (kind) {
     case CXCursor_StructDecl:
     case CXCursor_UnionDecl:
-    case CXCursor_TypedefDecl: walk_record(walk, frame); break;
+    case CXCursor_TypedefDecl:
+        walk_record(walk, frame);
+        break;
     case CXCursor_VarDecl:
     case CXCursor_ParmDecl:
     case CXCursor_FieldDecl:
-    case CXCursor_FunctionDecl: walk_declaration(walk, frame); break;
-    case CXCursor_TypeRef: walk_type_name(walk, frame); break;
-    case CXCursor_MemberRef: walk_member_name(walk, frame); break;
-    default: break;
+    case CXCursor_FunctionDecl:
+        walk_declaration(walk, frame);
+        break;
+    case CXCursor_TypeRef:
+        walk_type_name(walk, frame);
+        break;
+    case CXCursor_MemberRef:
+        walk_member_name(walk, frame);
+        break;
+    default:
+        break;
     }
     if (clang.isExpression(kind) && walk->watched_count) {
         visit_expression(walk, frame);

@@ -19,15 +19,15 @@ enum lwp_way {
 enum { IN_LAYOUT = 1, IN_POOL = 2, IN_ARRAYS = 4, IN_SPLIT = 6, IN_ALL = 7 };
 
 struct lwp_field {
-    const char *name, *type;      /* the canonical type */
-    size_t begin, name_at, end;   /* of the declaration, without the semicolon; two declarators share `begin` */
+    const char *name, *type;    /* the canonical type */
+    size_t begin, name_at, end; /* of the declaration, without the semicolon; two declarators share `begin` */
     long long offset, bytes;
 };
 
 /* The definition. */
 struct lwp_type {
     struct lwp_source *source;
-    const char *tag, *alias; /* one may be NULL */
+    const char *tag, *alias;   /* one may be NULL */
     size_t begin, open, close; /* "struct", "{", "}" */
     long long bytes;
     struct lwp_field *fields;
@@ -52,9 +52,9 @@ struct lwp_pool_call {
 /* A use of the variable that holds the one array. */
 struct lwp_array_use {
     struct lwp_source *source;
-    size_t at;           /* of its name */
-    size_t begin, end;   /* of the statement to repeat, with ";"; or of the declaration */
-    long field;          /* >= 0: an access to this field; the name is all that changes */
+    size_t at;         /* of its name */
+    size_t begin, end; /* of the statement to repeat, with ";"; or of the declaration */
+    long field;        /* >= 0: an access to this field; the name is all that changes */
     bool declaration, statement, null_test;
 };
 
@@ -96,7 +96,8 @@ int lwp_uses_find(struct lwp_uses *uses, struct lwp_error *err);
 void lwp_uses_free(struct lwp_uses *uses);
 
 /* Adds a refusal to the ways in the mask. */
-static inline void lwp_uses_refuse(struct lwp_uses *uses, unsigned ways, enum lwp_refusal reason, const struct lwp_source *source, size_t offset)
+static inline void lwp_uses_refuse(struct lwp_uses *uses, unsigned ways, enum lwp_refusal reason, const struct lwp_source *source,
+                                   size_t offset)
 {
     for (unsigned way = 0; way < LWP_WAYS; way++) {
         uses->refusals[way].arena = uses->arena;

@@ -25,15 +25,15 @@ struct walk {
     struct skipped *skipped;
     CXTranslationUnit unit;
     const struct lwp_unit *from;
-    CXCursor type;                     /* the structure's definition in this unit, or null */
-    CXCursor watched[WATCHED_MOST];    /* it, and the structures that hold one; the first is the type itself */
+    CXCursor type;                  /* the structure's definition in this unit, or null */
+    CXCursor watched[WATCHED_MOST]; /* it, and the structures that hold one; the first is the type itself */
     size_t watched_count;
-    const char *array_usr;             /* the variable that holds the array */
+    const char *array_usr;                   /* the variable that holds the array */
     bool field_aggregate[CHILDREN_MOST + 1]; /* the field is an array or structure */
-    const char **stringifiers;         /* the project's macros that turn arguments into strings or names */
+    const char **stringifiers;               /* the project's macros that turn arguments into strings or names */
     size_t stringifier_count, stringifier_room;
-    CXFile file;                       /* the last one asked for, */
-    struct lwp_source *source;         /* and its text */
+    CXFile file;               /* the last one asked for, */
+    struct lwp_source *source; /* and its text */
 };
 
 /* ---- walk_text.c: where a cursor is written ---- */
@@ -61,8 +61,8 @@ CXCursor walk_strip(CXCursor expression);                    /* without parenthe
 bool walk_is_null(struct walk *walk, CXCursor expression);
 /* Which watched structure the type is or points to (through arrays and pointers, *depth of the latter), or -1. */
 int walk_target(const struct walk *walk, CXType type, unsigned *pointers);
-bool walk_is_value(const struct walk *walk, CXType type); /* the structure itself, or an array of it */
-bool walk_mentions(struct walk *walk, CXType type);       /* a function type that takes or returns it */
+bool walk_is_value(const struct walk *walk, CXType type);          /* the structure itself, or an array of it */
+bool walk_mentions(struct walk *walk, CXType type);                /* a function type that takes or returns it */
 bool walk_is_array(const struct walk *walk, CXCursor declaration); /* the variable of the change */
 /* The operator between the two operands of a binary operator, as written; "" if unclear. */
 const char *walk_operator(struct walk *walk, CXCursor binary);

@@ -161,7 +161,7 @@ bool walk_is_null_test(struct walk *walk, const struct frame *above, unsigned in
     enum CXCursorKind kind = clang.getCursorKind(above->cursor);
     if (kind == CXCursor_IfStmt || kind == CXCursor_WhileStmt)
         return index == 0;
-    const char *operator = kind == CXCursor_BinaryOperator ? walk_operator(walk, above->cursor) : "";
+    const char *operator= kind == CXCursor_BinaryOperator ? walk_operator(walk, above->cursor) : "";
     if (strcmp(operator, "==") == 0 || strcmp(operator, "!=") == 0) {
         CXCursor operands[CHILDREN_MOST];
         walk_children(above->cursor, operands);

@@ -9,28 +9,28 @@
 enum { ASSET_BYTES_MAX = 4 << 20 };
 
 /* Scripts follow each other in this order. */
-#define ASSETS(ROW)                                                                                     \
-    ROW(HTML, report_html, "report.html")                                                               \
-    ROW(STYLE, report_css, "report.css")                                                                \
-    ROW(SCRIPT, base, "base.js")                                                                        \
-    ROW(SCRIPT, names, "names.js")                                                                      \
-    ROW(SCRIPT, chart, "chart.js")                                                                      \
-    ROW(SCRIPT, structure, "structure.js")                                                              \
-    ROW(SCRIPT, group, "group.js")                                                                      \
-    ROW(SCRIPT, access, "access.js")                                                                    \
-    ROW(SCRIPT, threads, "threads.js")                                                                  \
-    ROW(SCRIPT, exchange, "exchange.js")                                                                \
-    ROW(SCRIPT, locality, "locality.js")                                                                \
-    ROW(SCRIPT, objects, "objects.js")                                                                  \
-    ROW(SCRIPT, code, "code.js")                                                                        \
-    ROW(SCRIPT, run, "run.js")                                                                          \
-    ROW(SCRIPT, findings, "findings.js")                                                                \
-    ROW(SCRIPT, diff, "diff.js")                                                                        \
-    ROW(SCRIPT, usage, "usage.js")                                                                      \
-    ROW(SCRIPT, help, "help.js")                                                                        \
-    ROW(SCRIPT, search, "search.js")                                                                    \
-    ROW(SCRIPT, stalls, "stalls.js")                                                                    \
-    ROW(SCRIPT, live, "live.js")                                                                        \
+#define ASSETS(ROW)                                                                                                                        \
+    ROW(HTML, report_html, "report.html")                                                                                                  \
+    ROW(STYLE, report_css, "report.css")                                                                                                   \
+    ROW(SCRIPT, base, "base.js")                                                                                                           \
+    ROW(SCRIPT, names, "names.js")                                                                                                         \
+    ROW(SCRIPT, chart, "chart.js")                                                                                                         \
+    ROW(SCRIPT, structure, "structure.js")                                                                                                 \
+    ROW(SCRIPT, group, "group.js")                                                                                                         \
+    ROW(SCRIPT, access, "access.js")                                                                                                       \
+    ROW(SCRIPT, threads, "threads.js")                                                                                                     \
+    ROW(SCRIPT, exchange, "exchange.js")                                                                                                   \
+    ROW(SCRIPT, locality, "locality.js")                                                                                                   \
+    ROW(SCRIPT, objects, "objects.js")                                                                                                     \
+    ROW(SCRIPT, code, "code.js")                                                                                                           \
+    ROW(SCRIPT, run, "run.js")                                                                                                             \
+    ROW(SCRIPT, findings, "findings.js")                                                                                                   \
+    ROW(SCRIPT, diff, "diff.js")                                                                                                           \
+    ROW(SCRIPT, usage, "usage.js")                                                                                                         \
+    ROW(SCRIPT, help, "help.js")                                                                                                           \
+    ROW(SCRIPT, search, "search.js")                                                                                                       \
+    ROW(SCRIPT, stalls, "stalls.js")                                                                                                       \
+    ROW(SCRIPT, live, "live.js")                                                                                                           \
     ROW(SCRIPT, report, "report.js")
 
 #define EMBED(part, name, file)                                                                                               \

@@ -236,7 +236,8 @@ static int export_page(const char *const *dirs, const struct lwp_options *option
 /* What the name of an export ends with. */
 static const char *export_suffix(const char *format)
 {
-    static const char *const suffixes[][2] = {{"speedscope", ".speedscope.json"}, {"pprof", ".pb"}, {"callgrind", ".callgrind"}, {"perf-script", ".perf.txt"}};
+    static const char *const suffixes[][2] = {
+        {"speedscope", ".speedscope.json"}, {"pprof", ".pb"}, {"callgrind", ".callgrind"}, {"perf-script", ".perf.txt"}};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (strcmp(format, suffixes[i][0]) == 0)
             return suffixes[i][1];
@@ -251,7 +252,8 @@ static int export_name(const char *dir, bool diff, const char *suffix, char *nam
         length--;
     char *name = lwp_result_name(dir);
     bool by_path = length >= strlen(name) && strncmp(dir + length - strlen(name), name, strlen(name)) == 0;
-    int used = snprintf(named, room, "%.*s%s%s", by_path ? (int)length : (int)strlen(name), by_path ? dir : name, diff ? "-diff" : "", suffix);
+    int used =
+        snprintf(named, room, "%.*s%s%s", by_path ? (int)length : (int)strlen(name), by_path ? dir : name, diff ? "-diff" : "", suffix);
     free(name);
     return used >= (int)room ? -1 : 0;
 }

@@ -262,7 +262,11 @@ static bool finding_is_sharing(const struct lwp_sharing *item)
 static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sharing *item, struct lwp_finding *finding)
 {
     const char *a = item->uses[0].field, *b = item->uses[item->use_count - 1].field;
-    *finding = (struct lwp_finding){.kind = "sharing", .next_step = item->advice, .share = item->share.value, .share_low = item->share.low, .share_high = item->share.high};
+    *finding = (struct lwp_finding){.kind = "sharing",
+                                    .next_step = item->advice,
+                                    .share = item->share.value,
+                                    .share_low = item->share.low,
+                                    .share_high = item->share.high};
     finding->severity = lwp_severity(LWP_SEVERITY_OF_SHARING, finding->share);
     finding->id = lwp_finding_id(profile, "false-sharing", lwp_hash_mix(lwp_hash_text(item->name), (uint64_t)item->uses[0].use->offset));
     finding->title = SAY("%zu threads take %s of %s from each other though they use other bytes%s", item->threads,
@@ -340,8 +344,7 @@ static bool finding_regroup_deferred(struct lwp_profile *profile, const struct l
 /* Nothing that few samples say is of high severity: with fewer, a run without findings is said to have too few (silence.c). */
 static void finding_temper(struct lwp_finding *finding)
 {
-    if (finding->samples && finding->samples < LWP_SAMPLES_FEW &&
-        lwp_severity_level(finding->severity) == LWP_SEVERITY_HIGH)
+    if (finding->samples && finding->samples < LWP_SAMPLES_FEW && lwp_severity_level(finding->severity) == LWP_SEVERITY_HIGH)
         finding->severity = lwp_severity_name(LWP_SEVERITY_MEDIUM);
 }
 
@@ -376,9 +379,10 @@ static void findings_overlap(struct lwp_profile *profile, struct lwp_finding *fi
         for (size_t j = 0; j < i && findings[i].low > 0 && !findings[i].shares_with; j++)
             if (findings[j].low > 0 && finding_same_loop(&findings[i], &findings[j])) {
                 findings[i].shares_with = findings[j].id;
-                findings[i].next_step = SAY("%s It gains of the same loop's time as %s: what both promise does not add up, and what is left "
-                                            "once one is done has to be measured anew.",
-                                            findings[i].next_step, findings[j].id);
+                findings[i].next_step =
+                    SAY("%s It gains of the same loop's time as %s: what both promise does not add up, and what is left "
+                        "once one is done has to be measured anew.",
+                        findings[i].next_step, findings[j].id);
             }
 }
 

@@ -13,11 +13,11 @@ enum {
     PATHS_LISTED = 2000,
     TIMELINES_LISTED = 12, /* objects with a line of their own */
     LINES_LISTED = 400,
-    LISTINGS = 24,         /* functions whose assembly is listed */
+    LISTINGS = 24,           /* functions whose assembly is listed */
     INSTRUCTIONS_MAX = 4096, /* of a function */
-    LISTED_MAX = 250,      /* of them */
+    LISTED_MAX = 250,        /* of them */
     FUNCTION_BYTES = 1 << 16,
-    LISTED_AROUND = 6,     /* instructions before and after one that stalled */
+    LISTED_AROUND = 6, /* instructions before and after one that stalled */
     TEXT_BYTES = 128,
 };
 
@@ -170,12 +170,18 @@ static struct stall_line *stall_stream_lines(const struct lwp_profile *profile, 
     size_t room = 0;
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
-        const struct lwp_symbolized *code =
-            stream->module == LWP_NONE || !stream->weight.samples ? NULL : lwp_code_symbolize(profile->code, stream->module, stream->address);
+        const struct lwp_symbolized *code = stream->module == LWP_NONE || !stream->weight.samples
+                                                ? NULL
+                                                : lwp_code_symbolize(profile->code, stream->module, stream->address);
         if (code && code->frame_count && code->frames[0].file && code->frames[0].line)
             LWP_APPEND(&lines, count, &room,
-                       (struct stall_line){.file = code->frames[0].file, .line = code->frames[0].line, .stream = stream, .top = (uint32_t)i,
-                                           .weight = stream->weight.weight, .samples = stream->weight.samples, .loads = stream->loads,
+                       (struct stall_line){.file = code->frames[0].file,
+                                           .line = code->frames[0].line,
+                                           .stream = stream,
+                                           .top = (uint32_t)i,
+                                           .weight = stream->weight.weight,
+                                           .samples = stream->weight.samples,
+                                           .loads = stream->loads,
                                            .stores = stream->stores});
     }
     if (*count)
@@ -203,11 +209,12 @@ static json_t *stall_lines(struct lwp_json_tables *tables)
         qsort(lines, kept, sizeof *lines, stall_line_compare);
     json_t *list = json_array();
     for (size_t i = 0; i < kept && i < LINES_LISTED && lines[i].weight >= line_least * profile->total.weight; i++)
-        json_array_append_new(
-            list, lwp_json_new("file", lwp_json_text(lines[i].file), "line", lwp_json_count(lines[i].line), "share",
-                               lwp_json_share(lines[i].weight / profile->total.weight), "samples", lwp_json_count(lines[i].samples), "loads",
-                               lwp_json_count(lines[i].loads), "stores", lwp_json_count(lines[i].stores), "object",
-                               lwp_json_object(tables, lines[i].stream->object), "stride", lwp_json_known(lines[i].stream->stride.bytes), NULL));
+        json_array_append_new(list,
+                              lwp_json_new("file", lwp_json_text(lines[i].file), "line", lwp_json_count(lines[i].line), "share",
+                                           lwp_json_share(lines[i].weight / profile->total.weight), "samples",
+                                           lwp_json_count(lines[i].samples), "loads", lwp_json_count(lines[i].loads), "stores",
+                                           lwp_json_count(lines[i].stores), "object", lwp_json_object(tables, lines[i].stream->object),
+                                           "stride", lwp_json_known(lines[i].stream->stride.bytes), NULL));
     free(lines);
     return list;
 }
@@ -249,12 +256,13 @@ static json_t *stall_listing(struct lwp_json_tables *tables, const struct stall_
     char text[TEXT_BYTES];
     size_t instructions = 0;
     unsigned length;
-    for (uint64_t at = function->function_low;
-         at < function->function_high && instructions < INSTRUCTIONS_MAX && (length = lwp_code_disassemble(profile->code, function->module, at, text, sizeof text));
+    for (uint64_t at = function->function_low; at < function->function_high && instructions < INSTRUCTIONS_MAX &&
+                                               (length = lwp_code_disassemble(profile->code, function->module, at, text, sizeof text));
          at += length) {
         const struct stall_instruction *hot = stall_at(all, count, function->module, at);
         if (hot && hot->weight >= line_least * profile->total.weight)
-            for (size_t i = instructions > LISTED_AROUND ? instructions - LISTED_AROUND : 0; i <= instructions + LISTED_AROUND && i < INSTRUCTIONS_MAX; i++)
+            for (size_t i = instructions > LISTED_AROUND ? instructions - LISTED_AROUND : 0;
+                 i <= instructions + LISTED_AROUND && i < INSTRUCTIONS_MAX; i++)
                 near[i] = true;
         starts[instructions++] = at;
     }
@@ -264,10 +272,12 @@ static json_t *stall_listing(struct lwp_json_tables *tables, const struct stall_
         const struct lwp_symbolized *code = near[i] ? lwp_code_symbolize(profile->code, function->module, starts[i]) : NULL;
         const struct lwp_frame *frame = code && code->frame_count ? &code->frames[0] : NULL;
         if (near[i] && lwp_code_disassemble(profile->code, function->module, starts[i], text, sizeof text))
-            json_array_append_new(list, lwp_json_new("address", lwp_json_count(starts[i]), "text", lwp_json_text(text), "file",
-                                                     frame && frame->file && (!file || strcmp(frame->file, file) != 0) ? lwp_json_text(frame->file) : NULL, "line", lwp_json_known(frame ? frame->line : 0),
-                                                     "share", hot ? lwp_json_share(hot->weight / profile->total.weight) : NULL, "samples",
-                                                     hot ? lwp_json_count(hot->samples) : NULL, NULL));
+            json_array_append_new(
+                list, lwp_json_new("address", lwp_json_count(starts[i]), "text", lwp_json_text(text), "file",
+                                   frame && frame->file && (!file || strcmp(frame->file, file) != 0) ? lwp_json_text(frame->file) : NULL,
+                                   "line", lwp_json_known(frame ? frame->line : 0), "share",
+                                   hot ? lwp_json_share(hot->weight / profile->total.weight) : NULL, "samples",
+                                   hot ? lwp_json_count(hot->samples) : NULL, NULL));
     }
     return list;
 }
@@ -281,8 +291,8 @@ static json_t *stall_assembly(struct lwp_json_tables *tables)
     for (size_t i = 0; i < profile->stream_count; i++)
         if (profile->streams[i].module != LWP_NONE && profile->streams[i].weight.samples)
             LWP_APPEND(&all, &count, &room,
-                       (struct stall_instruction){profile->streams[i].module, profile->streams[i].address, profile->streams[i].weight.weight,
-                                                  profile->streams[i].weight.samples});
+                       (struct stall_instruction){profile->streams[i].module, profile->streams[i].address,
+                                                  profile->streams[i].weight.weight, profile->streams[i].weight.samples});
     if (count)
         qsort(all, count, sizeof *all, stall_instruction_compare);
     for (size_t i = 0; i < count; i++)
@@ -308,7 +318,8 @@ static json_t *stall_assembly(struct lwp_json_tables *tables)
         *known = 1;
         json_t *instructions = stall_listing(tables, all, kept, code, code->frames[code->frame_count - 1].file);
         json_array_append_new(list, lwp_json_new("function", lwp_json_text(code->frames[code->frame_count - 1].function), "file",
-                                                 lwp_json_text(code->frames[code->frame_count - 1].file), "module", lwp_json_id(heavy[i].module), "instructions", instructions, NULL));
+                                                 lwp_json_text(code->frames[code->frame_count - 1].file), "module",
+                                                 lwp_json_id(heavy[i].module), "instructions", instructions, NULL));
     }
     lwp_map_fini(&done);
     free(heavy);

@@ -78,8 +78,9 @@ static void annotate_print(const struct annotate *annotate, const char *path, bo
             snprintf(stride, sizeof stride, "%.0f B", bytes);
         if (share >= 5)
             lwp_terminal_style(&terminal, "1");
-        printf("%8s %8s %-16.16s %6zu  %s\n", stall, stride, row ? lwp_json_string_or(lwp_json_entry(annotate->root, "objects", row, "object"), "name", "") : "",
-               i + 1, annotate->text[i]);
+        printf("%8s %8s %-16.16s %6zu  %s\n", stall, stride,
+               row ? lwp_json_string_or(lwp_json_entry(annotate->root, "objects", row, "object"), "name", "") : "", i + 1,
+               annotate->text[i]);
         if (share >= 5)
             lwp_terminal_style(&terminal, "0");
     }
@@ -157,10 +158,11 @@ const struct lwp_command lwp_cmd_annotate = {
     .name = "annotate",
     .usage = "[options] [DIR] FILE",
     .summary = "print a source file with memory stall by line",
-    .details = "Without DIR the newest lwp-* in the current folder is taken. FILE is the source file, or the end of its path.\n"
-               "Beside each line with memory stall are its share of the program's time, the stride of the access that causes most of it, and\n"
-               "the data it is to.\n\n"
-               "Exit status: 0 done, 1 DIR or FILE could not be read or FILE has no memory stall, 2 wrong usage.",
+    .details =
+        "Without DIR the newest lwp-* in the current folder is taken. FILE is the source file, or the end of its path.\n"
+        "Beside each line with memory stall are its share of the program's time, the stride of the access that causes most of it, and\n"
+        "the data it is to.\n\n"
+        "Exit status: 0 done, 1 DIR or FILE could not be read or FILE has no memory stall, 2 wrong usage.",
     .options = annotate_options,
     .run = annotate_run,
 };

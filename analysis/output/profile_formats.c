@@ -69,7 +69,8 @@ static const char *frame_file(const struct stacks *stacks, size_t frame)
 
 static const char *frame_module(const struct stacks *stacks, size_t frame)
 {
-    return lwp_json_string_or(lwp_json_entry(stacks->analysis, "modules", json_array_get(stacks->frames, frame), "module"), "path", "unknown");
+    return lwp_json_string_or(lwp_json_entry(stacks->analysis, "modules", json_array_get(stacks->frames, frame), "module"), "path",
+                              "unknown");
 }
 
 static const char *stack_data(const struct stacks *stacks, const json_t *path)
@@ -110,10 +111,11 @@ static int write_speedscope(FILE *out, const struct stacks *stacks)
         json_array_append_new(weights, json_integer((json_int_t)stack_cost(stacks, path)));
         all += stack_cost(stacks, path);
     }
-    json_t *file = json_pack("{s:s, s:{s:o}, s:[{s:s, s:s, s:s, s:i, s:I, s:o, s:o}], s:s, s:s}", "$schema",
-                             "https://www.speedscope.app/file-format-schema.json", "shared", "frames", names, "profiles", "type", "sampled", "name",
-                             "memory stall", "unit", strcmp(stacks->unit, "ns") == 0 ? "nanoseconds" : "none", "startValue", 0, "endValue",
-                             (json_int_t)all, "samples", samples, "weights", weights, "name", "memory stall", "exporter", "lwp");
+    json_t *file =
+        json_pack("{s:s, s:{s:o}, s:[{s:s, s:s, s:s, s:i, s:I, s:o, s:o}], s:s, s:s}", "$schema",
+                  "https://www.speedscope.app/file-format-schema.json", "shared", "frames", names, "profiles", "type", "sampled", "name",
+                  "memory stall", "unit", strcmp(stacks->unit, "ns") == 0 ? "nanoseconds" : "none", "startValue", 0, "endValue",
+                  (json_int_t)all, "samples", samples, "weights", weights, "name", "memory stall", "exporter", "lwp");
     int failed = file ? json_dumpf(file, out, JSON_COMPACT) : -1;
     json_decref(file);
     lwp_map_fini(&known);
@@ -221,8 +223,11 @@ static int write_callgrind(FILE *out, const struct stacks *stacks)
             edges[kept - 1].cost += edges[i].cost;
         else
             edges[kept++] = edges[i];
-    fprintf(out, "# callgrind format\nversion: 1\ncreator: lwp\npositions: line\nevent: Stall : memory stall in %s\nevents: Stall\nsummary: %" PRIu64 "\n",
-            stacks->unit, all);
+    fprintf(
+        out,
+        "# callgrind format\nversion: 1\ncreator: lwp\npositions: line\nevent: Stall : memory stall in %s\nevents: Stall\nsummary: %" PRIu64
+        "\n",
+        stacks->unit, all);
     for (i = 0; i < kept; i++) {
         if (!i || edges[i].caller != edges[i - 1].caller)
             fprintf(out, "\nob=%s\nfl=%s\nfn=%s\n", frame_module(stacks, edges[i].caller),
@@ -367,7 +372,8 @@ int lwp_profile_format_write(FILE *out, const json_t *analysis, const char *form
     static const struct {
         const char *name;
         int (*write)(FILE *out, const struct stacks *stacks);
-    } formats[] = {{"speedscope", write_speedscope}, {"pprof", write_pprof}, {"callgrind", write_callgrind}, {"perf-script", write_perf_script}};
+    } formats[] = {
+        {"speedscope", write_speedscope}, {"pprof", write_pprof}, {"callgrind", write_callgrind}, {"perf-script", write_perf_script}};
     struct stacks stacks;
     if (stacks_open(&stacks, analysis, err))
         return -1;

@@ -12,7 +12,7 @@ struct lwp_location {
     uint32_t part;        /* id of the machine loop, or else of the function: regions are made of these */
     uint32_t around;      /* ... of what is directly around that: the next loop or the function; LWP_NONE: nothing */
     bool is_loop;
-    bool unread;          /* its loops are not known: what calls it is none of its own, an interpreter's for example */
+    bool unread; /* its loops are not known: what calls it is none of its own, an interpreter's for example */
 };
 
 struct lwp_locations *lwp_locations_new(void);

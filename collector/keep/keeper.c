@@ -262,8 +262,7 @@ struct lwp_keeper *lwp_keeper_start(const char *directory, struct lwp_error *err
     struct sockaddr_un address = keeper_address(keeper, &bytes);
     keeper->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (keeper->socket < 0 || setsockopt(keeper->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) ||
-        bind(keeper->socket, (struct sockaddr *)&address, bytes) ||
-        pipe2(keeper->stop, O_CLOEXEC))
+        bind(keeper->socket, (struct sockaddr *)&address, bytes) || pipe2(keeper->stop, O_CLOEXEC))
         goto fail;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -16,7 +16,8 @@ static void closing_no_samples(const struct lwp_closing *closing, const struct l
         lwp_log(LWP_LOG_WARNING, "no samples: the run began paused; what the program does from 'lwp start %s' to 'lwp stop %s' is recorded",
                 closing->dir, closing->dir);
     else if (closing->only)
-        lwp_log(LWP_LOG_WARNING, "no samples: no program called '%s' ran, or only for moments; --only takes the names of files, without folders",
+        lwp_log(LWP_LOG_WARNING,
+                "no samples: no program called '%s' ran, or only for moments; --only takes the names of files, without folders",
                 closing->only);
     else if (closing->attached)
         lwp_log(LWP_LOG_WARNING, "no samples: the process used only %.2f s of CPU time while it was sampled; give it work, or sample longer", cpu_s);

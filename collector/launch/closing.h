@@ -10,7 +10,7 @@ struct lwp_closing {
     const struct lwp_ended *ended;
     bool attached; /* to a process that lwp did not start */
     bool timed; /* --delay or --duration were given */
-    bool paused; /* recorded in phases (lwp start) */
+    bool paused;      /* recorded in phases (lwp start) */
     const char *only; /* the programs that were wanted; NULL: all */
     bool quiet, analyze;
     bool measure;   /* what changes would gain, by running patterns of accesses on this machine */

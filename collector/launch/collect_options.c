@@ -133,7 +133,8 @@ const struct lwp_option lwp_collect_options[] = {
      .kind = LWP_OPT_TEXT,
      .argument = "PERCENT",
      .initial = "on",
-     .help = "floating-point values that are listed as about the same, apart from equal ones: within 1 % (on), none (off), or within PERCENT"},
+     .help =
+         "floating-point values that are listed as about the same, apart from equal ones: within 1 % (on), none (off), or within PERCENT"},
     {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "skip the analysis; 'lwp analyze DIR' does it later"},
     {.name = "no-measure",
      .kind = LWP_OPT_FLAG,
@@ -163,9 +164,10 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out", *name);
     const char *region = lwp_options_text(options, "region");
     if (!exact && region && strcmp(region, LWP_REGION_MARKS))
-        return lwp_error_set(err, LWP_ERR_USAGE,
-                             "collect: --region FUNC belongs to the exact engine; add -e exact, or mark the region in the program by LWP_BEGIN() and "
-                             "LWP_END() of lwp.h and say --region " LWP_REGION_MARKS);
+        return lwp_error_set(
+            err, LWP_ERR_USAGE,
+            "collect: --region FUNC belongs to the exact engine; add -e exact, or mark the region in the program by LWP_BEGIN() and "
+            "LWP_END() of lwp.h and say --region " LWP_REGION_MARKS);
     for (const struct lwp_detect_name *row = lwp_detect_names; !exact && row->name; row++)
         if (row->exact_only && lwp_detect_parse(lwp_options_text(options, "detect")) & row->bit)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s belongs to the exact engine; add -e exact, or leave it out",
@@ -177,10 +179,12 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
         return lwp_error_set(err, LWP_ERR_USAGE,
                              "collect: --delay and --duration are for engines that sample; the exact one takes --window");
     if (exact && lwp_options_flag(options, "paused"))
-        return lwp_error_set(err, LWP_ERR_USAGE,
-                             "collect: --paused is for engines that sample; with the exact one, --region records a function or from LWP_BEGIN() on");
+        return lwp_error_set(
+            err, LWP_ERR_USAGE,
+            "collect: --paused is for engines that sample; with the exact one, --region records a function or from LWP_BEGIN() on");
     if (exact && lwp_options_given(options, "only"))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --only is for engines that sample; run lwp collect -e exact on that program itself");
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "collect: --only is for engines that sample; run lwp collect -e exact on that program itself");
     return LWP_OK;
 }
 
@@ -212,11 +216,13 @@ static int options_check(const struct lwp_options *options, struct lwp_error *er
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --children belongs to -p; children of a program that lwp starts are profiled anyway");
     const char *only = lwp_options_text(options, "only");
     if (only && (!*only || strchr(only, '/')))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --only takes names of programs without their folder, for example cc1plus or 'postgres*'");
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "collect: --only takes names of programs without their folder, for example cc1plus or 'postgres*'");
     if (only && lwp_options_flag(options, "no-follow-fork"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --only and --no-follow-fork exclude each other");
     if (lwp_options_flag(options, "paused") && (lwp_options_given(options, "delay") || lwp_options_given(options, "duration")))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --paused excludes --delay and --duration; 'lwp start DIR' and 'lwp stop DIR' say when");
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "collect: --paused excludes --delay and --duration; 'lwp start DIR' and 'lwp stop DIR' say when");
     if (lwp_options_text(options, "period") && lwp_options_text(options, "frequency"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: -c and -F exclude each other");
     if (lwp_options_flag(options, "follow-fork") && lwp_options_flag(options, "no-follow-fork"))

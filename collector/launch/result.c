@@ -112,7 +112,8 @@ static bool result_clear(int at, enum result_depth depth, bool take, char *forei
                 unlinkat(dirfd(folder), name, AT_REMOVEDIR);
             continue;
         }
-        bool left = S_ISSOCK(st.st_mode) && depth != RESULT_PROCESS && strcmp(name, LWP_PHASES_SOCKET) == 0; /* by a collector that was killed */
+        bool left =
+            S_ISSOCK(st.st_mode) && depth != RESULT_PROCESS && strcmp(name, LWP_PHASES_SOCKET) == 0; /* by a collector that was killed */
         ours = left || (S_ISREG(st.st_mode) && (depth == RESULT_PROCESS ? result_is_samples(name, true) : result_is_top(name)));
         if (!ours)
             snprintf(foreign, size, "%s", name);
@@ -136,7 +137,8 @@ char *lwp_result_default(const char *app, const char *suffix)
 static bool result_is_left(const char *dir, const char *process)
 {
     size_t digits = strspn(process + 1, "0123456789");
-    char *later = lwp_format("%s/%.*s.%ld", dir, (int)digits + 1, process, process[digits + 1] ? strtol(process + digits + 2, NULL, 10) + 1 : 1);
+    char *later =
+        lwp_format("%s/%.*s.%ld", dir, (int)digits + 1, process, process[digits + 1] ? strtol(process + digits + 2, NULL, 10) + 1 : 1);
     bool left = access(later, F_OK) == 0;
     free(later);
     return left;

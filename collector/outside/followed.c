@@ -302,8 +302,10 @@ static void followed_note_unseen(struct lwp_followed *followed, size_t threads)
     if (threads < THREADS_MANY || user_ns < user_least_ns || seen > .85)
         return;
     snprintf(text, sizeof text,
-             "The samples stand for %.0f %% of the time that the process ran: from outside, the beginning of each thread is not seen, and many of "
-             "its threads lived shortly. Sample more often (-F), or start the program with lwp collect.", seen * 100);
+             "The samples stand for %.0f %% of the time that the process ran: from outside, the beginning of each thread is not seen, and "
+             "many of "
+             "its threads lived shortly. Sample more often (-F), or start the program with lwp collect.",
+             seen * 100);
     lwp_followed_note(followed, text);
 }
 

@@ -33,7 +33,7 @@ struct lwp_followed {
     uint64_t samples, with_address, lost;
     uint64_t user_ns, system_ns, user_first_ns, system_first_ns; /* CPU time; when it began to be followed */
     uint64_t weight_ns;                                          /* of the samples */
-    double began; /* seconds since 1970; 0: not known */
+    double began;                                                /* seconds since 1970; 0: not known */
     bool stale;                                                  /* there may be a new library */
 };
 

@@ -53,7 +53,7 @@ struct lwp_outside {
     uint8_t *bytes;
     size_t byte_count, byte_room;
     struct lwp_phases *phases;
-    bool on;              /* samples are wanted */
+    bool on; /* samples are wanted */
     uint32_t phase;
     int signals, process; /* descriptors: of signals to lwp, and of the process's end */
     int wait_ms;          /* between looks into the rings */

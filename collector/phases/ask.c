@@ -22,15 +22,17 @@ static int ask_nobody(const char *dir, int why, struct lwp_error *err)
     bool result = access(run, F_OK) == 0;
     free(run);
     if (!result)
-        return lwp_error_set(err, LWP_ERR_MISSING, "%s is no result directory of lwp collect%s", dir, access(dir, F_OK) ? ": it does not exist" : "");
+        return lwp_error_set(err, LWP_ERR_MISSING, "%s is no result directory of lwp collect%s", dir,
+                             access(dir, F_OK) ? ": it does not exist" : "");
     if (!lwp_busy(dir))
         return lwp_error_set(err, LWP_ERR_MISSING, "the collection in %s has ended", dir);
     if (why == EACCES || why == EPERM)
         return lwp_error_set(err, LWP_ERR_MISSING, "the collection in %s is another user's", dir);
-    return lwp_error_set(err, LWP_ERR_MISSING,
-                         "the collection in %s cannot be started and stopped from here: it uses the exact engine (which has --region), runs on "
-                         "another machine, or is just beginning or ending",
-                         dir);
+    return lwp_error_set(
+        err, LWP_ERR_MISSING,
+        "the collection in %s cannot be started and stopped from here: it uses the exact engine (which has --region), runs on "
+        "another machine, or is just beginning or ending",
+        dir);
 }
 
 int lwp_phases_ask(const char *dir, enum lwp_phases_request request, struct lwp_phases_answer *answer, struct lwp_error *err)

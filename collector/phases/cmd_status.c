@@ -10,9 +10,7 @@ const struct lwp_command lwp_cmd_status = {
     .name = "status",
     .usage = "[options] [DIR]",
     .summary = "say whether a collection records, and how much it has",
-    .details =
-        "Says whether a collection that runs records now, in how many phases and for how long it has.\n\n"
-        LWP_PHASES_DETAILS,
+    .details = "Says whether a collection that runs records now, in how many phases and for how long it has.\n\n" LWP_PHASES_DETAILS,
     .options = lwp_phases_options,
     .run = status_run,
 };

@@ -12,8 +12,7 @@ const struct lwp_command lwp_cmd_stop = {
     .summary = "end the phase: record nothing, while the collection and the program go on",
     .details =
         "Ends the phase of a collection that runs: nothing is recorded until 'lwp start DIR'. The program, lwp collect and what was\n"
-        "recorded so far stay. (Where heap blocks are is still followed, so that later phases can name them.)\n\n"
-        LWP_PHASES_DETAILS,
+        "recorded so far stay. (Where heap blocks are is still followed, so that later phases can name them.)\n\n" LWP_PHASES_DETAILS,
     .options = lwp_phases_options,
     .run = stop_run,
 };

@@ -8,7 +8,7 @@
 #define LWP_PHASES_DETAILS                                                                                                                 \
     "DIR is the result directory of an 'lwp collect' that runs now, with -p or without; without DIR the newest lwp-* in the\n"             \
     "current folder is taken. All ranks of a parallel job do the same. A run that is to begin without recording starts with\n"             \
-    "lwp collect --paused. A program can do the same by itself, by LWP_BEGIN() and LWP_END() of lwp.h.\n\n"                                 \
+    "lwp collect --paused. A program can do the same by itself, by LWP_BEGIN() and LWP_END() of lwp.h.\n\n"                                \
     "Exit status: 0 done, 1 no collection that can be asked runs there, 2 wrong use."
 
 extern const struct lwp_option lwp_phases_options[];

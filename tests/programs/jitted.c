@@ -29,8 +29,15 @@ static void dump_function(FILE *file, uint64_t address, uint64_t index, const ch
         uint64_t time;
         uint32_t pid, tid;
         uint64_t vma, address, size, index;
-    } record = {0, (uint32_t)(sizeof record + strlen(name) + 1 + sizeof sum), now_ns(CLOCK_MONOTONIC), (uint32_t)getpid(), (uint32_t)getpid(),
-                address, address, sizeof sum, index};
+    } record = {0,
+                (uint32_t)(sizeof record + strlen(name) + 1 + sizeof sum),
+                now_ns(CLOCK_MONOTONIC),
+                (uint32_t)getpid(),
+                (uint32_t)getpid(),
+                address,
+                address,
+                sizeof sum,
+                index};
     fwrite(&record, sizeof record, 1, file);
     fwrite(name, strlen(name) + 1, 1, file);
     fwrite(sum, sizeof sum, 1, file);

@@ -27,10 +27,13 @@ struct state {
 
 #define SAME 7
 #define OTHER (pass + i)
-#define HALF OTHER
+#define HALF  OTHER
 
 __attribute__((noinline)) static void put_u8(volatile u8 *at, u8 value) { *at = value; }
-__attribute__((noinline)) static void put_pair(volatile u8 *at, u8 value) { at[0] = SAME, at[1] = value; }
+__attribute__((noinline)) static void put_pair(volatile u8 *at, u8 value)
+{
+    at[0] = SAME, at[1] = value;
+}
 
 /* How a loop goes over its array: n elements of type T, VALUE to each. */
 #define NEAR_LOOP(T, VALUE) for (u8 i = 0; i < NEAR; i++) { ((volatile T *)array)[i] = (T)(VALUE); }
@@ -39,8 +42,13 @@ __attribute__((noinline)) static void put_pair(volatile u8 *at, u8 value) { at[0
 #define CALL_LOOP(T, VALUE) for (u8 i = 0; i < NEAR; i++) put_u8((volatile u8 *)array + i, VALUE);
 #define FAR_LOOP(T, VALUE) for (u8 i = 0; i < FAR; i++) { ((volatile T *)array)[i] = (T)(VALUE); }
 #define RANDOM_LOOP(T, VALUE) for (u8 i = 0; i < FAR / 8; i++) { ((volatile T *)array)[s->order[i]] = (T)(VALUE); }
-#define PAIR_LOOP(T, VALUE) for (u8 i = 0; i < NEAR; i++) put_pair((volatile u8 *)array + 2 * i, VALUE);
-#define SUM_LOOP(T, VALUE) for (u8 i = 0; i < FAR; i++) { ((volatile T *)array)[i] += (T)(1000 + (VALUE)) * (T)1e-4; }
+#define PAIR_LOOP(T, VALUE)                                                                                                                \
+    for (u8 i = 0; i < NEAR; i++)                                                                                                          \
+        put_pair((volatile u8 *)array + 2 * i, VALUE);
+#define SUM_LOOP(T, VALUE)                                                                                                                 \
+    for (u8 i = 0; i < FAR; i++) {                                                                                                         \
+        ((volatile T *)array)[i] += (T)(1000 + (VALUE)) * (T)1e-4;                                                                         \
+    }
 
 #define NEAR_COUNT NEAR
 #define WORK_COUNT NEAR
@@ -48,8 +56,8 @@ __attribute__((noinline)) static void put_pair(volatile u8 *at, u8 value) { at[0
 #define CALL_COUNT NEAR
 #define FAR_COUNT FAR
 #define RANDOM_COUNT (FAR / 8)
-#define PAIR_COUNT (2 * NEAR)
-#define SUM_COUNT FAR
+#define PAIR_COUNT   (2 * NEAR)
+#define SUM_COUNT    FAR
 
 /* The near loops are repeated so that they take as many stores as a far one would, or TIMES of that. */
 #define CASE(name, WAY_A, T_A, VALUE_A, TIMES_A, WAY_B, T_B, VALUE_B, TIMES_B)                                                       \
@@ -71,34 +79,34 @@ __attribute__((noinline)) static void put_pair(volatile u8 *at, u8 value) { at[0
             name##_b(s, pass * TIMES_B + (u8)k, s->array[1]);                                                                        \
     }
 
-#define CASES(X)                                                                                                                     \
-    X(near_near, NEAR, u8, SAME, 1, NEAR, u8, OTHER, 1)                                                                              \
-    X(near_work, NEAR, u8, SAME, 1, WORK, u8, OTHER, 1)                                                                              \
-    X(work_near, WORK, u8, SAME, 1, NEAR, u8, OTHER, 1)                                                                              \
-    X(work_near_many, WORK, u8, SAME, 1, NEAR, u8, OTHER, 8)                                                                         \
-    X(near_many_work, NEAR, u8, SAME, 8, WORK, u8, OTHER, 1)                                                                         \
-    X(divide_near, DIVIDE, u8, SAME, 1, NEAR, u8, OTHER, 2)                                                                          \
-    X(near_divide, NEAR, u8, SAME, 2, DIVIDE, u8, OTHER, 1)                                                                          \
-    X(divide_work, DIVIDE, u8, SAME, 1, WORK, u8, OTHER, 1)                                                                          \
-    X(call_near, CALL, u8, SAME, 1, NEAR, u8, OTHER, 1)                                                                              \
-    X(near_call, NEAR, u8, SAME, 1, CALL, u8, OTHER, 1)                                                                              \
-    X(call_work, CALL, u8, SAME, 4, WORK, u8, OTHER, 1)                                                                              \
-    X(bytes_words, NEAR, u1, SAME, 1, NEAR, u8, OTHER, 1)                                                                            \
-    X(words_bytes, NEAR, u8, SAME, 1, NEAR, u1, OTHER, 1)                                                                            \
-    X(ints_doubles, WORK, u4, SAME, 1, WORK, f8, OTHER, 1)                                                                           \
-    X(all_same, NEAR, u8, SAME, 1, WORK, u8, SAME, 1)                                                                                \
-    X(none_same, NEAR, u8, OTHER, 1, WORK, u8, OTHER, 1)                                                                             \
-    X(far_far, FAR, u8, SAME, 1, FAR, u8, OTHER, 1)                                                                                  \
-    X(far_near, FAR, u8, SAME, 1, NEAR, u8, OTHER, 4096)                                                                             \
-    X(near_far, NEAR, u8, SAME, 4096, FAR, u8, OTHER, 1)                                                                             \
-    X(far_near_more, FAR, u8, SAME, 1, NEAR, u8, OTHER, 16384)                                                                       \
-    X(random_near, RANDOM, u8, SAME, 1, NEAR, u8, OTHER, 2048)                                                                       \
-    X(near_random, NEAR, u8, SAME, 2048, RANDOM, u8, OTHER, 1)                                                                       \
-    X(random_far, RANDOM, u8, SAME, 1, FAR, u8, OTHER, 1)                                                                            \
-    X(far_random, FAR, u8, SAME, 1, RANDOM, u8, OTHER, 1)                                                                            \
-    X(pairs, PAIR, u8, HALF, 1, PAIR, u8, HALF, 1)                                                                                   \
-    X(pairs_near, PAIR, u8, HALF, 1, NEAR, u8, OTHER, 1)                                                                             \
-    X(sums, SUM, f8, OTHER, 1, SUM, f8, OTHER, 1)                                                                                    \
+#define CASES(X)                                                                                                                           \
+    X(near_near, NEAR, u8, SAME, 1, NEAR, u8, OTHER, 1)                                                                                    \
+    X(near_work, NEAR, u8, SAME, 1, WORK, u8, OTHER, 1)                                                                                    \
+    X(work_near, WORK, u8, SAME, 1, NEAR, u8, OTHER, 1)                                                                                    \
+    X(work_near_many, WORK, u8, SAME, 1, NEAR, u8, OTHER, 8)                                                                               \
+    X(near_many_work, NEAR, u8, SAME, 8, WORK, u8, OTHER, 1)                                                                               \
+    X(divide_near, DIVIDE, u8, SAME, 1, NEAR, u8, OTHER, 2)                                                                                \
+    X(near_divide, NEAR, u8, SAME, 2, DIVIDE, u8, OTHER, 1)                                                                                \
+    X(divide_work, DIVIDE, u8, SAME, 1, WORK, u8, OTHER, 1)                                                                                \
+    X(call_near, CALL, u8, SAME, 1, NEAR, u8, OTHER, 1)                                                                                    \
+    X(near_call, NEAR, u8, SAME, 1, CALL, u8, OTHER, 1)                                                                                    \
+    X(call_work, CALL, u8, SAME, 4, WORK, u8, OTHER, 1)                                                                                    \
+    X(bytes_words, NEAR, u1, SAME, 1, NEAR, u8, OTHER, 1)                                                                                  \
+    X(words_bytes, NEAR, u8, SAME, 1, NEAR, u1, OTHER, 1)                                                                                  \
+    X(ints_doubles, WORK, u4, SAME, 1, WORK, f8, OTHER, 1)                                                                                 \
+    X(all_same, NEAR, u8, SAME, 1, WORK, u8, SAME, 1)                                                                                      \
+    X(none_same, NEAR, u8, OTHER, 1, WORK, u8, OTHER, 1)                                                                                   \
+    X(far_far, FAR, u8, SAME, 1, FAR, u8, OTHER, 1)                                                                                        \
+    X(far_near, FAR, u8, SAME, 1, NEAR, u8, OTHER, 4096)                                                                                   \
+    X(near_far, NEAR, u8, SAME, 4096, FAR, u8, OTHER, 1)                                                                                   \
+    X(far_near_more, FAR, u8, SAME, 1, NEAR, u8, OTHER, 16384)                                                                             \
+    X(random_near, RANDOM, u8, SAME, 1, NEAR, u8, OTHER, 2048)                                                                             \
+    X(near_random, NEAR, u8, SAME, 2048, RANDOM, u8, OTHER, 1)                                                                             \
+    X(random_far, RANDOM, u8, SAME, 1, FAR, u8, OTHER, 1)                                                                                  \
+    X(far_random, FAR, u8, SAME, 1, RANDOM, u8, OTHER, 1)                                                                                  \
+    X(pairs, PAIR, u8, HALF, 1, PAIR, u8, HALF, 1)                                                                                         \
+    X(pairs_near, PAIR, u8, HALF, 1, NEAR, u8, OTHER, 1)                                                                                   \
+    X(sums, SUM, f8, OTHER, 1, SUM, f8, OTHER, 1)                                                                                          \
     X(sums_near, SUM, f8, OTHER, 1, NEAR, u8, SAME, 4096)
 CASES(CASE)
 

@@ -114,7 +114,6 @@ int main(int argc, char **argv)
     pairs[argc][1].value = 3;
     plain[argc] = 2;
     printf("%d %f %s\n", calls, plain[argc - 1], argv[0]);
-    return (int)(sum_keys(pool, argc) + sum_keys(table, argc)) + (int)sum_graph(&graph) + (int)on_stack(argc) +
-           (hidden != NULL) + (int)pairs[0][argc].tag + counters[argc].value +
-           letters[argc].count.value;
+    return (int)(sum_keys(pool, argc) + sum_keys(table, argc)) + (int)sum_graph(&graph) + (int)on_stack(argc) + (hidden != NULL) +
+           (int)pairs[0][argc].tag + counters[argc].value + letters[argc].count.value;
 }

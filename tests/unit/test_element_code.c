@@ -293,7 +293,7 @@ static void test_parts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattices), cmocka_unit_test(test_agreement),
-                                       cmocka_unit_test(test_parts), cmocka_unit_test(test_whole)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattices), cmocka_unit_test(test_agreement), cmocka_unit_test(test_parts),
+                                       cmocka_unit_test(test_whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,9 +277,14 @@ static void test_interval(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_sequential), cmocka_unit_test(test_lines_random), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_chunk),          cmocka_unit_test(test_model),         cmocka_unit_test(test_stalled),
-        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_kernel_time),
+        cmocka_unit_test(test_lines_sequential),
+        cmocka_unit_test(test_lines_random),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_chunk),
+        cmocka_unit_test(test_model),
+        cmocka_unit_test(test_stalled),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_kernel_time),
         cmocka_unit_test(test_interval),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);

@@ -1,4 +1,5 @@
-/* What compilers in programs say of their code (analysis/program/binary/jit_code.h): maps, dumps with moves and lines, and what is damaged. */
+/* What compilers in programs say of their code (analysis/program/binary/jit_code.h): maps, dumps with moves and lines, and what is damaged.
+ */
 #include "analysis/program/binary/jit_code.h"
 #include "analysis/program/code.h"
 
@@ -85,9 +86,23 @@ static void maps(void **state)
     static const struct {
         uint64_t ip;
         const char *name;
-    } rows[] = {{0xfff, "-"}, {0x1000, "first"}, {0x100f, "first"}, {0x1010, "later, inside"}, {0x1017, "later, inside"}, {0x1018, "first"},
-                {0x101f, "first"}, {0x1020, "with 0x and blanks"}, {0x102f, "with 0x and blanks"}, {0x1030, "-"}, {0x2000, "-"}, {0x3000, "-"},
-                {0x4000, "-"}, {0xffffffffffffff80, "-"}, {0x5001, "\xff\xfe\x01"}, {0x600f, "last without an end"}, {0x6010, "-"}};
+    } rows[] = {{0xfff, "-"},
+                {0x1000, "first"},
+                {0x100f, "first"},
+                {0x1010, "later, inside"},
+                {0x1017, "later, inside"},
+                {0x1018, "first"},
+                {0x101f, "first"},
+                {0x1020, "with 0x and blanks"},
+                {0x102f, "with 0x and blanks"},
+                {0x1030, "-"},
+                {0x2000, "-"},
+                {0x3000, "-"},
+                {0x4000, "-"},
+                {0xffffffffffffff80, "-"},
+                {0x5001, "\xff\xfe\x01"},
+                {0x600f, "last without an end"},
+                {0x6010, "-"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(named(code, module, jit, rows[i].ip, 5), rows[i].name);
     assert_false(jit->moves);
@@ -181,9 +196,10 @@ static void dumps(void **state)
     static const struct {
         uint64_t ip, time;
         const char *name;
-    } rows[] = {{0x1000, 9, "-"}, {0x1000, 10, "one@a.js:5"}, {0x100f, 15, "one@a.js:5"}, {0x1010, 15, "one@a.js:6"}, {0x101f, 15, "one@b.js:70"},
-                {0x2000, 19, "-"}, {0x2000, 29, "two"}, {0x2000, 30, "one@a.js:5"}, {0x2011, 99, "one@a.js:6"}, {0x1008, 39, "one@a.js:5"},
-                {0x1008, 40, "three"}, {0x1008, 0, "three"}};
+    } rows[] = {{0x1000, 9, "-"},           {0x1000, 10, "one@a.js:5"},  {0x100f, 15, "one@a.js:5"},
+                {0x1010, 15, "one@a.js:6"}, {0x101f, 15, "one@b.js:70"}, {0x2000, 19, "-"},
+                {0x2000, 29, "two"},        {0x2000, 30, "one@a.js:5"},  {0x2011, 99, "one@a.js:6"},
+                {0x1008, 39, "one@a.js:5"}, {0x1008, 40, "three"},       {0x1008, 0, "three"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(named(code, module, jit, rows[i].ip, rows[i].time), rows[i].name);
     lwp_code_free(code);
@@ -227,6 +243,7 @@ static void damaged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(dumps), cmocka_unit_test(other_clock), cmocka_unit_test(damaged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(dumps), cmocka_unit_test(other_clock),
+                                       cmocka_unit_test(damaged)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -313,8 +313,10 @@ static void check_inlined(const char *compiler, const char *flags)
         const char *in, *function;
         uint32_t first, last;
         uint32_t calls[2]; /* lines in tour() */
-    } loops[] = {{"tour", "nearest", 21, 26, {45, 46}}, {"tour", "around", 36, 38, {44, 47}},
-                 {"nests", "nests", 57, 59, {0, 0}},    {"nests", "nests", 60, 62, {0, 0}}};
+    } loops[] = {{"tour", "nearest", 21, 26, {45, 46}},
+                 {"tour", "around", 36, 38, {44, 47}},
+                 {"nests", "nests", 57, 59, {0, 0}},
+                 {"nests", "nests", 60, 62, {0, 0}}};
     enum { LOOPS = sizeof loops / sizeof *loops };
     char path[256];
     if (!programs_build(compiler, flags, "inlined.c -lm", path, sizeof path))

@@ -198,11 +198,8 @@ static void test_conflicts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts), cmocka_unit_test(test_visits_each_element),
-                                       cmocka_unit_test(test_order),
-                                       cmocka_unit_test(test_window),
-                                       cmocka_unit_test(test_nested),
-                                       cmocka_unit_test(test_memory_is_slower),
-                                       cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_order),     cmocka_unit_test(test_window),
+                                       cmocka_unit_test(test_nested),    cmocka_unit_test(test_memory_is_slower),
+                                       cmocka_unit_test(test_threads),   cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

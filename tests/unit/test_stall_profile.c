@@ -21,7 +21,8 @@ static void samples_make(struct sample *samples, uint64_t longest)
     uint64_t state = 88172645463325252u;
     for (size_t i = 0; i < SAMPLES; i++) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        samples[i] = (struct sample){(uint32_t)(state % CONTEXTS), (uint32_t)(state >> 8) % OBJECTS, (state >> 20) % longest, 1 + state % 1000};
+        samples[i] =
+            (struct sample){(uint32_t)(state % CONTEXTS), (uint32_t)(state >> 8) % OBJECTS, (state >> 20) % longest, 1 + state % 1000};
     }
 }
 

@@ -377,9 +377,8 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_struct),  cmocka_unit_test(test_held), cmocka_unit_test(test_statics), cmocka_unit_test(test_access),
-        cmocka_unit_test(test_call),    cmocka_unit_test(test_stack),   cmocka_unit_test(test_cxx),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_struct), cmocka_unit_test(test_held),  cmocka_unit_test(test_statics), cmocka_unit_test(test_access),
+        cmocka_unit_test(test_call),   cmocka_unit_test(test_stack), cmocka_unit_test(test_cxx),     cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -128,7 +128,8 @@ static bool tip_distance(struct lwp_profile *profile, const struct lwp_counted_c
         where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - far / 2), levels[level].name);
     tip->next_step = lwp_arena_printf(
         profile->arena,
-        "%.0f %% of what is read again of another thread's data at %s comes after more other elements than the %s holds (%.0f). Use it again sooner: "
+        "%.0f %% of what is read again of another thread's data at %s comes after more other elements than the %s holds (%.0f). Use it "
+        "again sooner: "
         "block the arrays so that a block of at most %.0f elements is used up before the next (array blocking, loop interchange)%s%s%s.",
         100 * far, where, levels[level].name, levels[level].elements, levels[level].elements / 2,
         before ? lwp_arena_printf(profile->arena, "; fuse it with the loop at %s, which goes over the same data before it",

@@ -195,8 +195,11 @@ __attribute__((noinline)) size_t lwp_unwind_copy(struct lwp_stack_copy *copy, si
     size_t bytes = end - sp < MOST_BYTES ? end - sp : MOST_BYTES;
     if (end - sp > FURTHEST || room < sizeof *copy + bytes)
         return 0;
-    *copy = (struct lwp_stack_copy){(uint64_t)reg[REG_RIP], sp, (uint64_t)reg[REG_RBP], (uint64_t)reg[REG_RBX], (uint64_t)reg[REG_R12],
-                                    (uint64_t)reg[REG_R13], (uint64_t)reg[REG_R14], (uint64_t)reg[REG_R15], bytes / sizeof(uint64_t)};
+    *copy = (struct lwp_stack_copy){(uint64_t)reg[REG_RIP],  sp,
+                                    (uint64_t)reg[REG_RBP],  (uint64_t)reg[REG_RBX],
+                                    (uint64_t)reg[REG_R12],  (uint64_t)reg[REG_R13],
+                                    (uint64_t)reg[REG_R14],  (uint64_t)reg[REG_R15],
+                                    bytes / sizeof(uint64_t)};
     void *to = copy->word;
     const void *from = (const void *)sp;
     size_t words = copy->words;

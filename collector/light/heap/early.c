@@ -32,7 +32,7 @@ static struct {
     uint32_t used; /* of `stacks` */
     uint64_t bytes, unknown_bytes;
     uint8_t stacks[STACKS_BYTES] __attribute__((aligned(16)));
-} *early;
+} * early;
 
 void lwp_early_begin(void)
 {
@@ -97,7 +97,8 @@ void lwp_early_end(void (*visit)(const struct lwp_early_block *early))
     for (unsigned i = 0; visit && early && i < early->events; i++) {
         const struct early_event *event = &early->event[i];
         struct lwp_stack_slots slots;
-        struct lwp_early_block one = {.block = event->block, .size = event->size, .kind = event->kind, .freed = event->freed, .large = event->large};
+        struct lwp_early_block one = {
+            .block = event->block, .size = event->size, .kind = event->kind, .freed = event->freed, .large = event->large};
         one.count = early_path(event, &slots, &one.path);
         visit(&one);
     }

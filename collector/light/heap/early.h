@@ -18,9 +18,9 @@ void lwp_early_remove(const void *block);
 struct lwp_early_block {
     void *block;
     size_t size;
-    uint8_t kind;         /* enum lwps_block_kind */
-    bool freed, large;    /* freed: nothing but the block is set */
-    unsigned count;       /* of the return addresses, innermost first; 0: not known */
+    uint8_t kind;      /* enum lwps_block_kind */
+    bool freed, large; /* freed: nothing but the block is set */
+    unsigned count;    /* of the return addresses, innermost first; 0: not known */
     const uint64_t *path;
 };
 

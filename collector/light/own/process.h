@@ -20,9 +20,9 @@ struct lwp_process {
     enum lwps_weight_unit unit;
     uint64_t heap_threshold;
     uint64_t start_own_ns;    /* what starting cost */
-    void (*wake)(const uint64_t *frame); /* begins recording, if it has not begun: process/dormant.c. `frame`: as in heap/early.h */
+    void (*wake)(const uint64_t *frame);      /* begins recording, if it has not begun: process/dormant.c. `frame`: as in heap/early.h */
     uint64_t sample_from_ns, sample_until_ns; /* CLOCK_MONOTONIC: LWP_DELAY, LWP_DURATION */
-    bool outside_region;      /* of LWP_BEGIN and LWP_END (lwp.h) */
+    bool outside_region;                      /* of LWP_BEGIN and LWP_END (lwp.h) */
 };
 
 extern struct lwp_process lwp_process;
