@@ -162,9 +162,9 @@ static json_t *json_memory(const struct lwp_profile *profile, uint32_t index)
     static const char *const names[LWP_MEMORY_PLACES] = {"L1", "L2", "L3", "memory", "other"};
     const struct lwp_object_memory memory = lwp_object_memory(profile, index);
     const double accesses = fmax(1, (double)memory.accesses), cycles = (double)(memory.cycles + memory.walk_cycles);
-    json_t *levels = json_object();
     if (memory.from == LWP_MEMORY_UNKNOWN)
         return json_null();
+    json_t *levels = json_object();
     for (unsigned i = 0; i < LWP_MEMORY_PLACES; i++)
         json_object_set_new(levels, names[i], lwp_json_share((double)memory.at[i] / accesses));
     bool model = memory.from == LWP_MEMORY_MODEL;
