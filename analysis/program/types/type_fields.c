@@ -235,8 +235,10 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
             flatten_member(flat, &child, base, depth);
         else if (tag == DW_TAG_variant_part)
             flatten_variants(flat, &child, base, depth);
-        else if (tag == DW_TAG_inheritance && type_die_offset(&child, &offset) && type_die_of(&child, &parent) &&
-                 type_die_strip(&parent, NULL) && code_die_is_struct(&parent))
+        else if (tag == DW_TAG_inheritance && !type_die_offset(&child, &offset))
+            flat->broken = true; /* which bytes are a virtual base's is not said */
+        else if (tag == DW_TAG_inheritance && type_die_of(&child, &parent) && type_die_strip(&parent, NULL) &&
+                 code_die_is_struct(&parent))
             flatten_base(flat, &parent, base + offset, depth + 1);
         flat->is_class |=
             tag == DW_TAG_inheritance || (tag == DW_TAG_subprogram && !type_die_flag(&child, DW_AT_artificial));
