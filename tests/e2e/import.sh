@@ -80,8 +80,8 @@ data = json.load(open("analysis.json"))
 assert data["run"]["engine"] == "timer" and data["run"]["weight_unit"] == "ns", data["run"]
 node = next(o for o in data["objects"] if o["type"] == "struct node")
 assert node["element_bytes"] == 32 and {f["name"] for f in node["fields"] if f["share"] > 0.01} <= {"next", "value"}, node
-callers = {frame["function"] for context in data["contexts"] for frame in context["frames"]}
-assert callers >= {"run"}, callers
+callers = {frame["function"] for frame in data["stalls"]["frames"]}
+assert callers >= {"run", "walk", "start_thread"}, callers
 PY
 
 # children that a program starts are processes of their own
