@@ -21,6 +21,9 @@ for name in one four; do
 import json, sys
 d = json.load(open(sys.argv[1] + "/analysis.json"))
 d.pop("run")
+for row in d["objects"]:
+    for thread in row["threads"]:
+        thread.pop("tid") # the system's
 print(json.dumps(d))
 PY
 done
