@@ -20,6 +20,11 @@ static inline int lwp_compare_u64(const void *a, const void *b)
     return LWP_COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
+static inline int lwp_compare_double(const void *a, const void *b)
+{
+    return LWP_COMPARE(*(const double *)a, *(const double *)b);
+}
+
 /* Sorts an array; of no items it may be NULL. */
 #define LWP_SORT(items, count, compare)                                                                                            \
     do {                                                                                                                           \

@@ -3,6 +3,8 @@
  * of a stretch. Other threads do the same beside the one that is timed. */
 #include "analysis/measure/pattern.h"
 
+#include "base/order.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -188,16 +190,10 @@ static void team_free(struct time_team *team)
 
 /* ---- the comparison ---- */
 
-static int time_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of few values the outer ones: the upper quartile of three is not their median. */
 static double time_quantile(double *values, size_t count, unsigned quarter)
 {
-    qsort(values, count, sizeof *values, time_compare);
+    qsort(values, count, sizeof *values, lwp_compare_double);
     return values[((count - 1) * quarter + (quarter > 2 ? 3 : 0)) / 4];
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -184,12 +185,6 @@ static void measured_moves_of(const struct lwp_profile *profile, const struct lw
     }
 }
 
-static int measured_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Neighbours are visited in disorder, window by window: from one to the next the places differ by the window's size / sqrt(6) (two of a
  * uniform distribution). Some visits on, only how far a step leads back is a matter of the window. */
 static void measured_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
@@ -208,7 +203,7 @@ static void measured_chain(const struct lwp_profile *profile, const struct lwp_g
     pattern->far = (double)moves.far / (double)(moves.count + moves.far);
     if (moves.count < MOVES_LEAST)
         return;
-    qsort(moves.near, moves.count, sizeof *moves.near, measured_compare);
+    qsort(moves.near, moves.count, sizeof *moves.near, lwp_compare_double);
     for (size_t i = 0; i < moves.count; i++)
         mean += moves.near[i] / (double)moves.count;
     for (size_t i = 0; i < moves.count; i++)

@@ -49,8 +49,6 @@ size_t lwp_regroup_ahead(const struct lwp_regroup_array *a, const struct lwp_reg
 /* The range of 96 % of the places (or less, when they are few): of indices as parts of the length (eq. 9), or of times. False: too few. */
 bool lwp_regroup_bounds(struct lwp_regroup_use use, bool time, double *low, double *high);
 
-int lwp_regroup_compare(const void *a, const void *b); /* two doubles, for qsort */
-
 /* regroup_loop.c: what was seen of a pair, over all loops that use both; and what one loop adds to all pairs. */
 struct lwp_regroup_seen {
     double common, separate, together, conflict, heaviest; /* weights of loops */

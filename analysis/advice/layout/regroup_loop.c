@@ -5,6 +5,7 @@
  * at once. Last, an array that the loop also uses a fixed distance away, so far that caches do not hold what lies between (the
  * planes of a stencil), is taken out: regrouped, each of its accesses would fetch the other arrays' elements for nothing. */
 #include "analysis/advice/layout/regroup_internal.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -143,7 +144,7 @@ static size_t loop_distant(const struct loop_view *view, size_t i, const bool *o
     }
     *all = count;
     if (count)
-        qsort(pool, count, sizeof *pool, lwp_regroup_compare);
+        qsort(pool, count, sizeof *pool, lwp_compare_double);
     for (size_t at = 0; at < count; at++) {
         bool again = (at > 0 && pool[at] - pool[at - 1] <= SAME_DISTANCE) || (at + 1 < count && pool[at + 1] - pool[at] <= SAME_DISTANCE);
         distant += again && fabs(pool[at]) > limit;

@@ -9,6 +9,7 @@
  * index of its own: that verdict is weak, and others may overrule it.
  * Limits: two arrays of which a loop uses a few elements only look like arrays used together. */
 #include "analysis/advice/layout/regroup_internal.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,15 +24,9 @@ enum {
 
 static const double near_share = 0.2, loose_share = 0.5;
 
-int lwp_regroup_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double order_median(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, lwp_regroup_compare);
+    qsort(values, count, sizeof *values, lwp_compare_double);
     return values[count / 2];
 }
 
@@ -49,7 +44,7 @@ bool lwp_regroup_bounds(struct lwp_regroup_use use, bool time, double *low, doub
     for (uint32_t i = 0; i < traversal->count; i++)
         values[i] =
             time ? (double)traversal->places[i].time : order_index(use.array, traversal->places[i].offset) / (double)use.array->elements;
-    qsort(values, traversal->count, sizeof *values, lwp_regroup_compare);
+    qsort(values, traversal->count, sizeof *values, lwp_compare_double);
     uint32_t cut = traversal->count / 24;
     *low = values[cut];
     *high = values[traversal->count - 1 - cut];

@@ -215,11 +215,6 @@ struct share_group {
     double all, of, doubt;
 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-    return LWP_COMPARE(*(const double *)a, *(const double *)b);
-}
-
 /* The interval of a share from what is not known of the groups' rates: each rate is drawn from its distribution, in equal parts of it and
  * in an order of its own (Latin hypercube), the same each time. */
 static void share_draw(const struct share_group *groups, uint32_t count, double *low, double *high)
@@ -243,7 +238,7 @@ static void share_draw(const struct share_group *groups, uint32_t count, double 
     }
     for (int i = 0; i < DRAWS; i++)
         of[i] /= all[i];
-    qsort(of, DRAWS, sizeof *of, compare_numbers);
+    qsort(of, DRAWS, sizeof *of, lwp_compare_double);
     *low = (of[CUT - 1] + of[CUT]) / 2;
     *high = (of[DRAWS - CUT - 1] + of[DRAWS - CUT]) / 2;
 }
