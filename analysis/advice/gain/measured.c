@@ -347,6 +347,13 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, double pace, struc
     measured->high = fmax(value, other) + above;
 }
 
+bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)
+{
+    double waits = 1 - fmin(1, times->core / times->before), off = pace > 0 ? fabs(log(times->before / pace)) : 0;
+    *same = off <= log(1 + pace_agrees);
+    return waits <= stalls->high + stall_agrees && waits >= stall_least * stalls->low && off <= log(pace_most);
+}
+
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
                       const struct lwp_gain_placement *after, struct lwp_gain_measured *measured)
 {
@@ -377,11 +384,11 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     measured->high = fmax(measured->high, measured->ratio);
     /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.
      * A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not run. */
-    const double off = measured->pace > 0 ? fabs(log(times.before / measured->pace)) : 0;
+    bool same, resembles = lwp_gain_resembles(&times, &stalls, measured->pace, &same);
     /* One instruction loads and adds: which of the two is awaited no sample says. */
     measured->doubtful = measured->pace <= 0 && visit->shape.chain >= chain_long * visit->visits && !measured_written(profile, visit);
-    measured->between = !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && waits <= stalls.high + stall_agrees &&
-                        waits >= stall_least * stalls.low && off <= log(measured_nested(profile, visit) ? 1 + pace_agrees : pace_most);
-    measured->reproduced = measured->between && off <= log(1 + pace_agrees);
+    measured->between = !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && resembles &&
+                        (same || !measured_nested(profile, visit));
+    measured->reproduced = measured->between && same;
     return true;
 }

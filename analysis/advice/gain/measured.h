@@ -36,6 +36,10 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
 
 /* ---- for other patterns ---- */
 
+/* Whether a pattern is the loop: it waits for memory as samples say that the loop does, and takes about the loop's own time (`pace`, ns; 0:
+ * not known). *same: no further from that than paces are. */
+bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same);
+
 /* What times say of the new layout's time to today's: ratio, low and high. `pace`: of the loop itself, ns; 0: not known. */
 void lwp_gain_interval(const struct lwp_pattern_times *times, double pace, struct lwp_gain_measured *measured);
 

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double stall_agrees = 0.15, stall_least = 0.4, pace_most = 2.5;
-
 /* The program's stream behind one of the loop's; NULL: not known. */
 static const struct lwp_stream *measured_stream(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop, size_t i)
 {
@@ -113,13 +111,12 @@ bool lwp_conflict_measure(struct lwp_profile *profile, const struct lwp_conflict
         !measured_pattern(profile, loop, shape, moved, elements, &after) || !lwp_gain_times(profile, &before, &after, &times))
         return false;
     const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, loop->region, shape);
-    const double waits = 1 - fmin(1, times.core / times.before);
+    bool same;
     measured->pace = measured_pace(profile, loop);
     measured->pattern = times.before;
     measured->core = times.core;
     lwp_gain_interval(&times, measured->pace, measured);
-    const double off = measured->pace > 0 ? fabs(log(times.before / measured->pace)) : 0;
-    measured->between = waits <= stalls.high + stall_agrees && waits >= stall_least * stalls.low && off <= log(pace_most);
-    measured->reproduced = measured->between && off <= log(1 + stall_agrees);
+    measured->between = lwp_gain_resembles(&times, &stalls, measured->pace, &same);
+    measured->reproduced = measured->between && same;
     return measured->between;
 }

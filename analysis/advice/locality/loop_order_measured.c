@@ -15,7 +15,6 @@
 enum { SIBLINGS = 64 };
 
 static const double chain_sum = 2.5; /* cycles: longer than counting takes */
-static const double stall_off = 0.15, stall_least = 0.4, pace_most = 2.5;
 
 /* Bytes that the loop around moves the access by each time; false: not known. */
 static bool measured_outer(const struct lwp_order *order, const struct lwp_order_access *access, uint64_t *by)
@@ -217,12 +216,12 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
     if (!lwp_gain_times(profile, &before, &after, &times))
         return false;
     const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, order->region, &order->shape);
-    const double waits = 1 - fmin(1, times.core / times.before), pace = measured_pace(order, column, &nest);
+    const double pace = measured_pace(order, column, &nest);
     struct lwp_gain_measured measured;
     lwp_gain_interval(&times, pace, &measured);
     *likely = 1 - measured.ratio;
     saved->high = 1 - measured.low;
     saved->low = 1 - measured.high;
-    return waits <= stalls.high + stall_off && waits >= stall_least * stalls.low &&
-           (pace <= 0 || fabs(log(times.before / pace)) <= log(pace_most));
+    bool same;
+    return lwp_gain_resembles(&times, &stalls, pace, &same);
 }
