@@ -3,6 +3,7 @@
 
 #include "analysis/tables/engines.h"
 #include "analysis/tables/redundancy_kinds.h"
+#include "base/order.h"
 #include "format/record.h"
 
 #include <math.h>
@@ -68,8 +69,7 @@ static json_t *json_generated(const struct lwp_redundancies *found, const struct
 static int json_contribution_compare(const void *a, const void *b)
 {
     const struct lwp_watchpoint_contribution *x = a, *y = b;
-    uint64_t p = x->waste + x->close, q = y->waste + y->close;
-    return p != q ? (p < q) - (p > q) : (x->thread > y->thread) - (x->thread < y->thread);
+    return -LWP_COMPARE(x->waste + x->close, y->waste + y->close) ?: LWP_COMPARE(x->thread, y->thread);
 }
 
 /* RedSpy's R of registers and loads, precise and approximate, and the instructions that write such values (thesis, 3.4.1). */
@@ -122,8 +122,7 @@ static json_t *json_contributions(const struct lwp_watchpoints *watched, unsigne
         all += (double)(one->waste + one->close);
         of[count++] = *one;
     }
-    if (count)
-        qsort(of, count, sizeof *of, json_contribution_compare);
+    LWP_SORT(of, count, json_contribution_compare);
     json_t *list = count == 0 ? NULL
                               : LWP_JSON_LIST(i, count,
                                               lwp_json_new("thread", lwp_json_count(of[i].thread), "wasted", lwp_json_count(of[i].waste),

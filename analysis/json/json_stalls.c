@@ -73,7 +73,7 @@ static json_t *stall_paths(struct lwp_json_tables *tables, json_t *stalls)
     struct stall_tree tree = {.tables = tables, .frames = json_array(), .nodes = json_array()};
     json_t *paths = json_array();
     double all = tables->profile->total.weight, rest = 0;
-    qsort(profile->paths, profile->path_count, sizeof *profile->paths, stall_heavier);
+    LWP_SORT(profile->paths, profile->path_count, stall_heavier);
     for (size_t i = 0; i < profile->path_count; i++) {
         const struct lwp_stall_path *path = &profile->paths[i];
         if (i >= PATHS_LISTED)
@@ -120,8 +120,7 @@ static json_t *stall_times(struct lwp_json_tables *tables)
         rows[count - 1].bins[time->bin] += time->weight;
         LWP_RAISE(last, time->bin);
     }
-    if (count)
-        qsort(rows, count, sizeof *rows, stall_row_compare);
+    LWP_SORT(rows, count, stall_row_compare);
     size_t listed = 0;
     json_t *list = json_array();
     for (size_t i = 0; i <= count; i++) {
@@ -184,8 +183,7 @@ static struct stall_line *stall_stream_lines(const struct lwp_profile *profile, 
                                            .loads = stream->loads,
                                            .stores = stream->stores});
     }
-    if (*count)
-        qsort(lines, *count, sizeof *lines, stall_stream_line_compare);
+    LWP_SORT(lines, *count, stall_stream_line_compare);
     return lines;
 }
 
@@ -205,8 +203,7 @@ static json_t *stall_lines(struct lwp_json_tables *tables)
         last->loads += lines[i].loads;
         last->stores += lines[i].stores;
     }
-    if (kept)
-        qsort(lines, kept, sizeof *lines, stall_line_compare);
+    LWP_SORT(lines, kept, stall_line_compare);
     json_t *list = json_array();
     for (size_t i = 0; i < kept && i < LINES_LISTED && lines[i].weight >= line_least * profile->total.weight; i++)
         json_array_append_new(list,
@@ -293,8 +290,7 @@ static json_t *stall_assembly(struct lwp_json_tables *tables)
             LWP_APPEND(&all, &count, &room,
                        (struct stall_instruction){profile->streams[i].module, profile->streams[i].address,
                                                   profile->streams[i].weight.weight, profile->streams[i].weight.samples});
-    if (count)
-        qsort(all, count, sizeof *all, stall_instruction_compare);
+    LWP_SORT(all, count, stall_instruction_compare);
     for (size_t i = 0; i < count; i++)
         if (kept && stall_instruction_compare(&all[kept - 1], &all[i]) == 0) {
             all[kept - 1].weight += all[i].weight;
@@ -305,7 +301,7 @@ static json_t *stall_assembly(struct lwp_json_tables *tables)
     struct stall_instruction *heavy = lwp_zeroed(kept + 1, sizeof *heavy);
     if (kept)
         memcpy(heavy, all, kept * sizeof *heavy);
-    qsort(heavy, kept, sizeof *heavy, stall_instruction_heavier);
+    LWP_SORT(heavy, kept, stall_instruction_heavier);
     struct lwp_map done = {0};
     json_t *list = json_array();
     for (size_t i = 0; i < kept && json_array_size(list) < LISTINGS && heavy[i].weight >= line_least * profile->total.weight; i++) {

@@ -5,6 +5,7 @@
 #include "analysis/json/json_value.h"
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "base/path.h"
 
 #include <inttypes.h>
@@ -160,9 +161,7 @@ struct call_edge {
 static int edge_compare(const void *a, const void *b)
 {
     const struct call_edge *x = a, *y = b;
-    if (x->caller != y->caller)
-        return x->caller < y->caller ? -1 : 1;
-    return x->callee == y->callee ? 0 : x->callee > y->callee ? -1 : 1; /* own cost first */
+    return LWP_COMPARE(x->caller, y->caller) ?: -LWP_COMPARE(x->callee, y->callee); /* own cost first */
 }
 
 static const json_t *listing_of(const struct stacks *stacks, size_t frame)
@@ -216,8 +215,7 @@ static int write_callgrind(FILE *out, const struct stacks *stacks)
         for (size_t f = 1; f < depth; f++)
             LWP_APPEND(&edges, &count, &room, (struct call_edge){frames[f], frames[f - 1], cost});
     }
-    if (count)
-        qsort(edges, count, sizeof *edges, edge_compare);
+    LWP_SORT(edges, count, edge_compare);
     for (i = 0; i < count; i++)
         if (kept && edge_compare(&edges[kept - 1], &edges[i]) == 0)
             edges[kept - 1].cost += edges[i].cost;

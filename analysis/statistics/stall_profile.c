@@ -98,10 +98,8 @@ void lwp_stall_profile_renumber(struct lwp_stall_profile *profile, const uint32_
     }
     for (size_t i = 0; i < profile->time_count; i++)
         profile->times[i].object = objects[profile->times[i].object];
-    if (profile->path_count)
-        qsort(profile->paths, profile->path_count, sizeof *profile->paths, stall_path_compare);
-    if (profile->time_count)
-        qsort(profile->times, profile->time_count, sizeof *profile->times, stall_time_compare);
+    LWP_SORT(profile->paths, profile->path_count, stall_path_compare);
+    LWP_SORT(profile->times, profile->time_count, stall_time_compare);
 }
 
 void lwp_stall_profile_free(struct lwp_stall_profile *profile)

@@ -3,6 +3,7 @@
 #include "analysis/advice/layout/regroup_internal.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +56,7 @@ static int regroup_object_compare(const void *a, const void *b, void *objects)
 static int regroup_source_compare(const void *a, const void *b)
 {
     const struct lwp_regroup_array *x = a, *y = b;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    return (x->object > y->object) - (x->object < y->object);
+    return LWP_COMPARE(x->module, y->module) ?: LWP_COMPARE(x->place, y->place) ?: LWP_COMPARE(x->object, y->object);
 }
 
 static void regroup_arrays(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroup_candidates *candidates)
@@ -94,7 +91,7 @@ static void regroup_arrays(struct lwp_profile *profile, const struct lwp_splits 
                                                            .type = object->type};
     }
     candidates->count = count;
-    qsort(candidates->arrays, count, sizeof *candidates->arrays, regroup_source_compare);
+    LWP_SORT(candidates->arrays, count, regroup_source_compare);
     lwp_regroup_names(profile, candidates);
 }
 

@@ -194,7 +194,7 @@ static void jit_read_file(struct lwp_jit_code *jit, const char *folder, const ch
 static int jit_by_start(const void *a, const void *b)
 {
     const struct lwp_jit_function *x = a, *y = b;
-    return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->order > y->order) - (x->order < y->order);
+    return LWP_COMPARE(x->start, y->start) ?: LWP_COMPARE(x->order, y->order);
 }
 
 struct lwp_jit_code *lwp_jit_code_read(const char *folder)
