@@ -250,11 +250,10 @@ static json_t *stall_listing(struct lwp_json_tables *tables, const struct stall_
     struct lwp_profile *profile = tables->profile;
     uint64_t starts[INSTRUCTIONS_MAX];
     bool near[INSTRUCTIONS_MAX] = {false};
-    char text[TEXT_BYTES];
     size_t instructions = 0;
     unsigned length;
     for (uint64_t at = function->function_low; at < function->function_high && instructions < INSTRUCTIONS_MAX &&
-                                               (length = lwp_code_disassemble(profile->code, function->module, at, text, sizeof text));
+                                               (length = lwp_code_disassemble(profile->code, function->module, at, NULL, 0));
          at += length) {
         const struct stall_instruction *hot = stall_at(all, count, function->module, at);
         if (hot && hot->weight >= line_least * profile->total.weight)
@@ -268,6 +267,7 @@ static json_t *stall_listing(struct lwp_json_tables *tables, const struct stall_
         const struct stall_instruction *hot = stall_at(all, count, function->module, starts[i]);
         const struct lwp_symbolized *code = near[i] ? lwp_code_symbolize(profile->code, function->module, starts[i]) : NULL;
         const struct lwp_frame *frame = code && code->frame_count ? &code->frames[0] : NULL;
+        char text[TEXT_BYTES];
         if (near[i] && lwp_code_disassemble(profile->code, function->module, starts[i], text, sizeof text))
             json_array_append_new(
                 list, lwp_json_new("address", lwp_json_count(starts[i]), "text", lwp_json_text(text), "file",
