@@ -233,17 +233,6 @@ static int export_page(const char *const *dirs, const struct lwp_options *option
     return status;
 }
 
-/* What the name of an export ends with. */
-static const char *export_suffix(const char *format)
-{
-    static const char *const suffixes[][2] = {
-        {"speedscope", ".speedscope.json"}, {"pprof", ".pb"}, {"callgrind", ".callgrind"}, {"perf-script", ".perf.txt"}};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (strcmp(format, suffixes[i][0]) == 0)
-            return suffixes[i][1];
-    return ".html";
-}
-
 /* DIR.html, or with --diff AFTER-diff.html beside AFTER. 0 or -1: too long. */
 static int export_name(const char *dir, bool diff, const char *suffix, char *named, size_t room)
 {
@@ -287,7 +276,7 @@ static int export_run(int argc, char **argv, const struct lwp_command *self)
     char named[PATH_MAX], *html = NULL;
     size_t length = 0;
     if (!output) {
-        if (export_name(dirs[diff], diff, export_suffix(format), named, sizeof named)) {
+        if (export_name(dirs[diff], diff, page ? ".html" : lwp_profile_format_suffix(format), named, sizeof named)) {
             lwp_log(LWP_LOG_ERROR, "the path of the result is too long; name a file with -o");
             return 1;
         }

@@ -68,6 +68,11 @@ static const char *frame_file(const struct stacks *stacks, size_t frame)
     return lwp_json_string(json_array_get(stacks->frames, frame), "file");
 }
 
+static const char *frame_file_or(const struct stacks *stacks, size_t frame, const char *otherwise)
+{
+    return lwp_json_string_or(json_array_get(stacks->frames, frame), "file", otherwise);
+}
+
 static const char *frame_module(const struct stacks *stacks, size_t frame)
 {
     return lwp_json_string_or(lwp_json_entry(stacks->analysis, "modules", json_array_get(stacks->frames, frame), "module"), "path",
@@ -194,7 +199,7 @@ static void write_own_cost(FILE *out, const struct stacks *stacks, size_t frame,
             fprintf(out, "fi=%s\n", inlined);
         fprintf(out, "%.0f %" PRIu64 "\n", lwp_json_amount(instruction, "line"), here);
         if (inlined)
-            fprintf(out, "fe=%s\n", frame_file(stacks, frame) ? frame_file(stacks, frame) : "???");
+            fprintf(out, "fe=%s\n", frame_file_or(stacks, frame, "???"));
     }
     if (left)
         fprintf(out, "0 %" PRIu64 "\n", left);
@@ -228,15 +233,14 @@ static int write_callgrind(FILE *out, const struct stacks *stacks)
         stacks->unit, all);
     for (i = 0; i < kept; i++) {
         if (!i || edges[i].caller != edges[i - 1].caller)
-            fprintf(out, "\nob=%s\nfl=%s\nfn=%s\n", frame_module(stacks, edges[i].caller),
-                    frame_file(stacks, edges[i].caller) ? frame_file(stacks, edges[i].caller) : "???", frame_text(stacks, edges[i].caller));
+            fprintf(out, "\nob=%s\nfl=%s\nfn=%s\n", frame_module(stacks, edges[i].caller), frame_file_or(stacks, edges[i].caller, "???"),
+                    frame_text(stacks, edges[i].caller));
         if (edges[i].callee == SIZE_MAX) {
             write_own_cost(out, stacks, edges[i].caller, edges[i].cost);
             continue;
         }
         fprintf(out, "cob=%s\ncfi=%s\ncfn=%s\ncalls=1 0\n0 %" PRIu64 "\n", frame_module(stacks, edges[i].callee),
-                frame_file(stacks, edges[i].callee) ? frame_file(stacks, edges[i].callee) : "???", frame_text(stacks, edges[i].callee),
-                edges[i].cost);
+                frame_file_or(stacks, edges[i].callee, "???"), frame_text(stacks, edges[i].callee), edges[i].cost);
     }
     free(edges);
     return ferror(out);
@@ -334,7 +338,7 @@ static int write_pprof(FILE *out, const struct stacks *stacks)
     put_value_type(&profile, 1, &texts, "samples", "count");
     put_value_type(&profile, 1, &texts, "memory stall", strcmp(stacks->unit, "ns") == 0 ? "nanoseconds" : stacks->unit);
     for (i = 0; i < count; i++)
-        put_function(&profile, &texts, i + 1, frame_text(stacks, i), frame_file(stacks, i) ? frame_file(stacks, i) : "");
+        put_function(&profile, &texts, i + 1, frame_text(stacks, i), frame_file_or(stacks, i, ""));
     json_array_foreach(stacks->paths, i, path) {
         const char *name = stack_data(stacks, path);
         uint32_t *at = lwp_map_at(&data, lwp_hash_text(name));
@@ -365,18 +369,35 @@ static int write_pprof(FILE *out, const struct stacks *stacks)
     return failed;
 }
 
+static const struct format {
+    const char *name, *suffix;
+    int (*write)(FILE *out, const struct stacks *stacks);
+} formats[] = {{"speedscope", ".speedscope.json", write_speedscope},
+               {"pprof", ".pb", write_pprof},
+               {"callgrind", ".callgrind", write_callgrind},
+               {"perf-script", ".perf.txt", write_perf_script}};
+
+static const struct format *format_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(name, formats[i].name) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+const char *lwp_profile_format_suffix(const char *format)
+{
+    const struct format *found = format_find(format);
+    return found ? found->suffix : NULL;
+}
+
 int lwp_profile_format_write(FILE *out, const json_t *analysis, const char *format, struct lwp_error *err)
 {
-    static const struct {
-        const char *name;
-        int (*write)(FILE *out, const struct stacks *stacks);
-    } formats[] = {
-        {"speedscope", write_speedscope}, {"pprof", write_pprof}, {"callgrind", write_callgrind}, {"perf-script", write_perf_script}};
+    const struct format *found = format_find(format);
     struct stacks stacks;
     if (stacks_open(&stacks, analysis, err))
         return -1;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(format, formats[i].name) == 0)
-            return formats[i].write(out, &stacks) ? lwp_error_set(err, LWP_ERR_SYSTEM, "cannot write the profile") : 0;
-    return lwp_error_set(err, LWP_ERR_USAGE, "there is no format %s", format);
+    if (!found)
+        return lwp_error_set(err, LWP_ERR_USAGE, "there is no format %s", format);
+    return found->write(out, &stacks) ? lwp_error_set(err, LWP_ERR_SYSTEM, "cannot write the profile") : 0;
 }
