@@ -107,14 +107,13 @@ static const char *annotate_rows(struct annotate *annotate, const char *named, s
     return recorded;
 }
 
-static int annotate_file(const char *dir, const char *named, const struct lwp_options *options, struct lwp_error *err)
+static void annotate_file(const char *dir, const char *named, const struct lwp_options *options, struct lwp_error *err)
 {
     json_t *root;
     struct lwp_review *review = lwp_review_open(dir, options, &root, err);
     struct annotate annotate = {.root = root};
     const char *recorded = review ? annotate_rows(&annotate, named, err) : NULL, *source = lwp_options_text(options, "source");
-    int status = recorded ? annotate_read(&annotate, source ? source : recorded, err) : -1;
-    if (!status) {
+    if (recorded && !annotate_read(&annotate, source ? source : recorded, err)) {
         const json_t *row;
         size_t i;
         annotate.of = lwp_zeroed(annotate.text_count + 1, sizeof *annotate.of);
@@ -131,7 +130,6 @@ static int annotate_file(const char *dir, const char *named, const struct lwp_op
     free(annotate.of);
     lwp_review_free(review);
     json_decref(root);
-    return status;
 }
 
 static int annotate_run(int argc, char **argv, const struct lwp_command *self)
