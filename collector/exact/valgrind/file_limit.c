@@ -13,7 +13,7 @@ extern Int VG_(getrlimit)(Int resource, struct vki_rlimit *limit);
 extern Int VG_(setrlimit)(Int resource, const struct vki_rlimit *limit);
 
 /* The kernel's table of a process' files has 8 bytes for each number up to the highest that is open. */
-enum { RESERVED = 12, MOST = 1 << 20, DUPLICATE = 0 /* F_DUPFD */, SET_FLAGS = 2 /* F_SETFD */, CLOSE_ON_EXEC = 1 };
+enum { RESERVED = 12, MOST = 1 << 20 };
 
 static struct vki_rlimit limit_of_kernel; /* what this process may have open with Valgrind's files */
 static Bool limit_lowered;                /* by the program: its hard limit is that of what it executes, too */
@@ -28,13 +28,13 @@ void lwp_file_limit_start(void)
     if (all.rlim_cur <= before.rlim_cur || VG_(setrlimit)(VKI_RLIMIT_NOFILE, &all))
         return;
     Int hard = (Int)all.rlim_cur - RESERVED;
-    Int moved = VG_(cl_exec_fd) == -1 ? hard : VG_(fcntl)(VG_(cl_exec_fd), DUPLICATE, hard);
+    Int moved = VG_(cl_exec_fd) == -1 ? hard : VG_(fcntl)(VG_(cl_exec_fd), VKI_F_DUPFD, hard);
     if (moved < hard) {
         VG_(setrlimit)(VKI_RLIMIT_NOFILE, &before);
         return;
     }
     if (VG_(cl_exec_fd) != -1) {
-        VG_(fcntl)(moved, SET_FLAGS, CLOSE_ON_EXEC);
+        VG_(fcntl)(moved, VKI_F_SETFD, VKI_FD_CLOEXEC);
         VG_(close)(VG_(cl_exec_fd));
         VG_(cl_exec_fd) = moved;
     }
