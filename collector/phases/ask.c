@@ -6,11 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { ANSWER_MS = 10000 };
@@ -37,10 +35,9 @@ static int ask_nobody(const char *dir, int why, struct lwp_error *err)
 
 int lwp_phases_ask(const char *dir, enum lwp_phases_request request, struct lwp_phases_answer *answer, struct lwp_error *err)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     char letter = (char)request;
     int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), why = 0;
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" LWP_PHASES_SOCKET, folder);
+    struct sockaddr_un address = lwp_phases_address(folder);
     bool connected = folder >= 0 && to >= 0 && connect(to, (struct sockaddr *)&address, sizeof address) == 0;
     if (!connected)
         why = errno;

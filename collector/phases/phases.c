@@ -38,8 +38,7 @@ static uint64_t phases_clock(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* By way of the folder's descriptor: the path of a socket has room for 107 letters only. */
-static struct sockaddr_un phases_address(int folder)
+struct sockaddr_un lwp_phases_address(int folder)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" LWP_PHASES_SOCKET, folder);
@@ -53,7 +52,7 @@ struct lwp_phases *lwp_phases_open(const char *dir, bool on, struct lwp_error *e
     pthread_mutex_init(&phases->lock, NULL);
     phases->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     phases->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    struct sockaddr_un address = phases_address(phases->folder);
+    struct sockaddr_un address = lwp_phases_address(phases->folder);
     bool bound = phases->folder >= 0 && phases->socket >= 0 && fchmod(phases->socket, 0600) == 0 &&
                  bind(phases->socket, (struct sockaddr *)&address, sizeof address) == 0;
     if (bound && listen(phases->socket, WAITING_MOST) == 0)

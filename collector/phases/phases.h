@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/un.h>
 
 #define LWP_PHASES_SOCKET "control"
 
@@ -20,6 +21,9 @@ struct lwp_phases_answer {
 };
 
 enum { LWP_PHASES_MAGIC = 0x6c777068 };
+
+/* Where the socket is, by way of the result directory's descriptor: a path in an address has room for 107 letters only. */
+struct sockaddr_un lwp_phases_address(int folder);
 
 /* ---- lwp collect ---- */
 
