@@ -83,33 +83,34 @@ pid_t lwp_tasks_living(pid_t pid)
     return living;
 }
 
-pid_t lwp_tasks_number(pid_t tid, const char *key)
+/* The line of /proc/TID/status that begins with the key and a colon; what follows them in it, or NULL. */
+static const char *tasks_status(pid_t tid, const char *key, char line[256])
 {
-    char path[32], line[256];
-    int number = 0;
+    char path[32];
+    const char *value = NULL;
     size_t length = strlen(key);
     snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
     FILE *status = fopen(path, "re");
-    while (status && fgets(line, sizeof line, status))
-        if (strncmp(line, key, length) == 0 && sscanf(line + length, ": %d", &number) == 1)
-            break;
+    while (status && !value && fgets(line, 256, status))
+        if (strncmp(line, key, length) == 0 && line[length] == ':')
+            value = line + length + 1;
     if (status)
         fclose(status);
-    return number;
+    return value;
+}
+
+pid_t lwp_tasks_number(pid_t tid, const char *key)
+{
+    char line[256];
+    const char *value = tasks_status(tid, key, line);
+    return value ? atoi(value) : 0;
 }
 
 pid_t lwp_tasks_own_number(pid_t pid)
 {
-    char path[32], line[256];
-    pid_t number = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *status = fopen(path, "re");
-    while (status && !number && fgets(line, sizeof line, status))
-        if (strncmp(line, "NSpid:", 6) == 0) /* from the outermost namespace on */
-            number = (pid_t)atoi(strrchr(line, '\t') ? strrchr(line, '\t') + 1 : line + 6);
-    if (status)
-        fclose(status);
-    return number;
+    char line[256];
+    const char *value = tasks_status(pid, "NSpid", line), *last = value ? strrchr(value, '\t') : NULL; /* from the outermost namespace on */
+    return value ? atoi(last ? last : value) : 0;
 }
 
 bool lwp_tasks_names(pid_t pid, char file[LWP_TASKS_NAME], char name[LWP_TASKS_NAME])
