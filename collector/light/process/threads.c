@@ -239,8 +239,8 @@ _Static_assert(sizeof(struct thread_start) <= LWP_OWN_SMALL, "");
 /* NULL: the thread is made without us. */
 static struct thread_start *threads_prepare(void *run, void *argument)
 {
+    lwp_dormant_wake(); /* alone still, and says so */
     lwp_own_files_alone(false);
-    lwp_dormant_wake();
     struct thread_start *start = lwp_process.active ? lwp_own_small() : NULL;
     if (start)
         *start = (struct thread_start){run, argument, lwp_signals_blocked()};
