@@ -100,6 +100,20 @@ char *lwp_format(const char *format, ...)
     return text;
 }
 
+void lwp_format_more(char **text, const char *format, ...)
+{
+    va_list args;
+    char *more;
+    va_start(args, format);
+    if (vasprintf(&more, format, args) < 0)
+        lwp_out_of_memory();
+    va_end(args);
+    size_t length = strlen(*text), added = strlen(more) + 1;
+    *text = lwp_allocated(realloc(*text, length + added));
+    memcpy(*text + length, more, added);
+    free(more);
+}
+
 void *lwp_zeroed(size_t count, size_t size)
 {
     return lwp_allocated(calloc(count + 1, size));

@@ -24,6 +24,9 @@ void *lwp_allocated(void *memory) __attribute__((returns_nonnull));
 /* A formatted string on the heap, for free(). */
 char *lwp_format(const char *format, ...) __attribute__((returns_nonnull, format(printf, 1, 2)));
 
+/* The same at the end of such a string. */
+void lwp_format_more(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Zeroed on the heap, for free(): `count` * `size` bytes, and room for one more. */
 void *lwp_zeroed(size_t count, size_t size) __attribute__((returns_nonnull));
 

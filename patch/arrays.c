@@ -32,7 +32,7 @@ static bool is_alone(const struct lwp_source *source, size_t begin, size_t end, 
         if (source->text[named] == ',' && !depth)
             return false;
     }
-    return walk_has_word(source->text + begin, end - begin, type);
+    return lwp_find_word(source->text + begin, end - begin, type);
 }
 
 void walk_array_variable(struct walk *walk, CXCursor declaration)

@@ -59,12 +59,6 @@ static bool has_size(struct walk *walk, CXCursor call, bool *elsewhere)
     return false;
 }
 
-bool walk_has_size(struct walk *walk, CXCursor call)
-{
-    bool elsewhere;
-    return has_size(walk, call, &elsewhere);
-}
-
 static void need_size(struct walk *walk, CXCursor call)
 {
     bool elsewhere;

@@ -68,15 +68,8 @@ static const char *alone(struct lwp_arena *arena, const struct lwp_type *type, s
                             text + from);
 }
 
-static char *joined(char *all, const char *more, size_t length)
-{
-    char *text = lwp_format("%s%.*s", all, (int)length, more);
-    free(all);
-    return text;
-}
-
-/* Adds the fields order[*i], ... that one declaration has, taken apart unless all follow each other as declared. */
-static char *add_declaration(struct lwp_uses *uses, char *all, const size_t *order, size_t count, size_t *i)
+/* Adds the fields order[*i], ... that one declaration has, taken apart unless all follow each other as declared. False: it cannot be. */
+static bool add_declaration(struct lwp_uses *uses, char **all, const size_t *order, size_t count, size_t *i)
 {
     const struct lwp_type *type = &uses->type;
     size_t field = order[*i], first = field, last = field, begin, end;
@@ -91,31 +84,32 @@ static char *add_declaration(struct lwp_uses *uses, char *all, const size_t *ord
     const char *text = type->source->text;
     if (whole) {
         *i += last - first;
-        return joined(all, text + begin, end - begin);
+        lwp_format_more(all, "%.*s", (int)(end - begin), text + begin);
+        return true;
     }
     const char *own = alone(uses->arena, type, first, field);
-    if (!own) {
-        free(all);
-        return NULL;
-    }
-    size_t lead = first == field ? begin : begin + strspn(text + begin, "\n"); /* comments stay with the first, where it goes */
-    if (first != field) {
-        const char *line = text + type->fields[first].begin;
-        while (line > text && (line[-1] == ' ' || line[-1] == '\t'))
-            line--;
-        lead = (size_t)(line - text);
-    }
-    all = joined(all, text + lead, type->fields[first].begin - lead);
-    all = joined(all, own, strlen(own));
+    if (!own)
+        return false;
+    size_t name = type->fields[first].begin, lead = name;
     size_t tail = type->fields[last].end + strcspn(text + type->fields[last].end, ";") + 1;
-    return first == field ? joined(all, text + tail, end - tail) : joined(all, text[end - 1] == '\n' ? "\n" : " ", 1);
+    if (first == field) { /* comments stay with the first, where it goes */
+        lwp_format_more(all, "%.*s%s%.*s", (int)(name - begin), text + begin, own, (int)(end - tail), text + tail);
+        return true;
+    }
+    while (lead > 0 && (text[lead - 1] == ' ' || text[lead - 1] == '\t'))
+        lead--;
+    lwp_format_more(all, "%.*s%s%c", (int)(name - lead), text + lead, own, text[end - 1] == '\n' ? '\n' : ' ');
+    return true;
 }
 
 char *lwp_rewrite_fields(struct lwp_uses *uses, const size_t *order, size_t count)
 {
     char *all = lwp_format("%s", "");
-    for (size_t i = 0; i < count && all; i++)
-        all = add_declaration(uses, all, order, count, &i);
+    for (size_t i = 0; i < count; i++)
+        if (!add_declaration(uses, &all, order, count, &i)) {
+            free(all);
+            return NULL;
+        }
     return all;
 }
 

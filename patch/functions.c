@@ -238,8 +238,6 @@ static void look_at_reference(struct body *body, const struct frame *frame)
         body->function->allocates = false;
 }
 
-static enum CXChildVisitResult body_visit(CXCursor cursor, CXCursor parent, CXClientData data);
-
 struct body_frame {
     struct body *body;
     struct frame frame;

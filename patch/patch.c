@@ -94,21 +94,21 @@ static int keep(const char *directory, const struct lwp_change *change, const ch
                 struct lwp_error *err)
 {
     struct stat info;
+    if (stat(directory, &info) || !S_ISDIR(info.st_mode)) /* an analysis.json on its own */
+        return err->status;
     char *path = lwp_format("%s/tried.json", directory);
-    json_t *root = stat(directory, &info) == 0 && S_ISDIR(info.st_mode) ? lwp_json_read(path, 0, NULL) : NULL;
-    if (stat(directory, &info) == 0 && S_ISDIR(info.st_mode)) {
-        if (!json_is_object(root)) {
-            json_decref(root);
-            root = json_object();
-        }
-        json_object_set_new(root, change->finding,
-                            json_pack("{s:s, s:f, s:[f,f], s:i, s:i}", "command", command, "speedup", trial->speedup, "interval",
-                                      trial->low, trial->high, "pairs", (int)trial->pairs, "placements", (int)trial->placements));
-        char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-        if (text)
-            lwp_path_replace(path, text, err);
-        free(text);
+    json_t *root = lwp_json_read(path, 0, NULL);
+    if (!json_is_object(root)) {
+        json_decref(root);
+        root = json_object();
     }
+    json_object_set_new(root, change->finding,
+                        json_pack("{s:s, s:f, s:[f,f], s:i, s:i}", "command", command, "speedup", trial->speedup, "interval", trial->low,
+                                  trial->high, "pairs", (int)trial->pairs, "placements", (int)trial->placements));
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    if (text)
+        lwp_path_replace(path, text, err);
+    free(text);
     json_decref(root);
     free(path);
     return err->status;

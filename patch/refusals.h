@@ -56,7 +56,6 @@ enum lwp_refusal {
 #define LWP_REFUSAL_NUMBER(id, name, reason) LWP_REFUSAL_##id,
     LWP_REFUSALS(LWP_REFUSAL_NUMBER)
 #undef LWP_REFUSAL_NUMBER
-        LWP_REFUSAL_COUNT
 };
 
 struct lwp_refused {

@@ -69,12 +69,12 @@ void walk_skipped(struct walk *walk)
 
 static bool uses_type(const struct lwp_type *type, const char *text, size_t length)
 {
-    if ((type->tag && walk_has_word(text, length, type->tag)) || (type->alias && walk_has_word(text, length, type->alias)))
+    if ((type->tag && lwp_find_word(text, length, type->tag)) || (type->alias && lwp_find_word(text, length, type->alias)))
         return true;
     for (size_t f = 0; f < type->field_count; f++)
         for (size_t at = 1; at < length; at++)
             if ((text[at - 1] == '.' || (text[at - 1] == '>' && at > 1 && text[at - 2] == '-')) &&
-                walk_has_word(text + at, strlen(type->fields[f].name) < length - at ? strlen(type->fields[f].name) : length - at,
+                lwp_find_word(text + at, strlen(type->fields[f].name) < length - at ? strlen(type->fields[f].name) : length - at,
                               type->fields[f].name))
                 return true;
     return false;

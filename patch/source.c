@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,21 @@ void lwp_sources_free(struct lwp_sources *sources)
     }
     free(sources->sources);
     *sources = (struct lwp_sources){0};
+}
+
+bool lwp_is_word_character(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+const char *lwp_find_word(const char *text, size_t length, const char *word)
+{
+    size_t size = strlen(word);
+    for (size_t i = 0; size && i + size <= length; i++)
+        if (memcmp(text + i, word, size) == 0 && (i == 0 || !lwp_is_word_character(text[i - 1])) &&
+            (i + size == length || !lwp_is_word_character(text[i + size])))
+            return text + i;
+    return NULL;
 }
 
 unsigned lwp_source_line(const struct lwp_source *source, size_t offset)

@@ -47,6 +47,10 @@ char *lwp_source_apply(const struct lwp_source *source);
 
 void lwp_sources_free(struct lwp_sources *sources);
 
+/* The first place of a whole word in `length` bytes, or NULL. */
+const char *lwp_find_word(const char *text, size_t length, const char *word);
+bool lwp_is_word_character(char c);
+
 /* The line of a byte, from 1. */
 unsigned lwp_source_line(const struct lwp_source *source, size_t offset);
 

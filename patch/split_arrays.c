@@ -81,11 +81,9 @@ static void repeat(struct lwp_uses *uses, const struct lwp_split_names *names, c
             break;
         }
         bool last = p == last_part;
-        char *more = lwp_format("%s%s%s%s%.*s", all, text, last || use->statement ? "" : ";", last ? "" : "\n", last ? 0 : (int)indent,
-                                use->source->text + use->begin - indent);
+        lwp_format_more(&all, "%s%s%s%.*s", text, last || use->statement ? "" : ";", last ? "" : "\n", last ? 0 : (int)indent,
+                        use->source->text + use->begin - indent);
         free(text);
-        free(all);
-        all = more;
     }
     lwp_source_edit(use->source, use->begin, use->end, use->at, lwp_arena_strdup(uses->arena, all));
     free(all);
@@ -111,11 +109,8 @@ static void rewrite_use(struct lwp_uses *uses, const struct lwp_split_names *nam
         lwp_source_edit(use->source, use->at, end, use->at, variable_name(uses, names, names->part[use->field]));
     } else if (use->null_test && !repeated) {
         char *all = lwp_format("(%s", variable_name(uses, names, 0));
-        for (size_t p = 1; p < names->count; p++) {
-            char *more = lwp_format("%s && %s", all, variable_name(uses, names, p));
-            free(all);
-            all = more;
-        }
+        for (size_t p = 1; p < names->count; p++)
+            lwp_format_more(&all, " && %s", variable_name(uses, names, p));
         lwp_source_edit(use->source, use->at, end, use->at,
                         lwp_arena_printf(uses->arena, "%s ? %s : 0)", all, variable_name(uses, names, 0)));
         free(all);
@@ -137,10 +132,8 @@ static void rewrite_type(struct lwp_uses *uses, const struct lwp_split_names *na
     for (size_t p = 0; p < names->count && plain; p++) {
         char *structure = lwp_split_structure(uses, names, p);
         plain = structure != NULL;
-        char *more = lwp_format("%s%s", all, structure ? structure : "");
+        lwp_format_more(&all, "%s", structure ? structure : "");
         free(structure);
-        free(all);
-        all = more;
     }
     size_t length = strlen(all);
     while (length && all[length - 1] == '\n') /* what followed the structure stays */

@@ -6,21 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_word(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = text; (at = strstr(at, word)); at += length)
-        if ((at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) && !isalnum((unsigned char)at[length]) && at[length] != '_')
-            return true;
-    return false;
-}
-
 void lwp_split_check_name(struct lwp_uses *uses, const char *name, unsigned way)
 {
     for (size_t i = 0; i < uses->sources->source_count; i++) {
         const struct lwp_source *source = uses->sources->sources[i];
-        if (!source->created && has_word(source->text, name))
-            lwp_uses_refuse(uses, way, LWP_REFUSAL_NAME_TAKEN, source, (size_t)(strstr(source->text, name) - source->text));
+        const char *there = source->created ? NULL : lwp_find_word(source->text, source->length, name);
+        if (there)
+            lwp_uses_refuse(uses, way, LWP_REFUSAL_NAME_TAKEN, source, (size_t)(there - source->text));
     }
 }
 

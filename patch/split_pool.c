@@ -12,13 +12,6 @@ __asm__(".pushsection .rodata\n"
         ".popsection");
 extern const char lwp_split_header_text[] __attribute__((visibility("hidden")));
 
-static void put(char **all, const char *more)
-{
-    char *text = lwp_format("%s%s", *all, more);
-    free(*all);
-    *all = text;
-}
-
 static void rewrite_members(struct lwp_uses *uses, const struct lwp_split_names *names)
 {
     for (size_t i = 0; i < uses->member_count; i++) {
@@ -56,14 +49,13 @@ static void rewrite_type(struct lwp_uses *uses, const struct lwp_split_names *na
             fields = NULL;
             break;
         }
-        put(&before, text);
+        lwp_format_more(&before, "%s", text);
         free(text);
-        put(&after, lwp_arena_printf(uses->arena, ", sizeof(struct %s)", names->names[p]));
-        put(&parts, lwp_arena_printf(uses->arena, "\nLWP_SPLIT_PART(%s, %s, struct %s, %zu)", names->names[p], hot, names->names[p], p));
+        lwp_format_more(&after, ", sizeof(struct %s)", names->names[p]);
+        lwp_format_more(&parts, "\nLWP_SPLIT_PART(%s, %s, struct %s, %zu)", names->names[p], hot, names->names[p], p);
     }
     if (fields) {
-        put(&after, ")");
-        put(&after, parts);
+        lwp_format_more(&after, ")%s", parts);
         lwp_rewrite_chunk(type, 0, &begin, &other);
         lwp_rewrite_chunk(type, type->field_count - 1, &other, &end);
         lwp_source_edit(type->source, names->begin, names->begin, 0, lwp_arena_strdup(uses->arena, before));

@@ -49,7 +49,6 @@ bool walk_place(struct walk *walk, CXSourceLocation location, struct lwp_source 
 struct span walk_span(struct walk *walk, CXCursor cursor);
 bool walk_is_text(const struct lwp_source *source, size_t at, const char *text); /* a whole word there */
 size_t walk_skip_space(const struct lwp_source *source, size_t at);              /* and comments */
-bool walk_has_word(const char *text, size_t length, const char *word);
 void walk_refuse(struct walk *walk, unsigned ways, enum lwp_refusal reason, CXCursor at);
 void walk_macro(struct walk *walk, CXCursor definition);
 void walk_in_macro(struct walk *walk, CXCursor use); /* refuses where a macro makes its text a string or part of a name */
@@ -100,7 +99,6 @@ void walk_functions_free(struct walk *walk);
 void walk_conversion(struct walk *walk, const struct frame *frame);
 void walk_call(struct walk *walk, const struct frame *frame);
 void walk_sizeof(struct walk *walk, const struct frame *frame);
-bool walk_has_size(struct walk *walk, CXCursor call); /* an argument is a product with sizeof the type */
 void walk_member(struct walk *walk, const struct frame *frame);
 void walk_member_name(struct walk *walk, const struct frame *frame);
 void walk_address(struct walk *walk, const struct frame *frame);

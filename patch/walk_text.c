@@ -1,6 +1,5 @@
 #include "patch/walk.h"
 
-#include <ctype.h>
 #include <string.h>
 
 char *walk_string(struct walk *walk, CXString string)
@@ -47,16 +46,11 @@ struct span walk_span(struct walk *walk, CXCursor cursor)
     return span;
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 bool walk_is_text(const struct lwp_source *source, size_t at, const char *text)
 {
     size_t length = strlen(text);
-    return at + length <= source->length && memcmp(source->text + at, text, length) == 0 && !is_word(source->text[at + length]) &&
-           (at == 0 || !is_word(source->text[at - 1]));
+    return at + length <= source->length && memcmp(source->text + at, text, length) == 0 &&
+           !lwp_is_word_character(source->text[at + length]) && (at == 0 || !lwp_is_word_character(source->text[at - 1]));
 }
 
 size_t walk_skip_space(const struct lwp_source *source, size_t at)
@@ -74,15 +68,6 @@ size_t walk_skip_space(const struct lwp_source *source, size_t at)
             return at;
         }
     }
-}
-
-bool walk_has_word(const char *text, size_t length, const char *word)
-{
-    size_t size = strlen(word);
-    for (size_t i = 0; size && i + size <= length; i++)
-        if (memcmp(text + i, word, size) == 0 && (i == 0 || !is_word(text[i - 1])) && (i + size == length || !is_word(text[i + size])))
-            return true;
-    return false;
 }
 
 void walk_refuse(struct walk *walk, unsigned ways, enum lwp_refusal reason, CXCursor at)
@@ -114,7 +99,7 @@ void walk_in_macro(struct walk *walk, CXCursor use)
         return;
     /* the outermost macro's name is where the expansion begins; one inside its arguments may be the one that matters */
     for (size_t i = 0; i < walk->stringifier_count; i++)
-        if (at < offset && walk_has_word(source->text + at, offset - at, walk->stringifiers[i])) {
+        if (at < offset && lwp_find_word(source->text + at, offset - at, walk->stringifiers[i])) {
             walk_refuse(walk, IN_SPLIT, LWP_REFUSAL_STRINGIFIED, use);
             return;
         }
