@@ -166,7 +166,7 @@ let tablesDrawn = 0; /* in this view */
 /* columns: {title, cell(row), key(row) to sort by, number, wide (may break anywhere), text(row) for the filter, hint} */
 function table(label, columns, rows, options = {}) {
   let order = null, words = '', all = false;
-  const own = options.plain ? '' : String(tablesDrawn++ || ''), state = options.plain ? {} : viewState(); /* tables of a view are told apart by their number */
+  const own = options.plain ? '' : String(tablesDrawn++ || ''), state = options.plain ? {} : viewState(); /* a table of a view is known by its number */
   const [sorted, down] = [parseInt(state['sort' + own], 10), /-$/.test(state['sort' + own] || '')];
   if (columns[sorted] && columns[sorted].key) order = {index: sorted, down};
   words = (state['filter' + own] || '').toLowerCase();

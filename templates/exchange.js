@@ -28,8 +28,8 @@ function exchangeFlows(communication, region) {
   const all = flows.reduce((sum, flow) => sum + (flow.first || 0), 0) || 1, shown = flows.slice(0, FLOWS_MAX);
   if (!flows.length) return el('p.soft', null, 'No thread read what another one had written here.');
   return [table('Flows', [
-    {title: 'Written by', cell: f => el('span', {title: threadTitle(threads[f.from])}, threadName(threads[f.from], f.from)), key: f => f.from, text: f => `${threadName(threads[f.from], f.from)} ${threadTitle(threads[f.from])}`},
-    {title: 'Read by', cell: f => el('span', {title: threadTitle(threads[f.to])}, threadName(threads[f.to], f.to)), key: f => f.to, text: f => `${threadName(threads[f.to], f.to)} ${threadTitle(threads[f.to])}`},
+    {title: 'Written by', cell: f => threadCell(threads, f.from), key: f => f.from, text: f => `${threadName(threads[f.from], f.from)} ${threadTitle(threads[f.from])}`},
+    {title: 'Read by', cell: f => threadCell(threads, f.to), key: f => f.to, text: f => `${threadName(threads[f.to], f.to)} ${threadTitle(threads[f.to])}`},
     {title: 'Part of the region', cell: f => shareBar(f.first / all, null, shown[0].first / all), key: f => f.first, number: true},
     {title: 'First reads', cell: f => count(f.first), key: f => f.first, number: true},
     {title: 'Read again', cell: f => isNumber(f.again) ? count(f.again) : unknown(), key: f => f.again, number: true},

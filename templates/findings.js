@@ -65,12 +65,12 @@ function evidenceText(evidence) {
 
 /* A new layout at a glance: one element today with the heat of its fields, what becomes of it, and what that saves. */
 function layoutGlance(finding, advice) {
-  const split = finding.kind === 'split', object = split && at(data.objects, advice.object);
+  const split = finding.kind === 'split', object = split && at(data.objects, advice.object), [title, value, unit] = changeTile(advice);
   return facts([
     object && list(object.fields).length > 0 && ['Today', drawStrip(object, advice.element_bytes)],
     split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : 'New groups', partChips(advice)] :
       ['Into one', el('span.chips', null, list(advice.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30))))],
-    [changeTile(advice)[0], el('strong', null, changeTile(advice)[1]), ` ${changeTile(advice)[2] || ''}`],
+    [title, el('strong', null, value), ` ${unit || ''}`],
   ], 'dl.glance');
 }
 

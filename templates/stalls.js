@@ -125,7 +125,7 @@ function viewStalls() {
 const stallLines = new Map();
 list((data.stalls || {}).lines).forEach(line => stallLines.set(`${line.file}:${line.line}`, line));
 const stallOfLine = (file, number) => stallLines.get(`${file}:${number}`);
-const mostOfLines = () => Math.max(1e-9, ...list((data.stalls || {}).lines).map(line => line.share));
+const mostOfLines = Math.max(1e-9, ...list((data.stalls || {}).lines).map(line => line.share));
 
 function lineNote(line) {
   return [`${percent(line.share)} stall`, isNumber(line.stride) ? `, stride ${bytes(line.stride)}` : '', Number.isInteger(line.object) ? `, ${clip(objectName(at(data.objects, line.object)), 24)}` : ''].join('');

@@ -6,6 +6,7 @@ const LANES_MAX = 16;
 /* T0, T1, ... in the order of the matrix; which thread that is stands below it. */
 const threadName = (thread, index) => thread && isNumber(thread.tid) && isNumber(index) ? `T${index}` : clip((thread && thread.name) || 'unknown', 16);
 const threadTitle = thread => `${thread && thread.name ? clip(thread.name, 40) : 'thread'}${thread && isNumber(thread.tid) ? ` ${thread.tid}` : ''}`;
+const threadCell = (threads, index) => el('span', {title: threadTitle(threads[index])}, threadName(threads[index], index));
 const threadLegend = threads => el('p.soft', null, list(threads).slice(0, 64).map((thread, i) => `${i ? ', ' : ''}${threadName(thread, i)}: ${threadTitle(thread)}`), '.');
 
 /* ---- communication that was sampled ---- */
@@ -31,8 +32,8 @@ function flowsTable(communication, flows) {
   const threads = list(communication.threads), shown = flows.filter(flow => flow.share > 0).slice(0, FLOWS_SHOWN);
   const full = Math.max(...shown.map(f => isRange(f.ci) ? f.ci[1] : f.share));
   return table('Largest flows between two threads', [
-    {title: 'Stored by', cell: f => el('span', {title: threadTitle(threads[f.from])}, threadName(threads[f.from], f.from)), key: f => f.from},
-    {title: 'Loaded by', cell: f => el('span', {title: threadTitle(threads[f.to])}, threadName(threads[f.to], f.to)), key: f => f.to},
+    {title: 'Stored by', cell: f => threadCell(threads, f.from), key: f => f.from},
+    {title: 'Loaded by', cell: f => threadCell(threads, f.to), key: f => f.to},
     {title: 'Share', cell: f => shareBar(f.share, f.ci, full), key: f => f.share, number: true},
     {title: '95\u00a0% interval', cell: f => isRange(f.ci) ? interval(f.ci) : unknown(), number: true},
     {title: 'Seen', cell: f => count(f.samples), key: f => f.samples, number: true, hint: 'stores that were watched until the reader loaded them'},
