@@ -274,7 +274,7 @@ int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count,
         profile->context_depth = depth;
         status = load_once(profile, dirs, count, err);
         if (status == LWP_OK && !profile->contexts_refused)
-            lwp_profile_note(profile, "There were too many different call paths: only their outermost %u frames are told apart.", depth);
+            lwp_profile_note(profile, "There were too many different call paths: only their outermost %u frames are distinguished.", depth);
     }
     return status;
 }

@@ -127,7 +127,7 @@ static void import_notes(const struct import *import, struct lwps_writer *file, 
     lwps_put_note(file, &(struct lwps_note){.text = text});
     lwps_put_note(file, &(struct lwps_note){
                             .text = "perf does not record heap blocks: large arrays that malloc maps by "
-                                    "themselves are told apart, smaller blocks are not. lwp collect knows them."});
+                                    "themselves are distinguished, smaller blocks are not. lwp collect knows them."});
     if (import->unit == LWPS_WEIGHT_CYCLES && import->stores_without_latency) {
         snprintf(text, sizeof text, "%llu samples carry no latency (stores) and weigh one cycle for each event.",
                  (unsigned long long)import->stores_without_latency);
