@@ -387,8 +387,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     bool same, resembles = lwp_gain_resembles(&times, &stalls, measured->pace, &same);
     /* One instruction loads and adds: which of the two is awaited no sample says. */
     measured->doubtful = measured->pace <= 0 && visit->shape.chain >= chain_long * visit->visits && !measured_written(profile, visit);
-    measured->between = !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && resembles &&
-                        (same || !measured_nested(profile, visit));
+    measured->between =
+        !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && resembles && (same || !measured_nested(profile, visit));
     measured->reproduced = measured->between && same;
     return true;
 }
