@@ -70,10 +70,10 @@ P
 done
 
 # SIGTERM to lwp ends the sampling, not the process; nothing is left in it.
-./attached 0.3 4 > answers &
+./attached 0.3 enough > answers &
 process=$!
 sleep 0.2
-kill -STOP $process # so that it is there, however long that takes on a busy machine
+kill -STOP $process
 ls /proc/$process/fd > files
 grep -E '^Sig(Blk|Ign|Cgt)' /proc/$process/status > signals
 "$LWP" collect --no-analyze -q -o detached -p $process 2> err &
@@ -88,6 +88,7 @@ wait $collector || { fail "SIGTERM"; cat err; }
 ls /proc/$process/fd | diff files - || fail "descriptors"
 grep -E '^Sig(Blk|Ign|Cgt)' /proc/$process/status | diff signals - || fail "signals"
 grep -q "detached\|liblwp" /proc/$process/maps && fail "something of lwp is mapped"
+touch enough
 wait $process && grep -q '^wrong answers: 0$' answers || fail "the process did not go on"
 "$LWP" analyze -q detached || fail "the result of a short time"
 exit $failed

@@ -1,9 +1,10 @@
-/* attached SECONDS ROUNDS: a daemon's stand-in. In each round, threads walk a list of small heap blocks in random order and pass over a
- * large array, until the time is over; whether each answer was right is printed at the end. */
+/* attached SECONDS ROUNDS|FILE: a daemon's stand-in. In each of ROUNDS rounds, or until there is a FILE, threads walk a list of small heap
+ * blocks in random order and pass over a large array, for SECONDS; whether each answer was right is printed at the end. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { NODES = 100000, CELLS = 1 << 20, THREADS = 2 };
 
@@ -81,7 +82,9 @@ int main(int argc, char **argv)
     long wrong = 0;
     seconds = argc > 1 ? atof(argv[1]) : 1;
     make();
-    for (int round = 0; round < (argc > 2 ? atoi(argv[2]) : 1); round++) {
+    const char *end = argc > 2 ? argv[2] : "1";
+    long rounds = strtol(end, NULL, 10); /* 0: END is a file's name */
+    for (long round = 0; rounds ? round < rounds : access(end, F_OK) != 0; round++) {
         pthread_t threads[THREADS];
         void *value;
         for (int i = 0; i < THREADS; i++)
