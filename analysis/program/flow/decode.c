@@ -77,12 +77,60 @@ static bool decode_counts(ZydisMnemonic mnemonic, const ZydisDecodedOperand *by)
            ((mnemonic == ZYDIS_MNEMONIC_ADD || mnemonic == ZYDIS_MNEMONIC_SUB) && by->type == ZYDIS_OPERAND_TYPE_IMMEDIATE);
 }
 
+/* ... which constant that adds. */
+static int64_t decode_counted(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
+{
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_INC:
+        return 1;
+    case ZYDIS_MNEMONIC_DEC:
+        return -1;
+    case ZYDIS_MNEMONIC_SUB:
+        return (int64_t)(0 - (uint64_t)operands[1].imm.value.s);
+    default:
+        return operands[1].imm.value.s;
+    }
+}
+
 /* xor and pxor of a register with itself. */
 static bool decode_zeroes(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
 {
     unsigned last = instruction->operand_count_visible;
     return last >= 2 && operands[last - 1].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[last - 2].type == ZYDIS_OPERAND_TYPE_REGISTER &&
            operands[last - 1].reg.value == operands[last - 2].reg.value && strstr(ZydisMnemonicGetString(instruction->mnemonic), "xor");
+}
+
+/* What code that was not optimized does with variables in memory: counts, loads and stores of 4 bytes, products; and comparisons. */
+static void decode_narrow(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands, struct code_instruction *result)
+{
+    const ZydisMnemonic mnemonic = instruction->mnemonic;
+    const bool to_register = operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER,
+               from_register = operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER, from_memory = operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY;
+    if (instruction->operand_count_visible < 1)
+        return;
+    if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
+        result->counts_memory = operands[0].size >= 32 && decode_counts(mnemonic, &operands[1]);
+    if (instruction->operand_count_visible == 3 && mnemonic == ZYDIS_MNEMONIC_IMUL && from_memory && operands[0].size >= 32) {
+        result->multiplies = true;
+        result->factor_to = decode_register(operands[0].reg.value);
+        result->factor = -2;
+        result->constant = operands[2].imm.value.s;
+    }
+    if (instruction->operand_count_visible != 2)
+        return;
+    if (mnemonic == ZYDIS_MNEMONIC_MOV && operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && from_register && operands[0].size == 32)
+        result->narrow_source = decode_register(operands[1].reg.value);
+    else if ((mnemonic == ZYDIS_MNEMONIC_MOV || mnemonic == ZYDIS_MNEMONIC_MOVSXD) && to_register && from_memory && operands[1].size == 32)
+        result->narrow_destination = decode_register(operands[0].reg.value);
+    else if (mnemonic == ZYDIS_MNEMONIC_IMUL && to_register && (from_register || from_memory) && operands[0].size >= 32) {
+        result->multiplies = true;
+        result->factor_to = decode_register(operands[0].reg.value);
+        result->factor = from_register ? decode_register(operands[1].reg.value) : -1;
+    } else if (mnemonic == ZYDIS_MNEMONIC_CMP && to_register && from_register && operands[0].size >= 32) {
+        result->compared[0] = decode_register(operands[0].reg.value);
+        result->compared[1] = decode_register(operands[1].reg.value);
+        result->compares = result->compared[0] >= 0 && result->compared[1] >= 0;
+    }
 }
 
 /* Registers that change, and 64-bit moves between a general register and memory. */
@@ -113,6 +161,7 @@ static void decode_moves(const ZydisDecodedInstruction *instruction, const Zydis
     result->chooses = instruction->meta.category == ZYDIS_CATEGORY_CMOV;
     result->counts = operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && decode_counts(instruction->mnemonic, &operands[1]);
     result->basic = instruction->meta.isa_ext == ZYDIS_ISA_EXT_BASE || instruction->meta.isa_ext == ZYDIS_ISA_EXT_LONGMODE;
+    decode_narrow(instruction, operands, result);
     if (instruction->mnemonic != ZYDIS_MNEMONIC_MOV || operands[0].size != 64)
         return;
     if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
@@ -134,6 +183,7 @@ static void decode_put(const ZydisDecodedInstruction *instruction, const ZydisDe
         return;
     if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
         result->puts = true;
+        result->constant = from->imm.value.s;
     } else if (from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
         int8_t vector = decode_vector(from->reg.value);
         result->put = vector >= 0 ? (int8_t)(CODE_VECTORS + vector) : decode_register(from->reg.value);
@@ -169,6 +219,8 @@ static struct code_linear decode_linear(const ZydisDecodedInstruction *instructi
 {
     const ZydisDecodedOperand *from = &operands[1];
     int8_t to, other = -1;
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_CDQE)
+        return (struct code_linear){.exists = true, .narrow = true, .to = CODE_RAX, .base = -1, .index = CODE_RAX, .scale = 1};
     if (instruction->operand_count_visible < 1 || !decode_general(&operands[0], &to))
         return (struct code_linear){.base = -1, .index = -1};
     bool immediate = instruction->operand_count_visible == 2 && from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
@@ -224,6 +276,7 @@ static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t add
     ZydisMnemonic mnemonic = instruction->mnemonic;
     switch (instruction->meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
+        result->unless_equal = mnemonic == ZYDIS_MNEMONIC_JNZ;
         result->flow = relative ? CODE_FLOW_BRANCH : CODE_FLOW_NEXT;
         break;
     case ZYDIS_CATEGORY_UNCOND_BR:
@@ -253,7 +306,8 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
 {
     static ZydisDecoder decoder;
     static bool ready;
-    struct code_instruction result = {.memory = {.base = -1, .index = -1}, .put = -1, .destination = -1, .source = -1};
+    struct code_instruction result = {
+        .memory = {.base = -1, .index = -1}, .put = -1, .destination = -1, .source = -1, .narrow_destination = -1, .narrow_source = -1};
     if (!ready) {
         ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
         ready = true;
@@ -276,6 +330,8 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
         decode_moves(&instruction, operands, &result);
         decode_put(&instruction, operands, &result);
         result.linear = decode_linear(&instruction, operands, address + instruction.length);
+        if (result.counts_memory)
+            result.linear.plus = decode_counted(&instruction, operands);
     }
     if (result.flow == CODE_FLOW_CALL)
         result.written |= CALL_CLOBBERS;
@@ -307,6 +363,23 @@ uint8_t code_cycles(const struct code_instruction *instruction)
     if (strncmp(name, "pmul", 4) == 0)
         return 5;
     return instruction->mnemonic == ZYDIS_MNEMONIC_MOV ? 0 : 1;
+}
+
+uint16_t code_gathers(const struct code_instruction *instruction)
+{
+    /* Prefixes of names without their v: sums and differences are one kind. */
+    static const struct {
+        const char *prefix;
+        uint16_t kind;
+    } kinds[] = {{"add", 1},  {"sub", 1}, {"padd", 1}, {"psub", 1}, {"fmadd231", 1}, {"fnmadd231", 1}, {"inc", 1},
+                 {"dec", 1},  {"mul", 2}, {"imul", 2}, {"pmul", 2}, {"min", 3},      {"pmin", 3},      {"max", 4},
+                 {"pmax", 4}, {"and", 5}, {"pand", 5}, {"or", 6},   {"por", 6},      {"xor", 7},       {"pxor", 7}};
+    const char *name = ZydisMnemonicGetString((ZydisMnemonic)instruction->mnemonic);
+    name += *name == 'v';
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+            return kinds[i].kind;
+    return 0;
 }
 
 int8_t code_copied_register(const struct code_linear *linear)

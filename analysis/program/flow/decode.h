@@ -27,6 +27,7 @@ struct code_instruction {
     uint16_t mnemonic; /* Zydis' number; 0 without operands */
     bool basic;        /* of the general registers' instructions: no vectors, no x87 */
     bool puts;                /* stores what is in the register `put`, or a constant (-1), and does not load */
+    int64_t constant;         /* ... which constant */
     int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
     bool halves;              /* shifts to the right by one */
     bool chooses;             /* moves on a condition */
@@ -34,6 +35,14 @@ struct code_instruction {
     bool loads;               /* `destination` = 8 bytes at `memory` */
     bool stores;              /* 8 bytes at `memory` = `source` */
     int8_t destination, source;
+    int8_t narrow_destination; /* = 4 bytes at `memory`, perhaps sign-extended; -1: no such load */
+    int8_t narrow_source;      /* 4 bytes at `memory` = ...; -1: no such store */
+    bool counts_memory;        /* adds the constant linear.plus to what is at `memory` */
+    bool multiplies;           /* `factor_to` *= `factor`, or *= what is at `memory` (-1), or = `constant` * that (-2) */
+    int8_t factor_to, factor;
+    bool compares; /* ... registers `compared`, and nothing else */
+    int8_t compared[2];
+    bool unless_equal;   /* a branch that is taken when what was compared differs */
     struct code_linear { /* `to` = base + index * scale + plus; a register of -1 counts as 0 */
         bool exists;
         bool narrow;  /* computed in 32 bits: no pointer, or a constant one */
@@ -50,6 +59,10 @@ enum { CODE_REGISTERS = 16, CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RDI =
 
 /* Cycles from what an instruction decoded with operands reads to what it writes, on processors of today. */
 uint8_t code_cycles(const struct code_instruction *instruction);
+
+/* Of an instruction that adds to a register, or multiplies it, or keeps the smaller or larger: which of these, with the same number for
+ * those that may be done in any order. 0: it is none. */
+uint16_t code_gathers(const struct code_instruction *instruction);
 
 /* The register whose value plus a constant goes into `linear.to`, perhaps itself (mov, add, sub, inc, dec, lea); -1: it
  * is not one register's. */

@@ -1,12 +1,13 @@
 /* By how much an access moves from one iteration of a loop around it to the next: where it begins, not where inner
  * loops take it.
  *
- * Each register (and 8-byte slot of the stack frame) is a sum of those at the loop's head and a constant, as far as
+ * Each register (and slot of the stack frame) is a sum of those at the loop's head and a constant, as far as
  * moves, sums, shifts and products with constants go. The body is gone through twice, in reverse postorder. Once up to
  * the access, in the first iteration of all loops between: this gives its address. Once as a whole, where inner loops
  * leave what they change unknown: this gives what one iteration adds to each register. Limits: 32-bit sums are taken
  * not to wrap; what is loaded, but for the stack frame, is unknown; a slot is taken to change only where the code names
- * it. */
+ * it. Where a loop ends because two registers are equal, the one tells what the other has become.
+ * In code that was not optimized the frame is addressed by rbp, and variables of 4 bytes are slots, too. */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
 
@@ -35,7 +36,9 @@ struct pass {
     uint32_t *changed;                 /* block -> values changed in the loop it heads */
     struct state *in;                  /* by position */
     struct state latch;
-    int32_t slots[SLOTS]; /* displacements from the stack pointer */
+    struct code_instruction last[2]; /* of the block gone through last */
+    int32_t slots[SLOTS];            /* displacements from the register that holds the frame */
+    int8_t frame;                    /* that register */
     int slot_count;
 };
 
@@ -71,6 +74,17 @@ static void form_add(struct form *to, const struct form *more, int64_t times)
     }
 }
 
+/* Of a sum and a constant; unknown otherwise. */
+static struct form form_product(const struct form *a, const struct form *b)
+{
+    struct form product = {.count = 0};
+    if (a->count != 0 && b->count != 0)
+        product.count = UNKNOWN;
+    else
+        form_add(&product, a->count == 0 ? b : a, a->count == 0 ? a->plus : b->plus);
+    return product;
+}
+
 static bool form_same(const struct form *a, const struct form *b)
 {
     struct form difference = *a;
@@ -81,7 +95,7 @@ static bool form_same(const struct form *a, const struct form *b)
 /* The value of a slot of the frame, made at the first call; -1: it is none, or one too many. */
 static int pass_slot(struct pass *pass, const struct lwp_memory_operand *memory)
 {
-    if (!memory->exists || memory->base != CODE_RSP || memory->index >= 0)
+    if (!memory->exists || memory->base != pass->frame || memory->index >= 0)
         return -1;
     for (int i = 0; i < pass->slot_count; i++)
         if (pass->slots[i] == memory->displacement)
@@ -111,16 +125,32 @@ static void pass_step(struct pass *pass, struct state *now, const struct code_in
             form_add(&value, slot >= 0 ? &now->of[slot] : &(struct form){.count = UNKNOWN}, 1);
         else if (linear->index >= 0)
             form_add(&value, &now->of[linear->index], linear->scale);
-    } else if (instruction->loads && slot >= 0) {
+    } else if ((instruction->loads || instruction->narrow_destination >= 0) && slot >= 0) {
         value = now->of[slot];
+    } else if (instruction->multiplies) {
+        const struct form constant = {.plus = instruction->constant}, unknown = {.count = UNKNOWN};
+        const struct form *memory = slot >= 0 ? &now->of[slot] : &unknown;
+        value = form_product(instruction->factor == -2 ? &constant : &now->of[instruction->factor_to],
+                             instruction->factor >= 0 ? &now->of[instruction->factor] : memory);
     }
     if (instruction->stores && instruction->source >= 0 && instruction->source < REGISTERS)
         stored = now->of[instruction->source];
+    else if (instruction->narrow_source >= 0)
+        stored = now->of[instruction->narrow_source];
+    else if (instruction->puts && instruction->put < 0)
+        stored = (struct form){.plus = instruction->constant};
+    else if (instruction->counts_memory && slot >= 0) {
+        stored = now->of[slot];
+        form_add(&stored, &(struct form){.plus = linear->plus}, 1);
+    }
     const uint32_t changed = pass_changes(pass, instruction);
     for (int i = 0; i < VALUES; i++)
         if (changed >> i & 1)
             now->of[i].count = UNKNOWN;
-    const int to = linear->exists && !linear->selects ? linear->to : instruction->loads ? instruction->destination : -1;
+    const int to = linear->exists && !linear->selects ? linear->to
+                   : instruction->loads               ? instruction->destination
+                   : instruction->multiplies          ? instruction->factor_to
+                                                      : instruction->narrow_destination;
     if (to >= 0 && to < REGISTERS)
         now->of[to] = value;
     if (instruction->memory.store && slot >= 0)
@@ -155,6 +185,40 @@ static void pass_note_changes(struct pass *pass, uint32_t block)
     }
 }
 
+/* The stack pointer, or rbp where code that was not optimized keeps the frame there: it stays the same in the loop, and variables lie
+ * below it. */
+static int8_t pass_frame(const struct pass *pass)
+{
+    bool below = false, above = false;
+    for (uint32_t i = 0; i < pass->count; i++) {
+        const struct flow_block *block = &pass->function->blocks[pass->order[i]];
+        for (uint64_t address = block->start; address < block->end;) {
+            struct code_instruction instruction = code_decode_at(pass->module, address, true);
+            if (instruction.written >> CODE_RBP & 1 && instruction.flow != CODE_FLOW_CALL)
+                return CODE_RSP;
+            below |= instruction.memory.store && instruction.memory.base == CODE_RBP && instruction.memory.index < 0 &&
+                     instruction.memory.displacement < 0;
+            above |= instruction.memory.exists && instruction.memory.base == CODE_RSP;
+            address += instruction.length ? instruction.length : 1;
+        }
+    }
+    return below && !above ? CODE_RBP : CODE_RSP;
+}
+
+/* What was compared is equal where a branch that is taken otherwise is not taken: a loop's end says what its counter has become. */
+static void pass_leave(const struct pass *pass, const struct state *now, uint32_t to, struct state *out)
+{
+    const struct code_instruction *last = &pass->last[1], *before = &pass->last[0];
+    *out = *now;
+    if (!last->unless_equal || last->flow != CODE_FLOW_BRANCH || !before->compares || pass->function->blocks[to].start == last->target)
+        return;
+    struct form *a = &out->of[before->compared[0]], *b = &out->of[before->compared[1]];
+    if (a->count == UNKNOWN)
+        *a = *b;
+    else if (b->count == UNKNOWN)
+        *b = *a;
+}
+
 /* Through the block; true: it came to `until` (0: none), before which `now` is. */
 static bool pass_block(struct pass *pass, uint32_t block, struct state *now, uint64_t until)
 {
@@ -164,6 +228,8 @@ static bool pass_block(struct pass *pass, uint32_t block, struct state *now, uin
             return true;
         struct code_instruction instruction = code_decode_at(pass->module, address, true);
         pass_step(pass, now, &instruction);
+        pass->last[0] = pass->last[1];
+        pass->last[1] = instruction;
         address += instruction.length ? instruction.length : 1;
     }
     return false;
@@ -192,10 +258,11 @@ static bool pass_through(struct pass *pass, uint64_t until, struct state *now)
             return true;
         for (uint32_t e = function->edge_first[block]; e < function->edge_first[block + 1]; e++) {
             uint32_t to = pass->position[function->edges[e]];
-            if (to == 0)
-                state_merge(&pass->latch, now);
-            else if (to != LWP_NONE && to > i)
-                state_merge(&pass->in[to], now);
+            struct state out;
+            if (to == LWP_NONE || (to && to <= i))
+                continue;
+            pass_leave(pass, now, function->edges[e], &out);
+            state_merge(to ? &pass->in[to] : &pass->latch, &out);
         }
     }
     return pass->latch.reached;
@@ -224,6 +291,7 @@ static enum lwp_loop_step_kind pass_access(struct pass *pass, uint64_t address, 
     struct code_instruction instruction = code_decode_at(pass->module, address, true);
     const struct lwp_memory_operand *memory = &instruction.memory;
     const struct form unknown = {.count = UNKNOWN};
+    pass->frame = pass_frame(pass);
     for (uint32_t i = 0; i < pass->count; i++)
         pass_note_changes(pass, pass->order[i]);
     if (!memory->exists || memory->string || memory->gather || !pass_through(pass, address, &now))

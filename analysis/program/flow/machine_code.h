@@ -70,6 +70,10 @@ enum lwp_loop_step_kind {
 enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level, bool loaded_rows,
                                            uint32_t *loop, int64_t *step);
 
+/* Whether a value goes through all iterations of the innermost loop that holds the address and of the one `level` levels around it in
+ * an order that matters (a check sum, a generator of random numbers): the two cannot be interchanged. */
+bool lwp_code_loop_ordered(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level);
+
 /* What an instruction does to memory, decoded from the module's file. */
 struct lwp_memory_operand {
     bool exists, load, store, vector;
