@@ -197,6 +197,21 @@ static double time_quantile(double *values, size_t count, unsigned quarter)
     return values[((count - 1) * quarter + (quarter > 2 ? 3 : 0)) / 4];
 }
 
+/* A nest whose inner loop goes over a few lines again and again. */
+static void time_core_rows(const struct lwp_pattern *pattern, struct lwp_pattern *here)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < here->access_count; i++) {
+        const size_t a = here->accesses[i].array;
+        if (!pattern->arrays[a].spacing || here->arrays[a].spacing)
+            continue;
+        here->arrays[a].spacing = here->accesses[i].bytes;
+        bytes += here->accesses[i].bytes;
+    }
+    const uint64_t most = bytes ? (uint64_t)nearest_bytes / bytes / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED : here->inner;
+    here->inner = here->inner < most ? here->inner : most;
+}
+
 static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_error *err)
 {
     struct time_walker walker;
@@ -208,6 +223,8 @@ static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_e
         spot |= here.arrays[a].extent > 0;
     for (size_t a = 0; a < here.array_count && spot; a++)
         here.arrays[a].spacing = here.arrays[a].outer = 0;
+    if (here.inner) /* what is stored is not to be loaded again at once: one number after the other of a short row */
+        time_core_rows(pattern, &here);
     for (size_t i = 0; i < here.access_count && spot && !here.inner; i++) /* each in a set of its own */
         here.accesses[i].offset = i * line;
     int status = walker_make(&walker, &here, few < pattern->elements && !spot ? few : pattern->elements, err);
