@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { MOVES_MAX = 1 << 15 };
+enum { MOVES_MAX = 1 << 15, PAIR_NEAR = 4 };
 
 void lwp_moves_fini(struct lwp_moves *moves)
 {
@@ -15,6 +15,8 @@ void lwp_moves_fini(struct lwp_moves *moves)
         free(moves->items[i].kept);
     free(moves->items);
     lwp_map_fini(&moves->index);
+    free(moves->pairs);
+    lwp_map_fini(&moves->pair_index);
     for (size_t i = 0; i < moves->block_count; i++)
         free(moves->blocks[i].starts);
     free(moves->blocks);
@@ -57,6 +59,39 @@ static void moves_keep(struct lwp_moves *moves, struct lwp_code_moves *item, str
         item->kept[at] = move;
 }
 
+static struct lwp_code_pair *pair_of(struct lwp_moves *moves, const struct lwp_traversal_access *from,
+                                     const struct lwp_traversal_access *to)
+{
+    uint64_t key = lwp_hash_mix(lwp_hash_mix(lwp_hash_mix(to->object, to->region), to->code), from->code);
+    for (uint32_t *at = lwp_map_at(&moves->pair_index, key); *at != LWP_MAP_NONE; at = lwp_map_at(&moves->pair_index, ++key)) {
+        struct lwp_code_pair *pair = &moves->pairs[*at];
+        if (pair->object == to->object && pair->region == to->region && pair->code == to->code && pair->from == from->code)
+            return pair;
+    }
+    if (moves->pair_count >= MOVES_MAX)
+        return NULL;
+    *lwp_map_at(&moves->pair_index, key) = (uint32_t)moves->pair_count;
+    return LWP_APPEND(&moves->pairs, &moves->pair_count, &moves->pair_room,
+                      (struct lwp_code_pair){.object = to->object, .region = to->region, .code = to->code, .from = from->code});
+}
+
+/* The accesses before number `i` that are a few instructions away. */
+static void moves_pairs(struct lwp_moves *moves, const struct lwp_traversal_access *accesses, int i)
+{
+    for (int k = i - 1; k >= 0 && k >= i - PAIR_NEAR && accesses[k + 1].close; k--) {
+        if (accesses[k].object != accesses[i].object || accesses[k].region != accesses[i].region)
+            continue;
+        if (accesses[k].code == accesses[i].code)
+            return;
+        struct lwp_code_pair *pair = pair_of(moves, &accesses[k], &accesses[i]);
+        if (!pair)
+            return;
+        uint64_t at = pair->seen++ < LWP_PAIR_KEPT ? pair->count++ : moves_random(moves) % pair->seen;
+        if (at < LWP_PAIR_KEPT)
+            pair->bytes[at] = (int64_t)(accesses[i].address - accesses[k].address);
+    }
+}
+
 static void moves_block(struct lwp_moves *moves, const struct lwp_traversal_access *access)
 {
     uint32_t *at = lwp_map_at(&moves->block_index, access->object);
@@ -94,6 +129,7 @@ void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_traversal_access
     }
     for (int i = 1; i < count; i++) {
         const struct lwp_traversal_access *now = &accesses[i];
+        moves_pairs(moves, accesses, i);
         bool next = now->close;
         for (int k = i - 1; k >= 0; next &= accesses[k].close, k--) {
             const struct lwp_traversal_access *before = &accesses[k];

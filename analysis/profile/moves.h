@@ -5,7 +5,7 @@
 #include "analysis/profile/traversals.h"
 #include "base/hash.h"
 
-enum { LWP_MOVES_KEPT = 32, LWP_BLOCKS_KEPT = 1024 };
+enum { LWP_MOVES_KEPT = 32, LWP_BLOCKS_KEPT = 1024, LWP_PAIR_KEPT = 16 };
 
 /* Two executions in one sample, at most some dozens of iterations apart. */
 struct lwp_move {
@@ -22,6 +22,14 @@ struct lwp_code_moves {
     struct lwp_move *kept; /* a uniform sample of those seen, at most LWP_MOVES_KEPT */
 };
 
+/* From one instruction to another one a few instructions later, on one object. */
+struct lwp_code_pair {
+    uint32_t object, region;
+    uint64_t from, code, seen;
+    size_t count;
+    int64_t bytes[LWP_PAIR_KEPT]; /* from address to address: a uniform sample of those seen */
+};
+
 /* Of one object: where the block begins that a sample saw first. */
 struct lwp_seen_blocks {
     uint32_t object;
@@ -35,6 +43,9 @@ struct lwp_moves {
     struct lwp_code_moves *items;
     size_t count, room;
     struct lwp_map index;
+    struct lwp_code_pair *pairs;
+    size_t pair_count, pair_room;
+    struct lwp_map pair_index;
     struct lwp_seen_blocks *blocks;
     size_t block_count, block_room;
     struct lwp_map block_index;

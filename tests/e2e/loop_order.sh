@@ -1,6 +1,7 @@
 #!/bin/bash
 # Loop order from samples: loops that go over arrays column by column are named, with their strides, and their twins in the other
-# order are not; nor are gathers through an index array and walks that leave elements out on purpose.
+# order are not; nor are gathers through an index array, walks that leave elements out on purpose, and loops that have to stay as they
+# are.
 set -u
 . "$SRC/tests/sampled.sh"
 fail() { echo "FAILED: $*"; exit 1; }
@@ -98,6 +99,61 @@ int main(int argc, char **argv)
     return printf("%g\n", sum) < 0;
 }
 C
+# Interchanged they would compute something else: an element below and to the left, and a check sum over both loops.
+cat > kept.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+enum { N = 1500 };
+static double a[N][N];
+static unsigned b[N][N];
+static __attribute__((noinline)) void wave(void)
+{
+    for (long j = 0; j < N - 1; j++)
+        for (long i = 1; i < N; i++)
+            a[i][j] = 0.5 * a[i][j] + 0.25 * a[i - 1][j + 1];
+}
+static __attribute__((noinline)) unsigned check(void)
+{
+    unsigned h = 1;
+    for (long j = 0; j < N; j++)
+        for (long i = 0; i < N; i++)
+            h = h * 31 + b[i][j];
+    return h;
+}
+int main(int argc, char **argv)
+{
+    unsigned sum = 0;
+    for (int r = atoi(argv[argc - 1]); r > 0; r--)
+        wave(), b[r % N][r % N]++, sum += check();
+    return printf("%g %u\n", a[7][7], sum) < 0;
+}
+C
+# The sum is waited for, not the column: only a run of both orders shows what there is to gain.
+cat > product.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+enum { N = 400 };
+static double a[N][N], b[N][N], c[N][N];
+static __attribute__((noinline)) void multiply(void)
+{
+    for (long i = 0; i < N; i++)
+        for (long j = 0; j < N; j++) {
+            double sum = 0;
+            for (long k = 0; k < N; k++)
+                sum += a[i][k] * b[k][j];
+            c[i][j] = sum;
+        }
+}
+int main(int argc, char **argv)
+{
+    for (int r = atoi(argv[argc - 1]); r > 0; r--)
+        multiply(), a[r % N][0]++, b[0][r % N]++;
+    return printf("%g\n", c[7][7]) < 0;
+}
+C
+# Not optimized: counters and addresses are in memory.
+sed -e 's/for (long i = 1; i < N; i++)/for (long i = 0; i < N; i++)/' -e 's/a\[i - 1\]\[j + 1\]/1/' -e 's/, sum += check()//' kept.c > plain.c
+$CC -O2 -g -o kept kept.c && $CC -O2 -g -o product product.c && $CC -O0 -g -o plain plain.c || fail "compile"
 for name in flat rows other; do
     $CC -O1 -g -o $name $name.c && { [ $name = other ] || $CC -O1 -g -DFIXED -o ${name}_fixed $name.c; } || fail "compile"
 done
@@ -106,7 +162,10 @@ collect_samples 250 flat_fixed.r 40 -F 1997 --max-overhead 50 -- ./flat_fixed @ 
 collect_samples 250 rows.r 20 -F 1997 --max-overhead 50 -- ./rows @ || fail "rows"
 collect_samples 250 rows_fixed.r 80 -F 1997 --max-overhead 50 -- ./rows_fixed @ || fail "rows_fixed"
 collect_samples 250 other.r 2 -F 1997 --max-overhead 50 -- ./other @ || fail "other"
-for name in flat flat_fixed rows rows_fixed other; do
+collect_samples 200 kept.r 10 -F 1997 --max-overhead 50 -- ./kept @ || fail "kept"
+collect_samples 200 plain.r 4 -F 1997 --max-overhead 50 -- ./plain @ || fail "plain"
+collect_samples 200 product.r 8 -F 1997 --max-overhead 50 -- ./product @ || fail "product"
+for name in flat flat_fixed rows rows_fixed other kept plain product; do
     "$LWP" analyze $name.r > $name.log 2>&1 || { cat $name.log; fail "analyze"; }
 done
 line() { grep -n "$2" "$1" | sed -n "${3:-1}s/:.*//p"; }
@@ -139,7 +198,11 @@ for name, arrays, step, by, outer in (("flat", ("a", "b"), 2048 * 8, 8, int(sys.
     share = result["loops"][row["loop"]]["share"]
     if not 1.1 < low <= high < 1 / (1 - min(0.995, share + 0.1)):
         bad.append(f"{name}: {low} to {high} for a loop that takes {share} of the time")
-for name in ("flat_fixed", "rows_fixed", "other"):
+for name in ("plain", "product"):
+    found = orders(name)[1]
+    if len(found) != 1 or not found[0]["id"].startswith("interchange"):
+        bad.append(f"{name}: {[f['title'] for f in found]} instead of one interchange")
+for name in ("flat_fixed", "rows_fixed", "other", "kept"):
     found = orders(name)[1]
     if found:
         bad.append(f"{name}: {[f['title'] for f in found]}")

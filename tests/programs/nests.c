@@ -45,6 +45,17 @@ LOOPS double pointers(double *const *rows, long n, long m)
     return sum;
 }
 
+/* a check sum down the columns: each step needs the one before, over both loops */
+unsigned grid[ROWS][COLUMNS];
+LOOPS unsigned check(void)
+{
+    unsigned h = 1;
+    for (long j = 0; j < COLUMNS; j++)
+        for (long i = 0; i < ROWS; i++)
+            h = h * 31 + grid[i][j];
+    return h;
+}
+
 int main(void)
 {
     static double a[64 * 64];
@@ -52,5 +63,5 @@ int main(void)
     for (int i = 0; i < 64; i++)
         rows[i] = a + 64 * i;
     deep();
-    return printf("%g\n", columns(a, 64, 64) + sparse(a, 64, 64) + pointers(rows, 64, 64)) < 0;
+    return printf("%g\n", columns(a, 64, 64) + sparse(a, 64, 64) + pointers(rows, 64, 64) + check()) < 0;
 }

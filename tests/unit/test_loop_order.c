@@ -2,7 +2,7 @@
  * around it, and what is advised for it, each against what the program was made to do. */
 #include "programs.h"
 
-#include "analysis/advice/locality/loop_order.h"
+#include "analysis/advice/locality/loop_order_internal.h"
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/moves.h"
 #include "analysis/profile/objects.h"
@@ -103,8 +103,8 @@ static void test_columns(void **state)
 
 /* ---- what the code shows ---- */
 
-/* The first access of 8 bytes in loops so many deep. */
-static uint64_t access_of(struct lwp_code *code, uint32_t module, const char *path, const char *function, unsigned depth)
+/* The first load in loops so many deep, into a vector register or not. */
+static uint64_t access_of(struct lwp_code *code, uint32_t module, const char *path, const char *function, unsigned depth, bool vector)
 {
     const struct lwp_symbolized *location = lwp_code_symbolize(code, module, programs_symbol(path, function));
     struct code_module *in = code_module_at(code, module);
@@ -112,7 +112,7 @@ static uint64_t access_of(struct lwp_code *code, uint32_t module, const char *pa
         struct code_instruction instruction = code_decode_at(in, at, true);
         uint32_t loop;
         int64_t step;
-        if (instruction.memory.load && instruction.memory.vector &&
+        if (instruction.memory.load && instruction.memory.vector == vector && instruction.memory.base >= 0 &&
             lwp_code_loop_step(code, module, at, depth - 1, false, &loop, &step) != LWP_LOOP_STEP_NO_LOOP)
             return at;
         if (!instruction.length)
@@ -146,21 +146,52 @@ static void test_code(void **state)
         struct lwp_arena *arena = lwp_arena_new();
         struct lwp_code *code = lwp_code_new(arena);
         uint32_t module = lwp_code_module(code, path, NULL, 0);
-        uint64_t at = access_of(code, module, path, "columns", 2);
+        uint64_t at = access_of(code, module, path, "columns", 2, true);
         assert_step(code, module, at, 0, false, LWP_LOOP_STEP_VARIABLE, 0);
         assert_step(code, module, at, 1, false, LWP_LOOP_STEP_CONSTANT, 8);
         assert_step(code, module, at, 2, false, LWP_LOOP_STEP_NO_LOOP, 0);
-        at = access_of(code, module, path, "deep", 3);
+        at = access_of(code, module, path, "deep", 3, true);
         assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 72);
         assert_step(code, module, at, 1, false, LWP_LOOP_STEP_CONSTANT, 7 * 72);
         assert_step(code, module, at, 2, false, LWP_LOOP_STEP_CONSTANT, 8);
-        at = access_of(code, module, path, "sparse", 2);
+        at = access_of(code, module, path, "sparse", 2, true);
         assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 128);
         assert_step(code, module, at, 1, false, LWP_LOOP_STEP_VARIABLE, 0);
-        at = access_of(code, module, path, "pointers", 2);
+        at = access_of(code, module, path, "pointers", 2, true);
         assert_step(code, module, at, 1, false, LWP_LOOP_STEP_UNKNOWN, 0);
         assert_step(code, module, at, 1, true, LWP_LOOP_STEP_CONSTANT, 8);
         assert_step(code, module, 0, 0, false, LWP_LOOP_STEP_NO_LOOP, 0);
+        lwp_code_free(code);
+        lwp_arena_free(arena);
+    }
+}
+
+/* Counters in memory, and loops that end where two registers are equal. */
+static void test_code_otherwise(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"-O0", "-O2 -fno-tree-vectorize"};
+    char path[256];
+    for (size_t i = 0; i < 4; i++) {
+        if (!programs_build(i & 1 ? "clang" : "gcc", flags[i / 2], "nests.c", path, sizeof path))
+            continue;
+        struct lwp_arena *arena = lwp_arena_new();
+        struct lwp_code *code = lwp_code_new(arena);
+        uint32_t module = lwp_code_module(code, path, NULL, 0);
+        if (i < 2) {
+            uint64_t at = access_of(code, module, path, "deep", 3, true);
+            assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 72);
+            assert_step(code, module, at, 1, false, LWP_LOOP_STEP_CONSTANT, 7 * 72);
+            assert_step(code, module, at, 2, false, LWP_LOOP_STEP_CONSTANT, 8);
+        } else if (i == 2) { /* clang unrolls the inner loop */
+            uint64_t at = access_of(code, module, path, "check", 2, false);
+            assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 36);
+            assert_step(code, module, at, 1, false, LWP_LOOP_STEP_CONSTANT, 4);
+            assert_true(lwp_code_loop_ordered(code, module, at, 1));
+            at = access_of(code, module, path, "columns", 2, true); /* a sum may be made in any order */
+            assert_false(lwp_code_loop_ordered(code, module, at, 1));
+            assert_false(lwp_code_loop_ordered(code, module, at, 2));
+        }
         lwp_code_free(code);
         lwp_arena_free(arena);
     }
@@ -229,6 +260,7 @@ static int make(void **state)
         objects[i] = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, lwp_contexts_child(&profile, 0, LWP_NONE, 0x4000 + i, false), 0);
         profile.objects[objects[i]].label = i ? "vector" : "matrix";
         profile.objects[objects[i]].allocations = 1;
+        profile.objects[objects[i]].bytes = i ? ROWS * 8 : ROWS * PITCH;
         rows[i] = (struct lwp_sampled_row){.object = objects[i], .region = INNER, .share = i ? 0.1 : 0.6};
     }
     for (uint64_t i = 0; i < PLACES; i++) {
@@ -296,6 +328,32 @@ static void test_calm(void **state)
     assert_int_equal(tips.count, 0);
 }
 
+/* A store a step up and a column to the left of a load: the other way round it would come first. */
+static void test_kept(void **state)
+{
+    (void)state;
+    static const int64_t crossing = PITCH - 8, along = PITCH + 8;
+    const struct lwp_order_access accesses[2] = {
+        {.stream = &(struct lwp_stream){.object = objects[0], .region = INNER, .module = 7, .address = 0x200, .stores = 1},
+         .step = {LWP_ORDER_COLUMN, false, PITCH}},
+        {.stream = &(struct lwp_stream){.object = objects[0], .region = INNER, .module = 7, .address = 0x208, .loads = 1},
+         .step = {LWP_ORDER_COLUMN, false, PITCH}}};
+    for (int i = 0; i < 4; i++) {
+        const int64_t apart = i & 1 ? along : crossing;
+        struct lwp_order *order = calloc(1, sizeof *order);
+        *order = (struct lwp_order){.profile = &profile, .region = INNER, .count = 2, .level = 1, .by = i & 2 ? -8 : 8};
+        memcpy(order->accesses, accesses, sizeof accesses);
+        struct lwp_traversal_access sample[2] = {{.object = objects[0], .region = INNER, .code = 0x200, .address = 0x90000},
+                                                 {.object = objects[0], .region = INNER, .code = 0x208, .close = true}};
+        sample[1].address = 0x90000 + (uint64_t)apart;
+        lwp_moves_fini(&profile.moves);
+        lwp_moves_sample(&profile.moves, sample, 2);
+        assert_int_equal(profile.moves.pair_count, 1);
+        assert_int_equal(lwp_order_is_kept(order, &order->accesses[0]), i == 0 || i == 3);
+        free(order);
+    }
+}
+
 /* A transpose: what is walked row by row becomes a column. */
 static void test_blocking(void **state)
 {
@@ -325,9 +383,11 @@ int main(void)
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_code),
+        cmocka_unit_test(test_code_otherwise),
         cmocka_unit_test_setup_teardown(test_interchange, make, clean),
         cmocka_unit_test_setup_teardown(test_not, make, clean),
         cmocka_unit_test_setup_teardown(test_calm, make, clean),
+        cmocka_unit_test_setup_teardown(test_kept, make, clean),
         cmocka_unit_test_setup_teardown(test_blocking, make, clean),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);

@@ -219,6 +219,25 @@ static bool order_around_of(struct lwp_order *order, const struct lwp_order_acce
     }
 }
 
+/* The code says how far apart columns are where samples, which are taken at even distances, saw some only. */
+static void order_refine(struct lwp_order *order)
+{
+    const double line = (double)order->profile->machine.line_bytes;
+    for (size_t i = 0; i < order->count && order->level; i++) {
+        struct lwp_order_access *access = &order->accesses[i];
+        uint32_t loop;
+        int64_t step;
+        if (access->step.kind != LWP_ORDER_COLUMN ||
+            lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, order->level, access->step.blocks,
+                               &loop, &step) != LWP_LOOP_STEP_CONSTANT ||
+            !step || (uint64_t)llabs(step) >= access->columns.apart)
+            continue;
+        access->columns.apart = (uint64_t)llabs(step);
+        access->columns.lines = fmin(access->columns.lines, (double)llabs(step) / line);
+        access->then = access->blocked = access->now * access->columns.lines;
+    }
+}
+
 /* Lines an iteration once the loop around is the inner one, by the code; negative: not known. */
 static double order_decoded(struct lwp_order *order, const struct lwp_order_access *access)
 {
@@ -359,6 +378,24 @@ static bool order_survives(const struct lwp_order *order)
     return lines <= lwp_order_capacity(caches.l2_bytes, step, caches.line_bytes) / 2;
 }
 
+/* Whether all that the loop goes to fits the second level: lines come from there in any order, and how many there are says little. */
+static bool order_fits(const struct lwp_order *order)
+{
+    const struct lwp_caches caches = lwp_gain_caches(order->profile->machine);
+    double bytes = 0;
+    for (size_t i = 0; i < order->count; i++) {
+        const uint32_t object = order->accesses[i].stream->object;
+        bool counted = false;
+        for (size_t k = 0; k < i; k++)
+            counted |= order->accesses[k].stream->object == object;
+        if (!order->profile->objects[object].bytes)
+            return false;
+        if (!counted)
+            bytes += (double)order->profile->objects[object].bytes;
+    }
+    return bytes <= (double)caches.l2_bytes;
+}
+
 /* Those that the loop goes over in another way then. */
 static const uint32_t *order_objects(const struct lwp_order *order, size_t *count)
 {
@@ -375,49 +412,85 @@ static double order_gain(double w, double left)
     return 1 / (1 - fmin(w, 0.99) * (1 - left));
 }
 
-/* As measured where that can be believed: of the whole loop, which a new order changes as a whole. */
-static void order_measured(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_locality_tip *tip)
+/* As measured where that can be believed: of the whole loop, which a new order changes as a whole. That it is stalled need not be seen
+ * then: sums that waited for each other no longer do. False: it cannot. */
+static bool order_measured(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_locality_tip *tip)
 {
     struct lwp_profile *profile = order->profile;
     const struct lwp_share whole = lwp_share_of(&profile->regions[order->region].weight, &profile->total);
     struct lwp_gain_range saved;
     double likely;
     if (!lwp_order_measure(order, column, &saved, &likely))
-        return;
+        return false;
     const double part = lwp_gain_sampled(profile);
     tip->speedup = order_gain(part * whole.value, 1 - likely);
     tip->gain.low = fmin(tip->speedup, order_gain(part * whole.low, 1 - saved.low));
     tip->gain.high = fmax(tip->speedup, order_gain(part * whole.high, 1 - saved.high));
+    return true;
+}
+
+static bool order_has_row(const struct lwp_sampled_locality *sampled, uint32_t region)
+{
+    for (size_t i = 0; i < sampled->count; i++)
+        if (sampled->rows[i].region == region)
+            return true;
+    return false;
+}
+
+/* The row that the tip is about; made where the column is hardly awaited. */
+static void order_row(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_sampled_locality *sampled,
+                      struct lwp_locality_tip *tip)
+{
+    for (tip->row = 0; tip->row < sampled->count; tip->row++)
+        if (sampled->rows[tip->row].object == tip->object && sampled->rows[tip->row].region == tip->region)
+            return;
+    struct lwp_sampled_row *rows = lwp_arena_alloc(order->profile->arena, sampled->count + 1, sizeof *rows);
+    if (sampled->count)
+        memcpy(rows, sampled->rows, sampled->count * sizeof *rows);
+    sampled->rows = rows;
+    rows[sampled->count++] = (struct lwp_sampled_row){.object = tip->object,
+                                                      .region = tip->region,
+                                                      .share = lwp_share_of(&column->stream->weight, &order->profile->total).value,
+                                                      .seen = column->stream->accesses,
+                                                      .stride = column->step.bytes,
+                                                      .stride_share = 1,
+                                                      .outer = order->level ? order->by : (int64_t)column->columns.apart};
 }
 
 /* `column`: the one that stalls most. */
-static bool order_advise(struct lwp_order *order, const struct lwp_order_access *column, const struct lwp_sampled_locality *sampled,
+static bool order_advise(struct lwp_order *order, const struct lwp_order_access *column, struct lwp_sampled_locality *sampled,
                          struct lwp_locality_tip *tip)
 {
     struct lwp_profile *profile = order->profile;
     const struct lwp_share share = lwp_share_of(&order->stalled, &profile->total);
-    if (order->stalled.samples < SAMPLES_LEAST || share.value < share_least || !order->complete || order_stalled(order) < stalled_least)
+    const struct lwp_tally *whole = &profile->regions[order->region].weight;
+    if (!order->complete || lwp_share_of(whole, &profile->total).value < share_least || whole->samples < SAMPLES_LEAST)
         return false;
     order_exchange(order, column);
     struct order_lines sum = order_sum(order);
     const bool interchange = sum.then <= lines_left * sum.now;
+    if (interchange && lwp_order_is_kept(order, column))
+        return false;
     const double left = (interchange ? sum.then : sum.blocked) / sum.now;
-    if (left > lines_left || order_gain(share.value, left) < gain_least || (!interchange && order_survives(order)))
+    if (left > lines_left)
         return false;
     *tip = (struct lwp_locality_tip){.kind = interchange ? "interchange" : "blocking",
                                      .share = share.value,
                                      .gain = {order_gain(share.low, left), order_gain(share.high, left)},
                                      .speedup = order_gain(share.value, left)};
-    if (interchange)
-        order_measured(order, column, tip);
+    if (interchange && order_measured(order, column, tip))
+        tip->share = lwp_share_of(whole, &profile->total).value;
+    else if (order_fits(order) || (interchange && lwp_order_begins_sums(order)) || order->stalled.samples < SAMPLES_LEAST ||
+             share.value < share_least || order_stalled(order) < stalled_least || (!interchange && order_survives(order)))
+        return false;
+    if (tip->gain.low < gain_least)
+        return false;
     lwp_order_text(order, column, interchange, tip);
     tip->objects = order_objects(order, &tip->object_count);
     tip->object = column->stream->object;
     tip->region = order->region;
-    for (tip->row = 0; tip->row < sampled->count; tip->row++)
-        if (sampled->rows[tip->row].object == tip->object && sampled->rows[tip->row].region == tip->region)
-            return true;
-    return false;
+    order_row(order, column, sampled, tip);
+    return true;
 }
 
 /* What is known of columns goes into their rows. */
@@ -447,32 +520,32 @@ void lwp_loop_order_advise(struct lwp_profile *profile, struct lwp_sampled_local
     if (profile->engine == LWPS_ENGINE_EXACT || !profile->machine.line_bytes || !lwp_gain_known(profile))
         return;
     struct lwp_order *order = lwp_zeroed(1, sizeof *order);
-    struct lwp_locality_tip *all = lwp_arena_alloc(profile->arena, tips->count + sampled->count + 1, sizeof *all);
+    const size_t most = sampled->count + (size_t)(1 / share_least);
+    struct lwp_locality_tip *all = lwp_arena_alloc(profile->arena, tips->count + most + 1, sizeof *all);
     if (tips->count)
         memcpy(all, tips->tips, tips->count * sizeof *all);
+    const size_t room = tips->count + most;
     tips->tips = all;
-    for (size_t r = 0; r < sampled->count; r++) {
-        const uint32_t region = sampled->rows[r].region;
-        bool seen = profile->regions[region].is_function;
-        for (size_t k = 0; k < r && !seen; k++)
-            seen = sampled->rows[k].region == region;
-        if (seen)
+    for (uint32_t region = 0; region < profile->region_count && tips->count < room; region++) {
+        const bool heavy = lwp_share_of(&profile->regions[region].weight, &profile->total).value >= share_least;
+        if (profile->regions[region].is_function || (!heavy && !order_has_row(sampled, region)))
             continue;
         *order = (struct lwp_order){.profile = profile, .region = region, .complete = true, .around = LWP_NONE};
         for (size_t i = 0; i < profile->stream_count; i++)
             if (profile->streams[i].region == region && profile->streams[i].object != LWP_NONE && profile->streams[i].module != LWP_NONE)
                 order_add(order, &profile->streams[i]);
+        for (size_t i = 0; heavy && i < order->count; i++)
+            order_decode(order, &order->accesses[i]);
         if (!order_has_column(order))
             continue;
         for (size_t i = 0; i < order->count; i++)
             order_inherit(order, &order->accesses[i]);
         for (size_t i = 0; i < order->count; i++)
-            order_decode(order, &order->accesses[i]);
-        for (size_t i = 0; i < order->count; i++)
             order_count(order, &order->accesses[i]);
         const struct lwp_order_access *column = order_column(order);
         if (!column || !order_around_of(order, column))
             continue;
+        order_refine(order);
         order_note(order, sampled);
         tips->count += order_advise(order, column, sampled, &tips->tips[tips->count]);
     }

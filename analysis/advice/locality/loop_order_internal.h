@@ -32,6 +32,13 @@ struct lwp_order {
  * measured (loop_order_measured.c), or what was run does not wait for memory as the loop does. `then` of all accesses is known. */
 bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely);
 
+/* Whether the new inner loop adds everything up at one place, each time after the one before: lines alone say little of its time then. */
+bool lwp_order_begins_sums(const struct lwp_order *order);
+
+/* Whether interchanging the loop with the one around it would let an iteration see what a later one of today stores, or the other way
+ * round, or change a value that goes through all of them in order, as far as code and samples show (loop_order_kept.c). */
+bool lwp_order_is_kept(const struct lwp_order *order, const struct lwp_order_access *column);
+
 /* Title and next step of the tip (loop_order_text.c). `column`: the access that is stalled most. */
 void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange, struct lwp_locality_tip *tip);
 

@@ -1,8 +1,9 @@
 /* What interchanging two loops does to their time: the accesses of the inner loop are run on this machine in both orders.
  *
  * Each data object is an array of its own, its accesses as far from each other as the code says. The inner loop's step and that of the
- * loop around are changed round. A sum that the inner loop keeps in a register becomes an array of sums, and no iteration waits for the
- * one before then. Limits: the compiler may find vector instructions for the new inner loop, which the run does not have. */
+ * loop around are changed round. A sum that the inner loop keeps in a register becomes an array of sums, or is loaded from where it is
+ * stored, and no iteration waits for the one before then; the other way round, what is stored at one place each time becomes such a sum.
+ * Limits: the compiler may find vector instructions for the new inner loop, which the run does not have. */
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/locality/loop_order_internal.h"
@@ -15,6 +16,7 @@
 enum { SIBLINGS = 64 };
 
 static const double chain_sum = 2.5; /* cycles: longer than counting takes */
+static const double sum_cycles = 4;  /* of floating-point numbers */
 
 /* Bytes that the loop around moves the access by each time; false: not known. */
 static bool measured_outer(const struct lwp_order *order, const struct lwp_order_access *access, uint64_t *by)
@@ -104,7 +106,8 @@ struct measured_nest {
     int64_t at[LWP_ORDER_ACCESSES]; /* of each access from the first of its array */
     size_t array[LWP_ORDER_ACCESSES];
     size_t arrays;
-    bool sums; /* kept in a register */
+    bool sums;   /* kept in a register */
+    bool stored; /* ... and stored each time: at one place, which then is another one each time */
 };
 
 static bool measured_gather(const struct lwp_order *order, const struct lwp_order_access *column, struct measured_nest *nest)
@@ -136,9 +139,38 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
         nest->low[a] = nest->at[i] < nest->low[a] ? nest->at[i] : nest->low[a];
         nest->high[a] = nest->at[i] > nest->high[a] ? nest->at[i] : nest->high[a];
         stores |= stream->stores > 0;
+        nest->stored |= stream->stores > 0 && order->accesses[i].step.kind == LWP_ORDER_STAYS;
     }
-    nest->sums = !stores && order->shape.chain > chain_sum && nest->arrays < LWP_PATTERN_ARRAYS;
+    const bool chain = order->shape.chain > chain_sum;
+    nest->sums = !stores && chain && nest->arrays < LWP_PATTERN_ARRAYS;
+    nest->stored &= chain;
     return nest->arrays > 0 && nest->rows > 0;
+}
+
+/* Cycles that an iteration would wait for the one before once the access is at the same place in each: what is loaded there, added to
+ * and stored becomes a sum. 0: it does not, or does so today. */
+static double measured_new_sum(const struct lwp_order *order, const struct lwp_order_access *access)
+{
+    uint64_t by;
+    bool loaded = access->stream->loads > 0;
+    if (!access->stream->stores || !access->step.bytes || !measured_outer(order, access, &by) || by)
+        return 0;
+    for (size_t i = 0; i < order->count; i++) {
+        int64_t apart;
+        loaded |= order->accesses[i].stream->object == access->stream->object && order->accesses[i].stream->loads &&
+                  measured_apart(order, access->stream, order->accesses[i].stream, &apart) && !apart;
+    }
+    if (!loaded)
+        return 0;
+    return lwp_code_operand(order->profile->code, access->stream->module, access->stream->address).vector ? sum_cycles : 1;
+}
+
+bool lwp_order_begins_sums(const struct lwp_order *order)
+{
+    for (size_t i = 0; i < order->count; i++)
+        if (measured_new_sum(order, &order->accesses[i]) > 0)
+            return true;
+    return false;
 }
 
 /* The array of sums that takes a register's place. */
@@ -158,7 +190,7 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
     pattern->inner = (uint64_t)inner;
     pattern->elements = (uint64_t)inner * (uint64_t)outer;
     pattern->instructions = order->shape.instructions;
-    pattern->chain = interchanged && nest->sums ? 1 : order->shape.chain;
+    pattern->chain = interchanged && (nest->sums || nest->stored) ? 1 : order->shape.chain;
     pattern->threads = 1;
     pattern->array_count = nest->arrays;
     for (size_t i = 0; i < order->count; i++) {
@@ -167,6 +199,8 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         uint64_t step = (uint64_t)llabs(access->step.bytes), by = 0;
         if (!measured_outer(order, access, &by))
             return false;
+        if (interchanged)
+            pattern->chain = fmax(pattern->chain, measured_new_sum(order, access));
         struct lwp_pattern_array *array = &pattern->arrays[a];
         uint64_t spacing = interchanged ? by : step, around = interchanged ? step : by;
         /* Of accesses to one object that go on in different ways the one that goes farthest counts. */
@@ -182,14 +216,28 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
                                                                                  .offset = (uint64_t)(nest->at[i] - nest->low[a]),
                                                                                  .bytes = bytes,
                                                                                  .store = access->stream->stores > access->stream->loads};
+        if (interchanged && nest->stored && access->step.kind == LWP_ORDER_STAYS && access->stream->stores && !access->stream->loads &&
+            pattern->access_count < LWP_PATTERN_ACCESSES) { /* has to be loaded then */
+            pattern->accesses[pattern->access_count] = pattern->accesses[pattern->access_count - 1];
+            pattern->accesses[pattern->access_count++].store = false;
+        }
     }
     if (interchanged && nest->sums)
         measured_sums(nest, order->accesses[0].stream->bytes < 8 ? 4 : 8, pattern);
     return true;
 }
 
-/* Nanoseconds a round in the program, from where two samples are: so many rows and columns apart; 0: not known. */
-static double measured_pace(const struct lwp_order *order, const struct lwp_order_access *column, const struct measured_nest *nest)
+static int pace_compare(const void *a, const void *b)
+{
+    const struct lwp_traversal_pace *x = a, *y = b;
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* Nanoseconds a round in the program, from where two samples are: so many rows and columns apart; 0: not known. Nor is it where both
+ * loops are gone through again between two samples (`round_ns`: about what a round takes), or where a loop between the two does so: how
+ * often, nobody counted. */
+static double measured_pace(const struct lwp_order *order, const struct lwp_order_access *column, const struct measured_nest *nest,
+                            double round_ns)
 {
     const struct lwp_traversal *traversal = lwp_traversals_of(&order->profile->traversals, column->stream->object, order->region);
     struct lwp_traversal_pace paces[LWP_TRAVERSAL_PACES];
@@ -201,6 +249,9 @@ static double measured_pace(const struct lwp_order *order, const struct lwp_orde
         double rounds = (double)across / (double)column->columns.apart * nest->rows + (double)((bytes - across) / step);
         paces[count++] = (struct lwp_traversal_pace){.ns = traversal->paces[i].ns, .bytes = (int64_t)rounds};
     }
+    qsort(paces, count, sizeof *paces, pace_compare);
+    if (!count || order->level > 1 || (double)paces[count / 2].ns > round_ns * nest->rows * nest->columns)
+        return 0;
     return lwp_pace(paces, count, 1, nest->rows * nest->columns);
 }
 
@@ -215,13 +266,15 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
         return false;
     if (!lwp_gain_times(profile, &before, &after, &times))
         return false;
-    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, order->region, &order->shape);
-    const double pace = measured_pace(order, column, &nest);
+    struct lwp_gain_range stalls = lwp_gain_stall_share(profile, order->region, &order->shape);
+    const double pace = measured_pace(order, column, &nest, times.before);
     struct lwp_gain_measured measured;
     lwp_gain_interval(&times, pace, &measured);
     *likely = 1 - measured.ratio;
     saved->high = 1 - measured.low;
     saved->low = 1 - measured.high;
     bool same;
+    if (nest.sums || nest.stored) /* one instruction loads and adds: which of the two is awaited no sample says */
+        stalls.low = 0;
     return lwp_gain_resembles(&times, &stalls, pace, &same);
 }
