@@ -41,6 +41,14 @@ static enum agreement agreement_at(const struct lwp_object *object, const struct
     return lwp_types_hold(object->type, start, place->type) ? AGREES : DISAGREES;
 }
 
+/* Whether the code reaches around one of the elements: from a pointer to it to what it is a part of, whose type nobody says. */
+static bool agreement_around(const struct lwp_object *object, const struct lwp_code_place *place, uint64_t offset)
+{
+    uint64_t within;
+    return place->beside && object->type && lwp_element_same_type(object->type, place->type) &&
+           !lwp_element_place(object, offset, &within) && lwp_element_place(object, offset - (uint64_t)place->from, &within) && within == 0;
+}
+
 static const char *agreement_field(struct lwp_profile *profile, const struct lwp_type *type, uint64_t at)
 {
     for (uint32_t i = 0; type && i < type->field_count; i++)
@@ -73,30 +81,54 @@ static const char *agreement_reason(struct lwp_profile *profile, const struct lw
         agreement_field(profile, worst->place.type, worst->place.at), worst->place.type->name, agreement_where(profile, worst->stream));
 }
 
+static void agreement_unknown(struct lwp_object *object, const char *reason)
+{
+    object->fields_unknown = reason;
+    object->type = NULL;
+    object->type_exact = object->single = false;
+    object->element_bytes = object->element_spacing = object->element_start = object->element_end = 0;
+    object->element_probability = 0;
+}
+
+/* Elements that seemed to follow each other, with accesses between them once one sees how far apart they are. */
+static void agreement_between(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code)
+{
+    struct lwp_object *object = &profile->objects[index];
+    struct lwp_element_lattice lattice = {.spacing = lwp_element_spacing(object), .start = object->element_start};
+    double between = lattice.spacing == object->type->bytes ? lwp_element_code_between(profile, index, code, object->type, &lattice) : 0;
+    if (between > 0)
+        agreement_unknown(object, lwp_arena_printf(profile->arena,
+                                                   "all %s that pointers lead to lie %llu bytes apart, and %.0f %% of the accesses are to "
+                                                   "what is between, whose type nothing names",
+                                                   object->type->name, (unsigned long long)lattice.spacing, 100 * between));
+}
+
 void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code)
 {
     struct lwp_object *object = &profile->objects[index];
     const struct lwp_element_spoken *worst = NULL;
     uint64_t worst_offset = 0;
-    double agree = 0, disagree = 0, worst_weight = 0;
+    double agree = 0, disagree = 0, worst_weight = 0, around = 0;
     object->agreement = (struct lwp_agreement){.looked_at = code->accesses};
     if (!object->element_bytes)
         return;
     for (size_t i = 0; i < code->count; i++) {
         const struct lwp_element_spoken *spoken = &code->items[i];
         uint64_t offsets[LWP_RESERVOIR], other = 0;
-        size_t count = lwp_streams_offsets(spoken->stream, offsets, LWP_RESERVOIR), found[3] = {0};
+        size_t count = lwp_streams_offsets(spoken->stream, offsets, LWP_RESERVOIR), found[3] = {0}, reaches = 0;
         for (size_t k = 0; k < count; k++) {
             enum agreement says = agreement_at(object, &spoken->place, offsets[k]);
             if (says == DISAGREES && spoken->place.beside)
                 says = SILENT;
             found[says]++;
+            reaches += agreement_around(object, &spoken->place, offsets[k]);
             if (says == DISAGREES)
                 other = offsets[k];
         }
         double each = count ? (double)spoken->stream->accesses / (double)count : 0;
         agree += each * (double)found[AGREES];
         disagree += each * (double)found[DISAGREES];
+        around += each * (double)reaches;
         if (each * (double)found[DISAGREES] > worst_weight) {
             worst_weight = each * (double)found[DISAGREES];
             worst = spoken;
@@ -106,11 +138,13 @@ void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, co
     object->agreement.compared = agree + disagree;
     object->agreement.agree = agree;
     bool most = agree + disagree >= FEW && disagree > most_limit * (agree + disagree);
-    if (!worst || (disagree <= limit * code->accesses && !most))
-        return;
-    object->fields_unknown = agreement_reason(profile, object, disagree / (agree + disagree), worst, worst_offset);
-    object->type = NULL;
-    object->type_exact = object->single = false;
-    object->element_bytes = object->element_spacing = object->element_start = object->element_end = 0;
-    object->element_probability = 0;
+    if (worst && (disagree > limit * code->accesses || most))
+        agreement_unknown(object, agreement_reason(profile, object, disagree / (agree + disagree), worst, worst_offset));
+    else if (around > limit * code->accesses)
+        agreement_unknown(object, lwp_arena_printf(profile->arena,
+                                                   "%.0f %% of the accesses are to what lies around each %s, which is a part of something "
+                                                   "larger whose type nothing names",
+                                                   100 * around / code->accesses, object->type->name));
+    else if (object->type && object->type->kind == LWP_TYPE_STRUCT && !object->single)
+        agreement_between(profile, index, code);
 }

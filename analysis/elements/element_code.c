@@ -7,10 +7,11 @@
 #include "analysis/statistics/stride.h"
 #include "base/order.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double whole_least = 0.01;
+static const double whole_least = 0.01, between_least = 0.01;
 
 bool lwp_element_same_type(const struct lwp_type *a, const struct lwp_type *b)
 {
@@ -113,6 +114,43 @@ struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_cod
     free(bases);
     free(room);
     return best;
+}
+
+/* Of all accesses of the object that the code may speak of, those outside of the lattice's elements. */
+static double code_outside(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code,
+                           const struct lwp_element_lattice *lattice, uint64_t bytes)
+{
+    double outside = 0;
+    LWP_STREAMS_OF(profile, index, stream) {
+        uint64_t residue, spacing = lattice->spacing;
+        if (stream->module == LWP_NONE || stream->offsets.count == 0 || lwp_element_copies(profile, stream) ||
+            lwp_element_residue(stream, spacing, &residue) < LWP_ELEMENT_LATTICE_SURE)
+            continue;
+        if ((residue + spacing - lattice->start) % spacing >= bytes)
+            outside += (double)stream->accesses;
+    }
+    return outside / fmax(1, code->accesses);
+}
+
+double lwp_element_code_between(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code,
+                                const struct lwp_type *type, struct lwp_element_lattice *lattice)
+{
+    enum { ENOUGH = 16 };
+    size_t count;
+    struct lwp_element_base *bases = lwp_element_code_bases(code, type, &count);
+    struct lwp_element_base *room = lwp_zeroed(count + 1, sizeof *room);
+    struct lwp_element_lattice wider = {.spacing = count >= ENOUGH ? code_spacing(bases, count, 2 * type->bytes) : 0};
+    double outside = 0;
+    if (wider.spacing && wider.spacing % lattice->spacing == 0 && !lattice->page) {
+        code_vote(bases, count, room, &wider);
+        outside = wider.share >= LWP_ELEMENT_LATTICE_SURE ? code_outside(profile, index, code, &wider, type->bytes) : 0;
+    }
+    free(bases);
+    free(room);
+    if (outside < between_least)
+        return 0;
+    *lattice = wider;
+    return outside;
 }
 
 const struct lwp_type *lwp_element_code_whole(const struct lwp_element_code *code, uint64_t block_bytes, const char **variable)

@@ -31,6 +31,12 @@ struct lwp_element_lattice {
  * An element begins where the address is, less its place by code. */
 struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_code *code, const struct lwp_type *type, uint64_t spacing);
 
+/* The share of the object's accesses that lie between elements of the type though the lattice has no room there: all that pointers of
+ * the type lead to lie further apart, and what is between has no type (a header before an entry of any size). 0: none; else the lattice
+ * is the wider one. */
+double lwp_element_code_between(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code,
+                                const struct lwp_type *type, struct lwp_element_lattice *lattice);
+
 /* Whether it is good enough to name elements by. */
 #define LWP_ELEMENT_LATTICE_GOOD 0.9
 #define LWP_ELEMENT_LATTICE_SURE 0.99 /* fewer disagree than may where fields are named */

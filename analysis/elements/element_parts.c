@@ -127,6 +127,8 @@ static void parts_witness(const struct parts *parts, struct part *part)
     part->single = part->range.high - part->range.low == part->type->bytes &&
                    (whole->largest < MANY * part->type->bytes || (whole->pool_size && whole->allocations >= MANY));
     part->lattice = lwp_element_code_lattice(parts->code, part->type, part->single && whole->pool_size ? whole->pool_size : 0);
+    if (!part->single && part->lattice.spacing == part->type->bytes)
+        lwp_element_code_between(parts->profile, parts->index, parts->code, part->type, &part->lattice);
 }
 
 /* Whether the addresses contradict the code: elements on one lattice that overlap in part cannot be two, and one cannot begin in two
@@ -189,20 +191,30 @@ static void parts_place(struct lwp_stream *stream, uint64_t at, const struct lwp
     stream->stride = lwp_stride_estimate(room, lwp_streams_offsets(stream, room, LWP_RESERVOIR));
 }
 
-/* The streams of its type, and of what is its part in one place only. */
+/* Where in an element of the part a stream's code says that it is: in a value of its type, in what is a part of that in one place only,
+ * or in the element around such a part (container_of). */
+static bool parts_says(const struct part *part, const struct lwp_element_spoken *spoken, uint64_t *at)
+{
+    const struct lwp_code_place *place = &spoken->place;
+    const bool same = lwp_element_same_type(place->type, part->type);
+    uint64_t member = 0;
+    if (!same && (place->type->kind != LWP_TYPE_STRUCT || !parts_member(part->type, place->type, &member)))
+        return false;
+    *at = member + (place->beside ? (uint64_t)place->from : place->at);
+    return !place->beside || (!same && *at + spoken->stream->bytes <= part->type->bytes);
+}
+
 static void parts_move(const struct parts *parts, const struct part *part)
 {
     struct lwp_profile *profile = parts->profile;
     for (size_t i = 0; i < parts->code->count; i++) {
         const struct lwp_element_spoken *spoken = &parts->code->items[i];
-        uint64_t at = 0;
-        if (spoken->stream->object != parts->index || spoken->place.beside ||
-            (!lwp_element_same_type(spoken->place.type, part->type) &&
-             (spoken->place.type->kind != LWP_TYPE_STRUCT || !parts_member(part->type, spoken->place.type, &at))))
+        uint64_t at;
+        if (spoken->stream->object != parts->index || !parts_says(part, spoken, &at))
             continue;
         struct lwp_stream *stream = &profile->streams[spoken->stream - profile->streams];
         lwp_stream_move(profile, stream, part->object);
-        parts_place(stream, at + spoken->place.at, &profile->objects[part->object]);
+        parts_place(stream, at, &profile->objects[part->object]);
     }
 }
 

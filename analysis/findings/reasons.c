@@ -108,7 +108,8 @@ static struct lwp_reason reason_together(const struct subject *subject)
     return (struct lwp_reason){
         .code = "used_together",
         .sentence =
-            used == all
+            all < 2 ? "its loops use all of it"
+            : used == all
                 ? SAY("its loops use all of its %zu fields together, so that parts would have to be fetched together too", all)
                 : SAY("its loops use the same %zu of its %zu fields together, and leaving out the others saves no cache line", used, all)};
 }

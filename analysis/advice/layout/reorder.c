@@ -52,7 +52,8 @@ static bool reorder_gain(struct lwp_profile *profile, struct lwp_split *split)
     if (split->align)
         after.of[0] = (struct lwp_gain_group){.spacing = part.bytes, .alignment = split->align};
     else
-        after.of[0].spacing = layout->single ? lwp_gain_chunk(part.bytes) : part.bytes;
+        /* What lies between elements today stays there. */
+        after.of[0].spacing = layout->single ? lwp_gain_chunk(part.bytes) : part.bytes + layout->spacing - layout->element_bytes;
     lwp_gain_between(profile, layout, &after, &split->gain);
     return true;
 }
@@ -67,7 +68,8 @@ static uint64_t reorder_alignment(const struct lwp_layout *layout, const struct 
         align /= 2;
     uint64_t padded = (part.bytes + align - 1) / align * align;
     bool straddles = part.bytes > line ? part.bytes % line != 0 : (part.bytes & (part.bytes - 1)) != 0;
-    return straddles && 3 * padded <= 4 * layout->element_bytes ? align : 0;
+    bool between = !layout->single && layout->spacing > layout->element_bytes;
+    return straddles && !between && 3 * padded <= 4 * layout->element_bytes ? align : 0;
 }
 
 bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, const int *group,

@@ -145,6 +145,7 @@ bool lwp_types_place(struct lwp_code *code, uint32_t module_index, uint64_t addr
         return false;
     *place = (struct lwp_code_place){.type = code_type(module, target.pointee.type),
                                      .at = (uint64_t)((target.offset % size + size) % size),
+                                     .from = target.offset,
                                      .beside = !target.modulus && (target.offset < 0 || target.offset >= size),
                                      .variable = target.pointee.name};
     return place->type && place->type->bytes == target.pointee.bytes;

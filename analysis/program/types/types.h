@@ -76,6 +76,7 @@ size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t addr
 struct lwp_code_place {
     const struct lwp_type *type;
     uint64_t at;          /* bytes into a value of the type */
+    int64_t from;         /* bytes from the beginning of the value that is pointed to; unlike `at` where it is not in that */
     bool beside;          /* not in the value that is pointed to, but in one some elements away: if there are any (container_of) */
     const char *variable; /* through which the pointer came; "": not known */
 };

@@ -14,6 +14,8 @@
 /// strings type=word bytes=48 hot=text@24 path=main name=words
 /// strings and type=char bytes=1 path=main name=text,words,strdup
 /// queue type=job bytes=64 hot=cost@40 path=main name=ring,jobs
+/// any_entry type=tag bytes=8 spacing=72 hot=hash@0 path=table_new,main name=tag,table,tags
+/// any_entry and type=table bytes=24 hot=tags@0,apart@8,size@16 path=table_new,main name=table,tags
 /// union_kinds type=value bytes=40 hot=kind@32,number|text@8 path=main name=values
 /// list_O3 of=list flags=-O3
 /// list_clang of=list with=clang
@@ -342,5 +344,51 @@ int main(int argc, char **argv)
         values[i].kind = i % 3 > 0, values[i].number = 1;
     REPEAT(walk(values, 4 * N));
     return 0;
+}
+#elif defined shape_any_entry
+/* A table of anything: a header, then what the user gave, of which the table knows the size only. */
+struct tag {
+    unsigned hash, used;
+};
+struct user {
+    long key;
+    double credit;
+    char mail[48];
+};
+struct table {
+    char *tags;
+    size_t apart, size;
+};
+NI static struct table *table_new(size_t size, size_t bytes)
+{
+    struct table *table = malloc(sizeof *table);
+    *table = (struct table){calloc(size, sizeof(struct tag) + bytes), sizeof(struct tag) + bytes, size};
+    return table;
+}
+NI static const void *table_find(const struct table *table, size_t i)
+{
+    const struct tag *tag = (const struct tag *)(table->tags + table->apart * (i % table->size));
+    return tag->hash ? tag + 1 : NULL;
+}
+NI static double walk(const struct table *table)
+{
+    double sum = 0;
+    EACH(i, N)
+    {
+        const void *found = table_find(table, i);
+        if (found)
+            sum += ((const double *)found)[1];
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    struct table *table = table_new(N, sizeof(struct user));
+    for (size_t i = 0; i < N; i++) {
+        struct tag *tag = (struct tag *)(table->tags + table->apart * i);
+        tag->hash = 1;
+        ((struct user *)(tag + 1))->credit = 1;
+    }
+    REPEAT(walk(table));
 }
 #endif

@@ -9,11 +9,11 @@
 /// variant type=std::variant<Small,Large> bytes=80 hot=@8+8*9 path=main name=values
 /// variant or bytes=80 hot=_M_index@72,_M_u@0+8*9 path=main name=values
 /// optional type=std::optional<Rec> bytes=104 hot=load@88,_M_payload@0+8*13,_M_engaged@96 path=main name=maybe
-/// hooks type=Item bytes=120 hot=next@32,weight@104 path=main name=items,Item
+/// hooks type=Item bytes=120 hot=link|next@32,weight@104 path=main name=items,Item,item
 /// hooks or type=Hook start=32 bytes=120|16 hot=next@0,weight@72 path=main name=items,Item,head,Hook,next
 /// small_vector type=Path bytes=112 hot=points|points.count@8,points|points.data@0,points.inside|points@16+8*8 path=main name=paths,Path
-/// small_vector or type=Small<double,8> bytes=88|112 hot=points|points.count@8,points|points.data@0,points.inside|points@16+8*8 path=main name=paths,Path
-/// tuple_vector type=std::tuple<long,double,std::array<long,8>> bytes=80 hot=_M_head_impl@64,__1@64 path=main name=rows
+/// small_vector or type=Small<double,8> bytes=88|112 hot=points|points.count@8,points|points.data@0,points.inside|points@16+8*8 path=main
+/// name=paths,Path tuple_vector type=std::tuple<long,double,std::array<long,8>> bytes=80 hot=_M_head_impl@64,__1@64 path=main name=rows
 /// tuple_vector or bytes=80 hot=_M_head_impl@64+8*2 path=main name=rows
 /// pair_vector type=std::pair<Rec,double> bytes=104 hot=second@96 path=main name=pairs
 /// nested_vector type=Rec bytes=96 hot=load@88 path=main name=rows,rec
@@ -25,7 +25,7 @@
 /// unique_array type=Rec bytes=96 hot=load@88 path=main name=recs,_M_head_impl,_M_t
 /// any_pointers type=Rec bytes=96 hot=load@88 path=main,make name=recs,any,Rec,rec
 /// any_pointers and type=std::any bytes=16 path=main name=anys hot=_M_storage@8,_M_manager@0
-/// set_std type=std::_Rb_tree_node<long> bytes=40 hot=_M_left@16,_M_right@24,_M_storage@32,_M_parent@8 path=main name=keys,_M_header,_M_parent,_M_root
+/// set_std type=std::_Rb_tree_node<long> bytes=40 hot=_M_left@16,_M_right@24,_M_storage@32 path=main name=keys,_M_header,_M_parent,_M_root
 /// forward type=std::_Fwd_list_node<Rec> bytes=104 hot=_M_next@0,_M_storage@8+96*1,_M_storage.load@96 path=main name=recs,_M_head,_M_next
 /// pmr_pool type=std::_List_node<Rec> bytes=112 start=any hot=_M_next@0,_M_storage@16+8*12 path=main name=recs,_M_next,_M_node
 /// pmr_pool or type=Rec bytes=96 start=any hot=load@88 path=main name=recs,rec
