@@ -5,9 +5,9 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/result_operand.h"
-#include "patch/rewrite.h"
-#include "patch/trial.h"
-#include "patch/unified_diff.h"
+#include "patch/rewrite/rewrite.h"
+#include "patch/trial/trial.h"
+#include "patch/sources/unified_diff.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,6 +34,9 @@ analysis/json
 analysis/review
 analysis/output
 analysis/check analysis/diff
+patch/sources
+patch/uses
+patch/rewrite patch/trial
 patch
 web
 collector/perf
@@ -79,7 +82,7 @@ def may_need(folder, other):
     if folder == other:
         return True
     if "patch" in (world(folder), world(other)):
-        return world(folder) == "patch" and other in ("base", "analysis/review")
+        return world(folder) == "patch" and (other in ("base", "analysis/review") or (world(other) == "patch" and HEIGHT[folder] > HEIGHT[other]))
     if "web" in (world(folder), world(other)):
         return world(folder) == "web" and (other == "base" or world(other) == "analysis")
     if world(other) and world(folder) != world(other):

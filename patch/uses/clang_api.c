@@ -1,4 +1,4 @@
-#include "patch/clang_api.h"
+#include "patch/uses/clang_api.h"
 
 #include <config.h>
 #include <dlfcn.h>

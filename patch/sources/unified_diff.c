@@ -1,4 +1,4 @@
-#include "patch/unified_diff.h"
+#include "patch/sources/unified_diff.h"
 
 #include "base/path.h"
 

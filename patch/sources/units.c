@@ -1,4 +1,4 @@
-#include "patch/units.h"
+#include "patch/sources/units.h"
 
 #include "base/json_file.h"
 #include "base/path.h"

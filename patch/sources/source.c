@@ -1,4 +1,4 @@
-#include "patch/source.h"
+#include "patch/sources/source.h"
 
 #include "base/log.h"
 

@@ -1,5 +1,5 @@
 /* Pointers to elements that become pointers to something else, and the reverse; and sizes. */
-#include "patch/walk.h"
+#include "patch/uses/walk.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef LWP_PATCH_SPLIT_NAMES_H
 #define LWP_PATCH_SPLIT_NAMES_H
 
-#include "patch/uses.h"
+#include "patch/uses/uses.h"
 
 struct lwp_split_names {
     const char *word;    /* the structure's */

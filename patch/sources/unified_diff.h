@@ -2,7 +2,7 @@
 #ifndef LWP_PATCH_UNIFIED_DIFF_H
 #define LWP_PATCH_UNIFIED_DIFF_H
 
-#include "patch/source.h"
+#include "patch/sources/source.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-#include "patch/split_names.h"
+#include "patch/rewrite/split_names.h"
 
-#include "patch/rewrite.h"
+#include "patch/rewrite/rewrite.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* How fields are declared, and the text that declares some of them in another order. */
-#include "patch/rewrite.h"
+#include "patch/rewrite/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>

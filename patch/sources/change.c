@@ -1,4 +1,4 @@
-#include "patch/change.h"
+#include "patch/sources/change.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef LWP_PATCH_TRIAL_H
 #define LWP_PATCH_TRIAL_H
 
-#include "patch/source.h"
-#include "patch/units.h"
+#include "patch/sources/source.h"
+#include "patch/sources/units.h"
 
 struct lwp_trial {
     const char *build, *run;   /* shell commands, in the current folder of the copy */

@@ -3,10 +3,10 @@
 #ifndef LWP_PATCH_USES_H
 #define LWP_PATCH_USES_H
 
-#include "patch/change.h"
-#include "patch/refusals.h"
-#include "patch/source.h"
-#include "patch/units.h"
+#include "patch/sources/change.h"
+#include "patch/sources/refusals.h"
+#include "patch/sources/source.h"
+#include "patch/sources/units.h"
 
 #include <stdbool.h>
 

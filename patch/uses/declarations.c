@@ -1,5 +1,5 @@
 /* The structure's definition, what holds elements, and what is declared with them. */
-#include "patch/walk.h"
+#include "patch/uses/walk.h"
 
 #include "base/path.h"
 

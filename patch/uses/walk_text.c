@@ -1,4 +1,4 @@
-#include "patch/walk.h"
+#include "patch/uses/walk.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Hot/cold splitting in place: the structure keeps its hot fields and its name, each other part is reached by a function. */
-#include "patch/rewrite.h"
-#include "patch/split_names.h"
+#include "patch/rewrite/rewrite.h"
+#include "patch/rewrite/split_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 enum { PARTS_MOST = 7 };
 
 __asm__(".pushsection .rodata\n"
-        "lwp_split_header_text:\n.incbin \"" LWP_TEMPLATES "/../patch/lwp_split.h\"\n.byte 0\n"
+        "lwp_split_header_text:\n.incbin \"" LWP_TEMPLATES "/../patch/rewrite/lwp_split.h\"\n.byte 0\n"
         ".popsection");
 extern const char lwp_split_header_text[] __attribute__((visibility("hidden")));
 

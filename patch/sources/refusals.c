@@ -1,4 +1,4 @@
-#include "patch/refusals.h"
+#include "patch/sources/refusals.h"
 
 #include "base/path.h"
 

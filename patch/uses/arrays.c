@@ -1,5 +1,5 @@
 /* The variable that holds the one array, and what names its type: what there may be if it is to become one array for each group. */
-#include "patch/walk.h"
+#include "patch/uses/walk.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* A branch of #if that is skipped in every unit that includes its file may use the type, and nobody has read it. */
-#include "patch/walk.h"
+#include "patch/uses/walk.h"
 
 #include "base/path.h"
 

@@ -2,8 +2,8 @@
 #ifndef LWP_PATCH_WALK_H
 #define LWP_PATCH_WALK_H
 
-#include "patch/clang_api.h"
-#include "patch/uses.h"
+#include "patch/uses/clang_api.h"
+#include "patch/uses/uses.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
-#include "patch/uses.h"
+#include "patch/uses/uses.h"
 
 #include "base/path.h"
-#include "patch/walk.h"
+#include "patch/uses/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Code placement alone can move run times by 10 %, so both programs are built in several: each with another alignment of functions
  * and order of linking (a compiler in front of PATH adds that), and run with environments of varied size (Mytkowicz et al., ASPLOS 2009;
  * Curtsinger and Berger, ASPLOS 2013). The two programs of a pair share all of it. */
-#include "patch/trial.h"
+#include "patch/trial/trial.h"
 
 #include "base/log.h"
 #include "base/path.h"

@@ -1,6 +1,6 @@
 /* What functions do with memory: those of the C library by name, the project's by their bodies. A function may be in another
  * translation unit, so what depends on one is decided at the end. */
-#include "patch/walk.h"
+#include "patch/uses/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef LWP_PATCH_REWRITE_H
 #define LWP_PATCH_REWRITE_H
 
-#include "patch/uses.h"
+#include "patch/uses/uses.h"
 
 /* Which group each field belongs to: 0 the first hot one, ...; the number of groups for the cold ones. Fields that the advice does not
  * name are cold. Writes uses->type.field_count numbers; answers how many parts there are, the cold one included if it has any. */

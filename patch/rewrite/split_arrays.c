@@ -1,6 +1,6 @@
 /* One array of a structure becomes one array for each group of its fields. */
-#include "patch/rewrite.h"
-#include "patch/split_names.h"
+#include "patch/rewrite/rewrite.h"
+#include "patch/rewrite/split_names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Accesses to fields, their addresses, and initialisers. */
-#include "patch/walk.h"
+#include "patch/uses/walk.h"
 
 #include <string.h>
 
