@@ -58,6 +58,10 @@
     F(Cursor_getOffsetOfField)                                                                                                             \
     F(Cursor_getNumArguments)                                                                                                              \
     F(Cursor_getArgument)                                                                                                                  \
+    F(Cursor_Evaluate)                                                                                                                     \
+    F(EvalResult_getKind)                                                                                                                  \
+    F(EvalResult_getAsLongLong)                                                                                                            \
+    F(EvalResult_dispose)                                                                                                                  \
     F(getAllSkippedRanges)                                                                                                                 \
     F(disposeSourceRangeList)                                                                                                              \
     F(getInclusions)

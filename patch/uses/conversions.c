@@ -174,7 +174,7 @@ static void from_elements(struct walk *walk, const struct frame *frame, CXType t
 static void to_elements(struct walk *walk, CXCursor at, CXCursor from, int target)
 {
     CXCursor inner = walk_strip(from);
-    if (walk_is_null(walk, inner) || walk_target(walk, clang.getCursorType(inner), NULL) == target)
+    if (walk_is_null(inner) || walk_target(walk, clang.getCursorType(inner), NULL) == target)
         return;
     if (!is_void_pointer(clang.getCursorType(inner))) {
         walk_refuse(walk, IN_ALL, is_pointer(clang.getCursorType(inner)) ? LWP_REFUSAL_CAST : LWP_REFUSAL_INTEGER, at);
@@ -216,7 +216,7 @@ void walk_conversion(struct walk *walk, const struct frame *frame)
     unsigned old_pointers, new_pointers;
     int before = walk_target(walk, old, &old_pointers), after = walk_target(walk, new, &new_pointers);
     if (before < 0 && after < 0) {
-        if (walk_mentions(walk, old) != walk_mentions(walk, new) && !walk_is_null(walk, from))
+        if (walk_mentions(walk, old) != walk_mentions(walk, new) && !walk_is_null(from))
             walk_refuse(walk, IN_ALL, LWP_REFUSAL_FUNCTION_CAST, frame->cursor);
         if (clang.getCursorKind(frame->cursor) == CXCursor_CStyleCastExpr && walk_mentions(walk, old))
             walk_refuse(walk, IN_ALL, LWP_REFUSAL_FUNCTION_CAST, frame->cursor);

@@ -14,13 +14,15 @@ struct function {
     bool transparent;                     /* and does nothing else that anybody could notice */
     unsigned sizes;                       /* number of its parameters, whose product is what it allocates; 0: something else */
     unsigned opaque;                      /* parameters, by bit, of which it looks at no byte */
+    unsigned single;                      /* those of which it looks at one value only: *parameter */
+    unsigned parameters;                  /* those that have a bit; not what stands for "..." */
     bool frees;                           /* its only parameter, and nothing else */
     bool called, address_taken, callback; /* called directly; its address used elsewhere; given to qsort or the like */
     const char *depends[DEPENDS_MOST];    /* project functions whose results it returns as new memory */
     unsigned depend_count;
 };
 
-enum need { NEED_DEFINITION, NEED_SIZE, NEED_ALLOCATOR, NEED_OPAQUE, NEED_CALLBACK };
+enum need { NEED_DEFINITION, NEED_SIZE, NEED_ALLOCATOR, NEED_OPAQUE, NEED_SINGLE, NEED_CALLBACK };
 
 struct pending {
     enum need need;
@@ -141,7 +143,7 @@ static bool multiplies_parameters(struct body *body, CXCursor call)
 static bool is_new(struct body *body, CXCursor expression)
 {
     CXCursor inner = walk_strip(expression);
-    if (walk_is_null(body->walk, inner))
+    if (walk_is_null(inner))
         return true;
     if (clang.getCursorKind(inner) != CXCursor_CallExpr)
         return false;
@@ -226,6 +228,22 @@ static bool is_harmless(struct body *body, CXCursor call)
     return found;
 }
 
+/* A use of a parameter that goes no further than what it points to. */
+static bool is_one_value(struct body *body, const struct frame *reference)
+{
+    unsigned index;
+    const struct frame *above = walk_above(reference, &index);
+    if (clang.getCursorKind(above->cursor) != CXCursor_UnaryOperator || !walk_is_sign(body->walk, above->cursor, '*'))
+        return walk_is_null_test(body->walk, above, index);
+    CXType pointee = clang.getPointeeType(clang.getCanonicalType(clang.getCursorType(reference->cursor)));
+    CXString declared = clang.getTypeSpelling(clang.getCanonicalType(pointee)),
+             used = clang.getTypeSpelling(clang.getCanonicalType(clang.getCursorType(above->cursor)));
+    bool same = strcmp(clang.getCString(declared), clang.getCString(used)) == 0; /* not cast to something larger */
+    clang.disposeString(declared);
+    clang.disposeString(used);
+    return same;
+}
+
 static void look_at_reference(struct body *body, const struct frame *frame)
 {
     CXCursor to = clang.getCursorReferenced(frame->cursor);
@@ -234,6 +252,8 @@ static void look_at_reference(struct body *body, const struct frame *frame)
     if (parameter >= 0 && clang.getCanonicalType(clang.getCursorType(to)).kind == CXType_Pointer &&
         (!is_quiet(body, frame, &assigned) || assigned))
         body->function->opaque &= ~(1u << parameter);
+    if (parameter >= 0 && !is_one_value(body, frame))
+        body->function->single &= ~(1u << parameter);
     if (local_index(body, to) >= 0 && !is_quiet(body, frame, &assigned))
         body->function->allocates = false;
 }
@@ -297,7 +317,9 @@ void walk_function(struct walk *walk, CXCursor definition)
     function->seen_body = true;
     function->allocates = memory;
     function->transparent = true;
-    function->opaque = ~0u;
+    function->opaque = function->single = ~0u;
+    int count = clang.Cursor_getNumArguments(definition);
+    function->parameters = count < 0 ? 0 : count < PARAMETERS_MOST ? (unsigned)count : PARAMETERS_MOST;
     struct body body = {.walk = walk, .function = function, .definition = definition};
     struct body_frame top = {&body, {definition, NULL, 0}, 0};
     clang.visitChildren(definition, body_visit, &top);
@@ -370,6 +392,11 @@ void walk_needs_opaque(struct walk *walk, CXCursor function, unsigned argument, 
     add(walk, NEED_OPAQUE, function, call, LWP_REFUSAL_VOID, argument);
 }
 
+void walk_needs_single(struct walk *walk, CXCursor function, unsigned argument, CXCursor at)
+{
+    add(walk, NEED_SINGLE, function, at, LWP_REFUSAL_FIELD_ADDRESS, argument);
+}
+
 void walk_needs_callback(struct walk *walk, CXCursor function, CXCursor at)
 {
     add(walk, NEED_CALLBACK, function, at, LWP_REFUSAL_VOID, 0);
@@ -413,9 +440,12 @@ static void decide(struct walk *walk, const struct pending *pending)
                                                                                      : "malloc");
         break;
     case NEED_OPAQUE:
-        fine = function.seen_body && pending->argument < PARAMETERS_MOST && (function.opaque & 1u << pending->argument);
+        fine = function.seen_body && pending->argument < function.parameters && (function.opaque & 1u << pending->argument);
         if (fine)
             pool_call(walk, pending, function.frees ? "free" : NULL);
+        break;
+    case NEED_SINGLE:
+        fine = function.seen_body && pending->argument < function.parameters && (function.single & 1u << pending->argument);
         break;
     case NEED_CALLBACK:
         fine = function.callback && !function.called && !function.address_taken;

@@ -78,7 +78,15 @@ void walk_address(struct walk *walk, const struct frame *frame)
     bool array = kind == CXType_ConstantArray || kind == CXType_Record;
     bool next = i + 1 < type->field_count && strcmp(type->fields[i].type, type->fields[i + 1].type) == 0;
     bool previous = i > 0 && strcmp(type->fields[i].type, type->fields[i - 1].type) == 0;
-    if (!array && (next || previous))
+    if (array || !(next || previous))
+        return;
+    unsigned argument;
+    const struct frame *above = walk_above(frame, &argument);
+    CXCursor callee = clang.getCursorReferenced(above->cursor);
+    if (clang.getCursorKind(above->cursor) == CXCursor_CallExpr && argument > 0 && !clang.Cursor_isNull(callee) &&
+        clang.getCursorKind(callee) == CXCursor_FunctionDecl && !clang.Location_isInSystemHeader(clang.getCursorLocation(callee)))
+        walk_needs_single(walk, callee, argument - 1, frame->cursor);
+    else
         walk_refuse(walk, IN_ALL, LWP_REFUSAL_FIELD_ADDRESS, frame->cursor);
 }
 
@@ -136,7 +144,7 @@ void walk_initialiser(struct walk *walk, const struct frame *frame)
     bool ours = !array && walk_target(walk, type, NULL) == 0;
     for (unsigned i = 0; i < count; i++)
         named += is_designated(values[i]);
-    bool zero = count == 1 && clang.getCursorKind(values[0]) == CXCursor_IntegerLiteral && walk_is_null(walk, values[0]);
+    bool zero = count == 1 && clang.getCursorKind(values[0]) == CXCursor_IntegerLiteral && walk_is_null(values[0]);
     if (!count || zero || (ours && named == count))
         return;
     if (!span.source || span.source->text[span.begin] != '{' || span.source->text[span.end - 1] != '}' || count >= CHILDREN_MOST) {

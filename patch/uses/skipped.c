@@ -41,6 +41,18 @@ static void count_file(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
         LWP_PUSH(skipped->included, (struct included){source, 1});
 }
 
+/* "#if 0": no compilation ever reads it. */
+static bool is_never(const struct range *range)
+{
+    const char *text = range->source->text + range->begin;
+    text += *text == '#';
+    text += strspn(text, " \t");
+    if (strncmp(text, "if", 2) != 0)
+        return false;
+    text += 2 + strspn(text + 2, " \t");
+    return *text == '0' && strchr(" \t\r\n/", text[1]);
+}
+
 void walk_skipped(struct walk *walk)
 {
     if (!walk->skipped)
@@ -53,6 +65,8 @@ void walk_skipped(struct walk *walk)
         CXSourceLocation begin = clang.getRangeStart(list->ranges[i]);
         if (clang.Location_isInSystemHeader(begin) || !walk_place(walk, begin, &range.source, &range.begin) ||
             !walk_place(walk, clang.getRangeEnd(list->ranges[i]), &other, &range.end) || other != range.source || range.end < range.begin)
+            continue;
+        if (is_never(&range))
             continue;
         bool known = false;
         for (size_t r = 0; r < walk->skipped->range_count && !known; r++) {

@@ -57,7 +57,7 @@ void walk_in_macro(struct walk *walk, CXCursor use); /* refuses where a macro ma
 
 unsigned walk_children(CXCursor cursor, CXCursor *children); /* at most CHILDREN_MOST; how many */
 CXCursor walk_strip(CXCursor expression);                    /* without parentheses and casts */
-bool walk_is_null(struct walk *walk, CXCursor expression);
+bool walk_is_null(CXCursor expression);
 /* Which watched structure the type is or points to (through arrays and pointers, *depth of the latter), or -1. */
 int walk_target(const struct walk *walk, CXType type, unsigned *pointers);
 bool walk_is_value(const struct walk *walk, CXType type);          /* the structure itself, or an array of it */
@@ -89,6 +89,7 @@ void walk_needs_definition(struct walk *walk, CXCursor function, CXCursor at, en
 void walk_needs_allocator(struct walk *walk, CXCursor function, CXCursor call);
 void walk_needs_size(struct walk *walk, CXCursor function, CXCursor at);
 void walk_needs_opaque(struct walk *walk, CXCursor function, unsigned argument, CXCursor call);
+void walk_needs_single(struct walk *walk, CXCursor function, unsigned argument, CXCursor at);
 void walk_needs_callback(struct walk *walk, CXCursor function, CXCursor at);
 void walk_defines(struct walk *walk, CXCursor declaration);
 void walk_functions_decide(struct walk *walk);

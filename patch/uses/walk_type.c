@@ -56,14 +56,16 @@ CXCursor walk_strip(CXCursor expression)
     return expression;
 }
 
-bool walk_is_null(struct walk *walk, CXCursor expression)
+bool walk_is_null(CXCursor expression)
 {
     CXCursor inner = walk_strip(expression);
     if (clang.getCursorKind(inner) != CXCursor_IntegerLiteral)
         return false;
-    struct span span = walk_span(walk, inner);
-    /* from a macro, the place is that of its name */
-    return span.source && (walk_is_text(span.source, span.begin, "0") || walk_is_text(span.source, span.begin, "NULL"));
+    CXEvalResult value = clang.Cursor_Evaluate(inner); /* the text may be a macro's name */
+    bool zero = value && clang.EvalResult_getKind(value) == CXEval_Int && clang.EvalResult_getAsLongLong(value) == 0;
+    if (value)
+        clang.EvalResult_dispose(value);
+    return zero;
 }
 
 int walk_target(const struct walk *walk, CXType type, unsigned *pointers)
@@ -165,7 +167,7 @@ bool walk_is_null_test(struct walk *walk, const struct frame *above, unsigned in
     if (strcmp(operator, "==") == 0 || strcmp(operator, "!=") == 0) {
         CXCursor operands[CHILDREN_MOST];
         walk_children(above->cursor, operands);
-        return walk_is_null(walk, operands[1 - index]);
+        return walk_is_null(operands[1 - index]);
     }
     return kind == CXCursor_UnaryOperator && walk_is_sign(walk, above->cursor, '!');
 }

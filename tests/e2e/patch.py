@@ -168,6 +168,18 @@ int main(void)
 """})
 accepted("macro-argument", "split", HOT, {"a.c": HEAD + TYPE + "\n#define TWICE(e) ((e) + (e))\n" + NODES.replace("all[i]->count;\n    p", "TWICE(all[i]->count) + TWICE(all[i]->key);\n    p") % ("malloc(sizeof *p)", "free", "free")})
 
+# the address of a field whose neighbours have the same type, given to a function that looks at one value
+ALIKE = HEAD + TYPE.replace("char tag; double y;", "double y; char tag;")
+OFFSETS.update({"y": 16, "tag": 24})
+accepted("one-value", "reorder", [["y", "x", "count", "key", "tag"]], {"a.c": ALIKE + "static void twice(double *d) { if (d) *d = (*d) * 2; }" +
+                                                                      USE.replace("double sum = 0;", "double sum = 0; twice(&items[3].x);")})
+refused("two-values", "split", ALIKE + "static double both(double *d) { return d[0] + d[1]; }" + USE.replace("double sum = 0;", "double sum = both(&items[0].x);"), "field-address")
+refused("cast-values", "split", ALIKE + "static int one(double *d) { return *(int *)(void *)d; }" + USE.replace("double sum = 0;", "double sum = one(&items[0].x);"), "field-address")
+refused("value-in-dots", "split", ALIKE + "static int some(int n, ...) { return n; }" + USE.replace("double sum = 0;", "double sum = some(1, &items[0].x);"), "field-address")
+OFFSETS.update({"tag": 16, "y": 24})
+accepted("never", "split", HOT, {"a.c": HEAD + TYPE + "\n#if 0 /* old */\nint f(struct item *p) { return p->key; }\n#endif\n#define NO_ITEM ((struct item *)0)\n" +
+                                 NODES.replace("if (!p)", "if (p == NO_ITEM)") % ("malloc(sizeof *p)", "free", "free")})
+
 # ---- what is refused: by its name ----
 for kind in ("reorder", "split"):
     refused("union", kind, after("union u { struct item i; char b[40]; };", ""), "union")
@@ -195,6 +207,7 @@ for kind in ("reorder", "split"):
     refused("integer", kind, after("", "sum += (double)((uintptr_t)items & 0);"), "integer-cast")
     refused("void", kind, after("static void *kept;", "kept = items; sum += kept == NULL;"), "void-pointer")
     refused("void-argument", kind, after("static int first(void *p) { return *(char *)p; }", "sum += first(items);"), "void-pointer")
+    refused("void-dots", kind, after("static int first(int n, ...) { return n; }", "sum += first(1, (void *)items);"), "void-pointer")
     refused("void-back", kind, after("static double get(void *p) { struct item *i = p; return i->x; }", "double d[5] = {0}; sum += get(d);"), "void-pointer")
     refused("varargs", kind, after("", "fprintf(stderr, \"%p\", items);"), "varargs")
     refused("external", kind, after("int elsewhere(struct item *);", "sum += elsewhere(items);"), "external-function")
