@@ -23,6 +23,13 @@ static const struct lwp_option patch_options[] = {
      .kind = LWP_OPT_TEXT,
      .argument = "COMMANDS",
      .help = "'BUILD && RUN': instead of printing the patch, build and run the program with and without it in copies, and print its gain"},
+    {.name = "seconds",
+     .kind = LWP_OPT_NUMBER,
+     .argument = "S",
+     .min = 1,
+     .max = 3600,
+     .initial = "120",
+     .help = "how long --try measures at most"},
     {.name = "partial", .kind = LWP_OPT_FLAG, .help = "print what there is of the patch though some uses forbid it; finish it by hand"},
     {0},
 };
@@ -39,6 +46,7 @@ static int run(int argc, char **argv, const struct lwp_command *self)
         .database = lwp_options_text(&options, "database"),
         .command = lwp_options_text(&options, "cc"),
         .trial = lwp_options_text(&options, "try"),
+        .seconds = lwp_options_number(&options, "seconds"),
         .partial = lwp_options_flag(&options, "partial"),
     };
     return lwp_patch(&request, argc - options.operands, argv + options.operands);
@@ -63,9 +71,9 @@ const struct lwp_command lwp_cmd_patch = {
         "nothing is printed as a patch unless --partial is given.\n\n"
         "--try copies the project's folder, as it is and patched, builds both with three placements of code (alignment of functions, order "
         "of "
-        "linking) and runs them in turns with environments of varied size, until the 95 % interval of the gain is below 3 % or two minutes "
-        "have passed. Output and exit status must agree. The gain is that of CPU time. It is printed beside the predicted one, and kept in "
-        "DIR/tried.json. Of the commands nothing but what they say is run, in the copies of the current folder.\n\n"
+        "linking) and runs them in turns with environments of varied size, until the 95 % interval of the gain is below 3 % or --seconds "
+        "have passed. Output and exit status must agree. The gain is that of CPU time. It is printed beside the predicted one. The patch and the gain "
+        "are kept in DIR/tried.json, and lwp report, diff and the page show them. Of the commands nothing but what they say is run, in the copies of the current folder.\n\n"
         "Exit status: 0 the patch is on standard output, 1 some use forbids it or something could not be read, 2 wrong usage.",
     .options = patch_options,
     .run = run,

@@ -1,7 +1,7 @@
 #include "patch/patch.h"
 
 #include "analysis/review/review.h"
-#include "base/json_file.h"
+#include "analysis/review/tried.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/result_operand.h"
@@ -69,7 +69,39 @@ static void check_places(struct lwp_uses *uses, enum lwp_way way)
     }
 }
 
-static int print(struct lwp_uses *uses, enum lwp_way way, bool partial, struct lwp_error *err)
+/* Keeps the patch, and what it brought, for others beside the analysis. */
+static int keep(const struct lwp_uses *uses, const char *directory, const char *command, const struct lwp_trial *trial,
+                struct lwp_error *err)
+{
+    enum { KEPT_MOST = 4 << 20 };
+    struct stat info;
+    char *text = NULL;
+    size_t length = 0;
+    if (stat(directory, &info) || !S_ISDIR(info.st_mode)) /* an analysis.json on its own */
+        return LWP_OK;
+    FILE *to = open_memstream(&text, &length);
+    if (!to)
+        return lwp_error_errno(err, "cannot keep the patch");
+    lwp_unified_diff(to, uses->sources, uses->units->root);
+    fclose(to);
+    json_t *members = json_object(), *patch = length <= KEPT_MOST ? json_string(text) : NULL; /* NULL: not UTF-8 */
+    if (patch) {
+        json_object_set_new(members, "patch", patch);
+        json_object_set_new(members, "root", json_string(uses->units->root));
+    }
+    if (trial) {
+        json_t *measured = json_pack("{s:s, s:f, s:[f,f], s:i, s:i}", "command", command, "speedup", trial->speedup, "interval", trial->low,
+                                     trial->high, "pairs", (int)trial->pairs, "placements", (int)trial->placements);
+        json_object_update(members, measured);
+        json_decref(measured);
+    }
+    int status = lwp_tried_keep(directory, uses->change->finding, members, err);
+    json_decref(members);
+    free(text);
+    return status;
+}
+
+static int print(struct lwp_uses *uses, enum lwp_way way, const char *directory, bool partial, struct lwp_error *err)
 {
     const struct lwp_refusals *refusals = &uses->refusals[way];
     if (refusals->refused_count) {
@@ -86,40 +118,20 @@ static int print(struct lwp_uses *uses, enum lwp_way way, bool partial, struct l
     char here[4096];
     if (getcwd(here, sizeof here) && strcmp(here, uses->units->root) != 0)
         lwp_log(LWP_LOG_NOTE, "patch: paths are relative to %s: patch -p1 -d %s", uses->units->root, uses->units->root);
-    return refusals->refused_count ? 1 : 0;
-}
-
-/* Keeps the result for others beside the analysis. */
-static int keep(const char *directory, const struct lwp_change *change, const char *command, const struct lwp_trial *trial,
-                struct lwp_error *err)
-{
-    struct stat info;
-    if (stat(directory, &info) || !S_ISDIR(info.st_mode)) /* an analysis.json on its own */
-        return err->status;
-    char *path = lwp_format("%s/tried.json", directory);
-    json_t *root = lwp_json_read(path, 0, NULL);
-    if (!json_is_object(root)) {
-        json_decref(root);
-        root = json_object();
-    }
-    json_object_set_new(root, change->finding,
-                        json_pack("{s:s, s:f, s:[f,f], s:i, s:i}", "command", command, "speedup", trial->speedup, "interval", trial->low,
-                                  trial->high, "pairs", (int)trial->pairs, "placements", (int)trial->placements));
-    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    if (text)
-        lwp_path_replace(path, text, err);
-    free(text);
-    json_decref(root);
-    free(path);
-    return err->status;
+    if (refusals->refused_count)
+        return 1;
+    struct lwp_error unkept = {0};
+    if (keep(uses, directory, NULL, NULL, &unkept)) /* the folder may be read-only */
+        lwp_log(LWP_LOG_NOTE, "patch: the report will not offer the patch: %s", unkept.text);
+    return 0;
 }
 
 static int try_out(struct lwp_uses *uses, const struct lwp_patch_request *request, const char *directory, enum lwp_way way,
                    struct lwp_error *err)
 {
-    struct lwp_trial trial = {0};
+    struct lwp_trial trial = {.seconds = request->seconds};
     if (uses->refusals[way].refused_count)
-        return print(uses, way, false, err);
+        return print(uses, way, directory, false, err);
     if (lwp_trial_parse(&trial, uses->arena, request->trial, err) || lwp_sources_settle(uses->sources, err) ||
         lwp_trial_run(&trial, uses->sources, uses->units, err))
         return 1;
@@ -128,7 +140,7 @@ static int try_out(struct lwp_uses *uses, const struct lwp_patch_request *reques
            trial.low, trial.high, trial.pairs, trial.placements);
     if (change->low > 0)
         printf("predicted  %.2fx (%.2f-%.2f)\n", change->speedup, change->low, change->high);
-    return keep(directory, change, request->trial, &trial, err) ? 1 : 0;
+    return keep(uses, directory, request->trial, &trial, err) ? 1 : 0;
 }
 
 int lwp_patch(const struct lwp_patch_request *request, int operand_count, char **operands)
@@ -148,7 +160,7 @@ int lwp_patch(const struct lwp_patch_request *request, int operand_count, char *
         !lwp_uses_find(&uses, &err)) {
         enum lwp_way way = rewrite(&uses);
         check_places(&uses, way);
-        status = request->trial ? try_out(&uses, request, directory, way, &err) : print(&uses, way, request->partial, &err);
+        status = request->trial ? try_out(&uses, request, directory, way, &err) : print(&uses, way, directory, request->partial, &err);
     }
     if (err.status)
         lwp_log(LWP_LOG_ERROR, "patch: %s", err.text);

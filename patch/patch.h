@@ -7,6 +7,7 @@
 struct lwp_patch_request {
     const char *finding, *database, *command; /* one of the latter two is NULL */
     const char *trial;                        /* BUILD && RUN, or NULL */
+    double seconds;                           /* that trying may take */
     bool partial;
 };
 

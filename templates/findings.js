@@ -84,6 +84,13 @@ function conflictGlance(conflict) {
   ], 'dl.glance');
 }
 
+/* What lwp patch made of it: the measured gain, and the change. */
+function triedGain(tried) {
+  return tried && isNumber(tried.speedup) && isRange(tried.interval) ? el('div', null, el('dt', null, 'Tried'), el('dd.big', null, tried.speedup.toFixed(2) + '×'),
+    el('dd.soft', null, `${tried.interval[0].toFixed(2)}-${tried.interval[1].toFixed(2)}, ${plural(tried.pairs, 'pair', 'pairs')} of runs with the patch`)) : null;
+}
+const triedPatch = tried => tried && typeof tried.patch === 'string' && fold('The patch', () => el('div.code', null, copyButton(tried.patch), code(tried.patch, 'The patch')));
+
 function findingCard(finding, rank, most) {
   const link = findingLink(finding), evidence = findingEvidence(finding), layout = finding.kind === 'split' || finding.kind === 'regroup';
   const shareOf = finding.kind === 'communication' ? 'Share of the accesses' : 'Share of the time today';
@@ -95,9 +102,11 @@ function findingCard(finding, rank, most) {
       finding.kind === 'conflict' && conflictGlance(evidence.item),
       el('p', null, prose(finding.next_step)),
       evidence.item.declaration && fold(layout ? 'The new declaration' : finding.kind === 'conflict' ? 'What to write' : 'The padded declaration', () => [el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration')), usageDiff(finding.kind, evidence.item)], true),
+      triedPatch(finding.tried),
       link && el('p', null, el('a.button', {href: link}, layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
       el('div', null, el('dt', null, `Predicted gain, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainOf(finding)) : el('dd', null, unknown(isNumber(finding.time_at_stake) && finding.time_at_stake < 0.9 ? `at most ${(1 / (1 - finding.time_at_stake)).toFixed(2)}×` : 'not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
+      triedGain(finding.tried),
       isNumber(evidence.share) && el('div', null, el('dt', null, `Share of ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`)),
       el('div', null, el('dt', null, shareOf), el('dd', null, shareBar(finding.share, evidence.of ? null : evidence.ci)),
         !evidence.exact && !evidence.of && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`), el('dd.soft', null, evidenceText(evidence)))));

@@ -2,6 +2,7 @@
  * the background, so that readers of other results do not wait for it. */
 #include "web/entry.h"
 
+#include "analysis/review/tried.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "web/live.h"
@@ -99,7 +100,16 @@ static bool entry_look(const struct lwp_entry *entry, struct stat *now)
 {
     char path[PATH_MAX];
     *now = (struct stat){0};
-    return snprintf(path, sizeof path, "%s/analysis.json", entry->dir) < (int)sizeof path && stat(path, now) == 0;
+    if (snprintf(path, sizeof path, "%s/analysis.json", entry->dir) >= (int)sizeof path || stat(path, now))
+        return false;
+    struct stat tried; /* what lwp patch made belongs to the page, too */
+    if (snprintf(path, sizeof path, "%s/" LWP_TRIED_FILE, entry->dir) < (int)sizeof path && stat(path, &tried) == 0) {
+        now->st_size += tried.st_size;
+        if (tried.st_mtim.tv_sec > now->st_mtim.tv_sec ||
+            (tried.st_mtim.tv_sec == now->st_mtim.tv_sec && tried.st_mtim.tv_nsec > now->st_mtim.tv_nsec))
+            now->st_mtim = tried.st_mtim;
+    }
+    return true;
 }
 
 /* All of the analysis, other than the page. */

@@ -53,10 +53,27 @@ const char *lwp_page_title(const char *name, const json_t *analysis)
     return slash && slash[1] ? slash + 1 : program;
 }
 
+/* Of what lwp patch made, what the page shows: no folder and no command; no source code where none is wanted. */
+static void page_tried(json_t *analysis, enum lwp_source_policy source)
+{
+    enum { PATCH_MOST = 64 << 10 };
+    size_t i;
+    json_t *finding;
+    json_array_foreach(json_object_get(analysis, "findings"), i, finding)
+    {
+        json_t *tried = json_object_get(finding, "tried");
+        json_object_del(tried, "root");
+        json_object_del(tried, "command");
+        if (source == LWP_SOURCE_NONE || json_string_length(json_object_get(tried, "patch")) > PATCH_MOST)
+            json_object_del(tried, "patch");
+    }
+}
+
 json_t *lwp_page_result_data(const char *name, json_t *analysis, const struct lwp_page_wish *wish)
 {
     /* an eighth is left for what escapes add */
     size_t room = wish->bytes_max - PAGE_TEMPLATES_BYTES;
+    page_tried(analysis, wish->source);
     json_t *left_out = lwp_trim(analysis, room / 4 * 3), *sources = lwp_source_collect(analysis, wish->source, wish->roots, room / 8);
     char *clean = lwp_utf8_clean(name); /* a folder's name is bytes */
     json_t *data = left_out && sources ? json_pack("{s:s, s:s, s:s, s:s, s:O, s:O, s:O}", "view", "result", "name",

@@ -1,6 +1,7 @@
 /* web/ reads analysis.json and never sample files: lwp analyze runs as another process. */
 #include "web/result.h"
 
+#include "analysis/review/tried.h"
 #include "base/json_file.h"
 #include "base/log.h"
 
@@ -208,6 +209,11 @@ int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
         json_decref(root);
     else
         *analysis = root;
+    int tried = status || !folder ? -1 : result_open_below(dir, LWP_TRIED_FILE, O_RDONLY);
+    json_t *made = NULL;
+    if (tried >= 0 && !result_json(tried, path, JSON_REJECT_DUPLICATES, &made, &where, &(struct lwp_error){0}))
+        lwp_tried_attach(root, made);
+    json_decref(made);
     return status;
 }
 

@@ -5,6 +5,8 @@
  * with the prediction. Limits: nothing is said when less than 70 % of its stalls are in loops that both results have. */
 #include "analysis/diff/diff_parts.h"
 
+#include "analysis/review/tried.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -224,6 +226,15 @@ static double diff_lines(const struct diff_row_loop *loops, size_t count, bool a
 
 static const char *const diff_statuses[] = {"same", "changed", "split", "regrouped", "gone", "new"};
 
+/* What its patch brought where lwp patch had tried it. */
+static json_t *diff_tried(const json_t *finding)
+{
+    char *text = lwp_tried_text(finding);
+    json_t *tried = text ? json_string(text) : json_null();
+    free(text);
+    return tried;
+}
+
 json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
 {
     struct diff_row_loop *loops = lwp_arena_alloc(diff->arena, LOOPS_LISTED, sizeof *loops);
@@ -265,7 +276,7 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
                         lwp_json_text(advised ? lwp_json_string(advised->finding, "id") : NULL), "promised",
                         predicted ? lwp_json_range(low, high) : json_null(), "arrived", lwp_json_measured(ratio.value), "arrived_ci",
                         ratio.value >= 0 ? lwp_json_range(ratio.low, ratio.high) : json_null(), "verdict", lwp_json_text(verdict),
-                        "sentence", lwp_json_text(sentence), NULL);
+                        "sentence", lwp_json_text(sentence), "tried", advised ? diff_tried(advised->finding) : json_null(), NULL);
 }
 
 bool lwp_diff_row_matters(const struct lwp_diff *diff, const struct lwp_diff_row *row)

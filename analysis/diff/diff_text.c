@@ -189,6 +189,8 @@ static void text_loops(const struct lwp_terminal *text, const json_t *structure)
 
 static void text_prediction(const struct lwp_terminal *text, const json_t *structure)
 {
+    if (lwp_json_string(structure, "tried"))
+        fprintf(text->out, "   tried     %s by lwp patch --try\n", lwp_json_string(structure, "tried"));
     if (!json_is_string(json_object_get(structure, "sentence")))
         return;
     fputs("   promise   ", text->out);

@@ -15,7 +15,7 @@ struct markdown {
     const struct lwp_judgement *judgement;
 };
 
-static void markdown_fence(FILE *out, const char *code)
+static void markdown_fence(FILE *out, const char *language, const char *code)
 {
     size_t longest = 2, run = 0;
     for (const char *c = code; *c; c++) {
@@ -25,7 +25,7 @@ static void markdown_fence(FILE *out, const char *code)
     for (int end = 0; end < 2; end++) {
         for (size_t i = 0; i <= longest; i++)
             putc('`', out);
-        fputs(end ? "\n" : "c\n", out);
+        fprintf(out, "%s\n", end ? "" : language);
         if (!end)
             fprintf(out, "%s%s", code, *code && code[strlen(code) - 1] == '\n' ? "" : "\n");
     }
@@ -39,6 +39,19 @@ static void markdown_location(const struct markdown *page, const struct lwp_revi
 }
 
 /* ---- a section ---- */
+
+static void markdown_patch(FILE *out, const char *patch)
+{
+    enum { SHOWN = 16 << 10 };
+    char *text = strlen(patch) <= SHOWN ? lwp_visible(patch, true, SHOWN) : NULL;
+    fputs("\n<details><summary>The patch</summary>\n\n", out);
+    if (text)
+        markdown_fence(out, "diff", text);
+    else
+        fputs("It is too long to be shown here; `lwp patch` prints it.\n", out);
+    fputs("\n</details>\n", out);
+    free(text);
+}
 
 static void markdown_facts(const struct markdown *page, const struct lwp_review_item *item)
 {
@@ -67,6 +80,8 @@ static void markdown_section(const struct markdown *page, size_t number, const s
     fprintf(out, "\n\nExpected: **%s**%s%s, severity %s%s%s.", lwp_review_gain(page->review, item), item->low > 0 ? " for " : "",
             item->low > 0 ? page->review->gain_of : "", item->severity, item->confidence ? ", confidence " : "",
             item->confidence ? item->confidence : "");
+    if (item->tried)
+        fprintf(out, " Tried: **%s**.", item->tried);
     if (item->location_count) {
         fprintf(out, " Look at ");
         markdown_location(page, item);
@@ -77,8 +92,10 @@ static void markdown_section(const struct markdown *page, size_t number, const s
     putc('\n', out);
     if (item->declaration) {
         putc('\n', out);
-        markdown_fence(out, item->declaration);
+        markdown_fence(out, "c", item->declaration);
     }
+    if (item->patch)
+        markdown_patch(out, item->patch);
     fputs("\n<details><summary>Evidence</summary>\n\n", out);
     markdown_facts(page, item);
     fputs("\n</details>\n", out);

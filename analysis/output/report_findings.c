@@ -34,6 +34,8 @@ static void finding_expected(const struct lwp_report *report, const struct lwp_r
     if (item->low > 0)
         fprintf(report->out, " for %s", report->review->gain_of);
     fprintf(report->out, " (severity %s)\n", item->severity);
+    if (item->tried)
+        fprintf(report->out, "   %-*s%s, measured with the patch of lwp patch\n", LABEL, "tried", item->tried);
 }
 
 static void finding_facts(const struct lwp_report *report, const struct lwp_review_item *item)

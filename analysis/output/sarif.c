@@ -3,6 +3,8 @@
  * primaryLocationLineHash, and refuses results without a place: the program stands in where no source is known. */
 #include "analysis/output/formats.h"
 
+#include "analysis/output/diff_edits.h"
+#include "analysis/review/names.h"
 #include "analysis/review/review_parts.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
@@ -94,6 +96,8 @@ static json_t *sarif_properties(const struct lwp_review *review, const struct lw
         json_object_set_new(properties, "shareInterval", json_pack("[f,f]", item->share_low, item->share_high));
     if (item->low > 0)
         json_object_set_new(properties, "expectedSpeedup", json_pack("[f,f]", item->low, item->high));
+    if (item->tried)
+        json_object_set_new(properties, "tried", json_string(item->tried));
     if (item->confidence)
         json_object_set_new(properties, "confidence", json_string(item->confidence));
     if (item->declaration)
@@ -106,6 +110,34 @@ static const struct lwp_judged_line *sarif_line(const struct lwp_judgement *judg
     for (size_t i = 0; judgement && i < judgement->count; i++)
         if (judgement->lines[i].item == item)
             return &judgement->lines[i];
+    return NULL;
+}
+
+/* Lines of a file that go, up to the start of the one after them, and what comes there (3.57). */
+static json_t *sarif_replacement(const json_t *edit)
+{
+    json_int_t line = json_integer_value(json_object_get(edit, "line")), lines = json_integer_value(json_object_get(edit, "lines"));
+    return json_pack("{s:{s:I,s:i,s:I,s:i},s:{s:O}}", "deletedRegion", "startLine", line, "startColumn", 1, "endLine", line + lines,
+                     "endColumn", 1, "insertedContent", "text", json_object_get(edit, "text"));
+}
+
+/* The patch of lwp patch, unless it adds a file, which a fix cannot. */
+static json_t *sarif_fixes(const struct lwp_review *review, const struct lwp_review_item *item)
+{
+    json_t *files = item->patch ? lwp_diff_edits(item->patch) : NULL, *changes = json_array(), *file;
+    size_t i;
+    json_array_foreach(files, i, file) {
+        const json_t *edits = json_object_get(file, "edits");
+        const char *path = lwp_arena_printf(review->arena, "%s/%s", item->patch_root, lwp_json_string_or(file, "file", ""));
+        json_array_append_new(changes, json_pack("{s:o,s:o}", "artifactLocation",
+                                                 sarif_artifact(review, lwp_source_relative(review->arena, review->source_root, path)),
+                                                 "replacements",
+                                                 LWP_JSON_LIST(k, json_array_size(edits), sarif_replacement(json_array_get(edits, k)))));
+    }
+    json_decref(files);
+    if (json_array_size(changes))
+        return json_pack("[{s:{s:s},s:o}]", "description", "text", "The patch that lwp patch made", "artifactChanges", changes);
+    json_decref(changes);
     return NULL;
 }
 
@@ -129,6 +161,9 @@ static json_t *sarif_result(const struct lwp_review *review, const struct lwp_re
                         json_pack("{s:s,s:s}", "lwpFinding/v1", fingerprint, "primaryLocationLineHash", fingerprint));
     if (line && *line->state)
         json_object_set_new(result, "baselineState", json_string(strcmp(line->state, "new") == 0 ? "new" : "unchanged"));
+    json_t *fixes = sarif_fixes(review, item);
+    if (fixes)
+        json_object_set_new(result, "fixes", fixes);
     json_object_set_new(result, "properties", sarif_properties(review, item));
     return result;
 }

@@ -1,6 +1,7 @@
 #include "analysis/review/review.h"
 
 #include "analysis/json/analyze.h"
+#include "analysis/review/tried.h"
 #include "base/json_file.h"
 
 #include <stdio.h>
@@ -36,5 +37,7 @@ json_t *lwp_analysis_load(const char *name, struct lwp_error *err)
         lwp_error_set(err, LWP_ERR_FORMAT, "cannot read '%s': it is a file, and no analysis of lwp (%s)", name, problem.text);
     else if (!root)
         lwp_error_set(err, LWP_ERR_FORMAT, "cannot read '%s' (%s); 'lwp analyze --force %s' makes it anew", path, problem.text, name);
+    if (root && strcmp(path, name) != 0)
+        lwp_tried_attach_from(root, name);
     return root;
 }

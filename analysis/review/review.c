@@ -3,6 +3,7 @@
 #include "analysis/review/review_parts.h"
 
 #include "analysis/review/names.h"
+#include "analysis/review/tried.h"
 #include "analysis/tables/engines.h"
 #include "base/hash.h"
 
@@ -41,6 +42,18 @@ static const char *review_fingerprint(struct lwp_arena *arena, const char *rule,
     return lwp_arena_printf(arena, "%016llx", (unsigned long long)lwp_hash_text(lwp_arena_printf(arena, "%s\n%s", rule, subject)));
 }
 
+static void review_tried(struct lwp_review *review, const json_t *finding, struct lwp_review_item *item)
+{
+    const json_t *tried = json_object_get(finding, "tried");
+    char *text = lwp_tried_text(finding);
+    item->patch = lwp_json_string(tried, "patch");
+    item->patch_root = lwp_json_string(tried, "root");
+    if (!text)
+        return;
+    item->tried = lwp_arena_strdup(review->arena, text);
+    free(text);
+}
+
 static void review_item(struct lwp_review *review, const json_t *finding, struct lwp_review_item *item)
 {
     const json_t *refs = json_object_get(finding, "refs"), *part = NULL;
@@ -56,6 +69,7 @@ static void review_item(struct lwp_review *review, const json_t *finding, struct
                                      .high = lwp_json_end(finding, "expected_speedup", 1),
                                      .stake = lwp_json_amount(finding, "time_at_stake"),
                                      .subject = "?"};
+    review_tried(review, finding, item);
     item->rule = review_rule_of_id(item->id);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !part; i++) {
         const json_t *root = kinds[i].parent ? json_object_get(review->root, kinds[i].parent) : review->root;

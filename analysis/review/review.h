@@ -37,6 +37,8 @@ struct lwp_review_item {
     unsigned ordinal;                  /* among items of one fingerprint, from 1 */
     const char *severity, *confidence; /* confidence may be NULL */
     const char *declaration;           /* or NULL */
+    const char *tried;                 /* "1.27x (1.25-1.29)": measured with the patch of lwp patch; or NULL */
+    const char *patch, *patch_root;    /* a unified diff, its bytes as they are, and the folder it is made for; or NULL */
     double speedup, low, high;         /* expected, and its interval; low 0: not predicted */
     double stake;                      /* the part of the time that there is to gain at most; 0: not known */
     double share, share_low, share_high;

@@ -221,6 +221,8 @@ enum { NAME_MAX_SHOWN = 400, PATH_MAX_SHOWN = 4096, DECLARATION_MAX_SHOWN = 1 <<
 static void review_clean_text(void *to, const char *key, json_t *text)
 {
     (void)to;
+    if (strcmp(key, "patch") == 0) /* for a tool that applies it; made fit where it is printed */
+        return;
     bool declaration = strcmp(key, "declaration") == 0, path = strcmp(key, "file") == 0 || strcmp(key, "path") == 0;
     char *shown = lwp_visible(json_string_value(text), declaration,
                               declaration ? DECLARATION_MAX_SHOWN

@@ -1,8 +1,8 @@
 /* lwp_split.h: hot and cold parts of a structure in runs of memory of their own. Written by lwp patch.
  *
- * A pool reserves one region of address space, aligned to its size. The first run holds the hot parts, each further run another
- * part, by the same index; so a part is found from the pointer to the hot part by arithmetic, and no pointer is stored. Memory is
- * used as elements are allocated. Blocks of any number of elements can be allocated, resized and freed, from any thread; they are
+ * A pool reserves a region of address space, aligned to its size (another when it is full; 128 GiB each, or less where address space
+ * is limited). The first run holds the hot parts, each further run another part, by the same index; so a part is found from the pointer
+ * to the hot part by arithmetic, and no pointer is stored. Memory is used as elements are allocated. Blocks of any number of elements can be allocated, resized and freed, from any thread; they are
  * zero.
  *
  *     struct city_cold { ... };
@@ -23,10 +23,13 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
-#define LWP_SPLIT_RUN    ((size_t)1 << 34) /* bytes of address space of each part */
-#define LWP_SPLIT_RUNS   8                 /* the last one has what is known of blocks */
+#define LWP_SPLIT_RUNS   8                             /* the last one has what is known of blocks */
+#define LWP_SPLIT_RUN    ((size_t)1 << lwp_split_bits) /* bytes of address space of each part */
 #define LWP_SPLIT_REGION (LWP_SPLIT_RUN * LWP_SPLIT_RUNS)
+#define LWP_SPLIT_MOST   (sizeof(void *) > 4 ? 34 : 24) /* bits */
+#define LWP_SPLIT_LEAST  20
 #define LWP_SPLIT_STEP   ((size_t)1 << 20)
 #ifdef MAP_ANONYMOUS
 #define LWP_SPLIT_MAP (MAP_PRIVATE | MAP_ANONYMOUS)
@@ -44,70 +47,138 @@ struct lwp_split_block {
     uint32_t count, next; /* elements; the index of the next free block, plus 1 */
 };
 
+/* Of all pools; smaller where address space is limited (ulimit -v). 0: no pool has been used yet. */
+__attribute__((weak)) unsigned char lwp_split_bits;
+
 struct lwp_split_pool {
-    char *base;
-    size_t used, ready[LWP_SPLIT_RUNS]; /* elements; bytes of each run that can be accessed */
-    uint32_t single, several;           /* free blocks of one element, of more; index plus 1 */
+    char *regions; /* the last one first; most pools never need a second one */
     unsigned char lock;
 };
 
-static __inline__ LWP_SPLIT_UNUSED struct lwp_split_block *lwp_split_block(char *base, size_t index)
+/* At the start of a region's last run; blocks come after it. */
+struct lwp_split_region {
+    char *next;
+    size_t used, ready[LWP_SPLIT_RUNS]; /* elements; bytes of each run that can be accessed */
+    uint32_t single, several;           /* free blocks of one element, of more; index plus 1 */
+};
+
+static __inline__ LWP_SPLIT_UNUSED struct lwp_split_region *lwp_split_head(char *base)
 {
-    return (struct lwp_split_block *)(void *)(base + (LWP_SPLIT_RUNS - 1) * LWP_SPLIT_RUN) + index;
+    return (struct lwp_split_region *)(void *)(base + (LWP_SPLIT_RUNS - 1) * LWP_SPLIT_RUN);
 }
 
-static __inline__ LWP_SPLIT_UNUSED int lwp_split_reserve(struct lwp_split_pool *pool)
+static __inline__ LWP_SPLIT_UNUSED struct lwp_split_block *lwp_split_block(char *base, size_t index)
 {
-    char *all = (char *)mmap(NULL, 2 * LWP_SPLIT_REGION, PROT_NONE, LWP_SPLIT_MAP | LWP_SPLIT_LAZY, -1, 0);
-    if (all == (char *)MAP_FAILED)
-        return 0;
-    char *base = (char *)(((uintptr_t)all + LWP_SPLIT_REGION - 1) & ~(uintptr_t)(LWP_SPLIT_REGION - 1));
+    return (struct lwp_split_block *)(void *)(lwp_split_head(base) + 1) + index;
+}
+
+static __inline__ LWP_SPLIT_UNUSED char *lwp_split_base(const void *memory)
+{
+    return (char *)((uintptr_t)memory & ~(uintptr_t)(LWP_SPLIT_REGION - 1));
+}
+
+static __inline__ LWP_SPLIT_UNUSED char *lwp_split_map(char *where, size_t bytes)
+{
+    char *all = (char *)mmap(where, bytes, PROT_NONE, LWP_SPLIT_MAP | LWP_SPLIT_LAZY, -1, 0);
+    return all == (char *)MAP_FAILED ? NULL : all;
+}
+
+/* Address space that is aligned to its size: cut out of twice as much. */
+static __inline__ LWP_SPLIT_UNUSED char *lwp_split_aligned(unsigned bits)
+{
+    size_t region = ((size_t)1 << bits) * LWP_SPLIT_RUNS;
+    char *all = lwp_split_map(NULL, 2 * region);
+    if (!all)
+        return NULL;
+    char *base = (char *)(((uintptr_t)all + region - 1) & ~(uintptr_t)(region - 1));
     if (base > all)
         munmap(all, (size_t)(base - all));
-    munmap(base + LWP_SPLIT_REGION, (size_t)(all + LWP_SPLIT_REGION - base));
-    pool->base = base;
-    return 1;
+    munmap(base + region, (size_t)(all + region - base));
+    return base;
+}
+
+/* The first pool of all decides how large regions are: a small part of what the process may have. */
+static __inline__ LWP_SPLIT_UNUSED char *lwp_split_reserve(void)
+{
+    for (;;) {
+        unsigned char known = __atomic_load_n(&lwp_split_bits, __ATOMIC_ACQUIRE), bits = known ? known : LWP_SPLIT_MOST;
+        struct rlimit limit;
+        if (!known && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+            while (bits > LWP_SPLIT_LEAST && ((size_t)8 * LWP_SPLIT_RUNS) << bits > limit.rlim_cur)
+                bits--;
+        char *base = lwp_split_aligned(bits);
+        while (!base && !known && bits > LWP_SPLIT_LEAST)
+            base = lwp_split_aligned(--bits);
+        if (!base || known || __atomic_compare_exchange_n(&lwp_split_bits, &known, bits, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+            known == bits)
+            return base;
+        munmap(base, ((size_t)1 << bits) * LWP_SPLIT_RUNS); /* another thread's pool was first */
+    }
 }
 
 /* Makes the first `bytes` of a run accessible. */
-static __inline__ LWP_SPLIT_UNUSED int lwp_split_ready(struct lwp_split_pool *pool, unsigned run, size_t bytes)
+static __inline__ LWP_SPLIT_UNUSED int lwp_split_ready(char *base, unsigned run, size_t bytes, size_t *ready)
 {
-    if (bytes <= pool->ready[run])
+    if (bytes <= *ready)
         return 1;
-    size_t ready = bytes + bytes / 4 + LWP_SPLIT_STEP;
-    ready = ready > LWP_SPLIT_RUN ? LWP_SPLIT_RUN : ready & ~(LWP_SPLIT_STEP - 1);
-    char *from = pool->base + run * LWP_SPLIT_RUN + pool->ready[run];
-    if (bytes > LWP_SPLIT_RUN || mprotect(from, ready - pool->ready[run], PROT_READ | PROT_WRITE) != 0)
+    size_t more = bytes + bytes / 4 + LWP_SPLIT_STEP;
+    more = more > LWP_SPLIT_RUN ? LWP_SPLIT_RUN : more & ~(LWP_SPLIT_STEP - 1);
+    if (bytes > LWP_SPLIT_RUN || mprotect(base + run * LWP_SPLIT_RUN + *ready, more - *ready, PROT_READ | PROT_WRITE) != 0)
         return 0;
-    pool->ready[run] = ready;
+    *ready = more;
     return 1;
+}
+
+static __inline__ LWP_SPLIT_UNUSED void *lwp_split_take_in(char *base, const size_t *sizes, unsigned parts, size_t count)
+{
+    struct lwp_split_region *region = lwp_split_head(base);
+    uint32_t *link = count == 1 ? &region->single : &region->several;
+    unsigned part;
+    for (int tries = 0; *link && tries < 256; tries++) {
+        size_t index = *link - 1;
+        struct lwp_split_block *block = lwp_split_block(base, index);
+        if (block->count >= count) {
+            *link = block->next;
+            for (part = 0; part < parts; part++)
+                memset(base + part * LWP_SPLIT_RUN + index * sizes[part], 0, block->count * sizes[part]);
+            return base + index * sizes[0];
+        }
+        link = &block->next;
+    }
+    size_t used = region->used + count;
+    if (count > UINT32_MAX - 1 - region->used)
+        return NULL;
+    for (part = 0; part < parts; part++)
+        if (!lwp_split_ready(base, part, used * sizes[part], &region->ready[part]))
+            return NULL;
+    if (!lwp_split_ready(base, LWP_SPLIT_RUNS - 1, sizeof *region + used * sizeof(struct lwp_split_block),
+                         &region->ready[LWP_SPLIT_RUNS - 1]))
+        return NULL;
+    lwp_split_block(base, region->used)->count = (uint32_t)count;
+    region->used = used;
+    return base + (used - count) * sizes[0];
 }
 
 static __inline__ LWP_SPLIT_UNUSED void *lwp_split_take(struct lwp_split_pool *pool, const size_t *sizes, unsigned parts, size_t count)
 {
-    uint32_t *link = count == 1 ? &pool->single : &pool->several;
-    unsigned part;
-    for (int tries = 0; *link && tries < 256; tries++) {
-        size_t index = *link - 1;
-        struct lwp_split_block *block = lwp_split_block(pool->base, index);
-        if (block->count >= count) {
-            *link = block->next;
-            for (part = 0; part < parts; part++)
-                memset(pool->base + part * LWP_SPLIT_RUN + index * sizes[part], 0, block->count * sizes[part]);
-            return pool->base + index * sizes[0];
-        }
-        link = &block->next;
+    void *memory = NULL;
+    char *base;
+    for (base = pool->regions; base && !memory; base = lwp_split_head(base)->next)
+        memory = lwp_split_take_in(base, sizes, parts, count);
+    if (memory || !(base = lwp_split_reserve()))
+        return memory;
+    size_t ready = 0;
+    if (lwp_split_ready(base, LWP_SPLIT_RUNS - 1, sizeof(struct lwp_split_region), &ready)) {
+        lwp_split_head(base)->ready[LWP_SPLIT_RUNS - 1] = ready;
+        memory = lwp_split_take_in(base, sizes, parts, count);
     }
-    if (count > UINT32_MAX - 1 - pool->used || (!pool->base && !lwp_split_reserve(pool)))
+    if (!memory) { /* more than a region holds, or there is no memory */
+        munmap(base, LWP_SPLIT_REGION);
         return NULL;
-    for (part = 0; part < parts; part++)
-        if (!lwp_split_ready(pool, part, (pool->used + count) * sizes[part]))
-            return NULL;
-    if (!lwp_split_ready(pool, LWP_SPLIT_RUNS - 1, (pool->used + count) * sizeof(struct lwp_split_block)))
-        return NULL;
-    lwp_split_block(pool->base, pool->used)->count = (uint32_t)count;
-    pool->used += count;
-    return pool->base + (pool->used - count) * sizes[0];
+    }
+    lwp_split_head(base)->next = pool->regions;
+    pool->regions = base;
+    return memory;
 }
 
 static __inline__ LWP_SPLIT_UNUSED void lwp_split_lock(struct lwp_split_pool *pool)
@@ -135,10 +206,12 @@ static __inline__ LWP_SPLIT_UNUSED void lwp_split_free(struct lwp_split_pool *po
 {
     if (!memory)
         return;
-    size_t index = (size_t)((char *)memory - pool->base) / sizes[0];
+    char *base = lwp_split_base(memory);
+    size_t index = (size_t)((char *)memory - base) / sizes[0];
     lwp_split_lock(pool);
-    struct lwp_split_block *block = lwp_split_block(pool->base, index);
-    uint32_t *list = block->count == 1 ? &pool->single : &pool->several;
+    struct lwp_split_block *block = lwp_split_block(base, index);
+    struct lwp_split_region *region = lwp_split_head(base);
+    uint32_t *list = block->count == 1 ? &region->single : &region->several;
     block->next = *list;
     *list = (uint32_t)index + 1;
     lwp_split_unlock(pool);
@@ -149,16 +222,17 @@ static __inline__ LWP_SPLIT_UNUSED void *lwp_split_realloc(struct lwp_split_pool
 {
     if (!memory)
         return lwp_split_malloc(pool, sizes, parts, count);
-    size_t index = (size_t)((char *)memory - pool->base) / sizes[0], had = lwp_split_block(pool->base, index)->count;
+    char *from = lwp_split_base(memory);
+    size_t index = (size_t)((char *)memory - from) / sizes[0], had = lwp_split_block(from, index)->count;
     if (count <= had)
         return memory;
     char *larger = (char *)lwp_split_malloc(pool, sizes, parts, count);
     if (!larger)
         return NULL;
-    size_t to = (size_t)(larger - pool->base) / sizes[0];
+    char *into = lwp_split_base(larger);
+    size_t to = (size_t)(larger - into) / sizes[0];
     for (unsigned part = 0; part < parts; part++)
-        memcpy(pool->base + part * LWP_SPLIT_RUN + to * sizes[part], pool->base + part * LWP_SPLIT_RUN + index * sizes[part],
-               had * sizes[part]);
+        memcpy(into + part * LWP_SPLIT_RUN + to * sizes[part], from + part * LWP_SPLIT_RUN + index * sizes[part], had * sizes[part]);
     lwp_split_free(pool, sizes, memory);
     return larger;
 }

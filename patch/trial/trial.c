@@ -1,33 +1,19 @@
-/* Code placement alone can move run times by 10 %, so both programs are built in several: each with another alignment of functions
- * and order of linking (a compiler in front of PATH adds that), and run with environments of varied size (Mytkowicz et al., ASPLOS 2009;
- * Curtsinger and Berger, ASPLOS 2013). The two programs of a pair share all of it. */
 #include "patch/trial/trial.h"
 
 #include "base/log.h"
 #include "base/path.h"
+#include "patch/trial/commands.h"
+#include "patch/trial/copies.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { PLACEMENTS = 3, PAIRS_LEAST = 6, PAIRS_MOST = 200, SECONDS_MOST = 120, BUILD_SECONDS_MOST = 600 };
+enum { PAIRS_LEAST = 6, PAIRS_MOST = 200 };
 static const double narrow = 0.03; /* width of the interval, of the gain */
-
-struct copies {
-    struct lwp_arena *arena;
-    const char *top;   /* the temporary folder */
-    const char *below; /* the current folder, within the tree */
-    char *path;        /* PATH with the compilers in front */
-};
 
 int lwp_trial_parse(struct lwp_trial *trial, struct lwp_arena *arena, const char *command, struct lwp_error *err)
 {
@@ -39,150 +25,6 @@ int lwp_trial_parse(struct lwp_trial *trial, struct lwp_arena *arena, const char
     trial->build = lwp_arena_strndup(arena, command, (size_t)(cut - command));
     trial->run = lwp_arena_strdup(arena, cut + 2);
     return LWP_OK;
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-/* Runs a shell command with standard output in a file. Its wait status, or -1; *cpu: seconds of it and its children. */
-static int shell(const char *folder, const char *command, const char *output, const char *path, unsigned variant, double limit, double *cpu)
-{
-    struct rusage usage;
-    int status;
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid < 0)
-        return -1;
-    if (pid == 0) {
-        int out = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600), in = open("/dev/null", O_RDONLY);
-        char *filler = lwp_zeroed(variant * 509 % 4096 + 1, 1);
-        memset(filler, 'x', variant * 509 % 4096);
-        if (out < 0 || in < 0 || chdir(folder))
-            _exit(127);
-        dup2(in, 0);
-        dup2(out, 1);
-        if (path) /* a build's messages, for the report of what went wrong */
-            dup2(out, 2);
-        setenv("LWP_TRY_ENVIRONMENT", filler, 1);
-        setenv("LWP_TRY_ALIGN", variant % 3 == 0 ? "16" : variant % 3 == 1 ? "32" : "64", 1);
-        setenv("LWP_TRY_TURN", variant % 2 ? "1" : "0", 1);
-        if (path)
-            setenv("PATH", path, 1);
-        setpgid(0, 0);
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
-    setpgid(pid, pid);
-    for (double end = now() + limit;;) {
-        pid_t got = wait4(pid, &status, WNOHANG, &usage);
-        if (got == pid)
-            break;
-        if (got < 0 && errno != EINTR)
-            return -1;
-        if (now() > end) {
-            kill(-pid, SIGKILL);
-            wait4(pid, &status, 0, &usage);
-            return -1;
-        }
-        usleep(2000);
-    }
-    *cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
-    return status;
-}
-
-static int write_file(const char *path, const char *text, mode_t mode)
-{
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return -1;
-    bool wrong = fputs(text, file) < 0;
-    wrong = fclose(file) || wrong;
-    return wrong || chmod(path, mode) ? -1 : 0;
-}
-
-/* Compilers that add the alignment, and link object files in another order. */
-static int make_compilers(struct copies *copies)
-{
-    static const char *const names[] = {"cc", "gcc", "clang", "c99"};
-    const char *folder = lwp_arena_printf(copies->arena, "%s/bin", copies->top), *path = getenv("PATH");
-    path = path ? path : "/usr/bin:/bin";
-    if (mkdir(folder, 0700))
-        return -1;
-    copies->path = lwp_arena_printf(copies->arena, "%s:%s", folder, path);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *script = lwp_arena_printf(
-            copies->arena,
-            "#!/bin/sh\n# Written by lwp patch --try.\nPATH=${PATH#%s:}\nfirst=\nif [ \"$LWP_TRY_TURN\" = 1 ]; then\n"
-            "    count=$#\n    while [ $count -gt 0 ]; do\n        case $1 in *.o) first=\"$1 $first\" ;; *) set -- \"$@\" \"$1\" ;; esac\n"
-            "        shift\n        count=$((count - 1))\n    done\nfi\n"
-            "exec %s -falign-functions=$LWP_TRY_ALIGN $first \"$@\"\n",
-            folder, names[i]);
-        if (write_file(lwp_arena_printf(copies->arena, "%s/%s", folder, names[i]), script, 0700))
-            return -1;
-    }
-    return 0;
-}
-
-static const char *copy_name(const struct copies *copies, bool patched, unsigned placement)
-{
-    return lwp_arena_printf(copies->arena, "%s/%s%u", copies->top, patched ? "after" : "before", placement);
-}
-
-/* A copy of the tree in which sources are newer than what was built from them. */
-static int copy_tree(const struct copies *copies, const struct lwp_sources *sources, const struct lwp_units *units, bool patched,
-                     unsigned placement, struct lwp_error *err)
-{
-    const char *to = copy_name(copies, patched, placement);
-    const char *output = lwp_arena_printf(copies->arena, "%s/copy.log", copies->top);
-    double cpu;
-    setenv("LWP_TRY_FROM", units->root, 1);
-    setenv("LWP_TRY_TO", to, 1);
-    if (shell("/",
-              "mkdir \"$LWP_TRY_TO\" && cd \"$LWP_TRY_FROM\" && tar -cf - --exclude=.git --exclude='lwp-*.[0-9]*' . | tar -xf - -C "
-              "\"$LWP_TRY_TO\"",
-              output, NULL, 0, BUILD_SECONDS_MOST, &cpu) != 0)
-        return lwp_error_set(err, LWP_ERR_SYSTEM, "cannot copy %s to %s", units->root, to);
-    for (size_t i = 0; i < units->unit_count; i++) {
-        const char *path = lwp_path_below(units->units[i].file, units->root);
-        if (path)
-            utimensat(AT_FDCWD, lwp_arena_printf(copies->arena, "%s/%s", to, path), NULL, 0);
-    }
-    for (size_t i = 0; i < sources->source_count && patched; i++) {
-        const struct lwp_source *source = sources->sources[i];
-        if (!source->edit_count)
-            continue;
-        char *text = lwp_source_apply(source);
-        const char *path = lwp_arena_printf(copies->arena, "%s/%s", to, lwp_path_below(source->path, units->root));
-        int wrong = write_file(path, text, 0644);
-        free(text);
-        if (wrong)
-            return lwp_error_errno(err, "cannot write %s", path);
-    }
-    return LWP_OK;
-}
-
-static int build(const struct copies *copies, const struct lwp_trial *trial, bool patched, unsigned placement, struct lwp_error *err)
-{
-    const char *folder = lwp_arena_printf(copies->arena, "%s/%s", copy_name(copies, patched, placement), copies->below);
-    const char *output = lwp_arena_printf(copies->arena, "%s.log", copy_name(copies, patched, placement));
-    double cpu;
-    lwp_log_progress("building %s, placement %u of %d", patched ? "the patched program" : "the program as it is", placement + 1,
-                     PLACEMENTS);
-    if (shell(folder, trial->build, output, copies->path, placement, BUILD_SECONDS_MOST, &cpu) == 0)
-        return LWP_OK;
-    FILE *log = fopen(output, "r");
-    char line[256] = "";
-    for (char more[256]; log && fgets(more, sizeof more, log);)
-        if (!*line || strstr(more, "error"))
-            memcpy(line, more, sizeof line);
-    if (log)
-        fclose(log);
-    return lwp_error_set(err, LWP_ERR_SYSTEM, "'%s' fails for %s: %.200s", trial->build,
-                         patched ? "the patched program" : "the program as it is", line);
 }
 
 static bool same_files(const char *a, const char *b)
@@ -201,18 +43,22 @@ static bool same_files(const char *a, const char *b)
 }
 
 /* One run of each; the logarithm of before / after. Which comes first changes from pair to pair. */
-static int run_pair(const struct copies *copies, const struct lwp_trial *trial, unsigned pair, double *ratio, struct lwp_error *err)
+static int run_pair(const struct lwp_copies *copies, const struct lwp_trial *trial, unsigned pair, double *ratio, struct lwp_error *err)
 {
     double cpu[2];
     int status[2];
     const char *output[2];
     for (unsigned turn = 0; turn < 2; turn++) {
         bool patched = (turn ^ pair) & 1;
-        const char *folder = lwp_arena_printf(copies->arena, "%s/%s", copy_name(copies, patched, pair % PLACEMENTS), copies->below);
         output[patched] = lwp_arena_printf(copies->arena, "%s/out%d", copies->top, patched);
-        status[patched] = shell(folder, trial->run, output[patched], NULL, pair, BUILD_SECONDS_MOST, &cpu[patched]);
+        struct lwp_trial_command command = {.folder = lwp_copies_folder(copies, patched, pair % copies->placements),
+                                            .text = trial->run,
+                                            .output = output[patched],
+                                            .variant = pair,
+                                            .seconds = LWP_TRIAL_SECONDS_MOST};
+        status[patched] = lwp_trial_command(&command, &cpu[patched]);
         if (status[patched] < 0)
-            return lwp_error_set(err, LWP_ERR_LIMIT, "'%s' does not end within %d seconds", trial->run, BUILD_SECONDS_MOST);
+            return lwp_error_set(err, LWP_ERR_LIMIT, "'%s' does not end within %d seconds", trial->run, LWP_TRIAL_SECONDS_MOST);
     }
     if (status[0] != status[1])
         return lwp_error_set(err, LWP_ERR_LIMIT, "the patched program ends with another status: %d instead of %d", status[1], status[0]);
@@ -230,9 +76,9 @@ static double student(unsigned n)
     return 1.96 + 2.6 / (n - 1) + 4.0 / ((n - 1) * (double)(n - 1));
 }
 
-static int measure(const struct copies *copies, struct lwp_trial *trial, struct lwp_error *err)
+static int measure(const struct lwp_copies *copies, struct lwp_trial *trial, struct lwp_error *err)
 {
-    double sum = 0, squares = 0, end = now() + SECONDS_MOST, ratio = 0;
+    double sum = 0, squares = 0, end = lwp_trial_now() + trial->seconds, ratio = 0;
     if (run_pair(copies, trial, 0, &ratio, err)) /* caches of files are warm from here on */
         return err->status;
     for (unsigned n = 1; n <= PAIRS_MOST; n++) {
@@ -246,32 +92,45 @@ static int measure(const struct copies *copies, struct lwp_trial *trial, struct 
         trial->high = exp(mean + half);
         trial->pairs = n;
         lwp_log_progress("%u pairs: %.2fx (%.2f-%.2f)", n, trial->speedup, trial->low, trial->high);
-        if ((n >= PAIRS_LEAST && trial->high - trial->low < narrow * trial->speedup) || (now() > end && n > 1))
+        if ((n >= PAIRS_LEAST && trial->high - trial->low < narrow * trial->speedup) || (lwp_trial_now() > end && n > 1))
             break;
     }
     return LWP_OK;
 }
 
+/* The commands run in copies; what they name of the tree itself would be the same for both. */
+static int check_names(const char *command, const struct lwp_units *units, struct lwp_error *err)
+{
+    const char *named = strstr(command, units->root);
+    return named && strcmp(units->root, "/") != 0
+               ? lwp_error_set(err, LWP_ERR_USAGE, "--try runs '%s' in copies of %s, which it must not name", command, units->root)
+               : LWP_OK;
+}
+
 int lwp_trial_run(struct lwp_trial *trial, const struct lwp_sources *sources, const struct lwp_units *units, struct lwp_error *err)
 {
-    char here[PATH_MAX], folder[] = "/tmp/lwp-try.XXXXXX";
-    const char *base = getcwd(here, sizeof here) ? lwp_path_below(here, units->root) : NULL;
+    char here[PATH_MAX];
+    const char *base = getcwd(here, sizeof here) ? lwp_path_below(here, units->root) : NULL, *temporary = getenv("TMPDIR");
     if (!base)
         return lwp_error_set(err, LWP_ERR_USAGE, "--try runs the command in a copy of %s, and the current folder is not in there",
                              units->root);
-    if (!mkdtemp(folder))
-        return lwp_error_errno(err, "cannot create a folder below /tmp");
-    struct copies copies = {.arena = sources->arena, .top = folder, .below = *base ? base : "."};
-    int status = make_compilers(&copies) ? lwp_error_errno(err, "cannot write to %s", folder) : LWP_OK;
-    for (unsigned i = 0; i < PLACEMENTS * 2 && !status; i++) {
-        status = copy_tree(&copies, sources, units, i & 1, i / 2, err);
-        status = status ? status : build(&copies, trial, i & 1, i / 2, err);
+    if (check_names(trial->build, units, err) || check_names(trial->run, units, err))
+        return err->status;
+    char *folder = lwp_format("%s/lwp-try.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    lwp_trial_signals_begin();
+    int status = mkdtemp(folder) ? LWP_OK : lwp_error_errno(err, "cannot create the folder %s", folder);
+    if (!status) {
+        struct lwp_copies copies = {
+            .arena = sources->arena, .sources = sources, .units = units, .top = folder, .below = *base ? base : "."};
+        status = lwp_copies_make(&copies, trial->build, err);
+        status = status ? status : measure(&copies, trial, err);
+        trial->placements = copies.placements;
+        lwp_log_progress(NULL);
+        lwp_copies_remove(&copies);
     }
-    trial->placements = PLACEMENTS;
-    status = status ? status : measure(&copies, trial, err);
-    lwp_log_progress(NULL);
-    double cpu;
-    setenv("LWP_TRY_TO", folder, 1);
-    shell("/", "rm -rf \"$LWP_TRY_TO\"", "/dev/null", NULL, 0, BUILD_SECONDS_MOST, &cpu);
+    free(folder);
+    if (lwp_trial_interrupted())
+        status = lwp_error_set(err, LWP_ERR_LIMIT, "interrupted");
+    lwp_trial_signals_end();
     return status;
 }

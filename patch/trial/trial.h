@@ -7,6 +7,7 @@
 
 struct lwp_trial {
     const char *build, *run;   /* shell commands, in the current folder of the copy */
+    double seconds;            /* to measure at most */
     double speedup, low, high; /* CPU time before / after, and its 95 % interval */
     unsigned pairs, placements;
 };
@@ -14,7 +15,7 @@ struct lwp_trial {
 /* "BUILD && RUN" taken apart at the last "&&". */
 int lwp_trial_parse(struct lwp_trial *trial, struct lwp_arena *arena, const char *command, struct lwp_error *err);
 
-/* The edits must be settled. Measures until the interval is narrower than 3 % or for two minutes. An error, too, where the two programs
+/* The edits must be settled. Measures until the interval is narrower than 3 %, or as long as it may. An error, too, where the two programs
  * differ in what they print or in their exit status. */
 int lwp_trial_run(struct lwp_trial *trial, const struct lwp_sources *sources, const struct lwp_units *units, struct lwp_error *err);
 

@@ -166,6 +166,13 @@ int main(void)
     free(p);
 }
 """})
+# where address space is limited pools reserve less of it
+for name in ("pool", "pool-resized"):
+    built(name, ["a.c"], "plain")
+    limited = [subprocess.run("ulimit -v %d; ./plain" % kilobytes, shell=True, cwd=name, capture_output=True, text=True, check=False) for kilobytes in (1 << 30, 200000)]
+    before = subprocess.run(["./before"], cwd=name, capture_output=True, text=True, check=False)
+    if any((run.returncode, run.stdout) != (0, before.stdout) for run in limited):
+        wrong(name, "with limited address space: %s" % limited)
 accepted("macro-argument", "split", HOT, {"a.c": HEAD + TYPE + "\n#define TWICE(e) ((e) + (e))\n" + NODES.replace("all[i]->count;\n    p", "TWICE(all[i]->count) + TWICE(all[i]->key);\n    p") % ("malloc(sizeof *p)", "free", "free")})
 
 # the address of a field whose neighbours have the same type, given to a function that looks at one value
