@@ -37,9 +37,9 @@ static void drop_edits(struct lwp_sources *sources)
 /* Makes the edits of the way that is allowed, or of that with fewest refusals. Which one. */
 static enum lwp_way rewrite(struct lwp_uses *uses)
 {
-    if (uses->change->kind == LWP_CHANGE_REORDER) {
+    if (uses->change->kind != LWP_CHANGE_SPLIT) {
         if (uses->type.source)
-            lwp_rewrite_reorder(uses);
+            (uses->change->kind == LWP_CHANGE_PAD ? lwp_rewrite_pad : lwp_rewrite_reorder)(uses);
         return LWP_WAY_LAYOUT;
     }
     if (!uses->type.source)

@@ -7,13 +7,13 @@
 /* Past spaces and a comment that ends on the same line, and the line's end if nothing else follows. */
 static size_t rest_of_line(const char *text, size_t at)
 {
-    size_t after = at + strspn(text + at, " \t");
+    size_t after = at + strspn(text + at, " \t\r");
     while (text[after] == '/' && text[after + 1] == '*') {
         const char *end = strstr(text + after + 2, "*/"), *line = strchr(text + after, '\n');
         if (!end || (line && line < end))
             return at;
         after = (size_t)(end + 2 - text);
-        after += strspn(text + after, " \t");
+        after += strspn(text + after, " \t\r");
     }
     if (text[after] == '/' && text[after + 1] == '/')
         after += strcspn(text + after, "\n");
@@ -113,8 +113,7 @@ char *lwp_rewrite_fields(struct lwp_uses *uses, const size_t *order, size_t coun
     return all;
 }
 
-/* The field that lies at an offset, or that it lies in. */
-static size_t field_at(const struct lwp_type *type, long long offset)
+size_t lwp_rewrite_field_at(const struct lwp_type *type, long long offset)
 {
     for (size_t i = 0; i < type->field_count; i++)
         if (offset >= type->fields[i].offset && offset < type->fields[i].offset + type->fields[i].bytes)
@@ -130,13 +129,22 @@ size_t lwp_rewrite_parts(const struct lwp_uses *uses, size_t *part)
         part[i] = change->group_count;
     for (size_t g = 0; g < change->group_count; g++)
         for (size_t f = 0; f < change->groups[g].count; f++) {
-            size_t field = field_at(&uses->type, change->groups[g].offsets[f]);
+            size_t field = lwp_rewrite_field_at(&uses->type, change->groups[g].offsets[f]);
             if (field < uses->type.field_count && part[field] == change->group_count)
                 part[field] = g;
         }
     for (size_t i = 0; i < uses->type.field_count; i++)
         cold = cold || part[i] == change->group_count;
     return change->group_count + cold;
+}
+
+void lwp_rewrite_initialisers(struct lwp_uses *uses)
+{
+    for (size_t i = 0; i < uses->positional_count; i++) {
+        const struct lwp_positional *value = &uses->positionals[i];
+        lwp_source_edit(value->source, value->at, value->at, value->at,
+                        lwp_arena_printf(uses->arena, ".%s = ", uses->type.fields[value->field].name));
+    }
 }
 
 /* ---- reorder ---- */
@@ -149,7 +157,7 @@ void lwp_rewrite_reorder(struct lwp_uses *uses)
     bool *taken = lwp_arena_alloc(uses->arena, type->field_count + 1, sizeof *taken);
     for (size_t g = 0; g < uses->change->group_count; g++)
         for (size_t f = 0; f < uses->change->groups[g].count; f++) {
-            size_t field = field_at(type, uses->change->groups[g].offsets[f]);
+            size_t field = lwp_rewrite_field_at(type, uses->change->groups[g].offsets[f]);
             if (field < type->field_count && !taken[field])
                 order[count++] = field;
             taken[field] = true;
@@ -166,9 +174,5 @@ void lwp_rewrite_reorder(struct lwp_uses *uses)
     lwp_rewrite_chunk(type, type->field_count - 1, &other, &end);
     lwp_source_edit(type->source, begin, end, 0, lwp_arena_strdup(uses->arena, text));
     free(text);
-    for (size_t i = 0; i < uses->positional_count; i++) {
-        const struct lwp_positional *value = &uses->positionals[i];
-        lwp_source_edit(value->source, value->at, value->at, value->at,
-                        lwp_arena_printf(uses->arena, ".%s = ", type->fields[value->field].name));
-    }
+    lwp_rewrite_initialisers(uses);
 }

@@ -15,7 +15,14 @@ void lwp_rewrite_chunk(const struct lwp_type *type, size_t field, size_t *begin,
 /* The fields' declarations in the order given (indices). NULL: a declaration of several cannot be taken apart. */
 char *lwp_rewrite_fields(struct lwp_uses *uses, const size_t *order, size_t count);
 
+/* The field that lies at an offset, or that it lies in; field_count: none. */
+size_t lwp_rewrite_field_at(const struct lwp_type *type, long long offset);
+
+/* Initialisers by order get the names of their fields. */
+void lwp_rewrite_initialisers(struct lwp_uses *uses);
+
 void lwp_rewrite_reorder(struct lwp_uses *uses);
+void lwp_rewrite_pad(struct lwp_uses *uses);
 void lwp_rewrite_pool(struct lwp_uses *uses);
 void lwp_rewrite_arrays(struct lwp_uses *uses);
 

@@ -65,18 +65,52 @@ static int read_split(struct lwp_change *change, struct lwp_arena *arena, const 
     return LWP_OK;
 }
 
+/* The fields that threads take from each other's caches, by their place in the element. */
+static int read_sharing(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const json_t *sharing,
+                        struct lwp_error *err)
+{
+    const json_t *object = json_array_get(json_object_get(root, "objects"), (size_t)json_integer_value(json_object_get(sharing, "object")));
+    const json_t *offsets = json_object_get(sharing, "offsets"), *line = json_object_get(sharing, "line_offset");
+    const char *type = json_string_value(json_object_get(object, "type")), *kind = json_string_value(json_object_get(sharing, "kind"));
+    long long bytes = json_integer_value(json_object_get(object, "element_bytes"));
+    if (!kind || strcmp(kind, "false") != 0)
+        return lwp_error_set(err, LWP_ERR_MISSING, "the threads use the same bytes: padding does not keep them apart");
+    if (!json_is_integer(json_object_get(sharing, "object")) || !type || bytes <= 0 || !json_is_integer(line))
+        return lwp_error_set(err, LWP_ERR_MISSING, "the finding names no type, or no place in it");
+    change->kind = LWP_CHANGE_PAD;
+    change->type = strncmp(type, "struct ", 7) == 0 ? type + 7 : type;
+    change->bytes = bytes;
+    change->object = json_string_value(json_object_get(object, "name"));
+    change->line_bytes = json_integer_value(json_object_get(sharing, "line_bytes"));
+    change->line_bytes = change->line_bytes >= 16 && change->line_bytes <= 1024 ? change->line_bytes : 64;
+    size_t count = json_array_size(offsets);
+    long long *places = lwp_arena_alloc(arena, count + 1, sizeof *places);
+    for (size_t i = 0; i < count; i++) {
+        long long at = (json_integer_value(line) + json_integer_value(json_array_get(offsets, i))) % bytes;
+        places[i] = at < 0 ? at + bytes : at;
+    }
+    change->groups = lwp_arena_alloc(arena, 1, sizeof *change->groups);
+    *change->groups = (struct lwp_change_group){.offsets = places, .count = count};
+    change->group_count = 1;
+    return LWP_OK;
+}
+
 int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const char *finding, struct lwp_error *err)
 {
     const json_t *entry = find_finding(root, finding);
     if (!entry)
         return lwp_error_set(err, LWP_ERR_MISSING, "there is no finding '%s'; 'lwp report' lists the %zu there are", finding,
                              json_array_size(json_object_get(root, "findings")));
-    const json_t *split = json_object_get(json_object_get(entry, "refs"), "split");
+    const json_t *split = json_object_get(json_object_get(entry, "refs"), "split"),
+                 *sharing = json_object_get(json_object_get(entry, "refs"), "sharing");
     change->finding = json_string_value(json_object_get(entry, "id"));
     change->title = json_string_value(json_object_get(entry, "title"));
     if (json_is_integer(split))
         return read_split(change, arena, root, json_array_get(json_object_get(root, "splits"), (size_t)json_integer_value(split)), err);
+    if (json_is_integer(sharing))
+        return read_sharing(change, arena, root, json_array_get(json_object_get(root, "sharing"), (size_t)json_integer_value(sharing)),
+                            err);
     return lwp_error_set(err, LWP_ERR_MISSING,
-                         "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields and splits structures", finding,
-                         change->finding);
+                         "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields, splits structures and pads them",
+                         finding, change->finding);
 }

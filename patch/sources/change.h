@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT };
+enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT, LWP_CHANGE_PAD };
 
 struct lwp_change_group {
     const char **fields;
@@ -25,8 +25,9 @@ struct lwp_change {
     const char *file;                /* where the object is declared, as recorded; or NULL */
     long long bytes;                 /* of an element */
     double speedup, low, high;       /* predicted; low 0: not */
-    struct lwp_change_group *groups; /* the hot ones, as advised; the rest is cold */
+    struct lwp_change_group *groups; /* the hot ones, as advised; the rest is cold; to pad: one, of the fields that threads share */
     size_t group_count;
+    long long line_bytes; /* to pad: of a cache line */
 };
 
 /* `finding` is its number in the report, from 1, or its id. `root` and `arena` must outlive the answer. */

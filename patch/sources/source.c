@@ -39,6 +39,9 @@ static struct lwp_source *source_add(struct lwp_sources *sources, const char *pa
     source->path = lwp_arena_strdup(sources->arena, path);
     source->text = text;
     source->length = length;
+    source->arena = sources->arena;
+    const char *line = strchr(text, '\n');
+    source->has_returns = line && line > text && line[-1] == '\r';
     LWP_PUSH(sources->source, source);
     return source;
 }
@@ -60,8 +63,23 @@ void lwp_source_create(struct lwp_sources *sources, const char *path, const char
     lwp_source_edit(source, 0, 0, 0, text);
 }
 
+static const char *with_returns(struct lwp_arena *arena, const char *text)
+{
+    size_t length = strlen(text);
+    char *all = lwp_arena_alloc(arena, 2 * length + 1, 1), *to = all;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\n' && (i == 0 || text[i - 1] != '\r'))
+            *to++ = '\r';
+        *to++ = text[i];
+    }
+    *to = '\0';
+    return all;
+}
+
 void lwp_source_edit(struct lwp_source *source, size_t begin, size_t end, size_t anchor, const char *text)
 {
+    if (source->has_returns)
+        text = with_returns(source->arena, text);
     for (size_t i = 0; i < source->edit_count; i++) {
         const struct lwp_edit *edit = &source->edits[i];
         if (edit->begin == begin && edit->end == end && edit->anchor == anchor && strcmp(edit->text, text) == 0)

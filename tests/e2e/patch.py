@@ -71,6 +71,10 @@ def wrong(name, text):
 
 
 def analysis(kind, groups, size=40):
+    if kind == "pad":
+        return {"schema": "lwp-analysis", "version": "1.0", "findings": [{"id": "f-1", "title": "t", "refs": {"sharing": 0}}],
+                "objects": [{"name": "items", "type": "struct item", "element_bytes": size}],
+                "sharing": [{"object": 0, "kind": "false", "line_offset": 0, "line_bytes": 64, "fields": groups[0], "offsets": [OFFSETS[name] for name in groups[0]]}]}
     return {"schema": "lwp-analysis", "version": "1.0", "findings": [{"id": "f-1", "title": "t", "refs": {"split": 0}}],
             "objects": [{"name": "items"}],
             "splits": [{"kind": kind, "type": "struct item", "object": 0, "element_bytes": size, "speedup": 2,
@@ -166,6 +170,24 @@ int main(void)
     free(p);
 }
 """})
+# lines that end with \r\n: comments go with their fields, and new lines end so, too
+for kind, groups, text in (("reorder", WHOLE, b"    double x; /* two */\r\n    double y;\r\n"), ("split", HOT, b"    double x; /* two */\r\n    double y;\r\n")):
+    name = "returns-" + kind
+    os.makedirs(name)
+    lines = TYPE.replace("{ ", "{\n    ").replace("; ", ";\n    ").replace("    };", "};").replace("key;", "key; /* one */").replace("x;", "x; /* two */")
+    with open(name + "/a.c", "w", newline="\r\n") as to:
+        to.write(HEAD + lines + NODES % ("malloc(sizeof *p)", "free", "free"))
+    with open(name + "/analysis.json", "w") as to:
+        json.dump(analysis(kind, groups), to)
+    before = built(name, ["a.c"], "before")
+    run = subprocess.run([LWP, "patch", "analysis.json", "--cc", "cc a.c"], cwd=name, capture_output=True, check=False)
+    applied = subprocess.run(["patch", "-s", "-p1", "--binary"], input=run.stdout, cwd=name, capture_output=True, check=False)
+    patched = open(name + "/a.c", "rb").read()
+    if run.returncode or applied.returncode or built(name, ["a.c"], "after") != before or text not in patched or b"key; /* one */" not in patched:
+        wrong(name, "%s\n%s\n%s" % (run.stderr, applied.stdout, patched[:900].decode()))
+    if patched.count(b"\n") != patched.count(b"\r\n"):
+        wrong(name, "lines end in two ways")
+
 # where address space is limited pools reserve less of it
 for name in ("pool", "pool-resized"):
     built(name, ["a.c"], "plain")
@@ -174,6 +196,23 @@ for name in ("pool", "pool-resized"):
     if any((run.returncode, run.stdout) != (0, before.stdout) for run in limited):
         wrong(name, "with limited address space: %s" % limited)
 accepted("macro-argument", "split", HOT, {"a.c": HEAD + TYPE + "\n#define TWICE(e) ((e) + (e))\n" + NODES.replace("all[i]->count;\n    p", "TWICE(all[i]->count) + TWICE(all[i]->key);\n    p") % ("malloc(sizeof *p)", "free", "free")})
+
+# fields that threads share, and elements that each thread has one of: cache lines apart wherever an array of them begins
+APART = "#include <stddef.h>\n#include \"%s\"\n_Static_assert(%s, \"\");\n"
+for name, fields, text, apart in (("pad-fields", ["key", "x", "count"], TYPE, "offsetof(struct item, x) >= 67 && offsetof(struct item, count) - offsetof(struct item, x) >= 71 && sizeof(struct item) - offsetof(struct item, count) - 8 + 4 >= 63"),
+                                  ("pad-elements", ["x", "x"], COMMENTED, "sizeof(struct item) >= 71 && sizeof(struct item) < 90")):
+    accepted(name, "pad", [fields], {"a.c": HEAD + '#include "t.h"\n' + USE.replace("double sum = 0;", "double sum = 0; static struct item few[] = {{1, 2, 'a', 3, 4}}; sum += few[0].y;"),
+                                     "t.h": text}, "pad1[", ".tag = 'a'")
+    with open(name + "/apart.c", "w") as to:
+        to.write(APART % ("t.h", apart))
+    if subprocess.run(CC + ["-c", "apart.c"], cwd=name, check=False).returncode:
+        wrong(name, open(name + "/t.h").read())
+refused("sizeof", "pad", after("", "sum += sizeof(struct item);"), "sizeof")
+refused("fwrite", "pad", after("", "fwrite(items, sizeof *items, 1, stderr);"), "raw-bytes")
+OFFSETS["y"] = 16
+refused("declarator", "pad", HEAD + TYPE.replace("double x; char tag; double y;", "double x, y; char tag;") + USE, "declarator")
+
+OFFSETS["y"] = 24
 
 # the address of a field whose neighbours have the same type, given to a function that looks at one value
 ALIKE = HEAD + TYPE.replace("char tag; double y;", "double y; char tag;")

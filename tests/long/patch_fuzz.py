@@ -21,7 +21,7 @@ class Program:
         self.style = self.random.choice(["tag", "typedef", "both"])
         self.nodes = self.random.random() < 0.5
         self.fields()
-        self.kind = self.random.choice(["reorder", "split", "split"])
+        self.kind = self.random.choice(["reorder", "split", "split"] if self.random.random() < 0.75 else ["pad"])
 
     def name(self):
         return {"tag": "struct " + self.tag, "typedef": self.tag + "_type", "both": "struct " + self.tag}[self.style]
@@ -126,14 +126,14 @@ class Program:
             lines.append("static %s all[N];" % name)
         if not self.nodes and self.pointers:
             lines.append("static %s *at(int i) { return &all[i]; }" % name)
-        initialised = self.kind == "reorder" and r.random() < 0.5
+        initialised = self.kind != "split" and r.random() < 0.5
         if initialised:
             values = ["0" if kind == "*" else "{1, 2}" if length else str(i + 1) for i, (_, kind, length) in enumerate(self.field)]
             lines.append("static %s first = { %s };" % (name, ", ".join(values[:r.randint(1, len(values))])))
         lines += ["int main(void)", "{", "    long sum = 0;"]
         if self.nodes:
             lines.append("    for (int i = 0; i < N; i++) { all[i] = %s; }" % r.choice(
-                ["calloc(1, %s)" % size, "malloc(%s); memset(all[i], 0, %s)" % (size, size) if self.kind == "reorder" else "calloc(%s, 1)" % size,
+                ["calloc(1, %s)" % size, "malloc(%s); memset(all[i], 0, %s)" % (size, size) if self.kind != "split" else "calloc(%s, 1)" % size,
                  "realloc(all[i], %s)" % size.replace("sizeof", "1 * sizeof") if False else "calloc(1, %s)" % size]))
             for link in self.links:
                 lines.append("    for (int i = 0; i < N; i++) all[i]->%s = all[(i + %d) %% N];" % (link, r.randint(1, 7)))
@@ -163,6 +163,11 @@ class Program:
             names = names[:self.random.randint(1, max(1, len(names) - 1))]
         cut = self.random.randint(1, len(names)) if self.kind == "split" else len(names)
         groups = [group for group in (names[:cut], names[cut:]) if group]
+        if self.kind == "pad":
+            shared = names[:self.random.randint(1, 3)]
+            return {"schema": "lwp-analysis", "version": "1.0", "findings": [{"id": "f-1", "title": "t", "refs": {"sharing": 0}}],
+                    "objects": [{"name": "all", "type": self.name(), "element_bytes": self.bytes}],
+                    "sharing": [{"object": 0, "kind": "false", "line_offset": 0, "line_bytes": 64, "offsets": [self.offset[name] for name in shared]}]}
         return {"schema": "lwp-analysis", "version": "1.0", "findings": [{"id": "f-1", "title": "t", "refs": {"split": 0}}], "objects": [{"name": "all"}],
                 "splits": [{"kind": self.kind, "type": self.name(), "object": 0, "element_bytes": self.bytes,
                             "groups": [{"fields": group, "offsets": [self.offset[name] for name in group]} for group in groups]}]}
@@ -177,7 +182,7 @@ def result(source, options):
 
 
 def main():
-    bad, refusals, made = 0, {}, {"reorder": 0, "split": 0}
+    bad, refusals, made = 0, {}, {"reorder": 0, "split": 0, "pad": 0}
     sanitized = ["-O1", "-fsanitize=address,undefined"]
     for seed in range(FIRST, FIRST + COUNT):
         folder = "%s/fuzz-%d" % (TMP, seed)
@@ -209,7 +214,7 @@ def main():
                 print("seed %d: before %s, after %s" % (seed, before, after))
         os.chdir(TMP)
         shutil.rmtree(folder)
-    print("%d programs: %d reordered, %d split, refused %s; %d wrong" % (COUNT, made["reorder"], made["split"], refusals, bad))
+    print("%d programs: %d reordered, %d split, %d padded, refused %s; %d wrong" % (COUNT, made["reorder"], made["split"], made["pad"], refusals, bad))
     sys.exit(1 if bad or sum(made.values()) * 2 < COUNT else 0)
 
 
