@@ -2,6 +2,7 @@
  * analysis.json is written aside and renamed, so that no reader ever sees half of it. */
 #include "analysis/json/analyze.h"
 
+#include "analysis/advice/locality/huge_pages.h"
 #include "analysis/advice/locality/loop_order.h"
 #include "analysis/elements/elements.h"
 #include "analysis/json/json.h"
@@ -153,6 +154,7 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
     if (!answers->locality.measured)
         lwp_locality_sampled_find(profile, &answers->sampled);
     lwp_loop_order_advise(profile, &answers->sampled, &answers->tips);
+    lwp_huge_pages_advise(profile, &answers->sampled, &answers->tips);
     lwp_findings_rank(profile, answers);
     lwp_findings_notes(profile, answers);
 }

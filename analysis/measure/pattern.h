@@ -19,6 +19,13 @@ enum lwp_pattern_walk {
     LWP_PATTERN_NESTED,  /* `spacing` on, in a loop that is run again and again, each time from `outer` on (all arrays or none) */
 };
 
+/* Which pages the arrays lie on. */
+enum lwp_pattern_pages {
+    LWP_PATTERN_AS_GIVEN, /* what the system gives a program that does not ask */
+    LWP_PATTERN_SMALL,
+    LWP_PATTERN_HUGE, /* where the system has some */
+};
+
 struct lwp_pattern_array {
     enum lwp_pattern_walk walk;
     uint64_t spacing; /* bytes from one element to the next */
@@ -49,6 +56,7 @@ struct lwp_pattern {
     uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
     double instructions; /* of a round; what the accesses do not need is filled up */
     double chain;        /* cycles that a round waits for the round before, beside memory */
+    enum lwp_pattern_pages pages;
     unsigned threads;    /* that run it beside each other, each on a part of the elements; 0: one */
 };
 

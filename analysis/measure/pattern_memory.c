@@ -129,6 +129,8 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
             return lwp_error_errno(err, "no memory for the arrays of a pattern");
         }
         memory->mapped_bytes[a] = bytes;
+        if (pattern->pages != LWP_PATTERN_AS_GIVEN) /* of a kernel without huge pages it fails, and all are small */
+            (void)madvise(memory->mapped[a], bytes, pattern->pages == LWP_PATTERN_HUGE ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
         memory->first[a] = (uint8_t *)memory->mapped[a] + start;
         memset(memory->mapped[a], 1, bytes);
     }

@@ -170,6 +170,7 @@ static int import_run_json(const struct import *import, const struct import_proc
     char *command[] = {(char *)(busiest && busiest->comm[0] ? busiest->comm : "unknown"), NULL};
     char host[256] = "";
     struct lwp_run run = {.command = command,
+                          .huge_pages_kib = -1,
                           .cwd = "",
                           .host = import->about.host,
                           .engine = import->engine == LWPS_ENGINE_TIMER ? "timer" : "pmu",

@@ -184,6 +184,7 @@ static void collect_note_end(struct lwp_run *run, const struct lwp_ended *ended,
     run->ended = true;
     clock_gettime(CLOCK_REALTIME, &run->end);
     run->wall_s = ended->wall_s;
+    run->huge_pages_kib = ended->huge_pages_kib;
     run->cpu_s = (double)(ended->usage.ru_utime.tv_sec + ended->usage.ru_stime.tv_sec) +
                  (double)(ended->usage.ru_utime.tv_usec + ended->usage.ru_stime.tv_usec) * 1e-6;
     run->exit_code = WIFEXITED(ended->wait_status) ? WEXITSTATUS(ended->wait_status) : -1;
@@ -203,6 +204,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     char cwd[PATH_MAX], host[256] = "";
     int exit_status = EXIT_LWP;
     struct lwp_run run = {.command = command,
+                          .huge_pages_kib = -1,
                           .cwd = getcwd(cwd, sizeof cwd) ? cwd : "",
                           .host = host,
                           .engine = engine->name,

@@ -5,12 +5,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* When the program's huge pages are looked at, from its start: after 0.2, 0.6, 1.8 s and so on. */
+static const double launch_look_s = 0.2, launch_look_grows = 3, launch_look_last_s = 1000;
 
 static const int launch_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
 
@@ -103,9 +109,46 @@ static void launch_stop_too(pid_t child)
     kill(child, SIGCONT);
 }
 
+/* Memory of the process on huge pages; -1: not known. The kernel goes through its page tables: some milliseconds a GiB. */
+static long launch_huge_kib(pid_t child)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)child);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    if (file >= 0)
+        close(file);
+    text[got > 0 ? got : 0] = '\0';
+    static const char *const kinds[] = {"AnonHugePages:", "ShmemPmdMapped:", "FilePmdMapped:", "Private_Hugetlb:", "Shared_Hugetlb:"};
+    long sum = -1;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char *at = strstr(text, kinds[i]);
+        if (at)
+            sum = (sum < 0 ? 0 : sum) + strtol(at + strlen(kinds[i]), NULL, 10);
+    }
+    return sum;
+}
+
+/* The next signal. Meanwhile, ever more seldom (at *look_s, which grows), the program's huge pages are looked at. */
+static int launch_wait(struct lwp_ended *ended, const struct timespec *start, double *look_s, siginfo_t *info)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double left = fmax(0, *look_s - launch_seconds(start, &now));
+    const struct timespec until = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
+    int number = *look_s < launch_look_last_s ? sigtimedwait(&launch_set, info, &until) : sigwaitinfo(&launch_set, info);
+    if (number < 0 && errno == EAGAIN) {
+        long huge = launch_huge_kib(ended->pid);
+        ended->huge_pages_kib = huge > ended->huge_pages_kib ? huge : ended->huge_pages_kib;
+        *look_s *= launch_look_grows;
+    }
+    return number;
+}
+
 int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, struct lwp_error *err)
 {
-    *ended = (struct lwp_ended){0};
+    *ended = (struct lwp_ended){.huge_pages_kib = -1};
+    double look_s = launch_look_s;
     int report[2];
     struct timespec start, end;
     if (pipe2(report, O_CLOEXEC))
@@ -133,7 +176,7 @@ int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, str
 
     while (wait4(child, &ended->wait_status, WNOHANG, &ended->usage) == 0) {
         siginfo_t info;
-        int number = sigwaitinfo(&launch_set, &info);
+        int number = launch_wait(ended, &start, &look_s, &info);
         if (number == SIGCHLD && info.si_code == CLD_STOPPED)
             launch_stop_too(child);
         if (number == SIGTERM || number == SIGHUP)

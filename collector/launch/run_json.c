@@ -80,6 +80,8 @@ static json_t *run_json_build(const struct lwp_run *run)
                             "cpu_s", run->cpu_s, "exit", "code",
                             run->exit_signal || run->exit_unknown ? json_null() : json_integer(run->exit_code), "signal",
                             run->exit_signal ? json_integer(run->exit_signal) : json_null());
+    if (end && run->huge_pages_kib >= 0)
+        json_object_set_new(end, "huge_pages_kib", json_integer(run->huge_pages_kib));
     int failed = end ? json_object_update_new(root, end) : -1;
     if (failed) {
         json_decref(root);

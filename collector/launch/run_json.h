@@ -20,6 +20,7 @@ struct lwp_run {
     bool ended; /* the fields below are valid */
     struct timespec end;
     double wall_s, cpu_s;
+    long huge_pages_kib; /* most of the program's memory on huge pages at one time; -1: not known */
     int exit_code;   /* -1: ended by a signal */
     int exit_signal; /* 0: none */
     bool exit_unknown; /* the process was not lwp's to wait for */

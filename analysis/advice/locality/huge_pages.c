@@ -1,0 +1,232 @@
+/* In: loops, what samples saw of how their accesses move (moves.h), and how much of its memory the program had on huge pages. Out: advice
+ * to use huge pages.
+ *
+ * Accesses that go anywhere in more memory than the TLB has entries for wait for page walks beside the data. How much, depends on the
+ * machine: the loop's accesses to the object are run on small pages and on huge ones. Only what this shows is said: there is no estimate.
+ * Limits: places are drawn evenly from the object; one object at a time; loops of the program's code, not what functions do that they
+ * call. */
+#include "analysis/advice/locality/huge_pages.h"
+
+#include "analysis/advice/gain/measured.h"
+#include "analysis/caches/tlb.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/regions.h"
+#include "analysis/program/flow/machine_code.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIBLINGS = 64, MOVES_LEAST = 8, TIPS_MOST = 8 };
+
+static const double share_least = 0.05; /* of all time */
+static const double far_least = 0.5;    /* of the moves lead to another page */
+static const double huge_already = 0.5; /* of the object, that may lie on huge pages today */
+static const double gain_least = 1.02;
+static const uint64_t page = 1u << LWP_TLB_PAGE_SHIFT;
+
+/* What one loop does with one object. */
+struct pages_use {
+    const struct lwp_sampled_row *row;
+    const struct lwp_stream *first; /* of its accesses that go anywhere, the most awaited */
+    struct lwp_loop_shape shape;
+    double far;      /* the part of the moves that leads to another page */
+    unsigned visits; /* each time round */
+};
+
+/* Of the instruction's moves the part to another page; negative: too few were seen. */
+static double pages_far(const struct lwp_profile *profile, const struct lwp_stream *stream)
+{
+    size_t count = 0, far = 0;
+    for (size_t i = 0; i < profile->moves.count; i++) {
+        const struct lwp_code_moves *of = &profile->moves.items[i];
+        if (of->object != stream->object || of->code != stream->address ||
+            lwp_regions_final(profile, of->region) != lwp_regions_final(profile, stream->region))
+            continue;
+        count += of->count;
+        for (size_t k = 0; k < of->count; k++)
+            far += (uint64_t)llabs(of->kept[k].bytes) > page;
+    }
+    return count >= MOVES_LEAST ? (double)far / (double)count : -1;
+}
+
+static bool pages_sibling(const struct lwp_profile *profile, const struct lwp_stream *a, const struct lwp_stream *b, int64_t *apart)
+{
+    struct lwp_sibling siblings[SIBLINGS];
+    size_t count = lwp_code_siblings(profile->code, a->module, a->address, siblings, SIBLINGS);
+    for (size_t i = 0; i < count && i < SIBLINGS; i++)
+        if (siblings[i].address == b->address) {
+            *apart = siblings[i].delta;
+            return true;
+        }
+    return false;
+}
+
+static bool pages_is_random(const struct lwp_profile *profile, const struct lwp_stream *stream, const struct lwp_sampled_row *row,
+                            struct lwp_loop_shape *shape)
+{
+    return stream->object == row->object && stream->region == row->region && stream->module != LWP_NONE &&
+           lwp_loop_shape(profile->code, stream->module, stream->address, shape) && !shape->steps && !shape->stays &&
+           pages_far(profile, stream) >= far_least;
+}
+
+static bool pages_find(const struct lwp_profile *profile, const struct lwp_sampled_row *row, struct pages_use *use)
+{
+    struct lwp_loop_shape shape;
+    int64_t apart;
+    *use = (struct pages_use){.row = row};
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (!pages_is_random(profile, stream, row, &shape))
+            continue;
+        use->visits += !use->first || !pages_sibling(profile, use->first, stream, &apart);
+        if (!use->first || stream->weight.weight > use->first->weight.weight) {
+            use->first = stream;
+            use->shape = shape;
+            use->far = pages_far(profile, stream);
+        }
+    }
+    return use->first != NULL;
+}
+
+static void pages_pattern(const struct lwp_profile *profile, const struct pages_use *use, enum lwp_pattern_pages pages,
+                          struct lwp_pattern *pattern)
+{
+    const struct lwp_object *object = &profile->objects[use->row->object];
+    const uint64_t line = profile->machine.line_bytes, element = object->element_bytes;
+    struct lwp_loop_shape shape;
+    int64_t apart;
+    memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
+    pattern->pages = pages;
+    const uint64_t spacing = element >= 8 && element % 8 == 0 ? element : use->shape.chained ? line : 8;
+    pattern->arrays[0] =
+        (struct lwp_pattern_array){.walk = use->shape.chained ? LWP_PATTERN_CHAINED : LWP_PATTERN_INDEXED, .spacing = spacing};
+    pattern->array_count = 1;
+    pattern->elements = object->bytes / spacing;
+    pattern->far = use->far;
+    pattern->instructions = (double)use->shape.instructions / use->visits;
+    pattern->chain = use->shape.chain / use->visits;
+    pattern->threads = 1;
+    for (size_t i = 0; i < profile->stream_count && pattern->access_count < LWP_PATTERN_ACCESSES; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (!pages_is_random(profile, stream, use->row, &shape) ||
+            (stream != use->first && !pages_sibling(profile, use->first, stream, &apart)))
+            continue;
+        const int64_t at = stream == use->first ? 0 : apart;
+        const uint64_t offset = (uint64_t)((at % (int64_t)spacing + (int64_t)spacing) % (int64_t)spacing);
+        const unsigned bytes = stream->bytes > 8 ? 8 : stream->bytes;
+        if (offset + bytes <= spacing)
+            pattern->accesses[pattern->access_count++] =
+                (struct lwp_pattern_access){.offset = offset, .bytes = bytes, .store = stream->stores > stream->loads};
+    }
+}
+
+/* As much as the program had on huge pages at one time, of what it had on pages of any size; negative: not known. */
+static double pages_huge_bytes(const struct lwp_profile *profile)
+{
+    const json_t *kib = json_object_get(profile->run, "huge_pages_kib");
+    return json_is_integer(kib) ? 1024.0 * (double)json_integer_value(kib) : -1;
+}
+
+static bool pages_measure(struct lwp_profile *profile, const struct pages_use *use, struct lwp_locality_tip *tip)
+{
+    struct lwp_pattern small, huge;
+    struct lwp_pattern_times times;
+    struct lwp_gain_measured measured;
+    bool same;
+    pages_pattern(profile, use, LWP_PATTERN_SMALL, &small);
+    pages_pattern(profile, use, LWP_PATTERN_HUGE, &huge);
+    if (!lwp_gain_times(profile, &small, &huge, &times))
+        return false;
+    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, use->row->region, &use->shape);
+    if (!lwp_gain_resembles(&times, &stalls, 0, &same))
+        return false;
+    lwp_gain_interval(&times, 0, &measured);
+    const struct lwp_share whole = lwp_share_of(&profile->regions[use->row->region].weight, &profile->total);
+    const double part = lwp_gain_sampled(profile);
+    tip->share = whole.value;
+    tip->speedup = 1 / (1 - part * whole.value * (1 - measured.ratio));
+    tip->gain.low = fmin(tip->speedup, 1 / (1 - part * whole.low * (1 - measured.high)));
+    tip->gain.high = fmax(tip->speedup, 1 / (1 - part * whole.high * (1 - measured.low)));
+    return tip->gain.low >= gain_least;
+}
+
+static const char *pages_how(struct lwp_profile *profile, const struct lwp_object *object, const char *name)
+{
+    if (object->kind == LWP_OBJECT_STATIC)
+        return lwp_arena_printf(profile->arena,
+                                "at the program's start, madvise(%s, sizeof %s, MADV_HUGEPAGE), with its start on a multiple of 2 MiB "
+                                "(alignas(1 << 21))",
+                                name, name);
+    return lwp_arena_printf(profile->arena, "%s of %s and madvise(..., MADV_HUGEPAGE) on it before it is first written",
+                            object->kind == LWP_OBJECT_MMAP ? "a mapping on a multiple of 2 MiB"
+                                                            : "aligned_alloc(1 << 21, ...) in place of the allocation",
+                            name);
+}
+
+static void pages_text(struct lwp_profile *profile, const struct pages_use *use, struct lwp_locality_tip *tip)
+{
+    const struct lwp_region *region = &profile->regions[use->row->region];
+    const struct lwp_object *object = &profile->objects[use->row->object];
+    const char *lines = lwp_regions_lines(profile, region), *name = lwp_objects_name(profile, use->row->object);
+    tip->title = lwp_arena_printf(
+        profile->arena, "Back %s with huge pages: the loop %s goes anywhere in its %.0f MiB, on more pages than the TLB reaches", name,
+        lines              ? lwp_arena_printf(profile->arena, "at %s", lines)
+        : region->function ? lwp_arena_printf(profile->arena, "in %s", region->function)
+                           : "in code without a name",
+        (double)object->bytes / 1048576);
+    tip->next_step = lwp_arena_printf(
+        profile->arena,
+        "Huge pages: %s. Without a change of the program: GLIBC_TUNABLES=glibc.malloc.hugetlb=1 for what malloc() allocates, or 'always' "
+        "in "
+        "/sys/kernel/mm/transparent_hugepage/enabled. The accesses were run on this machine on pages of 4 KiB and on huge ones. Then run "
+        "lwp collect again and compare with lwp diff.",
+        pages_how(profile, object, name));
+}
+
+static double pages_both(double a, double b)
+{
+    return 1 / fmax(0.01, 1 / a + 1 / b - 1);
+}
+
+/* One change serves all loops over an object: their savings add up. False: no tip is about it yet. */
+static bool pages_joined(struct lwp_locality_tip *tips, size_t count, const struct lwp_locality_tip *more)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(tips[i].kind, more->kind) != 0 || tips[i].object != more->object)
+            continue;
+        tips[i].speedup = pages_both(tips[i].speedup, more->speedup);
+        tips[i].gain.low = pages_both(tips[i].gain.low, more->gain.low);
+        tips[i].gain.high = pages_both(tips[i].gain.high, more->gain.high);
+        tips[i].share += more->share;
+        return true;
+    }
+    return false;
+}
+
+void lwp_huge_pages_advise(struct lwp_profile *profile, const struct lwp_sampled_locality *sampled, struct lwp_locality_tips *tips)
+{
+    const double huge = pages_huge_bytes(profile);
+    if (profile->engine == LWPS_ENGINE_EXACT || !profile->machine.line_bytes || !lwp_gain_known(profile) || huge < 0)
+        return;
+    struct lwp_locality_tip *all = lwp_arena_alloc(profile->arena, tips->count + TIPS_MOST, sizeof *all);
+    if (tips->count)
+        memcpy(all, tips->tips, tips->count * sizeof *all);
+    tips->tips = all;
+    const size_t room = tips->count + TIPS_MOST;
+    for (size_t i = 0; i < sampled->count && tips->count < room; i++) {
+        const struct lwp_sampled_row *row = &sampled->rows[i];
+        const struct lwp_object *object = &profile->objects[row->object];
+        struct pages_use use;
+        if (row->share < share_least || profile->regions[row->region].is_function || object->bytes <= LWP_TLB_PAGES * page ||
+            object->kind == LWP_OBJECT_STACK || object->kind == LWP_OBJECT_UNKNOWN || huge >= huge_already * (double)object->bytes ||
+            !pages_find(profile, row, &use))
+            continue;
+        struct lwp_locality_tip *tip = &tips->tips[tips->count];
+        *tip = (struct lwp_locality_tip){.kind = "pages", .row = i, .object = row->object, .region = row->region};
+        if (!pages_measure(profile, &use, tip) || pages_joined(tips->tips, tips->count, tip))
+            continue;
+        pages_text(profile, &use, tip);
+        tips->count++;
+    }
+}

@@ -1,0 +1,55 @@
+#!/bin/bash
+# A chain that goes anywhere in 128 MiB on small pages: huge pages are advised, as a run of its accesses shows that they are faster here;
+# of the same program with huge pages nothing is said of them.
+set -u
+. "$SRC/tests/sampled.sh"
+fail() { echo "FAILED: $*"; exit 1; }
+cd "$TMP" || exit 1
+grep -qs '\[madvise\]' /sys/kernel/mm/transparent_hugepage/enabled || { echo "the system gives huge pages to all programs, or to none"; exit 77; }
+cat > chase.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+enum { N = 1 << 21, BYTES = N * 64 };
+struct node {
+    struct node *next;
+    long value[7];
+};
+static __attribute__((noinline)) long chase(const struct node *node)
+{
+    long sum = 0;
+    for (long i = 0; i < N; i++, node = node->next)
+        sum += node->value[0];
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    struct node *nodes = aligned_alloc(1 << 21, BYTES);
+    unsigned random = 1, at = 1;
+    madvise(nodes, BYTES, argc > 2 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    for (long i = 0; i < N; i++, at = random % N) { /* a full cycle: the modulus is a power of two */
+        random = random * 1664525 + 1013904223;
+        nodes[at] = (struct node){.next = &nodes[random % N], .value = {i}};
+    }
+    long sum = 0;
+    for (int r = atoi(argv[argc - 1]); r > 0; r--)
+        sum += chase(nodes);
+    return printf("%ld\n", sum) < 0;
+}
+C
+$CC -O2 -g -o chase chase.c || fail "compile"
+collect_samples 150 small.r 4 -F 997 --max-overhead 50 -- ./chase @ || fail "small"
+collect_samples 150 huge.r 8 -F 997 --max-overhead 50 -- ./chase huge @ || fail "huge"
+for name in small huge; do
+    "$LWP" analyze $name.r > $name.log 2>&1 || { cat $name.log; fail "analyze"; }
+done
+python3 - << 'PY' || exit 1
+import json, sys
+def found(name):
+    return [f for f in json.load(open(f"{name}.r/analysis.json"))["findings"] if f["id"].startswith("pages")]
+small, huge = found("small"), found("huge")
+if len(small) != 1 or "nodes" not in small[0]["title"] or not 1.02 <= small[0]["expected_speedup"][0] <= small[0]["speedup"]:
+    sys.exit(f"FAILED: small pages: {small}")
+if huge:
+    sys.exit(f"FAILED: huge pages: {huge}")
+PY
