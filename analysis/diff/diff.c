@@ -86,11 +86,11 @@ static bool diff_followed(const struct lwp_diff_row *row)
     return row->status == LWP_DIFF_CHANGED || row->status == LWP_DIFF_SPLIT || row->status == LWP_DIFF_REGROUPED;
 }
 
-/* Each finding's prediction is for the program with that one change: what they save adds up. */
-static bool diff_predicted(const struct lwp_diff *diff, double *low, double *high, json_t *followed, size_t *advised_count)
+/* Each finding's prediction is for the program with that one change: what they save adds up. *central: < 0 where one has none. */
+static bool diff_predicted(const struct lwp_diff *diff, double *low, double *central, double *high, json_t *followed, size_t *advised_count)
 {
-    double saved_low = 0, saved_high = 0;
-    bool any = false;
+    double saved_low = 0, saved = 0, saved_high = 0;
+    bool any = false, all_central = true;
     *advised_count = 0;
     for (size_t r = 0; r < diff->rows.count; r++) {
         const struct lwp_diff_row *row = &diff->rows.rows[r];
@@ -104,10 +104,14 @@ static bool diff_predicted(const struct lwp_diff *diff, double *low, double *hig
         any = true;
         saved_low += 1 - 1 / from;
         saved_high += 1 - 1 / to;
+        double likely = lwp_json_number(advised->finding, "speedup");
+        all_central = all_central && likely > 0;
+        saved += likely > 0 ? 1 - 1 / likely : 0;
         json_array_append_new(followed, lwp_json_text(lwp_json_string(advised->finding, "id")));
     }
     *low = 1 / (1 - fmin(0.98, saved_low));
     *high = 1 / (1 - fmin(0.98, saved_high));
+    *central = any && all_central ? 1 / (1 - fmin(0.98, saved)) : -1;
     return any;
 }
 
@@ -131,10 +135,10 @@ static json_t *diff_program(struct lwp_diff *diff)
     struct lwp_diff_ratio cpu = lwp_diff_time_ratio(x->cpu_s, x->cpu_error, y->cpu_s, y->cpu_error, x->runs + y->runs);
     struct lwp_diff_ratio wall = lwp_diff_time_ratio(x->wall_s, x->wall_error, y->wall_s, y->wall_error, x->runs + y->runs);
     json_t *followed = json_array();
-    double low, high;
+    double low, central, high;
     size_t advised;
     const char *verdict, *sentence;
-    bool predicted = diff_predicted(diff, &low, &high, followed, &advised);
+    bool predicted = diff_predicted(diff, &low, &central, &high, followed, &advised);
     const char *got = cpu.value < 0 ? "unknown" : SAY("%.2fx", cpu.value);
     if (diff->doubts.reason) {
         verdict = "cannot_tell";
@@ -144,7 +148,7 @@ static json_t *diff_program(struct lwp_diff *diff)
         sentence = "cannot tell: the CPU time of a run is not known";
     } else if (!advised) {
         verdict = "nothing_promised";
-        sentence = SAY("nothing was promised; the program takes %.2f s instead of %.2f s: %s", y->cpu_s, x->cpu_s, got);
+        sentence = SAY("nothing was predicted; the program takes %.2f s instead of %.2f s: %s", y->cpu_s, x->cpu_s, got);
     } else if (!predicted) {
         verdict = "not_followed";
         sentence = SAY("no structure that lwp gave advice on was changed; the program takes %.2f s instead of %.2f s: %s", y->cpu_s,
@@ -152,9 +156,9 @@ static json_t *diff_program(struct lwp_diff *diff)
     } else {
         verdict = lwp_diff_verdict(diff->arena, cpu, low, high, &sentence);
     }
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "cpu_ratio", lwp_json_measured(cpu.value), "cpu_ratio_ci",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "cpu_ratio", lwp_json_measured(cpu.value), "cpu_ratio_ci",
                      lwp_json_range(cpu.low, cpu.high), "wall_ratio", lwp_json_measured(wall.value), "wall_ratio_ci",
-                     lwp_json_range(wall.low, wall.high), "promised", predicted ? lwp_json_range(low, high) : json_null(), "followed",
+                     lwp_json_range(wall.low, wall.high), "promised", predicted ? lwp_json_range(low, high) : json_null(), "predicted", lwp_json_measured(central), "followed",
                      followed, "control", diff_control_json(&diff->doubts), "verdict", verdict, "sentence", lwp_json_text(sentence));
 }
 

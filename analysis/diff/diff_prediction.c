@@ -48,25 +48,25 @@ const char *lwp_diff_verdict(struct lwp_arena *arena, struct lwp_diff_ratio meas
     const char *range = SAY("%.2f-%.2fx", low, high);
     const char *interval = measured.low >= 0 ? SAY(" (95 %%: %.2f-%.2f)", measured.low, measured.high) : "";
     if (value >= prediction_rounded(low) && value <= prediction_rounded(high)) {
-        *sentence = SAY("the promised %s arrived: %.2fx%s", range, value, interval);
+        *sentence = SAY("the gain is as predicted: %.2fx%s measured, %s predicted", value, interval, range);
         return "arrived";
     }
     if (value > high) {
-        *sentence = SAY("more than the promised %s: %.2fx%s", range, value, interval);
+        *sentence = SAY("the gain is larger than predicted: %.2fx%s measured, %s predicted", value, interval, range);
         return "more";
     }
     if (measured.low < 0 && value > low * (1 - noise)) {
-        *sentence = SAY("cannot tell from one run each whether the promised %s arrived: %.2fx", range, value);
+        *sentence = SAY("cannot tell from one run of each whether the gain is as predicted: %.2fx measured, %s predicted", value, range);
         return "cannot_tell";
     }
     if (measured.low >= 0 && measured.high >= low) {
-        *sentence = SAY("cannot tell whether the promised %s arrived: %.2fx%s", range, value, interval);
+        *sentence = SAY("cannot tell whether the gain is as predicted: %.2fx%s measured, %s predicted", value, interval, range);
         return "cannot_tell";
     }
     if (value <= 1 - noise) {
-        *sentence = SAY("slower instead of the promised %s: %.2fx%s", range, value, interval);
+        *sentence = SAY("the program is slower: %.2fx%s measured, %s predicted", value, interval, range);
         return "slower";
     }
-    *sentence = SAY("%s than the promised %s: %.2fx%s", value < 1 + noise ? "no gain rather" : "less", range, value, interval);
+    *sentence = SAY("%s: %.2fx%s measured, %s predicted", value < 1 + noise ? "no gain" : "the gain is smaller than predicted", value, interval, range);
     return value < 1 + noise ? "none" : "less";
 }

@@ -216,7 +216,7 @@ static void text_structure(const struct lwp_terminal *text, const json_t *struct
     text_shares(text, structure, "-");
     putc('\n', text->out);
     if (text_knows(structure, "waiting_s", false) || text_knows(structure, "waiting_s", true)) {
-        fputs("   waiting   ", text->out);
+        fputs("   stalled   ", text->out);
         text_change(text, structure, "waiting_s", "%.2f", " s; with its loops ");
         text_change(text, structure, "loops_s", "%.2f", " s\n");
     }

@@ -29,6 +29,8 @@ if not other and program["verdict"] not in ("arrived", "more"):
     problems.append("the verdict is: " + program["sentence"])
 if program["cpu_ratio"] < 1.2 or program["cpu_ratio_ci"] is not None:
     problems.append("ratio %s, interval %s" % (program["cpu_ratio"], program["cpu_ratio_ci"]))
+if program["promised"] and not program["promised"][0] <= program["predicted"] <= program["promised"][1]:
+    problems.append("predicted %s outside of %s" % (program["predicted"], program["promised"]))
 rows = [row for row in diff["structures"] if row["type"] == structure and row["status"] == status]
 if len(rows) != 1:
     problems.append("%d rows for %s: %s" % (len(rows), structure, [(row["name"], row["status"]) for row in diff["structures"]]))
@@ -59,7 +61,7 @@ pair() { # EXAMPLE STRUCTURE PARTS LOOPS [STATUS]
     /usr/bin/python3 "$TMP/check.py" "$TMP/$1.json" "$SRC/docs/diff.schema.json" "$2" "$3" "$4" "${5:-split}" "$TMP/$1/analysis.json" > "$TMP/problems" ||
         { echo "$1:"; cat "$TMP/problems"; failures=$((failures + 1)); }
     "$LWP" diff "$TMP/$1" "$TMP/$1_fixed" > "$TMP/text" 2> "$TMP/log" || fail "lwp diff $1 as text: $(cat "$TMP/log")"
-    grep -q '^Verdict .*promised' "$TMP/text" || fail "$1: no verdict on the promise in the text"
+    grep -q '^Verdict .*predicted' "$TMP/text" || fail "$1: no verdict on the promise in the text"
 }
 
 pair neuron "struct neuron" "struct neuron_p,struct neuron_xq,struct neuron_iu,struct neuron_w,struct neuron_v" match,norm_w

@@ -20,7 +20,7 @@ WORDS = {
 STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`")
 
 source, bad = Path(sys.argv[1]), 0
-for folder, pattern, only_strings in (("templates", "*.js", True), ("templates", "*.html", False), ("analysis/output", "*.c", True), ("analysis/check", "*.c", True),
+for folder, pattern, only_strings in (("templates", "*.js", True), ("templates", "*.html", False), ("analysis/output", "*.c", True), ("analysis/check", "*.c", True), ("analysis/diff", "*.c", True),
                                       ("analysis/review", "*.c", True), ("web", "*.c", True), ("man", "*.mdoc", False)):
     for path in sorted((source / folder).glob(pattern)):
         text = path.read_text()

@@ -164,7 +164,7 @@ static void test_split(void **state)
     json_t *diff = compare(wide(), narrow());
     assert_true(json_is_true(json_object_get(diff, "comparable")));
     assert_string_equal(text_in(program(diff), "verdict"), "arrived");
-    assert_string_equal(text_in(program(diff), "sentence"), "the promised 1.40-2.10x arrived: 1.78x");
+    assert_string_equal(text_in(program(diff), "sentence"), "the gain is as predicted: 1.78x measured, 1.40-2.10x predicted");
     assert_true(json_is_null(json_object_get(program(diff), "cpu_ratio_ci"))); /* one run each */
     near(number_in(program(diff), "cpu_ratio"), 4 / 2.25);
     const json_t *points = structure(diff, "points"), *parts = json_object_get(points, "parts");
@@ -260,13 +260,13 @@ static void verdict_for(double cpu_s, const char *verdict, const char *words)
 static void test_verdicts(void **state)
 {
     (void)state;
-    verdict_for(4 / 1.62, "arrived", "the promised 1.40-2.10x arrived: 1.62x");
+    verdict_for(4 / 1.62, "arrived", "the gain is as predicted: 1.62x measured, 1.40-2.10x predicted");
     verdict_for(4 / 1.40, "arrived", "1.40x");
-    verdict_for(4 / 1.15, "less", "less than the promised 1.40-2.10x: 1.15x");
-    verdict_for(4 / 1.38, "cannot_tell", "cannot tell from one run each");
+    verdict_for(4 / 1.15, "less", "the gain is smaller than predicted: 1.15x measured, 1.40-2.10x predicted");
+    verdict_for(4 / 1.38, "cannot_tell", "cannot tell from one run of each");
     verdict_for(4 / 1.01, "none", "no gain");
     verdict_for(4 / 0.80, "slower", "slower");
-    verdict_for(4 / 2.50, "more", "more than the promised");
+    verdict_for(4 / 2.50, "more", "larger than predicted");
 }
 
 /* Several runs on each side give an interval, and with it doubt where one is due. */
