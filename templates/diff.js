@@ -1,4 +1,4 @@
-/* Two runs side by side: what became faster, what the advice had promised, and how each structure lies in memory now. */
+/* Two runs side by side: the predicted and the measured gain, and how each structure lies in memory now. */
 
 const diff = page.diff || {};
 const VERDICTS = { /* of a promise: words, mark, look */
@@ -26,13 +26,19 @@ function twoBars(before, after, shown) {
   return el('span.two-bars', null, bar(before, 'before'), bar(after, 'after'));
 }
 
-/* What was promised as a range, what came as a mark on the same scale. */
+/* The predicted range, and the measured gain as a mark on the same scale. */
 function promiseBar(promised, came) {
   if (!isRange(promised) || !isNumber(came)) return null;
   const least = Math.min(1, came), most = Math.max(2, promised[1], came), place = x => 100 * (x - least) / (most - least);
   return el('div.gain-bar', {role: 'img', 'aria-label': `predicted ${times(promised)}, measured ${ratio(came)}`}, el('span.gain-track', null,
     el('span.gain-range', {style: {left: place(promised[0]) + '%', width: Math.max(1, place(promised[1]) - place(promised[0])) + '%'}}), el('span.gain-came', {style: {left: place(came) + '%'}})),
     el('span.gain-scale', null, el('span', null, ratio(least)), el('span', null, 'bar: predicted, line: measured'), el('span', null, ratio(most))));
+}
+
+/* "Predicted 1.24× (1.15–1.32), measured 1.27×", where the two runs can be compared. */
+function gainCame(program) {
+  const predicted = isRange(program.promised) && program.verdict !== 'cannot_tell' ? gainOf({speedup: program.predicted, expected_speedup: program.promised}) : null;
+  return predicted && isNumber(program.cpu_ratio) ? `Predicted ${predicted}, measured ${ratio(program.cpu_ratio)}` : null;
 }
 
 function structureName(structure) {
@@ -45,6 +51,12 @@ const partObject = (which, part) => list((page.sides || {})[which]).find(o => o.
 function heatScale(structure) {
   const shares = (which, parts) => list(parts).flatMap(part => { const object = partObject(which, part); return object && list(object.fields).length ? object.fields.map(fieldShare) : [part.share]; });
   return Math.max(1e-9, ...[...shares('before', structure.whole), ...shares('after', structure.parts)].filter(isNumber));
+}
+
+/* The scale of the structure that an object of the second result is part of: all views have the same. */
+function diffScale(object) {
+  const structure = list(diff.structures).find(s => list(s.parts).some(part => part.name === object.name && part.type === object.type));
+  return structure && heatScale(structure);
 }
 
 /* The part as it lies in memory: of the side's object of that name and type. */
@@ -136,7 +148,8 @@ function viewDiff() {
   const rows = list(diff.structures).map((structure, index) => ({structure, index, before: structure.before || {}, after: structure.after || {}}));
   const run = side => [clip(side.result || 'unknown', 200), el('div.soft', null, `${side.engine || 'unknown'} engine · ${plural(side.samples, 'sample', 'samples')} · ${plural(side.runs, 'run', 'runs')}`)];
   return [
-    el('h1', null, 'Before and after ', verdict(program.verdict)),
+    page.pages && el('p.crumbs', null, 'The reports: ', list(page.pages).map((address, i) => [i ? ' · ' : '', el('a', {href: `${page.index}r/${address}`}, sideName(i ? 'after' : 'before'))])),
+    el('h1', null, gainCame(program) || 'Before and after', ' ', verdict(program.verdict)),
     el('p.lead', null, sentence(program.sentence)),
     promiseBar(program.promised, program.cpu_ratio),
     list(diff.doubts).filter(doubt => !String(program.sentence || '').includes(doubt.text)).map(doubt => el('p.note.warning', null, el('strong', null, doubt.serious ? 'Cannot be compared: ' : 'With care: '), prose(doubt.text))),

@@ -172,6 +172,7 @@ function viewFindings() {
       !run.samples && data.communication ? 'Nothing that was looked for calls for a change.' : few ? `Only ${plural(run.samples, 'sample was', 'samples were')} taken: too few to say anything. Run the program longer or on a larger input.` :
         `In ${plural(run.samples, 'sample', 'samples')} no data structure was found whose layout would make the program measurably faster.` +
         (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time is memory stall on unknown data.` : '')),
+    page.view === 'diff' && el('p.note', null, el('a', {href: '#diff'}, gainCame(diff.program || {}) || 'Before and after'), ': this is the report of the second run.'),
     tiles([
       ['Run time', seconds(run.wall_s), isNumber(run.cpu_s) ? `${seconds(run.cpu_s)} of CPU time` : null],
       ['Memory stall', isNumber(run.stall_share) && run.samples > 0 ? percent(run.stall_share) : 'unknown', run.samples > 0 ? 'of the CPU time sampled' : 'nothing was sampled'],

@@ -1,26 +1,6 @@
-/* The views and the way between them; an index when several results are served. */
-
-/* ---- several results ---- */
-
-function viewIndex() {
-  return [el('h1', null, 'Results'), el('p.lead', null, `${plural(list(page.results).length, 'result', 'results')} in this folder.`),
-    table('Results', [
-      {title: 'Result', cell: r => el('a', {href: 'r/' + r.address}, r.name), key: r => r.name, text: r => r.name},
-      {title: 'First finding', wide: true, cell: r => r.title ? [prose(brief(r.title)), r.findings > 1 && el('span.soft', null, ` and ${r.findings - 1} more`)] : r.running ? el('span.running', null, 'running') :
-        !r.analysed ? unknown('not analysed yet') : r.samples > 0 || r.engine === 'exact' ? 'none' : unknown('nothing was sampled'), text: r => r.title || ''},
-      {title: 'Expected', cell: r => isRange(r.expected_speedup) ? gainOf(r) : '', key: r => isRange(r.expected_speedup) ? r.expected_speedup[1] : 0, number: true},
-      {title: 'Command', cell: r => list(r.command).length ? el('code', {title: r.command.join(' ')}, clip([baseName(r.command[0]), ...r.command.slice(1)].join(' '), 100)) : '', key: r => list(r.command).join(' '), text: r => list(r.command).join(' ')},
-      {title: 'Started', cell: r => r.started ? el('span.nowrap', {title: dateText(r.started)}, dateText(r.started).slice(0, 16)) : unknown(), key: r => String(r.started || '')},
-      {title: 'Samples', cell: r => r.analysed ? count(r.samples) : '', key: r => r.samples, number: true},
-    ], list(page.results))];
-}
+/* The views and the way between them. */
 
 /* ---- the way between views ---- */
-
-const DIFF_VIEWS = {
-  diff: {title: 'Before and after', draw: viewDiff, menu: () => null},
-  structure: {under: 'diff', draw: viewDiffStructure, item: true},
-};
 
 /* A number in the menu counts findings, not rows; none: nothing to say. */
 const aboutCount = (...kinds) => list(data.findings).filter(f => kinds.includes(f.kind)).length || null;
@@ -43,12 +23,12 @@ const RESULT_VIEWS = {
   run: {title: 'Run', draw: viewRun, menu: () => null},
 };
 
-const RUNNING_VIEWS = {running: {title: 'Progress', draw: viewRunning, menu: () => null}};
-
-const VIEWS = page.view === 'diff' ? DIFF_VIEWS : page.view === 'running' ? RUNNING_VIEWS : RESULT_VIEWS;
+/* Of two results: what changed, then the report of the second one. */
+const VIEWS = page.view === 'running' ? {running: {title: 'Progress', draw: viewRunning, menu: () => null}} : page.view !== 'diff' ? RESULT_VIEWS :
+  {diff: {title: 'Comparison', draw: viewDiff, menu: () => null}, structure: {under: 'diff', draw: viewDiffStructure, item: true}, ...RESULT_VIEWS};
 
 function drawMenu(current) {
-  document.getElementById('nav').replaceChildren(...Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
+  document.getElementById('nav').replaceChildren(...page.index ? [el('a', {href: page.index}, 'All results')] : [], ...Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
     el('a', {href: '#' + name, 'aria-current': name === current ? 'page' : null}, view.title,
       view.measured && !view.measured() ? el('span.count', {title: 'not measured in this run'}, el('span', {'aria-hidden': 'true'}, '⊘'), el('span.aside', null, ' not measured')) : isNumber(view.menu()) && el('span.count', {title: plural(view.menu(), 'finding', 'findings')}, count(view.menu())))));
   showCurrent();
@@ -90,9 +70,9 @@ function draw() {
 }
 
 function drawFrame() {
-  document.getElementById('tools').replaceChildren(...[page.view === 'result' && drawSearch(), themeButton()].filter(Boolean));
+  document.getElementById('tools').replaceChildren(...[(page.view === 'result' || page.view === 'diff') && drawSearch(), themeButton()].filter(Boolean));
   document.getElementById('run-name').replaceChildren(el('span', {title: list(data.run.command).join(' ')}, page.view === 'index' ? '' : page.view === 'diff' ? `${sideName('before')} → ${sideName('after')}` : programName()));
-  document.getElementById('footer').replaceChildren(el('p', null, page.view === 'result' && [PURPOSE, el('br')], page.view !== 'result' ? `lwp ${page.lwp}. ${PURPOSE}` :
+  document.getElementById('footer').replaceChildren(el('p', null, VIEWS === RESULT_VIEWS && page.view !== 'index' && [PURPOSE, el('br')], page.view !== 'result' ? `lwp ${page.lwp}. ${PURPOSE}` :
     `lwp ${page.lwp} · ${measuredBy()} · ${page.mode === 'exported' ? 'one file, loads nothing' : 'served from this machine'}`));
 }
 

@@ -64,6 +64,9 @@ function ruler(line) {
   return el('div.line-row.ruler', {'aria-hidden': 'true'}, el('span.line-label', null, 'byte'), el('div.ticks', null, marks));
 }
 
+/* Of two results: one scale of heat for both. */
+const sharedScale = object => page.view === 'diff' ? diffScale(object) : undefined;
+
 /* The element's fields cut at cache-line borders, gaps included. */
 function layoutRows(fields, size, line, groups, typed, scale) {
   const most = scale || Math.max(...fields.map(f => fieldShare(f) || 0), 0);
@@ -108,12 +111,12 @@ const paddingText = (object, size) => paddingBytes(object, size) > 0 ? `, of whi
 /* The whole element in one row, where there is little room. */
 function drawStrip(object, size) {
   const fields = drawnFields(object, size);
-  return el('span.strip', null, el('span.line', {role: 'img', 'aria-label': elementLabel(fields, size)}, lineBoxes(layoutRows(fields, size, size, null, object.type)[0].map(box => ({...box, value: null})), size)), el('span.soft', null, bytes(size), paddingBytes(object, size) > 0 && ` (${paddingBytes(object, size)}\u00a0B padding)`));
+  return el('span.strip', null, el('span.line', {role: 'img', 'aria-label': elementLabel(fields, size)}, lineBoxes(layoutRows(fields, size, size, null, object.type, sharedScale(object))[0].map(box => ({...box, value: null})), size)), el('span.soft', null, bytes(size), paddingBytes(object, size) > 0 && ` (${paddingBytes(object, size)}\u00a0B padding)`));
 }
 
 function drawElement(object, size, line, groups, scale) {
   const fields = drawnFields(object, size);
-  const rows = layoutRows(fields, size, line, groups, object.type, scale), drawn = [];
+  const rows = layoutRows(fields, size, line, groups, object.type, scale || sharedScale(object)), drawn = [];
   if (size < line) { /* neighbours share the line */
     const own = rows[0];
     for (let start = size; start < line; start += size)

@@ -8,7 +8,8 @@
 
 enum { ASSET_BYTES_MAX = 4 << 20 };
 
-/* Scripts follow each other in this order. */
+/* Scripts follow each other in this order. What only a server's pages or those of two results need is no part of a file of
+ * one result. */
 #define ASSETS(ROW)                                                                                                                        \
     ROW(HTML, report_html, "report.html")                                                                                                  \
     ROW(STYLE, report_css, "report.css")                                                                                                   \
@@ -25,12 +26,13 @@ enum { ASSET_BYTES_MAX = 4 << 20 };
     ROW(SCRIPT, code, "code.js")                                                                                                           \
     ROW(SCRIPT, run, "run.js")                                                                                                             \
     ROW(SCRIPT, findings, "findings.js")                                                                                                   \
-    ROW(SCRIPT, diff, "diff.js")                                                                                                           \
+    ROW(MORE, diff, "diff.js")                                                                                                             \
     ROW(SCRIPT, usage, "usage.js")                                                                                                         \
     ROW(SCRIPT, help, "help.js")                                                                                                           \
     ROW(SCRIPT, search, "search.js")                                                                                                       \
     ROW(SCRIPT, stalls, "stalls.js")                                                                                                       \
-    ROW(SCRIPT, live, "live.js")                                                                                                           \
+    ROW(MORE, index, "index.js")                                                                                                           \
+    ROW(MORE, live, "live.js")                                                                                                             \
     ROW(SCRIPT, report, "report.js")
 
 #define EMBED(part, name, file)                                                                                               \
@@ -38,7 +40,11 @@ enum { ASSET_BYTES_MAX = 4 << 20 };
     extern const char asset_##name[] __attribute__((visibility("hidden")));
 ASSETS(EMBED)
 
-enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_PARTS };
+enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_MORE };
+
+/* What is made of them: a bit for each part. */
+static const unsigned asset_sums[] = {1 << ASSET_HTML, 1 << ASSET_STYLE, 1 << ASSET_SCRIPT | 1 << ASSET_MORE, 1 << ASSET_SCRIPT};
+enum { ASSET_SUMS = sizeof asset_sums / sizeof *asset_sums };
 
 #define FILE_ROW(part, name, file) {ASSET_##part, file, asset_##name},
 static const struct {
@@ -68,17 +74,17 @@ static int asset_read(FILE *to, const char *folder, const char *name, struct lwp
 
 int lwp_assets_load(struct lwp_assets *assets, const char *folder, struct lwp_error *err)
 {
-    char *text[ASSET_PARTS] = {0};
+    char *text[ASSET_SUMS] = {0};
     int status = 0;
-    for (int part = 0; part < ASSET_PARTS && !status; part++) {
+    for (size_t sum = 0; sum < ASSET_SUMS && !status; sum++) {
         size_t length;
-        FILE *to = open_memstream(&text[part], &length);
+        FILE *to = open_memstream(&text[sum], &length);
         if (!to) {
             status = lwp_error_errno(err, "cannot load the templates");
             break;
         }
         for (size_t i = 0; i < sizeof asset_files / sizeof *asset_files && !status; i++) {
-            if ((int)asset_files[i].part != part)
+            if (!(asset_sums[sum] >> asset_files[i].part & 1))
                 continue;
             if (folder)
                 status = asset_read(to, folder, asset_files[i].file, err);
@@ -88,7 +94,7 @@ int lwp_assets_load(struct lwp_assets *assets, const char *folder, struct lwp_er
         if (fclose(to) && !status)
             status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the templates");
     }
-    *assets = (struct lwp_assets){text[ASSET_HTML], text[ASSET_STYLE], text[ASSET_SCRIPT]};
+    *assets = (struct lwp_assets){text[0], text[1], text[2], text[3]};
     if (status)
         lwp_assets_free(assets);
     return status;
@@ -99,5 +105,6 @@ void lwp_assets_free(struct lwp_assets *assets)
     free(assets->html);
     free(assets->style);
     free(assets->script);
+    free(assets->alone);
     *assets = (struct lwp_assets){0};
 }

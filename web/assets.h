@@ -8,6 +8,7 @@ struct lwp_assets {
     char *html; /* the page with its places: see web/page.c */
     char *style;
     char *script; /* all scripts, one after the other */
+    char *alone;  /* those that the file of one result needs; NULL: all */
 };
 
 /* `folder` NULL: what is built in. All or nothing; free with lwp_assets_free. */

@@ -135,26 +135,37 @@ static void export_redact(json_t *data, json_t *analysis, const struct lwp_optio
         lwp_redact_paths(data, analysis, lwp_options_text(options, "root"));
 }
 
+/* How a result is to be shown; the caller frees its roots. */
+static struct lwp_page_wish export_wish(const char *dir, const struct lwp_options *options, json_t **roots)
+{
+    struct lwp_page_wish wish = {.mode = "exported",
+                                 .source = export_policy(lwp_options_text(options, "source")),
+                                 .bytes_max = (size_t)lwp_options_number(options, "limit") << 20};
+    wish.roots = *roots = wish.source == LWP_SOURCE_NONE ? NULL : lwp_source_roots(dir, lwp_options_text(options, "root"));
+    return wish;
+}
+
+static void export_link_source(json_t *data, const struct lwp_options *options)
+{
+    if (lwp_options_text(options, "source-url"))
+        json_object_set_new(data, "source_url", json_string(lwp_options_text(options, "source-url")));
+}
+
 /* What the page is given, of one result. */
 static int export_result(const char *dir, const struct lwp_options *options, json_t **data, const char **title, char *title_room,
                          struct lwp_error *err)
 {
-    json_t *analysis = NULL;
+    json_t *analysis = NULL, *roots;
     char *name = lwp_result_name(dir);
     int status = lwp_result_prepare(dir, err);
     if (!status)
         status = lwp_result_load(dir, &analysis, err);
     if (!status && name) {
-        struct lwp_page_wish wish = {.mode = "exported",
-                                     .source = export_policy(lwp_options_text(options, "source")),
-                                     .bytes_max = (size_t)lwp_options_number(options, "limit") << 20};
-        json_t *roots = wish.source == LWP_SOURCE_NONE ? NULL : lwp_source_roots(dir, lwp_options_text(options, "root"));
-        wish.roots = roots;
+        struct lwp_page_wish wish = export_wish(dir, options, &roots);
         *data = lwp_page_result_data(name, analysis, &wish);
         json_decref(roots);
         export_redact(*data, analysis, options);
-        if (lwp_options_text(options, "source-url"))
-            json_object_set_new(*data, "source_url", json_string(lwp_options_text(options, "source-url")));
+        export_link_source(*data, options);
         snprintf(title_room, PATH_MAX, "%s", lwp_page_title(name, analysis));
         *title = title_room;
     }
@@ -172,24 +183,29 @@ static void export_drop_private(json_t *side)
         json_array_remove(command, 1);
 }
 
-/* ... of two. */
+/* ... of two: the report of the second, with what came of the first. */
 static int export_diff(const char *before, const char *after, const struct lwp_options *options, json_t **data, struct lwp_error *err)
 {
-    json_t *diff = NULL, *first = NULL, *second = NULL;
+    json_t *diff = NULL, *first = NULL, *second = NULL, *roots;
+    char *name = lwp_result_name(after);
     int status = lwp_result_diff(before, after, &diff, err);
     if (!status)
         status = lwp_result_load(before, &first, err);
     if (!status)
         status = lwp_result_load(after, &second, err);
-    if (!status) {
+    if (!status && name) {
+        struct lwp_page_wish wish = export_wish(after, options, &roots);
         if (lwp_options_flag(options, "redact")) {
             export_drop_private(json_object_get(diff, "before"));
             export_drop_private(json_object_get(diff, "after"));
         }
-        *data = lwp_page_diff_data(diff, first, second);
+        *data = lwp_page_diff_data(name, diff, first, second, &wish);
+        json_decref(roots);
         export_redact(*data, first, options);
         export_redact(*data, second, options);
+        export_link_source(*data, options);
     }
+    free(name);
     json_decref(second);
     json_decref(first);
     json_decref(diff);
@@ -304,8 +320,8 @@ const struct lwp_command lwp_cmd_export = {
                "without lwp. An earlier export is replaced; any other file only with --force. Paths of source files are relative to\n"
                "the work tree around the current folder, or to what they have in common.\n\n"
                "For a large result the page leaves out details of the items with the smallest shares, and says so: it stays below\n"
-               "8 MiB. With --diff it shows the output of 'lwp diff' for two results and the memory layout of their structures,\n"
-               "and is written to AFTER-diff.html.\n\n"
+               "8 MiB. With --diff the report of AFTER begins with the output of 'lwp diff': the predicted and the measured gain, and\n"
+               "each structure in memory before and after; it is written to AFTER-diff.html.\n\n"
                "--format speedscope, pprof, callgrind or perf-script writes memory stall by calling context, with the data object as the\n"
                "innermost frame, for speedscope.app, pprof, callgrind_annotate and KCachegrind, or stackcollapse-perf.pl.\n\n"
                "Exit status: 0 done, 1 DIR could not be read or the file not written, 2 wrong usage.",

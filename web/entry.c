@@ -89,6 +89,12 @@ int lwp_entry_prepare(struct lwp_entry *entry, struct lwp_error *err)
     return status;
 }
 
+static int entry_work(const char *dir, json_t **made, struct lwp_error *err)
+{
+    *made = NULL;
+    return lwp_result_prepare(dir, err);
+}
+
 static bool entry_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
@@ -125,16 +131,24 @@ static int entry_json_text(const char *dir, struct lwp_text **made, struct lwp_e
     return 0;
 }
 
-/* Takes `data`; *made is held once. */
-static int entry_page_text(const struct lwp_entry *entry, const struct lwp_assets *assets, json_t *data, struct lwp_text **made,
-                           struct lwp_error *err)
+/* From an entry's page to the server's root. */
+static const char *entry_root(const struct lwp_entry *entry)
+{
+    return entry->address ? "../" : "";
+}
+
+/* Takes `data`; *made is held once. A page of one result among several leads back to the index. */
+static int entry_page_text(const struct lwp_entry *entry, const struct lwp_assets *assets, json_t *data, const char *root,
+                           struct lwp_text **made, struct lwp_error *err)
 {
     char *html = NULL;
     size_t length = 0;
     *made = NULL;
-    int status = data ? lwp_page_build(assets, entry->address ? "../" : "", lwp_page_title(entry->name, json_object_get(data, "analysis")),
-                                       data, &html, &length, err)
-                      : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    if (data && *root)
+        json_object_set_new(data, "index", json_string(root));
+    int status =
+        data ? lwp_page_build(assets, root, lwp_page_title(entry->name, json_object_get(data, "analysis")), data, &html, &length, err)
+             : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
     json_decref(data);
     if (!status)
         *made = lwp_text_new("text/html; charset=utf-8", html, length);
@@ -156,7 +170,8 @@ static int entry_refresh(struct lwp_entry *entry, const struct lwp_assets *asset
     int status = lwp_result_load(entry->dir, &analysis, err);
     if (!status) {
         json_t *roots = lwp_source_roots(entry->dir, entry->root);
-        status = entry_page_text(entry, assets, lwp_page_result_data(entry->name, analysis, &(struct lwp_page_wish){"served", LWP_SOURCE_ALL, roots, LWP_PAGE_BYTES_MAX}), &entry->page, err);
+        struct lwp_page_wish wish = {"served", LWP_SOURCE_ALL, roots, LWP_PAGE_BYTES_MAX};
+        status = entry_page_text(entry, assets, lwp_page_result_data(entry->name, analysis, &wish), entry_root(entry), &entry->page, err);
         json_decref(roots);
     }
     json_decref(analysis);
@@ -164,13 +179,13 @@ static int entry_refresh(struct lwp_entry *entry, const struct lwp_assets *asset
 }
 
 /* The page of a result that is being written or analysed. The same until that has ended, so that its tag tells the end. */
-static struct lwp_answer entry_unfinished(const struct lwp_entry *entry, const struct lwp_assets *assets)
+static struct lwp_answer entry_unfinished(const struct lwp_entry *entry, const struct lwp_assets *assets, const char *root)
 {
     struct lwp_error err = {0};
     struct lwp_text *text;
     char progress[PATH_MAX];
-    snprintf(progress, sizeof progress, entry->address ? "../progress/%s" : "progress", entry->address);
-    if (entry_page_text(entry, assets, lwp_live_page(entry->name, entry->dir, progress), &text, &err))
+    snprintf(progress, sizeof progress, "%sprogress%s%s", root, entry->address ? "/" : "", entry->address ? entry->address : "");
+    if (entry_page_text(entry, assets, lwp_live_page(entry->name, entry->dir, progress), root, &text, &err))
         return lwp_answer_say(500, err.text);
     return (struct lwp_answer){200, text};
 }
@@ -184,11 +199,11 @@ static bool entry_is_ready(struct lwp_entry *entry, struct lwp_error *err)
     }
     if (entry->prepared)
         return true;
-    if (!entry->preparing && lwp_preparing_start(&entry->preparing, entry->dir, err))
+    if (!entry->preparing && lwp_preparing_start(&entry->preparing, entry->dir, entry_work, err))
         return false;
     if (!lwp_preparing_wait(entry->preparing, ENTRY_PATIENCE_MS))
         return false;
-    entry->prepared = lwp_preparing_end(entry->preparing, err) == 0;
+    entry->prepared = lwp_preparing_end(entry->preparing, NULL, err) == 0;
     entry->preparing = NULL;
     return entry->prepared;
 }
@@ -197,10 +212,58 @@ struct lwp_answer lwp_entry_page(struct lwp_entry *entry, const struct lwp_asset
 {
     struct lwp_error err = {0};
     if (!entry_is_ready(entry, &err) && !err.status)
-        return entry_unfinished(entry, assets);
+        return entry_unfinished(entry, assets, entry_root(entry));
     if (err.status || entry_refresh(entry, assets, anew, &err))
         return lwp_answer_say(500, err.text);
     return (struct lwp_answer){200, lwp_text_hold(entry->page)};
+}
+
+bool lwp_entry_pair_changed(const struct lwp_entry *before, const struct lwp_entry *after, struct lwp_entry_pair *pair)
+{
+    struct lwp_entry_pair now;
+    entry_look(before, &now.seen[0]);
+    entry_look(after, &now.seen[1]);
+    bool same = entry_same_file(&now.seen[0], &pair->seen[0]) && entry_same_file(&now.seen[1], &pair->seen[1]);
+    *pair = now;
+    return !same || lwp_live_is(before->dir) || lwp_live_is(after->dir);
+}
+
+/* Both have their analysis. */
+static int entry_compared(const struct lwp_entry *before, const struct lwp_entry *after, const struct lwp_assets *assets, const char *root,
+                          struct lwp_text **made, struct lwp_error *err)
+{
+    json_t *diff = NULL, *first = NULL, *second = NULL;
+    int status = lwp_result_diff(before->dir, after->dir, &diff, err);
+    if (!status)
+        status = lwp_result_load(before->dir, &first, err);
+    if (!status)
+        status = lwp_result_load(after->dir, &second, err);
+    if (!status) {
+        json_t *roots = lwp_source_roots(after->dir, after->root);
+        struct lwp_page_wish wish = {"served", LWP_SOURCE_ALL, roots, LWP_PAGE_BYTES_MAX};
+        json_t *data = lwp_page_diff_data(after->name, diff, first, second, &wish);
+        if (data)
+            json_object_set_new(data, "pages", json_pack("[s?, s?]", before->address, after->address));
+        status = entry_page_text(after, assets, data, root, made, err);
+        json_decref(roots);
+    }
+    json_decref(second);
+    json_decref(first);
+    json_decref(diff);
+    return status;
+}
+
+struct lwp_answer lwp_entry_compare(struct lwp_entry *before, struct lwp_entry *after, const struct lwp_assets *assets, const char *root)
+{
+    struct lwp_error err = {0};
+    struct lwp_text *text;
+    if (!entry_is_ready(before, &err) && !err.status)
+        return entry_unfinished(before, assets, root);
+    if (!err.status && !entry_is_ready(after, &err) && !err.status)
+        return entry_unfinished(after, assets, root);
+    if (err.status || entry_compared(before, after, assets, root, &text, &err))
+        return lwp_answer_say(500, err.text);
+    return (struct lwp_answer){200, text};
 }
 
 struct lwp_answer lwp_entry_json(struct lwp_entry *entry, const struct lwp_assets *assets)
@@ -228,11 +291,18 @@ static json_t *entry_summarise(const struct lwp_entry *entry, bool there)
     if (there)
         lwp_result_load(entry->dir, &analysis, NULL);
     const json_t *run = json_object_get(analysis, "run"), *first = json_array_get(json_object_get(analysis, "findings"), 0);
-    json_t *summary = json_pack("{s:s, s:s?, s:b, s:O?, s:O?, s:O?, s:O?, s:I, s:O?, s:O?}", "name", clean ? clean : "", "address",
-                                entry->address, "analysed", analysis != NULL, "command", json_object_get(run, "command"), "started",
-                                json_object_get(run, "started"), "engine", json_object_get(run, "engine"), "samples",
-                                json_object_get(run, "samples"), "findings", (json_int_t)json_array_size(json_object_get(analysis, "findings")),
-                                "title", json_object_get(first, "title"), "expected_speedup", json_object_get(first, "expected_speedup"));
+    struct stat info;
+    json_t *begun = analysis ? NULL : lwp_result_run(entry->dir, &info); /* what is known before there is an analysis */
+    if (begun)
+        run = begun;
+    json_t *summary =
+        json_pack("{s:s, s:s?, s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:I, s:O?, s:O?, s:O?}", "name", clean ? clean : "", "address",
+                  entry->address, "analysed", analysis != NULL, "command", json_object_get(run, "command"), "started",
+                  json_object_get(run, "started"), "engine", json_object_get(run, "engine"), "samples", json_object_get(run, "samples"),
+                  "cpu_s", json_object_get(run, "cpu_s"), "stall_share", json_object_get(run, "stall_share"), "findings",
+                  (json_int_t)json_array_size(json_object_get(analysis, "findings")), "title", json_object_get(first, "title"), "speedup",
+                  json_object_get(first, "speedup"), "expected_speedup", json_object_get(first, "expected_speedup"));
+    json_decref(begun);
     json_decref(analysis);
     free(clean);
     return summary;

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 struct lwp_entry;
 
@@ -23,6 +24,16 @@ int lwp_entry_prepare(struct lwp_entry *entry, struct lwp_error *err);
 /* The report; while the result is being written or analysed a page that tells how far it is. Kept, and made anew when its
  * analysis.json has changed or `anew`. A result that was never analysed is analysed when it is first asked for. */
 struct lwp_answer lwp_entry_page(struct lwp_entry *entry, const struct lwp_assets *assets, bool anew);
+
+/* Two results on one page, as 'lwp export --diff' writes it; while one of them is not there yet, that one's progress. `root`: from the
+ * page to the index. */
+struct lwp_answer lwp_entry_compare(struct lwp_entry *before, struct lwp_entry *after, const struct lwp_assets *assets, const char *root);
+
+/* Whether one of their analyses is another one than at the last call with the same `seen`. */
+struct lwp_entry_pair {
+    struct stat seen[2];
+};
+bool lwp_entry_pair_changed(const struct lwp_entry *before, const struct lwp_entry *after, struct lwp_entry_pair *pair);
 
 struct lwp_answer lwp_entry_json(struct lwp_entry *entry, const struct lwp_assets *assets);
 struct lwp_answer lwp_entry_progress(struct lwp_entry *entry);

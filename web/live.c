@@ -1,10 +1,12 @@
-/* The page polls once a second; counting reads all sample files, in a process of its own, and so is done less often. */
+/* The page polls once a second; counting reads all sample files, in a process of its own, and so is done less often. So is the
+ * analysis of what is there so far: it takes one processor, at most a twentieth of the time, and only while someone looks. */
 #include "web/live.h"
 
 #include "base/busy.h"
 #include "base/json_file.h"
 #include "base/text.h"
 #include "config.h"
+#include "web/preparing.h"
 #include "web/result.h"
 
 #include <limits.h>
@@ -16,6 +18,10 @@
 /* Between two counts, at least so many seconds, and so many times what the last one took. */
 #define LIVE_LEAST_S 0.8
 #define LIVE_PAUSE 20
+
+/* The same for findings. */
+#define LIVE_FINDINGS_S 4
+enum { LIVE_SAMPLES_LEAST = 100, LIVE_SHOWN = 5 };
 
 bool lwp_live_is(const char *dir)
 {
@@ -50,6 +56,49 @@ static json_t *live_elapsed(const json_t *run)
     return elapsed >= 0 ? json_real(elapsed) : json_null(); /* a clock of another machine may be ahead */
 }
 
+/* The first few of `rows`, with these keys only. */
+static json_t *live_rows(const json_t *rows, const char *const *keys)
+{
+    json_t *shown = json_array();
+    for (size_t i = 0; i < json_array_size(rows) && i < LIVE_SHOWN; i++) {
+        json_t *row = json_object();
+        for (const char *const *key = keys; *key; key++)
+            json_object_set(row, *key, json_object_get(json_array_get(rows, i), *key));
+        json_array_append_new(shown, row);
+    }
+    return shown;
+}
+
+static json_t *live_summary(const json_t *analysis)
+{
+    static const char *const finding[] = {"title", "speedup", "expected_speedup", "share", NULL}, *const object[] = {"name", "type",
+                                                                                                                     "share", NULL};
+    const json_t *run = json_object_get(analysis, "run");
+    return json_pack("{s:O?, s:O?, s:o, s:o}", "samples", json_object_get(run, "samples"), "stall_share",
+                     json_object_get(run, "stall_share"), "findings", live_rows(json_object_get(analysis, "findings"), finding), "objects",
+                     live_rows(json_object_get(analysis, "objects"), object));
+}
+
+/* Takes the analysis that has ended, and starts the next one when it is due. */
+static void live_findings(struct lwp_live *live, const char *dir, double now)
+{
+    json_t *analysis = NULL;
+    if (live->work && lwp_preparing_wait(live->work, 0)) {
+        double pause = LIVE_PAUSE * (now - live->begun_s);
+        if (lwp_preparing_end(live->work, &analysis, NULL) == 0 && analysis) {
+            json_decref(live->interim);
+            live->interim = live_summary(analysis);
+        }
+        json_decref(analysis);
+        live->work = NULL;
+        live->due_s = now + (pause > LIVE_FINDINGS_S ? pause : LIVE_FINDINGS_S);
+    }
+    if (!live->work && now >= live->due_s && json_integer_value(json_object_get(live->counts, "samples")) >= LIVE_SAMPLES_LEAST) {
+        live->begun_s = now;
+        lwp_preparing_start(&live->work, dir, lwp_result_interim, NULL);
+    }
+}
+
 json_t *lwp_live_json(struct lwp_live *live, const char *dir, bool analysing)
 {
     double now = live_now(CLOCK_MONOTONIC);
@@ -61,8 +110,11 @@ json_t *lwp_live_json(struct lwp_live *live, const char *dir, bool analysing)
     }
     json_t *run = live_run(dir), *json = live->counts ? json_copy(live->counts) : json_object();
     const char *state = analysing ? "analysing" : !lwp_live_is(dir) ? "ended" : json_object_get(run, "ended") ? "analysing" : "running";
+    if (strcmp(state, "running") == 0)
+        live_findings(live, dir, now);
     json_object_set_new(json, "state", json_string(state));
     json_object_set_new(json, "elapsed_s", live_elapsed(run));
+    json_object_set(json, "interim", live->interim ? live->interim : json_null());
     json_decref(run);
     return json;
 }
@@ -82,5 +134,7 @@ json_t *lwp_live_page(const char *name, const char *dir, const char *progress)
 void lwp_live_free(struct lwp_live *live)
 {
     json_decref(live->counts);
+    json_decref(live->interim);
+    lwp_preparing_leave(live->work);
     *live = (struct lwp_live){0};
 }

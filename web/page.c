@@ -104,10 +104,18 @@ static json_t *page_side(const json_t *analysis)
     return side;
 }
 
-json_t *lwp_page_diff_data(json_t *diff, const json_t *before, const json_t *after)
+json_t *lwp_page_diff_data(const char *name, json_t *diff, const json_t *before, json_t *after, const struct lwp_page_wish *wish)
 {
-    return json_pack("{s:s, s:s, s:s, s:O, s:{s:o, s:o}}", "view", "diff", "mode", "exported", "lwp", LWP_VERSION,
-                     "diff", diff, "sides", "before", page_side(before), "after", page_side(after));
+    json_t *sides = json_pack("{s:o, s:o}", "before", page_side(before), "after", page_side(after));
+    json_t *data = lwp_page_result_data(name, after, wish);
+    if (data && sides && json_object_set_new(data, "view", json_string("diff")) == 0 && json_object_set(data, "diff", diff) == 0 &&
+        json_object_set(data, "sides", sides) == 0) {
+        json_decref(sides);
+        return data;
+    }
+    json_decref(sides);
+    json_decref(data);
+    return NULL;
 }
 
 /* An inline script ends at the first "</script", whatever the language says. */
@@ -120,14 +128,21 @@ static int page_check_inline(const struct lwp_assets *assets, struct lwp_error *
     return 0;
 }
 
-static void page_head(FILE *to, const struct lwp_assets *assets, const char *root)
+/* The file of one result has its own choice of scripts. */
+static const char *page_script(const struct lwp_assets *assets, const char *root, const json_t *data)
+{
+    return !root && assets->alone && !json_object_get(data, "diff") ? assets->alone : assets->script;
+}
+
+static void page_head(FILE *to, const struct lwp_assets *assets, const char *root, const json_t *data)
 {
     fputs("<meta charset=\"utf-8\">\n" LWP_PAGE_GENERATOR LWP_VERSION "\">", to);
     if (root)
         return; /* the server's header says it */
     char style[45], script[45];
     lwp_sha256_base64(assets->style, strlen(assets->style), style);
-    lwp_sha256_base64(assets->script, strlen(assets->script), script);
+    const char *scripts = page_script(assets, root, data);
+    lwp_sha256_base64(scripts, strlen(scripts), script);
     fprintf(to,
             "\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
             "script-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">",
@@ -138,7 +153,7 @@ static int page_fill(FILE *to, const char *place, const struct lwp_assets *asset
                      const char *title, const json_t *data, struct lwp_error *err)
 {
     if (strcmp(place, "head") == 0) {
-        page_head(to, assets, root);
+        page_head(to, assets, root, data);
     } else if (strcmp(place, "title") == 0) {
         lwp_markup_text(to, title);
     } else if (strcmp(place, "style") == 0) {
@@ -154,7 +169,7 @@ static int page_fill(FILE *to, const char *place, const struct lwp_assets *asset
         fputs("</script>", to);
     } else if (strcmp(place, "script") == 0) {
         if (!root)
-            fprintf(to, "<script>%s</script>", assets->script);
+            fprintf(to, "<script>%s</script>", page_script(assets, root, data));
         else
             fprintf(to, "<script src=\"%sreport.js\"></script>", root);
     } else {

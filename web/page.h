@@ -28,9 +28,9 @@ struct lwp_page_wish {
  * `analysis` what would make the page too large. */
 json_t *lwp_page_result_data(const char *name, json_t *analysis, const struct lwp_page_wish *wish);
 
-/* What a page of two runs is given: {"view": "diff", "mode", "lwp", "diff", "sides"}: of each side's data as much as its
- * drawings take. */
-json_t *lwp_page_diff_data(json_t *diff, const json_t *before, const json_t *after);
+/* What a page of two runs is given: that of `after`, with {"view": "diff", "diff", "sides"}: of each side's data as much as
+ * its drawings take. NULL without memory. */
+json_t *lwp_page_diff_data(const char *name, json_t *diff, const json_t *before, json_t *after, const struct lwp_page_wish *wish);
 
 /* The file's title for a person: the command that was run, or `name`. */
 const char *lwp_page_title(const char *name, const json_t *analysis);

@@ -1,7 +1,6 @@
 #include "web/preparing.h"
 
 #include "base/arena.h"
-#include "web/result.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +14,9 @@ struct lwp_preparing {
     pthread_cond_t ended;
     bool over, left; /* left: the thread frees it */
     int status;
+    json_t *made;
     struct lwp_error err;
+    lwp_preparing_work *work;
     char dir[];
 };
 
@@ -23,6 +24,7 @@ static void preparing_free(struct lwp_preparing *preparing)
 {
     pthread_mutex_destroy(&preparing->mutex);
     pthread_cond_destroy(&preparing->ended);
+    json_decref(preparing->made);
     free(preparing);
 }
 
@@ -30,9 +32,11 @@ static void *preparing_run(void *context)
 {
     struct lwp_preparing *preparing = context;
     struct lwp_error err = {0};
-    int status = lwp_result_prepare(preparing->dir, &err);
+    json_t *made = NULL;
+    int status = preparing->work(preparing->dir, &made, &err);
     pthread_mutex_lock(&preparing->mutex);
     preparing->status = status;
+    preparing->made = made;
     preparing->err = err;
     preparing->over = true;
     bool left = preparing->left;
@@ -43,12 +47,13 @@ static void *preparing_run(void *context)
     return NULL;
 }
 
-int lwp_preparing_start(struct lwp_preparing **made, const char *dir, struct lwp_error *err)
+int lwp_preparing_start(struct lwp_preparing **made, const char *dir, lwp_preparing_work *work, struct lwp_error *err)
 {
     struct lwp_preparing *preparing = lwp_allocated(calloc(1, sizeof *preparing + strlen(dir) + 1));
     *made = NULL;
     pthread_mutex_init(&preparing->mutex, NULL);
     pthread_cond_init(&preparing->ended, NULL);
+    preparing->work = work;
     memcpy(preparing->dir, dir, strlen(dir) + 1);
     if (pthread_create(&preparing->thread, NULL, preparing_run, preparing)) {
         preparing_free(preparing);
@@ -73,10 +78,14 @@ bool lwp_preparing_wait(struct lwp_preparing *preparing, int milliseconds)
     return over;
 }
 
-int lwp_preparing_end(struct lwp_preparing *preparing, struct lwp_error *err)
+int lwp_preparing_end(struct lwp_preparing *preparing, json_t **made, struct lwp_error *err)
 {
     pthread_join(preparing->thread, NULL);
     int status = preparing->status;
+    if (made) {
+        *made = preparing->made;
+        preparing->made = NULL;
+    }
     if (err)
         *err = preparing->err;
     preparing_free(preparing);
@@ -94,5 +103,5 @@ void lwp_preparing_leave(struct lwp_preparing *preparing)
         pthread_detach(preparing->thread);
     pthread_mutex_unlock(&preparing->mutex);
     if (over)
-        lwp_preparing_end(preparing, NULL);
+        lwp_preparing_end(preparing, NULL, NULL);
 }

@@ -217,6 +217,25 @@ int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
     return status;
 }
 
+/* Into a folder of its own, on one processor and without measuring: the program is still at work. */
+int lwp_result_interim(const char *dir, json_t **analysis, struct lwp_error *err)
+{
+    const char *tmp = getenv("TMPDIR");
+    char folder[PATH_MAX], file[PATH_MAX + 16], said[LWP_ERROR_TEXT];
+    *analysis = NULL;
+    if (snprintf(folder, sizeof folder, "%s/lwp-interim.XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp") >= (int)sizeof folder ||
+        !mkdtemp(folder))
+        return lwp_error_errno(err, "cannot make a folder for the analysis so far");
+    snprintf(file, sizeof file, "%s/analysis.json", folder);
+    int status = result_run((const char *const[]){"lwp", "analyze", "--quiet", "--no-measure", "--jobs=1", "-o", file, "--", dir, NULL},
+                            said, sizeof said)
+                     ? lwp_error_set(err, LWP_ERR_MISSING, "%s", *said ? said : "'lwp analyze' failed")
+                     : lwp_result_load(folder, analysis, err);
+    unlink(file);
+    rmdir(folder);
+    return status;
+}
+
 json_t *lwp_result_run(const char *dir, struct stat *info)
 {
     json_error_t where;

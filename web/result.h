@@ -18,6 +18,10 @@ bool lwp_result_is_within(const char *folder, const char *name);
  * answer is there, that one serves: a warning is printed. */
 int lwp_result_prepare(const char *dir, struct lwp_error *err);
 
+/* Has `lwp analyze` say what the samples of a running result show so far; nothing in `dir` changes. *analysis is the caller's to
+ * decref. */
+int lwp_result_interim(const char *dir, json_t **analysis, struct lwp_error *err);
+
 /* Reads DIR/analysis.json, or the file `dir`; *analysis is the caller's to decref. */
 int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err);
 

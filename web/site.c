@@ -1,6 +1,6 @@
-/* Routes: / (the report, or the index when there are several results), /r/NAME (one of several), /analysis.json and
- * /r/NAME.json, /progress and /progress/NAME (of a result that is being written), /report.css, /report.js. Pages name each
- * other relative to themselves, so that the site can stand below any path. */
+/* Routes: / (the report, or the index when there are several results), /r/NAME (one of several), /diff/BEFORE/AFTER (two of
+ * them), /analysis.json and /r/NAME.json, /progress and /progress/NAME (of a result that is being written), /report.css, /report.js. Pages
+ * name each other relative to themselves, so that the site can stand below any path. */
 #include "web/site.h"
 
 #include "base/arena.h"
@@ -27,6 +27,9 @@ struct lwp_site {
     struct lwp_entry **entries; /* by name */
     size_t count, capacity;
     struct lwp_text *index; /* NULL: to be made */
+    struct lwp_text *pair;  /* the last two that were compared, or NULL */
+    const struct lwp_entry *paired[2];
+    struct lwp_entry_pair seen;
 };
 
 /* Takes the templates in `fresh`. */
@@ -179,6 +182,7 @@ void lwp_site_free(struct lwp_site *site)
     free(site->root);
     free(site->folder);
     lwp_text_drop(site->index);
+    lwp_text_drop(site->pair);
     lwp_text_drop(site->style);
     lwp_text_drop(site->script);
     lwp_assets_free(&site->assets);
@@ -212,6 +216,33 @@ static struct lwp_answer site_result(struct lwp_site *site, const char *name)
     return entry ? lwp_entry_json(entry, &site->assets) : lwp_answer_say(404, "There is no such result.");
 }
 
+/* What is below /diff/: BEFORE/AFTER. Kept, as a page in a browser asks again and again whether it has changed. */
+static struct lwp_answer site_compare(struct lwp_site *site, const char *names)
+{
+    size_t length = strcspn(names, "/");
+    char *name = lwp_allocated(strndup(names, length));
+    struct lwp_entry *before = site_named(site, name), *after = names[length] ? site_named(site, names + length + 1) : NULL;
+    struct lwp_error err = {0};
+    free(name);
+    if (!before || !after)
+        return lwp_answer_say(404, "There is no such result: /diff/BEFORE/AFTER takes the names of two.");
+    bool changed = lwp_entry_pair_changed(before, after, &site->seen);
+    if (site->pair && !changed && !site->templates && site->paired[0] == before && site->paired[1] == after)
+        return (struct lwp_answer){200, lwp_text_hold(site->pair)};
+    lwp_text_drop(site->pair);
+    site->pair = NULL;
+    if (site_edited(site, &err))
+        return lwp_answer_say(500, err.text);
+    struct lwp_answer answer = lwp_entry_compare(before, after, &site->assets, "../../");
+    bool analysed = !lwp_entry_pair_changed(before, after, &site->seen);
+    if (answer.status == 200 && analysed) {
+        site->pair = lwp_text_hold(answer.text);
+        site->paired[0] = before;
+        site->paired[1] = after;
+    }
+    return answer;
+}
+
 struct lwp_answer lwp_site_get(struct lwp_site *site, const char *path)
 {
     struct lwp_entry *entry = site->folder ? NULL : site->entries[0];
@@ -227,6 +258,8 @@ struct lwp_answer lwp_site_get(struct lwp_site *site, const char *path)
         return lwp_entry_progress(entry);
     if (!entry && strncmp(path, "/r/", 3) == 0)
         return site_result(site, path + 3);
+    if (!entry && strncmp(path, "/diff/", 6) == 0)
+        return site_compare(site, path + 6);
     if (!entry && strncmp(path, "/progress/", 10) == 0 && (entry = site_find(site, path + 10, site->count)))
         return lwp_entry_progress(entry);
     return lwp_answer_say(404, "There is no such page; / is the report.");

@@ -5,7 +5,8 @@ and dark; nothing is logged, nothing is loaded from elsewhere, hostile text stay
 import json, os, re, signal, sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")
-from chromium import SRC, TMP, Browser, By, check, export, problems, result, served
+from chromium import SRC, TMP, Browser, By, axe, check, export, problems, result, served
+from selenium.webdriver.support.ui import Select
 from results import HOSTILE, group_arrays, make_hostile, watch_accesses
 
 # view -> words that must be there
@@ -236,6 +237,41 @@ def other_results(browser):
     browser.is_quiet("other results", f"file://{TMP}/")
 
 
+def history(browser, own):
+    """Several results: the newest first, any two on one page, and back."""
+    def later(analysis):
+        analysis["run"].update(cpu_s=2.1, started=analysis["run"]["started"].replace("2026", "2027"))
+        analysis["findings"][0]["title"] = "Another headline"
+    result("later", later)
+    index, url = served(TMP)
+    try:
+        browser.open(url)
+        rows = [row.text for row in browser.driver.find_elements(By.CSS_SELECTOR, "tbody tr")]
+        check(len(rows) == 2 and "later" in rows[0] and "Another headline" in rows[0] and "sample" in rows[1] and "Split struct particle" in rows[1], f"history: {rows}")
+        check("with previous" in rows[0] and "with previous" not in rows[1], f"what is compared with what: {rows}")
+        browser.accessible(axe(), "index")
+        browser.shot("index")
+        browser.follow(lambda: browser.driver.find_elements(By.CSS_SELECTOR, "tbody tr a")[2].click())
+        check("2 things to change" in browser.text(), "the index does not lead to the result")
+        browser.follow(lambda: browser.driver.find_element(By.LINK_TEXT, "All results").click())
+        browser.follow(lambda: browser.driver.find_element(By.LINK_TEXT, "with previous").click())
+        text = browser.text()
+        check("4.20 s → 2.10 s" in text and "The reports: sample · later" in text, f"compared: {text[:500]}")
+        browser.shot("index-compared")
+        check("struct particle" in text and "Findings" in browser.text("nav"), "the report of the second is not behind it")
+        browser.follow(lambda: browser.driver.find_element(By.LINK_TEXT, "sample").click())
+        check("2 things to change" in browser.text(), "no way to the first report")
+        browser.open(url)
+        Select(browser.driver.find_element(By.CSS_SELECTOR, "select[aria-label=Before]")).select_by_index(0)
+        Select(browser.driver.find_element(By.CSS_SELECTOR, "select[aria-label=After]")).select_by_index(1)
+        browser.follow(lambda: browser.driver.find_element(By.LINK_TEXT, "Compare").click())
+        check("2.10 s → 4.20 s" in browser.text(), f"the other way round: {browser.text()[:300]}")
+        browser.is_quiet("history", url, own)
+    finally:
+        index.send_signal(signal.SIGINT)
+        check(index.wait(10) == 0, "the index server does not end well")
+
+
 def main():
     folder, analysis = result("sample")
     file = export(folder, "--source=all")
@@ -257,16 +293,7 @@ def main():
         none = export(folder, "--source=none")
         browser.open(f"file://{none}#loop/0")
         check("exported without source" in browser.text() and "all[i].mass" not in none.read_text(), "--source=none has source")
-        index, index_url = served(TMP)
-        try:
-            browser.open(index_url)
-            check("sample" in browser.text() and "Split struct particle" in browser.text(), "the index does not list the result")
-            browser.driver.find_element(By.LINK_TEXT, "sample").click()
-            check("2 things to change" in browser.text(), "the index does not lead to the result")
-            browser.is_quiet("index", index_url, f"file://{none}")
-        finally:
-            index.send_signal(signal.SIGINT)
-            check(index.wait(10) == 0, "the index server does not end well")
+        history(browser, f"file://{none}")
         other_results(browser)
         regrouped(browser)
         reordered(browser)

@@ -5,7 +5,7 @@ reader was when its result changes; the index marks the run. Nothing is logged, 
 import json, os, re, signal, subprocess, sys, time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")
-from chromium import LWP, TMP, Browser, axe, check, problems, served
+from chromium import LWP, TMP, Browser, By, axe, check, problems, served
 
 PROGRAM = r"""
 #include <unistd.h>
@@ -61,6 +61,11 @@ def main():
         text = browser.text()
         for word in ("Progress of turns", "The program is running", "Running for", "Processes", "Threads", "KiB"):
             check(word in text, f"while it runs: '{word}' is not there: {text}")
+        until("findings so far", lambda: "Findings so far" in browser.text())
+        for word in ("from the first", "memory stall", "Memory stall by data object so far"):
+            check(word in browser.text(), f"findings so far: '{word}' is not there: {browser.text()}")
+        check(browser.driver.find_elements(By.CSS_SELECTOR, ".interim li"), f"no finding so far: {browser.text()}")
+        check(not (folder / "run/analysis.json").exists(), "the running result was analysed for good")
         for scheme in ("light", "dark"):
             browser.scheme(scheme)
             browser.accessible(script, f"running, {scheme}")

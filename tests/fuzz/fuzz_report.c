@@ -85,9 +85,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     review(root, false);
     review(root, true);
     json_decref(diff(root, sound));
-    json_t *made = diff(sound, root);
-    if (made)
-        json_decref(lwp_page_diff_data(made, sound, root));
+    json_t *made = diff(sound, root), *copy = json_deep_copy(root);
+    if (made && json_is_object(copy))
+        json_decref(
+            lwp_page_diff_data("result", made, sound, copy, &(struct lwp_page_wish){"exported", LWP_SOURCE_HOT, NULL, LWP_PAGE_BYTES_MAX}));
+    json_decref(copy);
     json_decref(made);
     if (json_is_object(root))
         page(root);

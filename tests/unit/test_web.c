@@ -125,9 +125,8 @@ static char *build(struct lwp_assets assets, const char *root, int *status)
 static void test_page(void **state)
 {
     (void)state;
-    struct lwp_assets assets = {
-        "A<!-- lwp:head -->B<!-- lwp:title -->C<!-- lwp:style -->D<!-- lwp:data -->E<!-- lwp:script -->F", "p{}",
-        "f()"};
+    struct lwp_assets assets = {"A<!-- lwp:head -->B<!-- lwp:title -->C<!-- lwp:style -->D<!-- lwp:data -->E<!-- lwp:script -->F", "p{}",
+                                "f()", NULL};
     int status;
     char *html = build(assets, NULL, &status);
     assert_int_equal(status, 0);
@@ -153,12 +152,12 @@ static void test_bad_templates(void **state)
 {
     (void)state;
     static const struct lwp_assets bad[] = {
-        {"<!-- lwp:nonsense -->", "", ""},
-        {"<!-- lwp:data", "", ""},
-        {"<!-- lwp:a-very-long-name-of-a-place -->", "", ""},
-        {"", "", "'</SCRIPT >'"},
-        {"", "", "x <!-- y"},
-        {"", "</Style>", ""},
+        {"<!-- lwp:nonsense -->", "", "", NULL},
+        {"<!-- lwp:data", "", "", NULL},
+        {"<!-- lwp:a-very-long-name-of-a-place -->", "", "", NULL},
+        {"", "", "'</SCRIPT >'", NULL},
+        {"", "", "x <!-- y", NULL},
+        {"", "</Style>", "", NULL},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         int status;
@@ -177,11 +176,16 @@ static void test_built_in_assets(void **state)
     assert_string_equal(built.html, read.html);
     assert_string_equal(built.style, read.style);
     assert_string_equal(built.script, read.script);
+    assert_non_null(strstr(built.script, "function viewIndex"));
+    assert_null(strstr(built.alone, "function viewIndex")); /* nothing that only a server's pages need */
+    const char *palette = strstr(built.style, "--page:");
+    assert_non_null(palette);
+    assert_null(strstr(palette + 1, "--page:")); /* a colour is said in one place, for light and dark */
     int status;
     char *html = build(built, NULL, &status);
     assert_int_equal(status, 0);
     assert_null(strstr(html, "<!-- lwp:style"));
-    assert_true(strlen(html) < 240000); /* what every report carries; a usual one has some 290,000 bytes in all */
+    assert_true(strlen(html) < 225000); /* what every report carries; a usual one has some 270,000 bytes in all */
     free(html);
     lwp_assets_free(&built);
     lwp_assets_free(&read);
