@@ -38,7 +38,7 @@ static int unknown(const char *name)
         lwp_log(LWP_LOG_ERROR, "unknown command '%s'; did you mean 'lwp %s'?", name, near);
     else
         lwp_log(LWP_LOG_ERROR, "unknown command '%s'; 'lwp help' lists them", name);
-    return 125;
+    return LWP_WRONG_USE;
 }
 
 static void overview(const struct lwp_command *const *commands)
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2) {
         help(0, argv);
-        return 125;
+        return LWP_WRONG_USE;
     }
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0) {

@@ -236,13 +236,12 @@ void lwp_command_help(const struct lwp_command *command)
     help_option("  -h, --help", "show this text", columns);
 }
 
-bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv, int usage_status,
-                       int *exit_status)
+bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv, int *exit_status)
 {
     struct lwp_error err;
     if (lwp_options_parse(options, self, argc, argv, &err)) {
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
-        *exit_status = usage_status;
+        *exit_status = LWP_WRONG_USE;
         return false;
     }
     if (options->help) {

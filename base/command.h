@@ -36,6 +36,9 @@ struct lwp_command {
     int (*run)(int argc, char **argv, const struct lwp_command *self); /* exit status */
 };
 
+/* The exit status for wrong use, of all commands: small numbers have meanings of their own, and are the program's with lwp collect. */
+enum { LWP_WRONG_USE = 125 };
+
 enum { LWP_OPTIONS_MAX = 32 };
 
 /* Values by row of the table: the text given, the row's default, or NULL. */
@@ -71,9 +74,8 @@ void lwp_command_rows(const struct lwp_command *command);
 void lwp_overview_rows(const struct lwp_command *const *commands);
 
 /* The start of every run function: parses, answers --help, prints errors.
- * Returns false when the command is to leave with *exit_status (0 after --help, `usage_status` after an error). */
-bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv,
-                       int usage_status, int *exit_status);
+ * Returns false when the command is to leave with *exit_status (0 after --help, LWP_WRONG_USE after an error). */
+bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv, int *exit_status);
 
 /* The name in a NULL-ended list nearest to `word` (edit distance <= 2), or NULL. */
 const char *lwp_nearest(const char *word, const char *const *names);

@@ -38,7 +38,7 @@ static int run(int argc, char **argv, const struct lwp_command *self)
 {
     struct lwp_options options;
     int status = 0;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
 #ifdef LWP_LIBCLANG
     struct lwp_patch_request request = {
@@ -52,7 +52,7 @@ static int run(int argc, char **argv, const struct lwp_command *self)
     return lwp_patch(&request, argc - options.operands, argv + options.operands);
 #else
     lwp_log(LWP_LOG_ERROR, "patch: lwp was built without libclang: install libclang-dev, then configure and build again");
-    return 2;
+    return LWP_WRONG_USE;
 #endif
 }
 
@@ -74,7 +74,7 @@ const struct lwp_command lwp_cmd_patch = {
         "linking) and runs them in turns with environments of varied size, until the 95 % interval of the gain is below 3 % or --seconds "
         "have passed. Output and exit status must agree. The gain is that of CPU time. It is printed beside the predicted one. The patch and the gain "
         "are kept in DIR/tried.json, and lwp report, diff and the page show them. Of the commands nothing but what they say is run, in the copies of the current folder.\n\n"
-        "Exit status: 0 the patch is on standard output, 1 some use forbids it or something could not be read, 2 wrong usage.",
+        "Exit status: 0 the patch is on standard output, 1 some use forbids it or something could not be read, 125 wrong usage.",
     .options = patch_options,
     .run = run,
 };

@@ -2,6 +2,7 @@
 
 #include "analysis/review/review.h"
 #include "analysis/review/tried.h"
+#include "base/command.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/result_operand.h"
@@ -148,7 +149,7 @@ int lwp_patch(const struct lwp_patch_request *request, int operand_count, char *
     struct lwp_error err = {0};
     const char *directory = lwp_result_operand("patch", operand_count, operands);
     if (!directory)
-        return 2;
+        return LWP_WRONG_USE;
     struct lwp_arena *arena = lwp_arena_new();
     struct lwp_units units = {.arena = arena};
     struct lwp_change change = {0};

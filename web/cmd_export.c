@@ -268,7 +268,7 @@ static int export_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     int status;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     bool diff = lwp_options_flag(&options, "diff");
     char **operands = argv + options.operands;
@@ -282,12 +282,12 @@ static int export_run(int argc, char **argv, const struct lwp_command *self)
         dirs[1] = operands[1];
     }
     if (!dirs[0])
-        return 2;
+        return LWP_WRONG_USE;
     const char *output = lwp_options_text(&options, "output"), *format = lwp_options_text(&options, "format");
     bool page = strcmp(format, "html") == 0;
     if (diff && !page) {
         lwp_log(LWP_LOG_ERROR, "export: --diff has a page only; leave out --format %s", format);
-        return 2;
+        return LWP_WRONG_USE;
     }
     char named[PATH_MAX], *html = NULL;
     size_t length = 0;
@@ -324,7 +324,7 @@ const struct lwp_command lwp_cmd_export = {
                "each structure in memory before and after; it is written to AFTER-diff.html.\n\n"
                "--format speedscope, pprof, callgrind or perf-script writes memory stall by calling context, with the data object as the\n"
                "innermost frame, for speedscope.app, pprof, callgrind_annotate and KCachegrind, or stackcollapse-perf.pl.\n\n"
-               "Exit status: 0 done, 1 DIR could not be read or the file not written, 2 wrong usage.",
+               "Exit status: 0 done, 1 DIR could not be read or the file not written, 125 wrong usage.",
     .options = export_options,
     .run = export_run,
 };

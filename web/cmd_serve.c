@@ -170,11 +170,11 @@ static int serve_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     int exit_status;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &exit_status))
+    if (!lwp_command_begin(&options, self, argc, argv, &exit_status))
         return exit_status;
     const char *dir = lwp_result_operand("serve", argc - options.operands, argv + options.operands);
     if (!dir)
-        return 2;
+        return LWP_WRONG_USE;
     if (serve_site(&options, dir, &err)) {
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
         return 1;
@@ -190,7 +190,7 @@ const struct lwp_command lwp_cmd_serve = {
                "Without DIR the newest lwp-* in the current folder is taken.\n"
                "The URL is printed on stdout. An open page reloads itself when its result has changed. To reach it from another\n"
                "machine, forward the port: ssh -L 8080:localhost:8080 HOST.\n\n"
-               "Exit status: 0 ended by Ctrl-C or SIGTERM, 1 DIR could not be read or the port not used, 2 wrong usage.",
+               "Exit status: 0 ended by Ctrl-C or SIGTERM, 1 DIR could not be read or the port not used, 125 wrong usage.",
     .options = serve_options,
     .run = serve_run,
 };

@@ -116,14 +116,14 @@ static int check_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_budget budget;
     enum lwp_check_verdict verdict = LWP_CHECK_CANNOT_TELL;
     int status = 0;
-    if (!lwp_command_begin(&options, self, argc, argv, STATUS_CANNOT_TELL, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     const char *dir = lwp_result_operand("check", argc - options.operands, argv + options.operands);
     if (!dir)
-        return STATUS_CANNOT_TELL;
+        return LWP_WRONG_USE;
     if (lwp_options_flag(&options, "write-baseline") && !lwp_options_text(&options, "baseline")) {
         lwp_log(LWP_LOG_ERROR, "check: --write-baseline needs to know which: --baseline FILE");
-        return STATUS_CANNOT_TELL;
+        return LWP_WRONG_USE;
     }
     if (!check_budget(&options, &budget, &err))
         check_result(dir, &options, &budget, &verdict, &err);
@@ -141,8 +141,8 @@ const struct lwp_command lwp_cmd_check = {
                "With a baseline, findings are new, known or gone. A new one is compared with the budget; a known one fails if it\n"
                "has certainly become worse than was accepted. Findings are distinguished by the names of types, variables and\n"
                "functions, so lines may move. The baseline is a small file meant to be committed; an analysis.json also works.\n\n"
-               "Exit status: 0 within the budgets, 1 not, 2 cannot tell: DIR or a file could not be read, too little was\n"
-               "measured, or wrong usage.",
+               "Exit status: 0 within the budgets, 1 not, 2 cannot tell: DIR or a file could not be read, or too little\n"
+               "was measured; 125 wrong usage.",
     .options = check_options,
     .run = check_run,
 };

@@ -20,11 +20,11 @@ static int diff_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     int status = 0;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     if (argc - options.operands != 2) {
         lwp_log(LWP_LOG_ERROR, "diff: name the result before the change and the one after it: lwp diff BEFORE AFTER");
-        return 2;
+        return LWP_WRONG_USE;
     }
     const char *const *names = (const char *const *)argv + options.operands;
     if (lwp_options_flag(&options, "html")) { /* pages are the web's subject */
@@ -60,7 +60,7 @@ const struct lwp_command lwp_cmd_diff = {
                "If one result is from the exact engine and the other was sampled, their agreement is shown: each structure's "
                "share in both, whether the advice is the same, the fractions of redundant accesses, and which findings both "
                "confirm.\n\n"
-               "Exit status: 0 done (whatever the outcome), 1 a result could not be read, 2 wrong usage.",
+               "Exit status: 0 done (whatever the outcome), 1 a result could not be read, 125 wrong usage.",
     .options = diff_options,
     .run = diff_run,
 };

@@ -68,7 +68,7 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     int status = 0;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     const char *const *dirs = (const char *const *)argv + options.operands, *newest;
     int count = argc - options.operands;
@@ -78,7 +78,7 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
         lwp_log_set_level(LWP_LOG_WARNING);
     if (count < 1) {
         if (!(newest = lwp_result_operand("analyze", 0, NULL)))
-            return 2;
+            return LWP_WRONG_USE;
         dirs = &newest;
         count = 1;
     }
@@ -91,13 +91,13 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
         struct lwp_hierarchy_plan plan;
         if (lwp_hierarchy_plan_read(&plan, machine, &err)) {
             lwp_log(LWP_LOG_ERROR, "analyze: %s", err.text);
-            return 2;
+            return LWP_WRONG_USE;
         }
         lwp_analyze_machine(&plan);
     }
     if (out && lwp_ranks_begin(&err)) { /* without -o each is on its own: also the one that `lwp collect` starts in a rank */
         lwp_log(LWP_LOG_ERROR, "analyze: %s", err.text);
-        return 2;
+        return 1;
     }
     if (!lwp_ranks_first())
         lwp_log_set_level(LWP_LOG_WARNING); /* what is done, the first one says */
@@ -122,7 +122,7 @@ const struct lwp_command lwp_cmd_analyze = {
                "Debug info that is not in a program's own file is found beside it (.debug, .dwo, .dwp) and by build-id in\n"
                "/usr/lib/debug; LWP_DEBUG_PATH=DIR:DIR names more such folders. Servers are queried only if DEBUGINFOD_URLS\n"
                "names some.\n\n"
-               "Exit status: 0 done, 1 a DIR could not be read or written, 2 wrong usage.",
+               "Exit status: 0 done, 1 a DIR could not be read or written, 125 wrong usage.",
     .options = analyze_options,
     .run = analyze_run,
 };

@@ -293,13 +293,13 @@ static int dump_run(int argc, char **argv, const struct lwp_command *self)
     };
     struct lwp_options options;
     int status;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     if (lwp_options_given(&options, "progress") && options.operands == argc)
         return dump_progress(lwp_options_text(&options, "progress"));
     if (options.operands == argc || lwp_options_given(&options, "progress")) {
         lwp_log(LWP_LOG_ERROR, "dump: name a sample file, for example DIR/p1234/process.lwps, or --progress DIR");
-        return 2;
+        return LWP_WRONG_USE;
     }
     status = 0;
     for (int i = options.operands; i < argc; i++) {
@@ -324,7 +324,7 @@ const struct lwp_command lwp_cmd_dump = {
     .usage = "FILE.lwps…",
     .summary = "print the records of sample files as text",
     .details = "One line a record, an indented line an access; addresses are hexadecimal, times and weights in ns.\n"
-               "Exit status: 0 sound, 1 damaged or not readable (what is sound is printed), 2 wrong use.",
+               "Exit status: 0 sound, 1 damaged or not readable (what is sound is printed), 125 wrong usage.",
     .options = dump_options,
     .run = dump_run,
 };

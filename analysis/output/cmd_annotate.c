@@ -137,17 +137,17 @@ static int annotate_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     int status = 0;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     int count = argc - options.operands;
     char **operands = argv + options.operands;
     if (count != 1 && count != 2) {
         lwp_log(LWP_LOG_ERROR, "annotate: name the source file: lwp annotate [DIR] FILE");
-        return 2;
+        return LWP_WRONG_USE;
     }
     const char *dir = lwp_result_operand("annotate", count - 1, operands);
     if (!dir)
-        return 2;
+        return LWP_WRONG_USE;
     annotate_file(dir, operands[count - 1], &options, &err);
     return lwp_output_end(0, 1, &err);
 }
@@ -160,7 +160,7 @@ const struct lwp_command lwp_cmd_annotate = {
         "Without DIR the newest lwp-* in the current folder is taken. FILE is the source file, or the end of its path.\n"
         "Beside each line with memory stall are its share of the program's time, the stride of the access that causes most of it, and\n"
         "the data it is to.\n\n"
-        "Exit status: 0 done, 1 DIR or FILE could not be read or FILE has no memory stall, 2 wrong usage.",
+        "Exit status: 0 done, 1 DIR or FILE could not be read or FILE has no memory stall, 125 wrong usage.",
     .options = annotate_options,
     .run = annotate_run,
 };

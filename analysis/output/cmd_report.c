@@ -61,11 +61,11 @@ static int report_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     int status = 0;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     const char *dir = lwp_result_operand("report", argc - options.operands, argv + options.operands);
     if (!dir)
-        return 2;
+        return LWP_WRONG_USE;
     const char *format = lwp_options_flag(&options, "json") ? "json" : lwp_options_text(&options, "format");
     if (strcmp(format, "json") == 0 && !lwp_options_flag(&options, "redact"))
         report_copy(dir, &err);
@@ -87,7 +87,7 @@ const struct lwp_command lwp_cmd_report = {
                "The other formats hold the findings: markdown for a comment on a pull request or a job summary, sarif (2.1.0)\n"
                "for code scanning, junit for tools that show test results; json is all of analysis.json. To make a build fail,\n"
                "use 'lwp check'.\n\n"
-               "Exit status: 0 done (with or without findings), 1 DIR could not be read, 2 wrong usage.",
+               "Exit status: 0 done (with or without findings), 1 DIR could not be read, 125 wrong usage.",
     .options = report_options,
     .run = report_run,
 };

@@ -60,13 +60,13 @@ static int import_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     int status;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     if (argc - options.operands != 1) {
         lwp_log(LWP_LOG_ERROR, argc == options.operands
                                    ? "import: name a file of perf, for example: lwp import perf.data"
                                    : "import: one file at a time");
-        return 2;
+        return LWP_WRONG_USE;
     }
     const char *path = argv[options.operands], *wanted = lwp_options_text(&options, "output");
     char *dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(path, "");

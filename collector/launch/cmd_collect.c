@@ -317,7 +317,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
     struct collect_place place = {0};
     char *library = NULL, *usable = NULL, *exact = NULL, *dir = NULL, *own = NULL, pid[16];
     int exit_status;
-    if (!lwp_command_begin(&options, self, argc, argv, EXIT_LWP, &exit_status))
+    if (!lwp_command_begin(&options, self, argc, argv, &exit_status))
         return exit_status;
     exit_status = EXIT_LWP;
     char **command = argv + options.operands;

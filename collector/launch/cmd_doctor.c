@@ -62,11 +62,11 @@ static int doctor_run(int argc, char **argv, const struct lwp_command *self)
 {
     struct lwp_options options;
     int status;
-    if (!lwp_command_begin(&options, self, argc, argv, 125, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     if (options.operands != argc) {
         lwp_log(LWP_LOG_ERROR, "doctor: takes no arguments, but got '%s'", argv[options.operands]);
-        return 125;
+        return LWP_WRONG_USE;
     }
     struct lwp_check checks[LWP_CHECKS] = {0};
     lwp_checks_make(checks);
@@ -82,7 +82,7 @@ const struct lwp_command lwp_cmd_doctor = {
     .name = "doctor",
     .usage = "[--json]",
     .summary = "report what lwp can measure on this machine, and how to fix what it cannot",
-    .details = "Exit status: 0 if lwp collect works here, 1 if it does not, 125 on wrong usage.",
+    .details = "Exit status: 0 if lwp collect works here, 1 if it does not, 125 wrong usage.",
     .options = doctor_options,
     .run = doctor_run,
 };

@@ -31,11 +31,11 @@ int lwp_phases_request(int argc, char **argv, const struct lwp_command *self, en
     struct lwp_error err;
     glob_t ranks = {0};
     int status;
-    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, &status))
         return status;
     const char *dir = lwp_result_operand(self->name, argc - options.operands, argv + options.operands);
     if (!dir)
-        return 2;
+        return LWP_WRONG_USE;
     bool quiet = lwp_options_flag(&options, "quiet");
     status = lwp_phases_ask(dir, request, &answer, &err) ? 1 : 0;
     if (!status && !quiet)

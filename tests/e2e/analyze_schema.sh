@@ -75,12 +75,12 @@ one() { # status, words expected, command...
 "$LWP" annotate run app.c > annotate.out || fail "annotate"
 grep -Eq '^ +[0-9]+\.[0-9] % +64 B all .*s \+= p\[i\]\.x' annotate.out || { cat annotate.out; fail "the line of the loop has no stall or stride"; }
 one 1 "no line of other.c" "$LWP" annotate run other.c
-one 2 "lwp annotate" "$LWP" annotate
+one 125 "lwp annotate" "$LWP" annotate
 mkdir empty
 one 1 "lwp collect" "$LWP" analyze empty
 one 1 "lwp collect" "$LWP" report nowhere
 one 1 "is a file" "$LWP" report app.c
-one 2 "lwp report DIR" "$LWP" report
-one 2 "lwp analyze DIR" "$LWP" analyze
-one 2 "unknown option" "$LWP" analyze --nope run
+one 125 "lwp report DIR" "$LWP" report
+one 125 "lwp analyze DIR" "$LWP" analyze
+one 125 "unknown option" "$LWP" analyze --nope run
 exit 0

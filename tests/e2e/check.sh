@@ -116,13 +116,13 @@ checks 0 'wrote four' --baseline four.baseline --write-baseline four.json
 checks 0 'known regroup' --baseline four.baseline three.json # one array more or less is the same advice
 checks 1 'new regroup' --baseline four.baseline other.json
 
-checks 2 'lwp check DIR'
-checks 2 'lwp check DIR' certain.json certain.json
-checks 2 'unknown option' --nope certain.json
-checks 2 'did you mean .--max-gain' --max-gian 2 certain.json
-checks 2 'wants a number from 1 to 1000' --max-gain 0.5 certain.json
-checks 2 'wants one of text' --format html certain.json
-checks 2 'needs to know which' --write-baseline certain.json
+checks 125 'lwp check DIR'
+checks 125 'lwp check DIR' certain.json certain.json
+checks 125 'unknown option' --nope certain.json
+checks 125 'did you mean .--max-gain' --max-gian 2 certain.json
+checks 125 'wants a number from 1 to 1000' --max-gain 0.5 certain.json
+checks 125 'wants one of text' --format html certain.json
+checks 125 'needs to know which' --write-baseline certain.json
 checks 2 'max_gian. is no limit' --budget typo.budget certain.json
 checks 2 "no rule 'spilt'" --budget rule_typo.budget certain.json
 checks 2 'wants a number' --budget type.budget certain.json

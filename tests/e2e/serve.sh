@@ -158,22 +158,22 @@ echo '{"schema": "lwp-analysis", "version": "2.0"}' > newer/analysis.json
 echo '{"schema": "other"}' > foreign/analysis.json
 head -c 500 one/analysis.json > damaged/analysis.json
 for command in serve export; do
-    one 2 "lwp $command DIR" "$LWP" $command
-    one 2 "lwp $command DIR" "$LWP" $command one one
-    one 2 "unknown option" "$LWP" $command --nope one
+    one 125 "lwp $command DIR" "$LWP" $command
+    one 125 "lwp $command DIR" "$LWP" $command one one
+    one 125 "unknown option" "$LWP" $command --nope one
     one 1 "nowhere" "$LWP" $command nowhere
     one 1 "is a file" "$LWP" $command secret.txt
     one 1 "lwp collect" "$LWP" $command nothing
     one 1 "missing/report.html" "$LWP" $command "$root" --templates missing one
 done
-one 2 "port" "$LWP" serve -p 70000 one
+one 125 "port" "$LWP" serve -p 70000 one
 one 1 "--bind" "$LWP" serve -p 0 --bind no.such.host.invalid one
 one 1 "cannot listen" "$LWP" serve -p 0 --bind 192.0.2.1 one
 one 1 "damaged" "$LWP" export damaged
 one 1 "version 2.0" "$LWP" export newer
 one 1 "no analysis of lwp" "$LWP" export foreign
-one 2 "source" "$LWP" export --source=some one
-one 2 "export --diff BEFORE AFTER" "$LWP" export --diff one
+one 125 "source" "$LWP" export --source=some one
+one 125 "export --diff BEFORE AFTER" "$LWP" export --diff one
 one 1 "compared" sh -c "'$LWP' export --diff one nowhere 2>&1 | tail -n 1; exit 1"
 [ ! -e damaged.html ] && [ ! -e nothing.html ] || fail "a failed export leaves a file"
 

@@ -40,6 +40,9 @@ wants 125 'did you mean .--max-overhead' "$LWP" collect --max-overheat 3 ./app
 wants 125 'wants a number' "$LWP" collect -F many ./app
 wants 125 'wants one of|engine' "$LWP" collect -e magic ./app
 wants 125 "did you mean 'lwp report'" "$LWP" reprot
+for command in $("$LWP" help --rows | cut -d ' ' -f 1 | grep -vx help); do # the same status of all commands
+    wants 125 'unknown option' "$LWP" "$command" --no-such-option
+done
 for command in report serve export analyze; do
     "$LWP" $command empty > out 2> err < /dev/null
     status=$?
