@@ -20,7 +20,7 @@ struct lwp_option {
     enum lwp_option_kind kind;
     const char *argument; /* what --help calls the argument */
     double min, max;      /* LWP_OPT_NUMBER */
-    const char *choices;  /* LWP_OPT_CHOICE */
+    const char *choices;  /* LWP_OPT_CHOICE; of a text: what its parts between commas may be, for completion */
     const char *initial;  /* default as text, or NULL */
     const char *alone;    /* value without "=ARGUMENT"; NULL: the argument must follow */
     const char *help;
@@ -69,7 +69,7 @@ void lwp_command_manual(const struct lwp_command *command);
 void lwp_overview_manual(const struct lwp_command *const *commands);
 
 /* For completion, a line each: "OPTION ARGUMENT HELP", where ARGUMENT is - for none, its name, =NAME when it may only
- * follow "OPTION=", or its choices separated by '|'; and of all commands "NAME SUMMARY". */
+ * follow "OPTION=", or its choices separated by '|', with a comma before them where several may be given; and of all commands "NAME SUMMARY". */
 void lwp_command_rows(const struct lwp_command *command);
 void lwp_overview_rows(const struct lwp_command *const *commands);
 

@@ -165,6 +165,8 @@ static void rows_option(const char *dashes, const char *name, const struct lwp_o
         putchar('-');
     else if (row->kind == LWP_OPT_CHOICE)
         fputs(row->choices, stdout);
+    else if (row->choices)
+        printf(",%s", row->choices);
     else
         printf("%s%s", row->alone ? "=" : "", row->argument);
     printf(" %s\n", row->help);

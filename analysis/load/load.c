@@ -43,7 +43,7 @@ static uint64_t load_thread(struct load *load, struct load_process *process, siz
                   input->shown, lwp_unit_row(read.other_unit)->words, lwp_unit_row(load->profile->weight_unit)->words);
         return 0;
     }
-    load_note_damage(&load->notes, number, shown, &damage);
+    load_note_damage(&load->notes, number, input, shown, &damage);
     return read.lost_records;
 }
 

@@ -27,7 +27,8 @@ struct load_notes {
 /* Thread safe. */
 void load_note(struct load_notes *notes, uint32_t number, uint32_t sequence, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-void load_note_damage(struct load_notes *notes, uint32_t number, const char *path, const struct lwps_damage *damage);
+void load_note_damage(struct load_notes *notes, uint32_t number, const struct lwp_input *input, const char *path,
+                      const struct lwps_damage *damage);
 
 /* To the profile, sorted. */
 void load_notes_finish(struct load_notes *notes, struct lwp_profile *profile);

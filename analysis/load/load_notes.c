@@ -25,7 +25,17 @@ void load_note(struct load_notes *notes, uint32_t number, uint32_t sequence, con
     pthread_mutex_unlock(&notes->lock);
 }
 
-void load_note_damage(struct load_notes *notes, uint32_t number, const char *path, const struct lwps_damage *damage)
+/* What an unclosed file means. An image that exec replaced never closes its own, and all it wrote is there: no note. */
+static void load_note_open_end(struct load_notes *notes, uint32_t number, const struct lwp_input *input, const char *path)
+{
+    if (input->ended && !input->replaced)
+        load_note(notes, number, LOAD_NOTES_KEPT + 4, "%s has no end: the program ended without its exit handlers (as with _exit); what it wrote until then is used.", path);
+    else if (!input->replaced)
+        load_note(notes, number, LOAD_NOTES_KEPT + 4, "%s has no end: the process was killed or ended without its exit handlers, or the file was cut.", path);
+}
+
+void load_note_damage(struct load_notes *notes, uint32_t number, const struct lwp_input *input, const char *path,
+                      const struct lwps_damage *damage)
 {
     if (damage->unknown_blocks)
         load_note(notes, number, LOAD_NOTES_KEPT + 1, "%s: %llu blocks of a newer lwp were skipped.", path,
@@ -37,7 +47,7 @@ void load_note_damage(struct load_notes *notes, uint32_t number, const char *pat
         load_note(notes, number, LOAD_NOTES_KEPT + 3, "%s: the last %llu bytes are no whole block and were left out.", path,
                   (unsigned long long)damage->torn_bytes);
     else if (damage->incomplete)
-        load_note(notes, number, LOAD_NOTES_KEPT + 4, "%s was not closed in order: the program was killed, or the file was cut.", path);
+        load_note_open_end(notes, number, input, path);
 }
 
 static int load_note_compare(const void *a, const void *b)

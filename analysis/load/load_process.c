@@ -89,7 +89,7 @@ void load_open(struct load *load, size_t index, struct lwp_resolver *resolver)
     snprintf(shown, sizeof shown, "%s/process.lwps", process->input->shown);
     if (lwps_read(path, &process_visitor, &visit, &damage, &err))
         load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT, "Not used: %s", err.text);
-    load_note_damage(&load->notes, process->input->number, shown, &damage);
+    load_note_damage(&load->notes, process->input->number, process->input, shown, &damage);
     process->lost = visit.file.lost_records;
     if (lwp_address_map_refused(process->map))
         load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT, "%s: %llu modules and heap blocks are too many and were left out.",

@@ -5,6 +5,7 @@
 #include "analysis/load/result_files.h"
 
 #include "analysis/caches/hierarchy.h"
+#include "base/hash.h"
 #include "base/json_file.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -249,6 +250,25 @@ static int input_folder(struct lwp_profile *profile, struct lwp_inputs *inputs, 
     return count;
 }
 
+/* How the processes of one folder ended, as far as that is known. An image that exec replaces closes no files. */
+static void input_ends(const struct lwp_profile *profile, struct lwp_inputs *inputs, size_t first)
+{
+    const json_t *end = json_array_size(profile->runs) == 1 ? json_object_get(profile->run, "exit") : NULL;
+    bool normal = json_is_integer(json_object_get(end, "code")) && !json_is_integer(json_object_get(end, "signal"));
+    struct lwp_map images = {0}; /* a process -> the first image seen of it */
+    for (size_t i = first; i < inputs->count; i++) {
+        struct lwp_input *input = &inputs->items[i];
+        uint32_t *known = lwp_map_at(&images, lwp_hash_mix(input->pid, (uint32_t)input->rank));
+        if (*known == LWP_MAP_NONE)
+            *known = (uint32_t)i;
+        else
+            input->replaced = inputs->items[*known].replaced = true;
+    }
+    for (size_t i = first; i < inputs->count; i++)
+        inputs->items[i].ended = normal && images.count == 1;
+    lwp_map_fini(&images);
+}
+
 static int input_directory(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, bool several, struct lwp_error *err)
 {
     struct dirent **entries = NULL;
@@ -275,6 +295,7 @@ static int input_directory(struct lwp_profile *profile, struct lwp_inputs *input
         free(entries[i]);
     }
     free(entries);
+    input_ends(profile, inputs, before);
     if (inputs->count == before)
         status = lwp_error_set(err, LWP_ERR_MISSING, "'%s' holds no recorded process; record one with: lwp collect -o DIR -- PROGRAM", dir);
 out:

@@ -12,6 +12,8 @@ struct lwp_input {
     uint32_t threads;     /* of these files; t0.* are of none */
     uint32_t pid, number; /* number: of process.lwps among all files; its threads' follow */
     int32_t rank;         /* -1: not one of several */
+    bool replaced;        /* by exec, or by what exec began: the process has another image */
+    bool ended;           /* the only process of a run that ended with a status, not by a signal */
 };
 
 struct lwp_inputs {

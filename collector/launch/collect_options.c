@@ -62,6 +62,7 @@ const struct lwp_option lwp_collect_options[] = {
     {.name = "detect",
      .kind = LWP_OPT_TEXT,
      .argument = "LIST",
+     .choices = OF_ALL("|") "|" OF_EXACT("|", "|"),
      .initial = OF_ALL(","),
      .help = "detectors, separated by commas: " OF_ALL(", ") "; with the exact engine also " OF_EXACT(", ", ", ")},
     {.name = "value-history",

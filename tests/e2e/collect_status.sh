@@ -55,4 +55,25 @@ wait $lwp
 [ $? = 137 ] || fail "SIGKILL's status"
 samples=$("$LWP" dump r-kill/p*/t*.lwps 2> err | grep -c '^sample')
 [ "$samples" -gt 100 ] || fail "only $samples samples survived SIGKILL"
+
+# How a program ended is said as far as it is known: exec and an end without exit handlers are no killing.
+cat > ends.c <<'C'
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **argv)
+{
+    (void)argv;
+    volatile double *x = calloc(1 << 22, 8), sum = 0;
+    for (int k = 0; k < 20; k++)
+        for (int i = 0; i < 1 << 22; i += 8) sum += x[i];
+    if (count > 1) syscall(SYS_exit_group, 0);
+    return 0;
+}
+C
+$CC -O1 -g -o ends ends.c || exit 1
+notes() { "$LWP" collect -q -o "$@" 2> err; "$LWP" report --json "$1" 2> err | grep -E 'killed|has no end'; }
+[ -z "$(notes r-exec -- env ./ends)" ] || fail "exec looks like a killing: $(notes r-exec2 -- env ./ends)"
+notes r-syscall -- ./ends now | grep -q 'the program ended without its exit handlers' || fail "an end without exit handlers"
+notes r-syscall2 -- ./ends now | grep -q killed && fail "an end without exit handlers looks like a killing"
 exit 0

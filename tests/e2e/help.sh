@@ -47,20 +47,22 @@ completed() { # WORDS...: what bash offers for the last of them
     printf '%s\n' "${COMPREPLY[@]}"
 }
 . "$SRC/completion/lwp" || fail "the completion of bash"
-mkdir results; : > results.txt
+mkdir results resting resultless; : > results.txt; echo '{}' > results/run.json
 [ "$(completed lwp col)" = collect ] || fail "bash: lwp col: $(completed lwp col)"
 [ "$(completed lwp help exp)" = export ] || fail "bash: lwp help exp"
 [ "$(completed lwp report --form)" = --format ] || fail "bash: lwp report --form"
 [ "$(completed lwp report --format s)" = sarif ] || fail "bash: lwp report --format s: $(completed lwp report --format s)"
-[ "$(completed lwp collect -o res)" = results ] || fail "bash: only folders after -o"
-[ "$(completed lwp report res | sort)" = "results
-results.txt" ] || fail "bash: files as operands"
+[ "$(completed lwp collect -o res | sort | tr '\n' ' ')" = "resting resultless results " ] || fail "bash: only folders after -o"
+[ "$(completed lwp report res)" = results ] || fail "bash: results as operands: $(completed lwp report res)"
+[ "$(completed lwp import results.)" = results.txt ] || fail "bash: files to import: $(completed lwp import results.)"
+[ "$(completed lwp annotate results results.)" = results.txt ] || fail "bash: files to annotate: $(completed lwp annotate results results.)"
+[ "$(completed lwp collect --detect layout,sh)" = layout,sharing ] || fail "bash: after a comma: $(completed lwp collect --detect layout,sh)"
 [ "$(completed lwp collect -F 100 ./app --form)" = "" ] || fail "bash: an option of the program's"
 [ "$(completed lwp collect --det)" = --detect ] || fail "bash: lwp collect --det"
 
 if command -v zsh > /dev/null; then
-    zsh -f "$SRC/tests/programs/completed.zsh" "$SRC/completion" 'lwp rep' 'lwp report --format sa' 'lwp export --sou' > by-zsh 2>&1
-    for word in 'lwp report' 'lwp report --format sarif' 'lwp export --source'; do
+    zsh -f "$SRC/tests/programs/completed.zsh" "$SRC/completion" 'lwp rep' 'lwp report --format sa' 'lwp export --sou' 'lwp collect --detect layout,sh' 'lwp report result' > by-zsh 2>&1
+    for word in 'lwp report' 'lwp report --format sarif' 'lwp export --source' 'lwp collect --detect layout,sharing' 'lwp report results'; do
         grep -qF "$word" by-zsh || { cat -v by-zsh; fail "zsh did not come to '$word'"; }
     done
 fi
