@@ -2,14 +2,21 @@
 #include "analysis/json/json_value.h"
 #include "analysis/output/formats.h"
 #include "analysis/output/terminal.h"
+#include "base/columns.h"
 #include "base/log.h"
 #include "base/result_operand.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { AROUND = 4 }; /* lines shown before and after one with stall */
+enum {
+    AROUND = 4,  /* lines shown before and after one with stall */
+    BEFORE = 43, /* columns before the text */
+    TAB = 4,
+};
 
 static const struct lwp_option annotate_options[] = {
     {.name = "all", .letter = 'a', .kind = LWP_OPT_FLAG, .help = "print all lines, not only those around memory stall"},
@@ -55,10 +62,29 @@ static int annotate_read(struct annotate *annotate, const char *path, struct lwp
     return LWP_OK;
 }
 
+/* A line of the source; at a terminal only as much as fits, so that the columns stay in order. */
+static void annotate_text(const char *text, size_t room)
+{
+    size_t columns = 0;
+    const char *end = text;
+    while (*end && columns + 1 < room) { /* one is left for the sign that something is missing */
+        columns += *end == '\t' ? TAB : 1;
+        for (end++; (*end & 0xc0) == 0x80; end++)
+            ;
+    }
+    bool whole = strlen(end) < 2 && columns < room;
+    for (const char *c = text; whole ? *c : c < end; c++)
+        if (*c == '\t' && room != SIZE_MAX)
+            fputs("    ", stdout);
+        else
+            putchar(*c);
+    puts(whole ? "" : "…");
+}
+
 static void annotate_print(const struct annotate *annotate, const char *path, bool all)
 {
     const struct lwp_terminal terminal = {.out = stdout, .colour = lwp_terminal_colour()};
-    size_t shown = 0;
+    size_t shown = 0, room = isatty(STDOUT_FILENO) ? (size_t)lwp_columns(stdout) - BEFORE : SIZE_MAX;
     printf("%8s %8s %-16s  %s\n", "stall", "stride", "data", path);
     for (size_t i = 0; i < annotate->text_count; i++) {
         bool near = all;
@@ -78,9 +104,9 @@ static void annotate_print(const struct annotate *annotate, const char *path, bo
             snprintf(stride, sizeof stride, "%.0f B", bytes);
         if (share >= 5)
             lwp_terminal_style(&terminal, "1");
-        printf("%8s %8s %-16.16s %6zu  %s\n", stall, stride,
-               row ? lwp_json_string_or(lwp_json_entry(annotate->root, "objects", row, "object"), "name", "") : "", i + 1,
-               annotate->text[i]);
+        printf("%8s %8s %-16.16s %6zu  ", stall, stride,
+               row ? lwp_json_string_or(lwp_json_entry(annotate->root, "objects", row, "object"), "name", "") : "", i + 1);
+        annotate_text(annotate->text[i], room);
         if (share >= 5)
             lwp_terminal_style(&terminal, "0");
     }

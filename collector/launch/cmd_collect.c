@@ -14,6 +14,7 @@
 #include "collector/launch/exact.h"
 #include "collector/launch/launch.h"
 #include "collector/machine/machine.h"
+#include "collector/launch/patience.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
 #include "collector/launch/result.h"
@@ -251,7 +252,10 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     }
 
     struct lwp_ended ended;
-    if (lwp_launch_run(&launch, &ended, err))
+    pid_t patience = engine->exact ? lwp_patience_start() : 0;
+    int ran = lwp_launch_run(&launch, &ended, err);
+    lwp_patience_end(patience);
+    if (ran)
         goto out;
     if (ended.exec_errno) {
         exit_status = ended.exec_errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;

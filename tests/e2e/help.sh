@@ -87,10 +87,12 @@ def lines(columns, command):
     process.wait()
     return re.sub("\033[^m]*m|\r", "", out.decode()).split("\n")
 lwp, wrong = sys.argv[1], 0
-commands = [[lwp, "help"], [lwp, "doctor"], [lwp, "report", "shown"], [lwp, "diff", "shown", "shown"]]
+commands = [[lwp, "help"], [lwp, "doctor"], [lwp, "report", "shown"], [lwp, "diff", "shown", "shown"], [lwp, "annotate", "stalls", "particles.c", "--source", sys.argv[3]]]
 commands += [[lwp, name, "--help"] for name in sys.argv[2].split()]
 for columns in (0, 60, 80, 120):
     for command in commands:
+        if command[1] == "annotate" and not columns:
+            continue  # the text as it is
         wide = [line for line in lines(columns, command) if len(line) > (columns or 80)]
         if wide:
             wrong += 1
@@ -98,7 +100,15 @@ for columns in (0, 60, 80, 120):
 sys.exit(wrong > 0)
 END
 mkdir shown && cp "$SRC/tests/web/analysis.json" shown || exit 1
-python3 columns.py "$LWP" "$commands" || fail "lines that are too wide"
+mkdir stalls && PYTHONDONTWRITEBYTECODE=1 python3 - "$SRC" <<'END' || exit 1
+import json, sys
+sys.path.insert(0, sys.argv[1] + "/tests/web")
+from results import add_stalls
+analysis = json.load(open(sys.argv[1] + "/tests/web/analysis.json"))
+add_stalls(analysis)
+json.dump(analysis, open("stalls/analysis.json", "w"))
+END
+python3 columns.py "$LWP" "$commands" "$SRC/tests/web/particles.c" || fail "lines that are too wide"
 
 # without DIR: the newest result here
 "$LWP" report 2> err && fail "a report of nothing"

@@ -45,5 +45,19 @@ assert status == 0 and re.search(r"reading long.r.*: \d+ %", shown) and shown.rs
 shown, status = run("-q", "long.r")
 assert status == 0 and not shown, shown
 PY
+# a long run of the exact engine says at a terminal what to expect
+/usr/bin/python3 - "$LWP" <<'PY' || fail "no word in a long run"
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0: os.execv(sys.argv[1], [sys.argv[1], "collect", "-e", "exact", "--no-analyze", "-o", "slow.r", "--", "sleep", "6"])
+shown = b""
+while True:
+    try: more = os.read(terminal, 4096)
+    except OSError: break
+    shown += more
+_, status = os.waitpid(pid, 0)
+assert status == 0 and b"times slower; Ctrl-C ends the program" in shown, (status, shown)
+PY
+"$LWP" collect -e exact --no-analyze -o slow2.r -- sleep 6 2>&1 | grep slower && fail "a word to nobody"
 "$LWP" analyze --force long.r > out 2>&1 && ! grep -q reading out || { cat out; fail "progress without a terminal"; }
 exit 0
