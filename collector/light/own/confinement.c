@@ -83,6 +83,11 @@ bool lwp_confinement_start(const char *filters)
     return mode_at_start <= 0 || (filters && now && strtoul(filters, NULL, 10) == now) || survives();
 }
 
+void lwp_confinement_comes(void)
+{
+    came = true;
+}
+
 bool lwp_confinement_came(void)
 {
     if (!came && mode_at_start == 0)

@@ -10,5 +10,6 @@ bool lwp_confinement_start(const char *filters);
 
 /* Whether the program has installed a filter since, by whichever way. Async-signal-safe; a tenth of a microsecond. */
 bool lwp_confinement_came(void);
+void lwp_confinement_comes(void); /* the program is about to install one: from now on not even that is asked */
 
 #endif

@@ -4,6 +4,7 @@
  * written and closed before, and nothing is sampled from then on. The child of a debugger that is
  * about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
 #define _GNU_SOURCE
+#include "collector/light/own/confinement.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/process/dormant.h"
 #include "collector/light/process/foreign.h"
@@ -22,6 +23,7 @@ static void confined_leave(void)
 {
     lwp_foreign_leave();
     lwp_process_leave("the program confined itself (seccomp): nothing was sampled from then on");
+    lwp_confinement_comes();
 }
 
 LWP_HIDDEN long lwp_confined_syscall(long number, long a, long b, long c, long d, long e);

@@ -241,7 +241,7 @@ static struct thread_start *threads_prepare(void *run, void *argument)
 {
     lwp_dormant_wake(); /* alone still, and says so */
     lwp_own_files_alone(false);
-    struct thread_start *start = lwp_process.active ? lwp_own_small() : NULL;
+    struct thread_start *start = lwp_process_is_ours() ? lwp_own_small() : NULL; /* or in the child of a bare clone */
     if (start)
         *start = (struct thread_start){run, argument, lwp_signals_blocked()};
     return start;
@@ -253,7 +253,7 @@ static struct thread_start threads_begin(void *given)
     const struct thread_start start = *(struct thread_start *)given;
     lwp_own_small_free(given);
     lwp_signals_inherit(start.blocked);
-    if (lwp_process.active)
+    if (lwp_process_is_ours())
         threads_start_self();
     return start;
 }
