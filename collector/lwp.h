@@ -10,7 +10,7 @@
  *
  *     LWP_BEGIN();  LWP_END();                record only what runs between them (--region LWP_BEGIN: nothing before, either)
  *
- * Of all threads. With every engine that runs the program.
+ * Of all threads. With every engine, and from outside (lwp collect -p).
  *
  *     LWP_ARRAY(pointer, count, size);        look now how many elements equal the one before them
  *     LWP_ARRAY_FLOAT(pointer, count, size);  of floats or doubles: or nearly do (--approx)

@@ -158,6 +158,7 @@ int lwp_attach(const struct lwp_settings *settings, struct lwp_error *err)
                                           .only = lwp_options_text(options, "only"),
                                           .frequency = settings->frequency,
                                           .max_overhead = settings->max_overhead,
+                                          .region = settings->region,
                                           .delay_s = settings->delay,
                                           .duration_s = settings->duration};
     struct lwp_outside *outside = lwp_outside_new(&wish, err);

@@ -192,8 +192,8 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
 /* Options that need lwp's library in the program, or lwp to start it. */
 static int options_of_pid(const struct lwp_options *options, struct lwp_error *err)
 {
-    static const char *const inside_only[] = {"event",          "period",   "detect", "follow-fork", "no-follow-fork", "window", "region",
-                                              "heap-threshold", "allocator", "machine", "serve",       NULL};
+    static const char *const inside_only[] = {"event",     "period",  "detect", "follow-fork", "no-follow-fork", "window", "heap-threshold",
+                                              "allocator", "machine", "serve",  NULL};
     const char *engine = lwp_options_text(options, "engine");
     if (strcmp(engine, "timer") && strcmp(engine, "auto"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: -p samples with the timer; leave -e %s out", engine);

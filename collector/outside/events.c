@@ -7,6 +7,7 @@
 #include <asm/perf_regs.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,12 +130,17 @@ static int events_ring(struct lwp_events_cpu *cpu, int fd)
     return 0;
 }
 
+static int events_call(const struct perf_event_attr *attr, pid_t tid, const struct lwp_events_cpu *cpu)
+{
+    return (int)syscall(SYS_perf_event_open, attr, tid, cpu->number, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
 static int events_open(struct lwp_events *events, struct lwp_events_cpu *cpu, pid_t tid, uint64_t *id)
 {
-    int fd = (int)syscall(SYS_perf_event_open, &events->attr, tid, cpu->number, -1, PERF_FLAG_FD_CLOEXEC);
+    int fd = events_call(&events->attr, tid, cpu);
     if (fd < 0 && errno == EINVAL && events->attr.inherit_thread && !events->thread_count) { /* before Linux 5.13 */
         events->attr.inherit_thread = 0;
-        fd = (int)syscall(SYS_perf_event_open, &events->attr, tid, cpu->number, -1, PERF_FLAG_FD_CLOEXEC);
+        fd = events_call(&events->attr, tid, cpu);
     }
     if (fd < 0)
         return -errno;
@@ -174,6 +180,54 @@ int lwp_events_add(struct lwp_events *events, pid_t pid, pid_t tid, struct lwp_e
     *lwp_map_at(&events->thread_index, (uint64_t)tid) = index;
     LWP_PUSH(events->thread, (struct lwp_events_thread){.tid = tid, .fds = fds});
     return LWP_OK;
+}
+
+static int events_open_mark(struct lwp_events *events, const struct lwp_events_cpu *cpu, pid_t tid, uint64_t address)
+{
+    enum { MARK_STACK_BYTES = 512 };
+    uint64_t id;
+    struct perf_event_attr attr = events->attr;
+    attr.type = PERF_TYPE_BREAKPOINT;
+    attr.config = 0;
+    attr.bp_type = HW_BREAKPOINT_X;
+    attr.bp_addr = address;
+    attr.bp_len = sizeof(long);
+    attr.sample_period = 1;
+    attr.sample_stack_user = MARK_STACK_BYTES;
+    attr.disabled = attr.mmap = attr.mmap2 = attr.mmap_data = attr.comm = attr.comm_exec = attr.task = 0;
+    int fd = cpu->output < 0 ? -1 : events_call(&attr, tid, cpu);
+    if (fd < 0)
+        return cpu->output < 0 || errno == ESRCH || errno == ENODEV ? 0 : errno;
+    if (ioctl(fd, PERF_EVENT_IOC_ID, &id) || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->output)) {
+        int why = errno;
+        close(fd);
+        return why;
+    }
+    *lwp_map_at(&events->marks, id) = 1;
+    LWP_PUSH(events->mark_fd, fd);
+    return 0;
+}
+
+int lwp_events_mark(struct lwp_events *events, pid_t tid, const uint64_t *addresses, size_t count)
+{
+    int why = 0;
+    if (lwp_events_is_marked(events, tid))
+        return 0;
+    for (size_t i = 0; i < count && !why; i++)
+        for (size_t k = 0; k < events->cpu_count && !why; k++)
+            why = events_open_mark(events, &events->cpus[k], tid, addresses[i]);
+    *lwp_map_at(&events->marked, (uint64_t)tid) = 1;
+    return why;
+}
+
+bool lwp_events_is_mark(const struct lwp_events *events, uint64_t id)
+{
+    return lwp_map_get(&events->marks, id) == 1;
+}
+
+bool lwp_events_is_marked(const struct lwp_events *events, pid_t tid)
+{
+    return lwp_map_get(&events->marked, (uint64_t)tid) == 1;
 }
 
 static void events_end(struct lwp_events *events, struct lwp_events_thread *thread)
@@ -228,6 +282,11 @@ bool lwp_events_holds(const struct lwp_events *events, pid_t tid)
 
 void lwp_events_close(struct lwp_events *events)
 {
+    for (size_t i = 0; i < events->mark_fd_count; i++)
+        close(events->mark_fds[i]);
+    free(events->mark_fds);
+    lwp_map_fini(&events->marks);
+    lwp_map_fini(&events->marked);
     for (size_t i = 0; i < events->thread_count; i++)
         events_end(events, &events->threads[i]);
     for (size_t i = 0; i < events->cpu_count; i++) {

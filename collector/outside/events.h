@@ -31,6 +31,10 @@ struct lwp_events {
     size_t thread_count, thread_room;
     struct lwp_map thread_index; /* tid -> threads[] */
     struct lwp_map owner;        /* id of an event -> threads[] */
+    struct lwp_map marks;        /* id of a breakpoint's event -> 1 */
+    struct lwp_map marked;       /* tid -> 1: it has them */
+    int *mark_fds;
+    size_t mark_fd_count, mark_fd_room;
 };
 
 /* `period_ns` of a thread's CPU time between samples; `children`: processes that the threads start, too, not only threads. */
@@ -38,6 +42,12 @@ int lwp_events_init(struct lwp_events *events, uint64_t period_ns, bool children
 
 /* Opens the thread's events, stopped. A thread that has ended meanwhile is none: LWP_ERR_MISSING. The error says what forbids it. */
 int lwp_events_add(struct lwp_events *events, pid_t pid, pid_t tid, struct lwp_error *err);
+
+/* Breakpoints of a thread, counting at once: a record each time it comes to one of the addresses. 0, also if it has them already or has
+ * ended, or the errno that forbids it. */
+int lwp_events_mark(struct lwp_events *events, pid_t tid, const uint64_t *addresses, size_t count);
+bool lwp_events_is_mark(const struct lwp_events *events, uint64_t id);
+bool lwp_events_is_marked(const struct lwp_events *events, pid_t tid);
 
 /* Ends those of a thread that were opened for it by name. */
 void lwp_events_drop(struct lwp_events *events, pid_t tid);

@@ -275,6 +275,7 @@ struct lwp_thread_file *lwp_followed_thread(struct lwp_followed *followed, pid_t
 
 void lwp_followed_thread_end(struct lwp_followed *followed, pid_t tid, uint64_t time)
 {
+    followed->threads_ended++;
     struct lwp_thread_file *thread = lwp_thread_files_find(&followed->threads, (uint64_t)tid);
     if (!thread)
         return;
@@ -299,12 +300,11 @@ static void followed_note_unseen(struct lwp_followed *followed, size_t threads)
     uint64_t user_ns = lwp_followed_user_ns(followed);
     double seen = (double)followed->weight_ns / (double)(user_ns ? user_ns : 1);
     char text[300];
-    if (threads < THREADS_MANY || user_ns < user_least_ns || seen > .85)
+    if (followed->marks || (threads < THREADS_MANY && followed->threads_ended < THREADS_MANY) || user_ns < user_least_ns || seen > .85)
         return;
     snprintf(text, sizeof text,
              "The samples stand for %.0f %% of the time that the process ran: from outside, the beginning of each thread is not seen, and "
-             "many of "
-             "its threads lived shortly. Sample more often (-F), or start the program with lwp collect.",
+             "many of its threads lived shortly. Sample more often (-F), or start the program with lwp collect.",
              seen * 100);
     lwp_followed_note(followed, text);
 }

@@ -34,6 +34,9 @@ struct lwp_followed {
     uint64_t user_ns, system_ns, user_first_ns, system_first_ns; /* CPU time; when it began to be followed */
     uint64_t weight_ns;                                          /* of the samples */
     double began;                                                /* seconds since 1970; 0: not known */
+    unsigned threads_ended;                                      /* also those without a sample */
+    bool marks;                                                  /* it says LWP_BEGIN() and LWP_END(), which are watched */
+    bool outside_region;                                         /* of them */
     bool stale;                                                  /* there may be a new library */
 };
 

@@ -12,6 +12,7 @@
 #include "collector/code/insn.h"
 #include "collector/outside/events.h"
 #include "collector/outside/followed.h"
+#include "collector/outside/marks.h"
 #include "collector/outside/recorded_mappings.h"
 #include "collector/outside/sample.h"
 #include "collector/outside/sample_cost.h"
@@ -184,6 +185,8 @@ static bool outside_is_wanted(const struct lwp_outside *outside, pid_t pid, cons
 /* `followed` may be NULL: it is left out. */
 static void followed_put(struct lwp_outside *outside, pid_t pid, struct lwp_followed *followed)
 {
+    if (followed)
+        lwp_marks_follow(&outside->events, followed, outside->wish.region, pid == outside->wish.pid);
     *lwp_map_at(&outside->followed_index, (uint64_t)pid) = (uint32_t)outside->followed_count;
     LWP_GROW(&outside->followed, outside->followed_count, &outside->followed_room);
     outside->followed[outside->followed_count++] = followed;
@@ -291,13 +294,18 @@ static void on_sample(struct lwp_outside *outside, const struct perf_event_heade
         return;
     if (!outside->wish.children && (pid_t)sample.pid != outside->wish.pid)
         return;
-    pid_t owner = lwp_events_owner(&outside->events, lwp_perf_sample_id(attr, bytes, size));
+    uint64_t id = lwp_perf_sample_id(attr, bytes, size);
+    pid_t owner = lwp_events_owner(&outside->events, id);
+    if (lwp_events_is_mark(&outside->events, id)) {
+        lwp_marks_see(followed_at(outside, (pid_t)sample.pid), attr, &sample);
+        return;
+    }
     if (owner != (pid_t)sample.tid && lwp_events_holds(&outside->events, (pid_t)sample.tid))
         lwp_events_drop(&outside->events, (pid_t)sample.tid); /* inherited, too: this one is enough */
     else if (owner == (pid_t)sample.tid && !lwp_events_holds(&outside->events, owner))
         return;
     struct lwp_followed *followed = followed_at(outside, (pid_t)sample.pid);
-    if (followed)
+    if (followed && !followed->outside_region)
         lwp_outside_sample(followed, attr, &sample);
 }
 

@@ -91,4 +91,34 @@ grep -q "detached\|liblwp" /proc/$process/maps && fail "something of lwp is mapp
 touch enough
 wait $process && grep -q '^wrong answers: 0$' answers || fail "the process did not go on"
 "$LWP" analyze -q detached || fail "the result of a short time"
+# Threads that end before their first sample: the report says how much of the time that was.
+cat > short.c <<'C'
+#include <pthread.h>
+#include <time.h>
+static volatile unsigned long sink;
+static double used(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+static void *run(void *unused)
+{
+    while (used(CLOCK_THREAD_CPUTIME_ID) < 0.0005)
+        for (int i = 0; i < 2000; i++)
+            sink += (unsigned long)i;
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    while (used(CLOCK_PROCESS_CPUTIME_ID) < 1.5 && !pthread_create(&thread, NULL, run, NULL))
+        pthread_join(thread, NULL);
+    return 0;
+}
+C
+$CC -O1 -pthread -o short short.c || exit 1
+./short &
+collect --no-analyze -q -o unseen -p $! 2> err || cat err
+"$LWP" dump unseen/p*/process.lwps | grep -q 'note The samples stand for [0-9]* % of the time' || fail "no note of threads that nothing is seen of"
 exit $failed

@@ -114,14 +114,34 @@ for turn in 0.0005 0.1; do
     samples "marks$turn" | awk -v inside="$(cat marks.out)" -v turn=$turn '{ weight += $5 * 1e-9 }
         END { if (weight < .7 * inside || weight > 1.3 * inside) { print "FAILED: turns of " turn " s: " weight " s recorded of " inside; exit 1 } }' || failed=1
 done
-"$LWP" analyze -q --no-measure marks0.1
-python3 - <<'P' || failed=1
+# The same from outside, but for what ran before lwp came.
+for turn in 0.0005 0.1; do
+    ./work $turn 1.4 x > marks.out &
+    program=$!
+    if "$LWP" collect --region LWP_BEGIN --no-analyze -q -o "from$turn" -p $program 2> marks.err; then
+        wait $program
+        samples "from$turn" | awk -v inside="$(cat marks.out)" -v turn=$turn '{ weight += $5 * 1e-9 }
+            END { if (weight < .6 * inside || weight > 1.2 * inside) { print "FAILED: from outside, turns of " turn " s: " weight " s recorded of " inside; exit 1 } }' || failed=1
+    else
+        grep -q 'perf_event_open is forbidden\|perf_event_paranoid' marks.err || { fail "marks from outside"; cat marks.err; }
+        kill $program
+    fi
+done
+sleep 1 &
+"$LWP" collect --region LWP_BEGIN --no-analyze -q -o nomarks -p $! --duration 0.1 2> marks.err
+grep -q 'says LWP_BEGIN() nowhere\|forbidden\|perf_event_paranoid' marks.err || { fail "no marks"; cat marks.err; }
+
+for marks in marks0.1 from0.1; do
+    [ -e $marks ] || continue
+    "$LWP" analyze -q --no-measure $marks
+    python3 - $marks/analysis.json <<'P' || failed=1
 import json, sys
-result = json.load(open("marks0.1/analysis.json"))
+result = json.load(open(sys.argv[1]))
 for context in result["contexts"]:
     if any(frame["function"] == "unwanted" for frame in context["frames"]):
-        sys.exit("FAILED: a sample outside of the region")
+        sys.exit("FAILED: a sample outside of the region: " + sys.argv[1])
 P
+done
 
 # Programs by name: of a script's children one.
 cp work other
