@@ -10,13 +10,16 @@
 #include "collector/light/code/modules.h"
 #include "collector/light/own/imports.h"
 #include "collector/light/own/own_memory.h"
+#include "collector/light/own/process.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libunwind.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -100,8 +103,20 @@ static void unwind_first(void)
     unwind.backtrace(frames, LWP_FRAMES_MAX);
 }
 
+/* libunwind blocks all signals around each question to the loader and each piece of memory that it takes, two system calls, which are
+ * half of what unwinding costs. Here it asks modules.c's table, and a handler that comes meanwhile finds lwp busy. */
+static int unwind_mask(int how, const sigset_t *set, sigset_t *before)
+{
+    enum { SET_BYTES = 8 };
+    const struct lwp_thread *self = lwp_process.active ? lwp_thread_self() : NULL;
+    if (self && self->busy)
+        return 0;
+    return (int)syscall(SYS_rt_sigprocmask, how, set, before, SET_BYTES);
+}
+
 static bool unwind_load(void)
 {
+    void *programs = dlopen("libunwind.so.8", RTLD_NOW | RTLD_NOLOAD); /* whose handlers may unwind, too */
     void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return false;
@@ -112,8 +127,10 @@ static bool unwind_load(void)
     unwind.caching = dlsym(library, UNWIND_STRING(unw_set_caching_policy));
     unwind.local = dlsym(library, UNWIND_STRING(unw_local_addr_space));
     unwind.accessors = dlsym(library, UNWIND_STRING(unw_get_accessors));
-    if (unwind.init)
+    if (unwind.init && programs)
         lwp_imports_bind((const void *)unwind.init);
+    else if (unwind.init)
+        lwp_imports_bind_but((const void *)unwind.init, "sigprocmask", (void *)unwind_mask);
     return unwind.backtrace && unwind.init && unwind.step && unwind.get && unwind.local && unwind.accessors;
 }
 

@@ -95,6 +95,11 @@ static void *imports_function(void *libc, const char *name, bool wanted)
 
 void lwp_imports_bind(const void *inside)
 {
+    lwp_imports_bind_but(inside, "", NULL);
+}
+
+void lwp_imports_bind_but(const void *inside, const char *but, void *instead)
+{
     struct image image;
     int saved = errno;
     bool wanted = imports_wanted();
@@ -110,7 +115,7 @@ void lwp_imports_bind(const void *inside)
             const char *name = image.strings + symbol->st_name;
             if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT)
                 continue;
-            void *function = imports_function(libc, name, wanted);
+            void *function = strcmp(name, but) == 0 ? instead : imports_function(libc, name, wanted);
             if (function)
                 *(void **)(image.base + relocation->r_offset) = function;
         }
