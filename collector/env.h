@@ -4,6 +4,7 @@
 
 #define LWP_ENV_DIR "LWP_DIR"                       /* absolute path of the result directory; unset: stay inert */
 #define LWP_ENV_KEEPER "LWP_KEEPER"                 /* name of the abstract socket where lwp collect takes what processes record */
+#define LWP_ENV_ACCOUNT        "LWP_ACCOUNT"                /* path of the page of run_account.h, as the processes see it */
 #define LWP_ENV_MAX_OVERHEAD "LWP_MAX_OVERHEAD"     /* percent of CPU time, e.g. "3" */
 #define LWP_ENV_FREQUENCY "LWP_FREQUENCY"           /* samples per second of thread CPU time; "0": automatic */
 #define LWP_ENV_APPROX "LWP_APPROX" /* floating point values this close count as about the same; relative, 0: none do */

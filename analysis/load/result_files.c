@@ -130,6 +130,7 @@ static json_t *input_ranks(const char *dir, json_t *ranks)
             json_object_set(total, "exit", json_object_get(one, "exit"));
             json_object_del(total, "cpu_s");
             json_object_del(total, "wall_s");
+            json_object_del(total, "overhead_percent");
         }
         if (one) {
             input_add_notes(total, one);
@@ -174,6 +175,7 @@ static void input_add_run(struct lwp_profile *profile, const json_t *run)
     input_machine(run, &caches);
     if (caches.line_bytes && profile->machine.line_bytes && !input_same_caches(&caches, &profile->machine))
         lwp_profile_note(profile, "The runs were made on machines with different caches; those of the first are used.");
+    json_object_del(profile->run, "overhead_percent");
     input_add_seconds(profile->run, "cpu_s", input_seconds(run, "cpu_s"));
     input_add_seconds(profile->run, "wall_s", input_seconds(run, "wall_s"));
     if (input_failed(run) && !input_failed(profile->run))

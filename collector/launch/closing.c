@@ -65,14 +65,18 @@ static void closing_counts(const struct lwp_result *result, bool simulated)
     char overhead[64] = "overhead unknown";
     if (simulated)
         snprintf(overhead, sizeof overhead, "traced under Valgrind");
+    else if (result->overhead_percent >= 0)
+        snprintf(overhead, sizeof overhead, "overhead %.1f %% of CPU time", result->overhead_percent);
     else if (result->cpu_ns)
         snprintf(overhead, sizeof overhead, "overhead %.1f %% of CPU time",
                  100.0 * (double)result->own_ns / (double)result->cpu_ns);
-    lwp_log(LWP_LOG_NOTE, "%llu samples, %llu with an address, %llu lost; %u %s, %u %s; %s",
-            (unsigned long long)result->samples, (unsigned long long)result->samples_with_address,
-            (unsigned long long)result->samples_lost, result->processes,
-            result->processes == 1 ? "process" : "processes", result->threads,
-            result->threads == 1 ? "thread" : "threads", overhead);
+    char ran[40] = "";
+    if (result->ran > result->processes)
+        snprintf(ran, sizeof ran, " of %u", result->ran);
+    lwp_log(LWP_LOG_NOTE, "%llu samples, %llu with an address, %llu lost; %u%s %s, %u %s; %s", (unsigned long long)result->samples,
+            (unsigned long long)result->samples_with_address, (unsigned long long)result->samples_lost, result->processes, ran,
+            result->processes == 1 && !ran[0] ? "process" : "processes", result->threads, result->threads == 1 ? "thread" : "threads",
+            overhead);
 }
 
 static void closing_findings(const char *dir, bool measure)

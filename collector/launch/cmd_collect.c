@@ -5,6 +5,7 @@
 #include "base/command.h"
 #include "base/log.h"
 #include "collector/env.h"
+#include "collector/keep/account.h"
 #include "collector/keep/keeper.h"
 #include "collector/launch/attach.h"
 #include "collector/launch/checks.h"
@@ -25,17 +26,19 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { EXIT_LWP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 static char **collect_environment(const struct lwp_settings *settings, const struct lwp_engine *engine, const char *library,
-                                  const char *dir, const char *keeper)
+                                  const char *dir, const char *keeper, const struct lwp_account *account)
 {
     const struct {
         const char *name;
@@ -51,11 +54,13 @@ static char **collect_environment(const struct lwp_settings *settings, const str
                    {LWP_ENV_DETECT, settings->detect}};
     enum { NUMBERS = sizeof numbers / sizeof *numbers };
     const char *only = lwp_options_text(settings->options, "only");
-    char *variables[NUMBERS + 8] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu),
+    char *variables[NUMBERS + 9] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu),
                                     lwp_format("%s=%s", LWP_ENV_KEEPER, keeper)};
     size_t used = 3;
     for (size_t i = 0; i < NUMBERS; i++)
         variables[used++] = lwp_format("%s=%.15g", numbers[i].name, numbers[i].value);
+    if (account->page)
+        variables[used++] = lwp_format("%s=%s", LWP_ENV_ACCOUNT, account->path);
     if (only)
         variables[used++] = lwp_format("%s=%s", LWP_ENV_ONLY, only);
     if (lwp_options_flag(settings->options, "paused"))
@@ -179,6 +184,38 @@ static void collect_finish(const char *dir, struct lwp_result *result)
         snprintf(result->problem, sizeof result->problem, "the file system of %s failed while the result was written", dir);
 }
 
+/* The first milliseconds of processes are never sampled, nor what cannot load lwp's library. NULL: hardly any time was left out. */
+static char *collect_unsampled(const struct lwp_account_sums *sums, double cpu_ns)
+{
+    double part = cpu_ns > 0 ? sums->early_ns / cpu_ns : 0;
+    if (!sums->processes || (part < 0.05 && sums->processes == sums->set_up))
+        return NULL;
+    return lwp_format("%u processes ran, %u of them were recorded. Not sampled was %.0f %% of the CPU time: that of processes before they "
+                      "had run for 20 ms, "
+                      "and of those without lwp's library. The others stand for those that ran longer and were not recorded.",
+                      sums->processes, sums->set_up, 100 * part);
+}
+
+/* What lwp has cost, beside what the run would have taken without. */
+static void collect_account(struct lwp_run *run, const struct lwp_account *account, unsigned *ran)
+{
+    double cpu_ns = run->cpu_s * 1e9;
+    struct lwp_account_sums sums = lwp_account_sum(account, cpu_ns);
+    struct rusage own;
+    char *note = collect_unsampled(&sums, cpu_ns);
+    *ran = sums.processes;
+    if (sums.processes && cpu_ns > sums.spent_ns && !getrusage(RUSAGE_SELF, &own)) {
+        double own_s = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) + (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1e-6;
+        run->overhead_known = true;
+        run->overhead_percent = round(1e4 * (sums.spent_ns + own_s * 1e9) / (cpu_ns - sums.spent_ns)) / 100;
+    }
+    if (note && !run->notes)
+        run->notes = json_array();
+    if (note)
+        json_array_append_new(run->notes, json_string(note));
+    free(note);
+}
+
 static void collect_note_end(struct lwp_run *run, const struct lwp_ended *ended, const char *program, const struct lwp_phases *phases)
 {
     char *note = phases ? lwp_phases_note(phases) : NULL;
@@ -218,6 +255,8 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     }
     struct lwp_serving serving = {0};
     struct lwp_keeper *keeper = NULL;
+    struct lwp_account account = {.fd = -1};
+    unsigned processes = 0;
     struct lwp_phases *phases = NULL;
     int busy = lwp_busy_begin(place->shown); /* lwp serve shows that the run goes on */
     bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* writes the job's run.json, too */
@@ -236,10 +275,11 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
         keeper = lwp_keeper_start(place->absolute, err);
         if (!keeper)
             goto out;
+        lwp_account_open(&account, lwp_keeper_name(keeper));
         phases = collect_phases(settings, place, keeper, err);
         if (err->text[0])
             goto out;
-        launch.environment = collect_environment(settings, engine, helper, place->absolute, lwp_keeper_name(keeper));
+        launch.environment = collect_environment(settings, engine, helper, place->absolute, lwp_keeper_name(keeper), &account);
     }
     if (lwp_run_json_write(&run, place->absolute, "run.json", err) ||
         (speaks && lwp_run_json_write(&run, place->shown, "run.json", err)))
@@ -268,6 +308,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     if (engine->exact)
         run.notes = lwp_exact_messages(place->absolute, ended.pid, &failed);
     collect_note_end(&run, &ended, target->path, phases);
+    collect_account(&run, &account, &processes);
     lwp_phases_close(phases);
     phases = NULL;
     exit_status = failed ? EXIT_LWP : lwp_launch_exit_status(ended.wait_status);
@@ -283,6 +324,8 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     keeper = NULL;
     lwp_result_keep_jit_files(place->own, (double)run.started.tv_sec);
     collect_finish(place->own, &result);
+    result.ran = processes;
+    result.overhead_percent = run.overhead_known ? run.overhead_percent : -1;
     lwp_log_progress(NULL);
     if (unwritten)
         lwp_log(LWP_LOG_WARNING, "records were lost: not all could be written to %s (%s); the rest is used", place->own, strerror(unwritten));
@@ -298,6 +341,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
 out:
     lwp_phases_close(phases);
     lwp_keeper_end(keeper);
+    lwp_account_close(&account);
     lwp_serving_end(&serving);
     if (busy >= 0)
         close(busy);

@@ -329,7 +329,7 @@ void lwp_result_keep_jit_files(const char *dir, double began)
 
 void lwp_result_finish(const char *dir, struct lwp_result *result)
 {
-    *result = (struct lwp_result){0};
+    *result = (struct lwp_result){.overhead_percent = -1};
     DIR *folder = opendir(dir);
     if (!folder)
         return;

@@ -23,6 +23,8 @@ bool lwp_result_is_rank(const char *name);    /* r<RANK> */
 /* Summed over the processes of a result. */
 struct lwp_result {
     unsigned processes, threads;
+    unsigned ran;            /* processes of the run, recorded or not; 0: not known */
+    double overhead_percent; /* of the whole run; -1: as the processes measured it */
     unsigned running; /* processes that outlived the program */
     uint32_t running_pid; /* one of them */
     uint64_t samples, samples_with_address, samples_lost;

@@ -27,6 +27,9 @@ struct lwp_run {
     json_t *source_roots; /* borrowed array of folders; NULL: not known */
     json_t *notes;   /* borrowed array of sentences for the report; NULL: none */
 
+    bool overhead_known;
+    double overhead_percent; /* what lwp cost, of what the run would have taken without */
+
     unsigned ranks; /* of the parallel job; 0: none */
     unsigned rank;
     json_t *folders; /* borrowed; NULL: not known. The process folders of this rank */

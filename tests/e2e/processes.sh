@@ -7,7 +7,7 @@ $CC -O1 -g -o processes "$SRC/tests/programs/processes.c" || exit 1
 ./processes > plain 2> err < /dev/null
 [ $? = 10 ] || { echo "FAILED: without lwp"; exit 1; }
 failed=0
-"$LWP" collect -F 2000 --max-overhead 20 --no-analyze -o r -- ./processes > with 2> err < /dev/null
+"$LWP" collect --detect layout -F 2000 --max-overhead 50 --no-analyze -o r -- ./processes > with 2> err < /dev/null
 [ $? = 10 ] || { echo "FAILED: status"; cat err; failed=1; }
 diff plain with || { echo "FAILED: another output"; failed=1; }
 good=0

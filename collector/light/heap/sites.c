@@ -7,6 +7,7 @@
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
+#include "collector/light/own/run.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -16,8 +17,11 @@
 #include <unistd.h>
 
 enum {
-    SLOW_PART = 128, /* at most this part of the time goes into unwinding at allocations */
-    SLOW_FIRST_NS = 10000000,
+    SLOW_PART = 128,          /* at most this part of the time goes into unwinding at allocations */
+    SLOW_FIRST_NS = 10000000, /* at the start, as long as the run has credit; else: */
+    SLOW_LEAST_NS = 500000,
+    SLOW_REVIEW_NS = 1000000,
+    SLOW_MOST_NS = 1000000, /* more than that is no call path's: the thread had to wait for a processor */
     RESTS = 63, /* blocks that stay unknown after one whose path could not be afforded: to walk the stack and to ask the clock costs, too */
     COUNT_MOST = 1000,
 };
@@ -115,7 +119,7 @@ void lwp_sites_after_fork(void)
 static bool sites_slow_begin(const struct lwp_sites *sites, uint64_t *now)
 {
     *now = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    return sites->slow_ns < SLOW_FIRST_NS + (*now - sites->start_ns) / SLOW_PART;
+    return sites->slow_ns < (uint64_t)(lwp_run_affords() ? SLOW_FIRST_NS : SLOW_LEAST_NS) + (*now - sites->start_ns) / SLOW_PART;
 }
 
 static void sites_slow_end(struct lwp_sites *sites, uint64_t begun)
@@ -240,6 +244,23 @@ static void sites_path_there(void *of)
     slow->path = sites_path_slow(slow->sites, slow->frame, slow->size);
 }
 
+/* What it took. Programs whose paths are ever other ones spend most of their time on allocations here, and review that more often than
+ * their samples come. */
+static void sites_charge(struct lwp_sites *sites, uint64_t ns)
+{
+    enum { THINNING_MOST = 1023 };
+    struct lwp_thread *self = sites->thread;
+    ns = ns < SLOW_MOST_NS ? ns : SLOW_MOST_NS;
+    lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns);
+    sites->review_ns += ns;
+    if (sites->review_ns < SLOW_REVIEW_NS)
+        return;
+    sites->review_ns = 0;
+    lwp_run_tell(self);
+    if (!lwp_budget_affords_heap(&self->budget, lwp_clock(CLOCK_THREAD_CPUTIME_ID)) && self->heap_thinning < THINNING_MOST)
+        self->heap_thinning = self->heap_thinning * 2 + 1;
+}
+
 /* A coroutine's stack may have no room; and what is not on the thread's own is not unwound. */
 __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
@@ -248,9 +269,14 @@ __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct
         sites->rests--;
         return NULL;
     }
+    uint64_t begun = lwp_clock(CLOCK_MONOTONIC);
+    sites->thread->slow = true;
     if (lwp_chains_own(&sites->chains, frame))
-        return sites_path_slow(sites, frame, size);
-    lwp_own_stack_run(sites_path_there, &slow);
+        slow.path = sites_path_slow(sites, frame, size);
+    else
+        lwp_own_stack_run(sites_path_there, &slow);
+    sites->thread->slow = false;
+    sites_charge(sites, lwp_clock(CLOCK_MONOTONIC) - begun);
     return slow.path;
 }
 

@@ -39,6 +39,7 @@ struct lwp_sites {
     bool used;
     bool told; /* the block is of a function of the program that says so: its callers allocate */
     uint64_t start_ns, slow_ns;
+    uint64_t review_ns; /* spent on call paths since that was last compared with what may be */
     uint32_t rests; /* of the allocations to come so many are not looked into */
     uint32_t frees[LWP_SHADOW_HOT + 1];
     struct lwp_allocation_path path[LWP_ALLOCATION_PATHS]; /* each at one place, by its key */

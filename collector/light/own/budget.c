@@ -1,8 +1,8 @@
 /* Allocations come when the program wants them, so they draw first: up to three quarters of the share, and a credit for programs
  * that build their data at the start and then work on it (missing a part of those blocks would hide what all the rest is
- * about). Samples and watches divide what is left. Credits are the process's: its n-th thread gets an n-th of them, or many
- * threads would cost it that much each. Whether another watch is started depends on what those before have
- * cost, never on what they found. */
+ * about). Samples and watches divide what is left. Credits are given as long as the run has a surplus (run_account.h): many
+ * processes would cost that much each. The n-th thread of a process gets an n-th. Whether another watch is started depends on what those
+ * before have cost, never on what they found. */
 #include "collector/light/own/budget.h"
 
 static const double heap_most = 0.75, sample_part = 0.6;
@@ -41,7 +41,7 @@ uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample
 
 static uint64_t budget_credit(const struct lwp_time_budget *budget, uint64_t credit_ns)
 {
-    return credit_ns / (1 + budget->before);
+    return budget->run && lwp_run_surplus(budget->run, budget->share) <= 0 ? 0 : credit_ns / (1 + budget->before);
 }
 
 static double budget_watches(const struct lwp_time_budget *budget, uint64_t cpu_ns)

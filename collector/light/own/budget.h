@@ -2,6 +2,8 @@
 #ifndef LWP_COLLECTOR_LIGHT_OWN_BUDGET_H
 #define LWP_COLLECTOR_LIGHT_OWN_BUDGET_H
 
+#include "collector/run_account.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +19,7 @@ struct lwp_time_budget {
     double share; /* of the thread's CPU time that all may cost */
     bool watches; /* anything is watched at all */
     unsigned before; /* threads of the process that had a credit before this one */
+    const struct lwp_run_account *run; /* whose surplus pays credits; NULL: nobody asks */
     uint64_t spent[LWP_COST_KINDS]; /* ns */
 };
 

@@ -23,6 +23,8 @@ struct lwp_thread {
     uint64_t last_cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID at the last sample */
     uint64_t samples, samples_with_address, samples_lost;
     struct lwp_time_budget budget;
+    uint64_t told_cpu_ns, told_spent_ns; /* to the run's account (run.h) */
+    bool slow;                           /* a call path is being found, which is timed by itself */
     uint64_t lost_in_heap;   /* samples that found the thread recording an allocation: what that costs */
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t random;         /* state of the dither */

@@ -10,6 +10,7 @@
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
+#include "collector/light/own/run.h"
 #include "collector/light/own/settings.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/sampling.h"
@@ -22,7 +23,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { DORMANT_NS = 20000000, AGAIN_NS = 1000000, SCANNED = 256 /* words */ };
+enum { DORMANT_NS = 20000000, LATER_NS = 10000000, AGAIN_NS = 1000000, SCANNED = 256 /* words */ };
 
 static struct {
     void (*wake)(void *); /* NULL: awake */
@@ -65,11 +66,16 @@ static void dormant_stop(void)
     lwp_early_on = false;
 }
 
-/* The loader may be in the middle of what waking would ask of it. */
+/* The loader may be in the middle of what waking would ask of it. Where the run cannot afford it, what was allocated so far is not
+ * known should the process be set up after all. */
 static void dormant_wake_from(const uint64_t *frame)
 {
-    if (!in_loader(*frame))
+    if (in_loader(*frame))
+        return;
+    if (lwp_run_is_rich())
         lwp_dormant_wake();
+    else
+        lwp_early_end(NULL);
 }
 
 /* Not by a clock whose signal could interrupt a system call. */
@@ -95,13 +101,20 @@ bool lwp_dormant_begin(void (*wake)(void *))
     return true;
 }
 
-void lwp_dormant_wake(void)
+static void dormant_wake(void)
 {
     void (*wake)(void *) = dormant.wake;
-    if (!wake || getpid() != dormant.pid) /* the child of a vfork */
-        return;
     dormant_stop();
     lwp_own_stack_run(wake, NULL);
+}
+
+void lwp_dormant_wake(void)
+{
+    if (getpid() != dormant.pid) /* the child of a vfork */
+        return;
+    lwp_run_certain();
+    if (dormant.wake)
+        dormant_wake();
 }
 
 bool lwp_dormant_end(void)
@@ -109,6 +122,7 @@ bool lwp_dormant_end(void)
     if (!dormant.wake || getpid() != dormant.pid)
         return false;
     dormant_stop();
+    lwp_run_tell_dormant(true);
     return true;
 }
 
@@ -128,6 +142,7 @@ bool lwp_dormant_in_child(void)
     if (!dormant.wake)
         return false;
     lwp_timer_forget(dormant.timer);
+    lwp_run_forked();
     lwp_own_stack_after_fork();
     if (!dormant_arm())
         lwp_dormant_wake();
@@ -163,8 +178,10 @@ bool lwp_dormant_tick(const void *ucontext)
         dormant_stop();
     else if (dormant_must_wait(ucontext))
         lwp_timer_set_period(dormant.timer, AGAIN_NS);
+    else if (lwp_run_may_join())
+        dormant_wake();
     else
-        lwp_dormant_wake();
+        lwp_timer_set_period(dormant.timer, LATER_NS);
     errno = saved;
     return true;
 }

@@ -1,6 +1,6 @@
 /* Processes that are short, and children that only execute another program, cost next to nothing: a process that another one of the run
  * has started, or that was forked, sets nothing up before it has run for DORMANT_NS of CPU time, has a second thread, or has
- * allocated much (heap/early.h). */
+ * allocated much (heap/early.h), and not all that run longer are set up where there are many (own/run.c). */
 #ifndef LWP_COLLECTOR_LIGHT_PROCESS_DORMANT_H
 #define LWP_COLLECTOR_LIGHT_PROCESS_DORMANT_H
 

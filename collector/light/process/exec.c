@@ -7,6 +7,7 @@
 #include "collector/light/own/own_spool.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
+#include "collector/light/own/run.h"
 #include "collector/light/process/foreign.h"
 #include "collector/light/sampling/sampler.h"
 
@@ -22,6 +23,7 @@ static struct lwp_thread *exec_begin(void)
 {
     int saved = errno;
     struct lwp_thread *self = lwp_thread_enter();
+    lwp_run_exec(false);
     if (self)
         lwp_sampler_pause(self);
     if (self && !lwp_confinement_came())
@@ -34,6 +36,7 @@ static struct lwp_thread *exec_begin(void)
 static void exec_failed(struct lwp_thread *self)
 {
     int saved = errno;
+    lwp_run_exec(true);
     if (self)
         lwp_sampler_resume(self);
     lwp_thread_leave(self);

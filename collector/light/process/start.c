@@ -15,6 +15,7 @@
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
+#include "collector/light/own/run.h"
 #include "collector/light/own/settings.h"
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/process/dormant.h"
@@ -52,6 +53,7 @@ static uint64_t nanoseconds(struct timeval time)
 static void start_end(void *unused)
 {
     (void)unused;
+    uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_thread_enter(); /* for good */
     lwp_process.active = false;
     if (lwp_confinement_came())
@@ -69,6 +71,8 @@ static void start_end(void *unused)
     totals.user_ns = nanoseconds(usage.ru_utime);
     totals.system_ns = nanoseconds(usage.ru_stime);
     totals.resident_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    lwp_process.start_own_ns += lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start;
+    lwp_run_joined(lwp_process.start_own_ns);
     totals.own_ns = counts.own_ns + lwp_process.start_own_ns;
     totals.samples = counts.samples;
     totals.samples_with_address = counts.samples_with_address;
@@ -140,6 +144,8 @@ static void start_child(void *unused)
 {
     const char *directory = lwp_setting(LWP_ENV_DIR);
     (void)unused;
+    uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    lwp_run_join();
     if (lwp_confinement_came() || !lwp_process_begin(directory))
         return;
     start_describe();
@@ -147,10 +153,10 @@ static void start_child(void *unused)
     lwp_modules_again();
     lwp_heap_again();
     lwp_heap_add_early();
-    lwp_process.start_own_ns = 0;
     lwp_process.pid = getpid();
     lwp_process.active = true;
     lwp_threads_start();
+    lwp_process.start_own_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
 static void start_in_child(void *unused)
@@ -167,6 +173,7 @@ static void start_in_child(void *unused)
     lwp_watched_reset();
     lwp_threads_after_fork();
     lwp_heap_after_fork();
+    lwp_run_forked();
     const char *directory = lwp_setting(LWP_ENV_DIR), *follow = lwp_setting(LWP_ENV_FOLLOW_FORK);
     if (!directory || (follow && !strcmp(follow, "0")))
         return;
@@ -222,6 +229,7 @@ static void start_here(void *unused)
     const char *directory = lwp_setting(LWP_ENV_DIR);
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     (void)unused;
+    lwp_run_join();
     lwp_real_calls_start();
     lwp_own_files_alone(lwp_threads_alone());
     lwp_process.unit = lwp_pmu_init(lwp_setting(LWP_ENV_PMU), (uint64_t)lwp_setting_number(LWP_ENV_PERIOD, 0));
@@ -289,10 +297,13 @@ __attribute__((constructor)) static void start_construct(void)
     if (lwp_process.heap_threshold > 65536)
         lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
     start_window();
+    lwp_run_begin();
     lwp_own_files_alone(lwp_threads_alone());
     lwp_own_stack_begin();
     if (!lwp_dormant_is_possible() || !start_later(start_here))
         lwp_own_stack_run(start_here, NULL);
+    else
+        lwp_run_tell_begun();
     pthread_atfork(start_before_fork, lwp_dormant_in_parent, start_fork_child);
     errno = saved;
 }

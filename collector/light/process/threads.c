@@ -9,6 +9,7 @@
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
+#include "collector/light/own/run.h"
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/process/dormant.h"
 #include "collector/light/process/signals.h"
@@ -92,7 +93,8 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
                                                          .stack_low = thread->stack_low,
                                                          .stack_high = thread->stack_high, .name = name});
     if (own)
-        thread->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+        thread->told_cpu_ns = thread->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    thread->heap_thinning = lwp_run_affords() ? 0 : LWP_RUN_GET(lwp_run, thinning);
     thread->attached = lwp_sampler_attach(thread);
     if (thread->attached)
         return thread;
@@ -138,6 +140,7 @@ static void threads_close(struct lwp_thread *thread, bool own)
                                                   .cpu_ns = own ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : thread->last_cpu_ns});
     lwps_writer_close(&thread->file);
     lwps_paths_free(&thread->contexts);
+    lwp_run_tell(thread);
     threads_add(&threads.gone, thread);
     thread->samples = thread->samples_with_address = thread->samples_lost = 0;
     thread->budget = (struct lwp_time_budget){0};

@@ -76,7 +76,7 @@ static void interrupt_tick(const struct lwp_interrupt *interrupt)
         return;
     }
     self->samples_lost++;
-    self->lost_in_heap += self->busy > 1;
+    self->lost_in_heap += self->busy > 1 && !self->slow;
     lwp_rate_lost(self, sampler);
 }
 

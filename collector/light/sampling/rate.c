@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "collector/light/own/process.h"
+#include "collector/light/own/run.h"
 
 #include <time.h>
 
@@ -15,6 +16,8 @@ enum { FIRST_SOONEST_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000 };
 void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double frequency, unsigned n)
 {
     uint64_t learned = __atomic_load_n(&lwp_sampling.learned_period_ns, __ATOMIC_RELAXED);
+    if (!learned && !lwp_run_is_rich())
+        learned = LWP_RUN_GET(lwp_run, period_ns);
     uint64_t least = (uint64_t)(1e9 / frequency) - 2999; /* not round */
     sampler->base_period_ns = least;
     sampler->period_ns = learned ? learned : least * (1 + n);
@@ -82,6 +85,7 @@ static void rate_review_heap(struct lwp_thread *self, const struct lwp_sampler *
         self->heap_thinning /= 2;
     else if (self->heap_thinning < HEAP_THINNING_MOST)
         self->heap_thinning = self->heap_thinning * 2 + 1;
+    __atomic_store_n(&lwp_run->thinning, self->heap_thinning, __ATOMIC_RELAXED);
 }
 
 /* After some samples: thins them out so that what they cost stays within the budget, and comes back when they got cheaper. A thread
@@ -103,6 +107,7 @@ static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, ui
         wanted = sampler->base_period_ns;
     sampler->period_ns = wanted < 1000000000u / FREQUENCY_LEAST ? wanted : 1000000000u / FREQUENCY_LEAST;
     __atomic_store_n(&lwp_sampling.learned_period_ns, sampler->period_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&lwp_run->period_ns, sampler->period_ns, __ATOMIC_RELAXED);
     if (sampler->pmu)
         lwp_pmu_set_rate(sampler->pmu, sampler->period_ns, elapsed);
 }
@@ -130,6 +135,7 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
     self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, self->last_cpu_ns - cpu_ns + lwp_stop_cost_sample(lwp_sampling.kind));
     rate_review(self, sampler, self->last_cpu_ns);
+    lwp_run_tell(self);
     if (sampler->timer)
         rate_draw(self, sampler);
 }

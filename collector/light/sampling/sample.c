@@ -15,6 +15,7 @@
 #include "collector/light/heap/home.h"
 #include "collector/light/own/perf_signal.h"
 #include "collector/light/own/process.h"
+#include "collector/light/own/run.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/rate.h"
 
@@ -261,7 +262,8 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
     lwp_sample_write(self, sampler); /* the one before: its breakpoint was not hit */
     uint64_t ran_ns = cpu_ns - self->last_cpu_ns, weight = lwp_rate_weight(self, sampler, ran_ns);
     lwp_watching_begin(watching, self);
-    *sample = (struct lwps_sample){.time = now_ns, .weight = weight, .ip = lwp_interrupt_ip(interrupt)};
+    *sample =
+        (struct lwps_sample){.time = now_ns, .weight = (uint64_t)((double)weight * lwp_run_scale()), .ip = lwp_interrupt_ip(interrupt)};
     sampler->waiting = !sampler->pmu || lwp_pmu_take(sampler->pmu, now_ns, sample);
     sampler->debugged = sample_is_debugged(sampler, sample->time, ran_ns);
     bool decoded = sampler->waiting && sample_locate(interrupt, sampler->cache, &sampler->frames, &point);
@@ -270,7 +272,7 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
     else if (sampler->waiting)
         wanted = sample_charge(self, sampler->cache, &sampler->frames, &point, sample);
     if (decoded) {
-        lwp_watching_charge_slowed(watching, self, sample_is_prone(sampler->cache, &point), sample->weight, cpu_ns);
+        lwp_watching_charge_slowed(watching, self, sample_is_prone(sampler->cache, &point), weight, cpu_ns);
         sample_look_ahead(sampler, &point, wanted, &self->random, &ahead);
         breakpoint = sample_address(self, sampler, &point, wanted, &ahead, sample);
         sample_add_neighbours(self, &sampler->frames, &ahead, sample);

@@ -5,6 +5,7 @@
 
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
+#include "collector/light/own/run.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/rate.h"
 #include "collector/light/sampling/sample.h"
@@ -122,7 +123,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     unsigned before = __atomic_fetch_add(&lwp_sampling.started, 1, __ATOMIC_RELAXED);
     uint8_t verdicts = lwp_sampling.kind == LWP_TIMER_SIGTRAP ? options->verdicts : 0;
     lwp_watching_start(&sampler->watching, self, verdicts);
-    self->budget = (struct lwp_time_budget){.share = options->max_overhead, .watches = verdicts, .before = before};
+    self->budget = (struct lwp_time_budget){.share = options->max_overhead, .watches = verdicts, .before = before, .run = lwp_run};
     self->random ^= (uint32_t)self->tid * 2654435761u;
     lwp_rate_begin(self, sampler, frequency, before);
     self->sampler = sampler;

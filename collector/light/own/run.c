@@ -1,0 +1,174 @@
+/* Setting a process up costs some milliseconds. As long as the run has credit each process is that has run for 20 ms of CPU time. From
+ * then on a part of the run's share goes there: a process that has run for t is set up by then with a chance P(t) that grows with t,
+ * so that what is spent on average is that part of t, and all that were not set up are stood for by those that were
+ * (Horvitz and Thompson: samples at t weigh 1 / P(t)). Each process draws one number and is set up when P exceeds it. */
+#define _GNU_SOURCE
+#include "collector/light/own/run.h"
+
+#include "base/random.h"
+#include "collector/env.h"
+#include "collector/light/own/own_memory.h"
+#include "collector/light/own/process.h"
+#include "collector/light/own/settings.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { JOIN_NS = 4000000 /* until one is known */, LEAST_NS = 20000000, CHANCES = 1 << 20 };
+static const double join_part = 0.5; /* of the share */
+
+static struct lwp_run_account run_alone;
+struct lwp_run_account *lwp_run = &run_alone;
+
+static double run_share = 0.03; /* of CPU time that lwp may cost */
+
+static struct {
+    pid_t pid;
+    uint64_t base_ns, told_ns; /* of the process's CPU time: when this image began, when it last told */
+    uint64_t certain_ns;       /* after so much of it each process is set up; 0: this one is anyway */
+    uint64_t reserved_ns;
+    double chance; /* drawn; 0: not yet */
+    bool told_early;
+} run;
+
+/* /proc may be another namespace's, and the file there anybody's: it is looked at before it is opened. */
+static struct lwp_run_account *run_map(void)
+{
+    char name[128], wanted[128];
+    const char *path = lwp_setting(LWP_ENV_ACCOUNT), *keeper = lwp_setting(LWP_ENV_KEEPER);
+    ssize_t length = path && keeper ? readlink(path, name, sizeof name - 1) : -1;
+    if (length <= 0)
+        return NULL;
+    name[length] = '\0';
+    snprintf(wanted, sizeof wanted, "/memfd:%s (deleted)", keeper);
+    int fd = strcmp(name, wanted) ? -1 : open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    void *memory = lwp_own_map(NULL, LWP_RUN_ACCOUNT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static uint64_t run_cpu(void)
+{
+    return lwp_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void lwp_run_begin(void)
+{
+    struct lwp_run_account *account = run_map();
+    if (account)
+        lwp_run = account;
+    double share = lwp_setting_number(LWP_ENV_MAX_OVERHEAD, 3) / 100;
+    run_share = share > 0.0001 ? share : 0.0001;
+    run.pid = getpid();
+    run.base_ns = run.told_ns = run_cpu();
+    LWP_RUN_ADD(lwp_run, processes, 1);
+}
+
+void lwp_run_forked(void)
+{
+    memset(&run, 0, sizeof run);
+    run.pid = getpid();
+    LWP_RUN_ADD(lwp_run, processes, 1);
+}
+
+void lwp_run_tell_begun(void)
+{
+    LWP_RUN_ADD(lwp_run, spent_ns, run_cpu() - run.base_ns);
+}
+
+/* Not of a child of vfork, which is none of those that were counted. */
+void lwp_run_exec(bool failed)
+{
+    if (getpid() != run.pid)
+        return;
+    LWP_RUN_ADD(lwp_run, processes, failed ? 1u : -1u);
+}
+
+void lwp_run_tell_dormant(bool early)
+{
+    uint64_t now = run_cpu(), ran = now - run.told_ns;
+    run.told_ns = now;
+    LWP_RUN_ADD(lwp_run, cpu_ns, ran);
+    if (early && !run.told_early)
+        LWP_RUN_ADD(lwp_run, early_ns, ran);
+    run.told_early = true;
+}
+
+static uint64_t run_join_ns(void)
+{
+    uint64_t known = LWP_RUN_GET(lwp_run, join_ns);
+    return known ? known : JOIN_NS;
+}
+
+bool lwp_run_is_rich(void)
+{
+    return lwp_run_surplus(lwp_run, run_share) > LWP_RUN_CREDIT_NS / 4 * 3;
+}
+
+bool lwp_run_may_join(void)
+{
+    lwp_run_tell_dormant(true);
+    if (lwp_run_is_rich())
+        run.certain_ns = 0;
+    else if (run.chance <= 0) {
+        uint32_t random = (uint32_t)getpid() * 2654435761u ^ (uint32_t)lwp_clock(CLOCK_MONOTONIC);
+        run.chance = (1 + (double)lwp_random_below(&random, CHANCES)) / CHANCES;
+        run.certain_ns = (uint64_t)((double)run_join_ns() / (run_share * join_part));
+    }
+    return run.chance <= 0 || !run.certain_ns || (double)(run.told_ns - run.base_ns) >= run.chance * (double)run.certain_ns;
+}
+
+/* The others are still there to be drawn: what makes them certain makes this one, too. */
+double lwp_run_scale(void)
+{
+    if (!run.certain_ns)
+        return 1;
+    uint64_t ran = run_cpu() - run.base_ns;
+    if (ran >= run.certain_ns || lwp_run_is_rich()) {
+        run.certain_ns = 0;
+        return 1;
+    }
+    return (double)run.certain_ns / (double)(ran > LEAST_NS ? ran : LEAST_NS);
+}
+
+void lwp_run_certain(void)
+{
+    run.certain_ns = 0;
+}
+
+void lwp_run_join(void)
+{
+    lwp_run_tell_dormant(true);
+    run.reserved_ns = run_join_ns();
+    LWP_RUN_ADD(lwp_run, spent_ns, run.reserved_ns);
+    LWP_RUN_ADD(lwp_run, set_up, 1);
+}
+
+void lwp_run_joined(uint64_t cost_ns)
+{
+    uint64_t known = LWP_RUN_GET(lwp_run, join_ns);
+    LWP_RUN_ADD(lwp_run, spent_ns, cost_ns - run.reserved_ns);
+    run.reserved_ns = cost_ns;
+    __atomic_store_n(&lwp_run->join_ns, known ? (7 * known + cost_ns) / 8 : cost_ns, __ATOMIC_RELAXED);
+}
+
+void lwp_run_tell(struct lwp_thread *thread)
+{
+    uint64_t spent = lwp_budget_spent(&thread->budget);
+    if (thread->last_cpu_ns > thread->told_cpu_ns)
+        LWP_RUN_ADD(lwp_run, cpu_ns, thread->last_cpu_ns - thread->told_cpu_ns);
+    if (spent > thread->told_spent_ns)
+        LWP_RUN_ADD(lwp_run, spent_ns, spent - thread->told_spent_ns);
+    thread->told_cpu_ns = thread->last_cpu_ns;
+    thread->told_spent_ns = spent;
+}
+
+bool lwp_run_affords(void)
+{
+    return lwp_run_surplus(lwp_run, run_share) > 0;
+}

@@ -1,0 +1,44 @@
+/* The process's part in the run's account (collector/run_account.h), and its chance of being recorded. */
+#ifndef LWP_COLLECTOR_LIGHT_OWN_RUN_H
+#define LWP_COLLECTOR_LIGHT_OWN_RUN_H
+
+#include "collector/light/own/thread.h"
+#include "collector/run_account.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+extern struct lwp_run_account *lwp_run; /* never NULL */
+
+void lwp_run_begin(void);  /* a new process image */
+void lwp_run_forked(void); /* in the child */
+
+/* What came before was for lwp; of a process that is not set up yet. */
+void lwp_run_tell_begun(void);
+
+/* This image is about to be replaced by another one of the same process; `failed`: it was not. */
+void lwp_run_exec(bool failed);
+
+/* A process that has not been set up tells how long it ran; until `early` ends it could not have been. */
+void lwp_run_tell_dormant(bool early);
+
+/* Whether a process that could be set up now is. Where the run cannot afford all of them it is a matter of chance, and the longer it
+ * runs the likelier: what samples of it stand for is multiplied by lwp_run_scale. */
+bool lwp_run_may_join(void);
+double lwp_run_scale(void);
+
+/* Each process that comes as far as this one is set up. */
+void lwp_run_certain(void);
+
+/* It is set up; later it is known what that cost, and its end. */
+void lwp_run_join(void);
+void lwp_run_joined(uint64_t cost_ns);
+
+/* A thread tells what it has run and spent since it last did. */
+void lwp_run_tell(struct lwp_thread *thread);
+
+/* Whether anything may be spent beyond a thread's own share, and whether much may. */
+bool lwp_run_affords(void);
+bool lwp_run_is_rich(void);
+
+#endif

@@ -1,0 +1,33 @@
+/* One account for all processes of a run: a page that lwp collect makes and they map. Without it (another user, no /proc, lwp collect was
+ * killed) each process has one for itself. What stands in it is only advice: the processes could write anything. */
+#ifndef LWP_COLLECTOR_RUN_ACCOUNT_H
+#define LWP_COLLECTOR_RUN_ACCOUNT_H
+
+#include <stdint.h>
+
+struct lwp_run_account {
+    uint64_t cpu_ns;            /* of all processes, as far as they have told */
+    uint64_t early_ns;          /* of that: before they could have been sampled */
+    uint64_t spent_ns;          /* by lwp in them */
+    uint64_t period_ns;         /* between samples, that a thread came to last; 0: none has yet */
+    uint64_t join_ns;           /* what setting up a process costs, with its end; 0: none has ended yet */
+    uint32_t thinning;          /* of allocations (thread.h), likewise */
+    uint32_t processes, set_up; /* that loaded lwp's library, and those of them that were recorded */
+};
+
+enum { LWP_RUN_ACCOUNT_BYTES = 4096 };
+
+/* Of each run, once: for programs that build their data at the start and then work on it, and for the first processes. */
+enum { LWP_RUN_CREDIT_NS = 120000000 };
+
+#define LWP_RUN_ADD(account, field, amount) __atomic_fetch_add(&(account)->field, (amount), __ATOMIC_RELAXED)
+#define LWP_RUN_GET(account, field)         __atomic_load_n(&(account)->field, __ATOMIC_RELAXED)
+
+/* What may be spent yet beyond what each thread may on its own, ns. */
+static inline int64_t lwp_run_surplus(const struct lwp_run_account *account, double share)
+{
+    double left = LWP_RUN_CREDIT_NS + share * (double)LWP_RUN_GET(account, cpu_ns) - (double)LWP_RUN_GET(account, spent_ns);
+    return left > 1e18 ? (int64_t)1e18 : left < -1e18 ? -(int64_t)1e18 : (int64_t)left;
+}
+
+#endif
