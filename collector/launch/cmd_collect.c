@@ -14,6 +14,7 @@
 #include "collector/launch/engine.h"
 #include "collector/launch/exact.h"
 #include "collector/launch/launch.h"
+#include "collector/launch/load_cost.h"
 #include "collector/machine/machine.h"
 #include "collector/launch/patience.h"
 #include "collector/launch/preload.h"
@@ -197,13 +198,16 @@ static char *collect_unsampled(const struct lwp_account_sums *sums, double cpu_n
 }
 
 /* What lwp has cost, beside what the run would have taken without. */
-static void collect_account(struct lwp_run *run, const struct lwp_account *account, unsigned *ran)
+static void collect_account(struct lwp_run *run, const struct lwp_account *account, char *const *environment, unsigned *ran)
 {
+    enum { MANY = 20 }; /* processes, for which it is worth to know what loading costs */
     double cpu_ns = run->cpu_s * 1e9;
     struct lwp_account_sums sums = lwp_account_sum(account, cpu_ns);
     struct rusage own;
     char *note = collect_unsampled(&sums, cpu_ns);
     *ran = sums.processes;
+    if (sums.processes > MANY)
+        sums.spent_ns += (sums.processes - sums.set_up) * lwp_load_cost(environment);
     if (sums.processes && cpu_ns > sums.spent_ns && !getrusage(RUSAGE_SELF, &own)) {
         double own_s = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) + (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1e-6;
         run->overhead_known = true;
@@ -308,7 +312,8 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     if (engine->exact)
         run.notes = lwp_exact_messages(place->absolute, ended.pid, &failed);
     collect_note_end(&run, &ended, target->path, phases);
-    collect_account(&run, &account, &processes);
+    if (!engine->exact)
+        collect_account(&run, &account, launch.environment, &processes);
     lwp_phases_close(phases);
     phases = NULL;
     exit_status = failed ? EXIT_LWP : lwp_launch_exit_status(ended.wait_status);

@@ -76,11 +76,6 @@ void lwp_run_forked(void)
     LWP_RUN_ADD(lwp_run, processes, 1);
 }
 
-void lwp_run_tell_begun(void)
-{
-    LWP_RUN_ADD(lwp_run, spent_ns, run_cpu() - run.base_ns);
-}
-
 /* Not of a child of vfork, which is none of those that were counted. */
 void lwp_run_exec(bool failed)
 {

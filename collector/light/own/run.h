@@ -13,9 +13,6 @@ extern struct lwp_run_account *lwp_run; /* never NULL */
 void lwp_run_begin(void);  /* a new process image */
 void lwp_run_forked(void); /* in the child */
 
-/* What came before was for lwp; of a process that is not set up yet. */
-void lwp_run_tell_begun(void);
-
 /* This image is about to be replaced by another one of the same process; `failed`: it was not. */
 void lwp_run_exec(bool failed);
 

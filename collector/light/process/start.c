@@ -302,8 +302,6 @@ __attribute__((constructor)) static void start_construct(void)
     lwp_own_stack_begin();
     if (!lwp_dormant_is_possible() || !start_later(start_here))
         lwp_own_stack_run(start_here, NULL);
-    else
-        lwp_run_tell_begun();
     pthread_atfork(start_before_fork, lwp_dormant_in_parent, start_fork_child);
     errno = saved;
 }

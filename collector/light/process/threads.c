@@ -30,6 +30,7 @@ static struct {
     pthread_key_t key; /* its destructor runs when a thread ends */
     bool key_made;
     struct lwp_thread_totals gone; /* of threads that ended; added without a lock: approximate */
+    uint64_t own_ns;               /* what beginning and ending them has cost, but for the first */
 } threads;
 
 static void threads_stack(struct lwp_thread *thread, bool own)
@@ -155,14 +156,23 @@ static void threads_end_here(void *of)
     lwp_thread_ends(thread);
 }
 
+static void threads_charge(uint64_t since_ns)
+{
+    uint64_t ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - since_ns;
+    __atomic_fetch_add(&threads.own_ns, ns, __ATOMIC_RELAXED);
+    LWP_RUN_ADD(lwp_run, spent_ns, ns);
+}
+
 static void threads_end_self(void *value)
 {
     struct lwp_thread *thread = value;
     if (!thread->attached || thread != lwp_thread_self() || !lwp_process.active)
         return;
+    uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     __atomic_fetch_add(&thread->busy, 1, __ATOMIC_SEQ_CST);
     lwp_own_stack_run(threads_end_here, thread);
     lwp_own_stack_end();
+    threads_charge(start);
 }
 
 bool lwp_threads_alone(void)
@@ -220,11 +230,13 @@ void lwp_threads_after_fork(void)
     lwp_thread_forget_all();
     lwp_own_stack_after_fork();
     threads.gone = (struct lwp_thread_totals){0};
+    threads.own_ns = 0;
 }
 
 void lwp_threads_totals(struct lwp_thread_totals *totals)
 {
     *totals = threads.gone;
+    totals->own_ns += threads.own_ns;
     for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
         if (thread->attached)
             threads_add(totals, thread);
@@ -256,8 +268,11 @@ static struct thread_start threads_begin(void *given)
     const struct thread_start start = *(struct thread_start *)given;
     lwp_own_small_free(given);
     lwp_signals_inherit(start.blocked);
-    if (lwp_process_is_ours())
+    if (lwp_process_is_ours()) {
+        uint64_t began = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
         threads_start_self();
+        threads_charge(began);
+    }
     return start;
 }
 

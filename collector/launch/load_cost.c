@@ -1,0 +1,58 @@
+#define _GNU_SOURCE
+#include "collector/launch/load_cost.h"
+
+#include "base/arena.h"
+#include "collector/env.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Its CPU time, ns; below 0: it could not be run. */
+static double run_once(char *const *environment)
+{
+    struct rusage usage;
+    int status;
+    char *program[] = {(char *)"/bin/true", NULL};
+    pid_t child = vfork();
+    if (child == 0) {
+        execve(program[0], program, environment);
+        _exit(1);
+    }
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status))
+        return -1;
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double lwp_load_cost(char *const *environment)
+{
+    enum { TIMES = 9 };
+    double with[TIMES], without[TIMES];
+    char *nothing[] = {NULL};
+    size_t count = 0;
+    int done = 0;
+    while (environment[count])
+        count++;
+    char **later = lwp_zeroed(count + 2, sizeof *later);
+    memcpy(later, environment, count * sizeof *later);
+    later[count] = (char *)LWP_ENV_COSTS "=0,0,0,0,0"; /* as if another process had been first */
+    for (; done < TIMES; done++) {
+        without[done] = run_once(nothing);
+        with[done] = run_once(later);
+        if (without[done] < 0 || with[done] < 0)
+            break;
+    }
+    free(later);
+    qsort(with, (size_t)done, sizeof *with, compare);
+    qsort(without, (size_t)done, sizeof *without, compare);
+    double more = done ? with[done / 2] - without[done / 2] : 0;
+    return more > 0 ? more : 0;
+}
