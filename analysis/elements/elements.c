@@ -118,6 +118,16 @@ static bool element_fills(const struct lwp_object *object, const struct lwp_elem
     return room == type->bytes || type->kind != LWP_TYPE_STRUCT || type->language == LWP_LANGUAGE_C;
 }
 
+/* What pointers to a new block are to, but no access is, where the block is no whole number of them: the header of something else,
+ * as of an allocator's own list of blocks. */
+static bool element_is_header(const struct lwp_object *object, const struct lwp_element_candidate *candidate,
+                              const struct element_grid *grid)
+{
+    uint64_t rest = element_remainder(object, candidate->type->bytes);
+    return candidate->type->kind == LWP_TYPE_STRUCT && candidate->accessed <= 0 && !candidate->table && !grid->said && rest &&
+           (grid->start == 0 || grid->start == rest);
+}
+
 static bool element_accept(const struct element_case *of, const struct lwp_element_candidate *candidate, bool single,
                            struct element_grid *grid)
 {
@@ -140,7 +150,7 @@ static bool element_accept(const struct element_case *of, const struct lwp_eleme
     size_t count = element_grids(of, candidate, single, grids);
     for (size_t i = 0; i < count; i++) {
         *grid = grids[i];
-        if (!element_fills(object, candidate, single, grid))
+        if (element_is_header(object, candidate, grid) || !element_fills(object, candidate, single, grid))
             continue;
         const struct lwp_element_try try = {.size = grid->spacing,
                                             .type = candidate->type,
