@@ -124,6 +124,8 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     lwp_finding_share(profile, &layout->weight, finding);
     lwp_finding_gain(finding, split->gain.speedup, split->gain.low, split->gain.high);
     finding_loops(profile, &split->gain, finding);
+    finding->objects = layout->objects;
+    finding->object_count = layout->object_count;
     finding->id = finding_split_id(profile, layout->objects[0]);
     if (split->kind == LWP_SPLIT_REORDER)
         finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what, split->align ? " and align it" : "",
@@ -177,6 +179,10 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
     lwp_finding_share(profile, &regroup->weight, finding);
     lwp_finding_gain(finding, regroup->gain.speedup, regroup->gain.low, regroup->gain.high);
     finding_loops(profile, &regroup->gain, finding);
+    uint32_t *objects = lwp_arena_alloc(profile->arena, regroup->count, sizeof *objects);
+    for (size_t i = 0; i < regroup->count; i++)
+        objects[finding->object_count++] = candidates->arrays[regroup->members[i]].object;
+    finding->objects = objects;
     finding->id = finding_regroup_id(profile, candidates, regroup);
     finding->title = SAY("Make one array of the %zu arrays %s: loops use them at the same index", regroup->count,
                          lwp_regroup_list(profile, candidates, regroup));
@@ -235,6 +241,10 @@ static void finding_of_conflict(struct lwp_profile *profile, const struct lwp_co
     lwp_finding_share(profile, &conflict->weight, finding);
     lwp_finding_gain(finding, conflict->gain.speedup, conflict->gain.low, conflict->gain.high);
     finding_loops(profile, &conflict->gain, finding);
+    uint32_t *objects = lwp_arena_alloc(profile->arena, conflict->count, sizeof *objects);
+    for (size_t i = 0; i < conflict->count; i++)
+        objects[finding->object_count++] = conflict->arrays[i].object;
+    finding->objects = objects;
     finding->id = lwp_finding_id(profile, "set-conflict",
                                  lwp_hash_mix(lwp_hash_text(conflict->arrays[0].name), lwp_hash_text(function ? function : "")));
     finding->title = conflict->remedy == LWP_CONFLICT_ROWS
@@ -268,6 +278,8 @@ static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sha
                                     .share_low = item->share.low,
                                     .share_high = item->share.high};
     finding->severity = lwp_severity(LWP_SEVERITY_OF_SHARING, finding->share);
+    if (lwp_gain_known(profile)) /* half of what there is at most, as of what is redundant */
+        finding->rank = 1 / (1 - fmin(0.99, finding->share) / 2);
     finding->id = lwp_finding_id(profile, "false-sharing", lwp_hash_mix(lwp_hash_text(item->name), (uint64_t)item->uses[0].use->offset));
     finding->title = SAY("%zu threads take %s of %s from each other though they use other bytes%s", item->threads,
                          item->lines == 1 ? "a cache line" : SAY("%zu cache lines", item->lines), item->name,
@@ -294,9 +306,15 @@ static void finding_of_communication(struct lwp_profile *profile, const struct l
 static void finding_of_tip(struct lwp_profile *profile, const struct lwp_locality_tip *tip, struct lwp_finding *finding)
 {
     const char *function = tip->region == LWP_NONE ? NULL : profile->regions[tip->region].function;
-    *finding =
-        (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step, .share = tip->share};
+    *finding = (struct lwp_finding){.kind = "locality",
+                                    .index = tip->row,
+                                    .title = tip->title,
+                                    .next_step = tip->next_step,
+                                    .share = tip->share,
+                                    .samples = tip->samples};
     lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
+    finding->objects = &tip->object; /* of loops in another order the data stay as they are */
+    finding->object_count = strcmp(tip->kind, "pages") == 0 || strcmp(tip->kind, "padding") == 0;
     finding->regions = &tip->region;
     finding->region_count = tip->region != LWP_NONE;
     finding->id = lwp_finding_id(
@@ -344,7 +362,8 @@ static bool finding_regroup_deferred(struct lwp_profile *profile, const struct l
 /* Nothing that few samples say is of high severity: with fewer, a run without findings is said to have too few (silence.c). */
 static void finding_temper(struct lwp_finding *finding)
 {
-    if (finding->samples && finding->samples < LWP_SAMPLES_FEW && lwp_severity_level(finding->severity) == LWP_SEVERITY_HIGH)
+    if (finding->samples && lwp_evidence_of(finding->samples) < LWP_EVIDENCE_SOME &&
+        lwp_severity_level(finding->severity) == LWP_SEVERITY_HIGH)
         finding->severity = lwp_severity_name(LWP_SEVERITY_MEDIUM);
 }
 
@@ -372,18 +391,29 @@ static bool finding_same_loop(const struct lwp_finding *a, const struct lwp_find
     return false;
 }
 
-/* A loop's time can be gained once: of two findings about it the later says so. */
+static bool finding_same_data(const struct lwp_finding *a, const struct lwp_finding *b)
+{
+    for (size_t i = 0; i < a->object_count; i++)
+        for (size_t k = 0; k < b->object_count; k++)
+            if (a->objects[i] == b->objects[k])
+                return true;
+    return false;
+}
+
+/* A loop's time can be gained once, and of data that were laid out in another way already nothing was predicted: of two findings about
+ * one loop, or about the layout of the same data, the later says so. */
 static void findings_overlap(struct lwp_profile *profile, struct lwp_finding *findings, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < i && findings[i].low > 0 && !findings[i].shares_with; j++)
-            if (findings[j].low > 0 && finding_same_loop(&findings[i], &findings[j])) {
-                findings[i].shares_with = findings[j].id;
-                findings[i].next_step =
-                    SAY("%s It gains of the same loop's time as %s: what both promise does not add up, and what is left "
-                        "once one is done has to be measured anew.",
-                        findings[i].next_step, findings[j].id);
-            }
+        for (size_t j = 0; j < i && findings[i].rank > 0 && !findings[i].shares_with; j++) {
+            const bool loop = finding_same_loop(&findings[i], &findings[j]);
+            if (!(findings[j].rank > 0) || (!loop && !finding_same_data(&findings[i], &findings[j])))
+                continue;
+            findings[i].shares_with = findings[j].id;
+            findings[i].next_step =
+                SAY("%s It %s as %s: what both promise does not add up, and what is left once one is done has to be measured anew.",
+                    findings[i].next_step, loop ? "gains of the same loop's time" : "is about the same data", findings[j].id);
+        }
 }
 
 void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)

@@ -21,7 +21,9 @@ struct lwp_finding {
     size_t index;              /* of what it is about, in its kind's list */
     const uint32_t *regions;   /* loops that it makes faster; of one with a gain */
     size_t region_count;
-    const char *shares_with; /* id of an earlier finding that gains of the same loop's time: the two do not add up; NULL: none */
+    const uint32_t *objects; /* data that it lays out in another way */
+    size_t object_count;
+    const char *shares_with; /* id of an earlier finding about the same loop or the same data: the two do not add up; NULL: none */
 };
 
 struct lwp_findings {

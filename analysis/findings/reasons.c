@@ -2,6 +2,7 @@
 
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
+#include "analysis/tables/severity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,10 +66,10 @@ static struct lwp_reason reason_few(const struct subject *subject, uint64_t samp
 {
     struct lwp_profile *profile = subject->profile;
     return (struct lwp_reason){.code = "too_few_samples",
-                               .sentence = SAY("only %llu sample%s on it, and a layout needs %llu: let the program run longer or sample "
-                                               "faster (lwp collect -F)",
-                                               (unsigned long long)samples, samples == 1 ? " is" : "s are",
-                                               (unsigned long long)lwp_split_needs.samples)};
+                               .sentence =
+                                   SAY("only %llu sample%s on it, and a layout needs %llu: let the program run longer or sample "
+                                       "faster (lwp collect -F)",
+                                       (unsigned long long)samples, samples == 1 ? " is" : "s are", (unsigned long long)LWP_SAMPLES_LEAST)};
 }
 
 /* Or nothing is known of its size. */
@@ -177,7 +178,7 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
         return reason_fits(subject);
     if (near > most)
         return (struct lwp_reason){.code = "sequential", .sentence = SAY("single values (%s), gone through in order already", what)};
-    if (object->weight.samples < lwp_split_needs.samples)
+    if (!lwp_evidence_of(object->weight.samples))
         return reason_few(subject, object->weight.samples);
     return (struct lwp_reason){
         .code = "single_values",
@@ -189,7 +190,7 @@ static struct lwp_reason reason_unknown_fields(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
     const struct lwp_object *object = subject->object;
-    if (object->weight.samples < lwp_split_needs.samples)
+    if (!lwp_evidence_of(object->weight.samples))
         return reason_few(subject, object->weight.samples);
     if (object->several)
         return (struct lwp_reason){.code = "unknown_fields",

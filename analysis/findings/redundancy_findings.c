@@ -2,6 +2,7 @@
  * expected where the cure's gain is known, else by half of what is at stake, nothing being known but that it lies between none and all. */
 #include "analysis/findings/finding_parts.h"
 #include "analysis/profile/objects.h"
+#include "analysis/profile/regions.h"
 #include "analysis/tables/redundancy_kinds.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
@@ -105,6 +106,21 @@ static void redundancy_gain(struct lwp_finding *finding, const struct lwp_redund
     finding->stake = fmax(0, line->stake);
 }
 
+/* The loop that the line is in: what is saved there is of its time. */
+static void redundancy_loop(struct lwp_profile *profile, struct lwp_finding *finding, const struct lwp_redundant_line *line)
+{
+    const struct lwp_context_node *node = &profile->contexts[line->context];
+    const uint32_t region = line->context && node->module != LWP_NONE && !node->is_function
+                                ? lwp_regions_final(profile, lwp_regions_at(profile, node->module, node->address))
+                                : LWP_NONE;
+    if (region == LWP_NONE || profile->regions[region].is_function)
+        return;
+    uint32_t *regions = lwp_arena_alloc(profile->arena, 1, sizeof *regions);
+    *regions = region;
+    finding->regions = regions;
+    finding->region_count = 1;
+}
+
 static struct lwp_finding redundancy_finding(struct lwp_profile *profile, const struct lwp_redundancies *found,
                                              const struct lwp_redundant_line *line)
 {
@@ -112,6 +128,7 @@ static struct lwp_finding redundancy_finding(struct lwp_profile *profile, const 
     struct lwp_finding finding = {.kind = "redundancy", .share = redundancy_part(found, line), .index = line->item};
     finding.severity = lwp_severity(LWP_SEVERITY_OF_REDUNDANCY, item->approximate ? 0 : finding.share);
     redundancy_gain(&finding, line);
+    redundancy_loop(profile, &finding, line);
     finding.id = redundancy_id(profile, item);
     finding.title = redundancy_title(profile, item, line);
     finding.next_step = SAY("%s %s", item->meaning, item->remedy);

@@ -114,7 +114,7 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
                             "address), so nothing is known of the rest, good or bad",
                             100 * (1 - unknown), (unsigned long long)profile->samples_with_address, (unsigned long long)profile->samples),
             .help = "Collect it with -e exact, which sees every access, or with hardware events where there are any (lwp doctor)."};
-    if (!engine->exact && profile->samples < LWP_SAMPLES_FEW)
+    if (!engine->exact && lwp_evidence_of(profile->samples) < LWP_EVIDENCE_SOME)
         return (struct lwp_silence){.kind = "not_measured",
                                     .code = "too_few_samples",
                                     .sentence =

@@ -162,7 +162,7 @@ const char *lwp_review_none(const struct lwp_review *review)
     double samples = lwp_json_amount(run, "samples");
     if (json_is_object(silence)) /* older results have none */
         return lwp_json_string_or(silence, "sentence", "?");
-    if (lwp_engine_named(lwp_json_string(run, "engine"))->exact || samples >= LWP_SAMPLES_FEW)
+    if (lwp_engine_named(lwp_json_string(run, "engine"))->exact || lwp_evidence_of((uint64_t)samples) >= LWP_EVIDENCE_SOME)
         return "nothing was found that would be worth changing";
     return samples > 0 ? "too few samples were taken to say anything" : "no sample was taken, so nothing is known, good or bad";
 }

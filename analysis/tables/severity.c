@@ -12,6 +12,17 @@ static const struct {
     [LWP_SEVERITY_OF_COMMUNICATION] = {5, 20},
 };
 
+static const uint64_t samples_needed[] = {
+    [LWP_EVIDENCE_THIN] = LWP_SAMPLES_LEAST, [LWP_EVIDENCE_SOME] = 100, [LWP_EVIDENCE_GOOD] = 150, [LWP_EVIDENCE_MUCH] = 500};
+
+enum lwp_evidence lwp_evidence_of(uint64_t samples)
+{
+    enum lwp_evidence evidence = LWP_EVIDENCE_MUCH;
+    while (evidence && samples < samples_needed[evidence])
+        evidence--;
+    return evidence;
+}
+
 static const char *const names[] = {"low", "medium", "high"};
 
 const char *lwp_severity(enum lwp_severity_rule rule, double value)

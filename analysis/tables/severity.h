@@ -2,6 +2,8 @@
 #ifndef LWP_ANALYSIS_TABLES_SEVERITY_H
 #define LWP_ANALYSIS_TABLES_SEVERITY_H
 
+#include <stdint.h>
+
 enum lwp_severity_rule {
     LWP_SEVERITY_OF_GAIN,          /* the low end of the expected speed-up */
     LWP_SEVERITY_OF_REDUNDANCY,    /* the redundant part of the program: removing it is not always possible, so never high */
@@ -9,8 +11,17 @@ enum lwp_severity_rule {
     LWP_SEVERITY_OF_COMMUNICATION, /* how many times as much communication as is worth a finding */
 };
 
-/* Of fewer samples nothing is said to be absent, and no finding is severe. */
-enum { LWP_SAMPLES_FEW = 100 };
+/* What so many samples are enough for. The only rule about it. */
+enum lwp_evidence {
+    LWP_EVIDENCE_NONE, /* no advice */
+    LWP_EVIDENCE_THIN, /* advice, but nothing of high severity; that something is absent is not said */
+    LWP_EVIDENCE_SOME, /* ... with low confidence */
+    LWP_EVIDENCE_GOOD, /* medium confidence */
+    LWP_EVIDENCE_MUCH, /* high confidence */
+};
+enum { LWP_SAMPLES_LEAST = 40 };
+
+enum lwp_evidence lwp_evidence_of(uint64_t samples);
 
 enum { LWP_SEVERITY_LOW, LWP_SEVERITY_MEDIUM, LWP_SEVERITY_HIGH };
 

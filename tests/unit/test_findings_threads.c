@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analysis/findings/findings.h"
+#include "analysis/tables/severity.h"
 
 #include <string.h>
 
@@ -46,20 +47,24 @@ static void test_same_loop(void **state)
 {
     (void)state;
     struct lwp_profile profile;
-    struct lwp_locality_tip tips[3] = {
+    struct lwp_locality_tip tips[5] = {
         {.kind = "interchange", .region = 0, .title = "a", .next_step = "first.", .speedup = 9, .gain = {1.04, 17}},
         {.kind = "padding", .region = 0, .title = "b", .next_step = "second.", .speedup = 3, .gain = {2, 4}},
-        {.kind = "interchange", .region = 1, .title = "c", .next_step = "third.", .speedup = 2, .gain = {1.1, 3}}};
-    struct lwp_answers answers = {.tips = {.tips = tips, .count = 3}};
+        {.kind = "interchange", .region = 1, .title = "c", .next_step = "third.", .speedup = 2, .gain = {1.1, 3}},
+        {.kind = "pages", .region = 2, .title = "d", .next_step = "fourth.", .speedup = 1.5, .gain = {1.2, 3}, .samples = 49},
+        {.kind = "pages", .region = 3, .title = "e", .next_step = "fifth.", .speedup = 1.4, .gain = {1.2, 3}, .samples = 100}};
+    struct lwp_answers answers = {.tips = {.tips = tips, .count = 5}};
     struct lwp_locality_row row = {0};
     answers.locality = (struct lwp_locality){.rows = &row, .count = 1};
     lwp_profile_init(&profile);
     LWP_PUSH(profile.object, (struct lwp_object){.label = "a"});
     LWP_PUSH(profile.region, (struct lwp_region){.function = "f", .module = LWP_NONE});
     LWP_PUSH(profile.region, (struct lwp_region){.function = "g", .same_as = 1, .module = LWP_NONE});
+    LWP_PUSH(profile.region, (struct lwp_region){.function = "h", .same_as = 2, .module = LWP_NONE});
+    LWP_PUSH(profile.region, (struct lwp_region){.function = "i", .same_as = 3, .module = LWP_NONE});
     lwp_findings_rank(&profile, &answers);
     const struct lwp_finding *findings = answers.findings.findings;
-    assert_int_equal(answers.findings.count, 3);
+    assert_int_equal(answers.findings.count, 5);
     assert_string_equal(findings[0].title, "a"); /* the likeliest first */
     assert_string_equal(findings[0].severity, "low");
     assert_null(findings[0].shares_with);
@@ -68,6 +73,15 @@ static void test_same_loop(void **state)
     assert_memory_equal(findings[1].next_step, "second. It gains of the same loop's time as interchange-", 56);
     assert_null(findings[2].shares_with); /* another loop */
     assert_string_equal(findings[2].next_step, "third.");
+    /* The layout of the same data, padded already; and 49 samples make nothing severe. */
+    assert_string_equal(findings[3].shares_with, findings[1].id);
+    assert_memory_equal(findings[3].next_step, "fourth. It is about the same data as padding-", 45);
+    assert_string_equal(findings[3].severity, "medium");
+    assert_string_equal(findings[4].severity, "high");
+    assert_int_equal(lwp_evidence_of(39), LWP_EVIDENCE_NONE);
+    assert_int_equal(lwp_evidence_of(99), LWP_EVIDENCE_THIN);
+    assert_int_equal(lwp_evidence_of(499), LWP_EVIDENCE_GOOD);
+    assert_int_equal(lwp_evidence_of(500), LWP_EVIDENCE_MUCH);
     lwp_profile_fini(&profile);
 }
 

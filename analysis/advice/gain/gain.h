@@ -5,9 +5,6 @@
 #include "analysis/advice/gain/gain_model.h"
 #include "analysis/advice/gain/layout.h"
 
-/* On how many samples a confidence of medium, and of high, rests at least. */
-enum { LWP_SAMPLES_GOOD = 150, LWP_SAMPLES_MANY = 500 };
-
 enum { LWP_GAIN_MALLOC = 16 }; /* what glibc's blocks are aligned to, and where in a page a large one begins */
 
 /* Fields anywhere: the layout as it is, split, reordered, padded, or separate arrays (each a group of one field). */

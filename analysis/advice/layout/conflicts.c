@@ -17,6 +17,7 @@
 
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
+#include "analysis/tables/severity.h"
 #include "base/order.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_NEEDED = 24, PADS_TRIED = 8, LOOPS_MOST = 16 };
+enum { PADS_TRIED = 8, LOOPS_MOST = 16 };
 
 static const double share_least = 0.02, gain_least = 1.02;
 
@@ -318,7 +319,8 @@ static void conflict_run(struct conflict_making *making, const struct conflict_p
 
 static const char *conflict_confidence(const struct lwp_conflict *conflict)
 {
-    return conflict->weight.samples >= LWP_SAMPLES_MANY ? "high" : conflict->weight.samples >= LWP_SAMPLES_GOOD ? "medium" : "low";
+    const enum lwp_evidence evidence = lwp_evidence_of(conflict->weight.samples);
+    return evidence >= LWP_EVIDENCE_MUCH ? "high" : evidence >= LWP_EVIDENCE_GOOD ? "medium" : "low";
 }
 
 static void conflict_arrays(const struct conflict_making *making, struct lwp_conflict *conflict, size_t padded)
@@ -377,7 +379,7 @@ static bool conflict_of(struct conflict_making *making, uint32_t region, struct 
         return false;
     conflict->weight = conflict_weight(making);
     conflict->step = conflict_step(making);
-    if (conflict->weight.weight < share_least * making->profile->total.weight || conflict->weight.samples < SAMPLES_NEEDED)
+    if (conflict->weight.weight < share_least * making->profile->total.weight || !lwp_evidence_of(conflict->weight.samples))
         return false;
     if (conflict_move(making)) {
         conflict->remedy = LWP_CONFLICT_APART;

@@ -10,11 +10,12 @@
 #include "analysis/advice/layout/regroup_internal.h"
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
+#include "analysis/tables/severity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_NEEDED = 40, PRUNED = -2 };
+enum { PRUNED = -2 };
 
 static const double shared_always = 0.99, gain_needed = 1.02;
 static const double apart = -1e6; /* affinity of what must not be in one group: no average makes up for it */
@@ -47,9 +48,9 @@ static const char *regroup_confidence(const struct lwp_profile *profile, const s
         sure &= object->type != NULL || object->element_probability > 0.99;
         typed &= object->type != NULL; /* by the addresses alone there is one witness only */
     }
-    if (sure && typed && regroup->weight.samples >= LWP_SAMPLES_MANY)
+    if (sure && typed && lwp_evidence_of(regroup->weight.samples) >= LWP_EVIDENCE_MUCH)
         return "high";
-    return sure && regroup->weight.samples >= LWP_SAMPLES_GOOD ? "medium" : "low";
+    return sure && lwp_evidence_of(regroup->weight.samples) >= LWP_EVIDENCE_GOOD ? "medium" : "low";
 }
 
 /* Whether some loop uses the array and not all of the others, or the others and not it. */
@@ -120,7 +121,7 @@ static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidat
         return false;
     if (bytes <= l2 / 2 || lwp_share_of(&regroup->weight, &profile->total).value < 0.02)
         return false;
-    if (regroup->weight.samples < SAMPLES_NEEDED && regroup->gain.high >= gain_needed) {
+    if (!lwp_evidence_of(regroup->weight.samples) && regroup->gain.high >= gain_needed) {
         lwp_profile_note(profile,
                          "Too few samples (%llu) on %s to advise on joining them; let the program run longer or sample faster (-F).",
                          (unsigned long long)regroup->weight.samples, lwp_regroup_list(profile, candidates, regroup));

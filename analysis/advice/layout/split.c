@@ -6,6 +6,7 @@
  * (reorder.c). Otherwise nothing is reported. */
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
+#include "analysis/tables/severity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 static const double affinity_least = 0.5, cold_share = 0.01;
 static const double witnessed_least = 0.5; /* of the accesses: those whose field the code names, too */
 
-const struct lwp_split_needs lwp_split_needs = {.share = 0.02, .gain = 1.02, .samples = 40};
+const struct lwp_split_needs lwp_split_needs = {.share = 0.02, .gain = 1.02};
 
 static bool split_same_type(const struct lwp_type *a, const struct lwp_type *b)
 {
@@ -46,12 +47,13 @@ static const char *split_confidence(const struct lwp_profile *profile, const str
 {
     const struct lwp_object *first = &profile->objects[layout->objects[0]];
     const struct lwp_agreement *agreement = &layout->agreement;
+    const enum lwp_evidence evidence = lwp_evidence_of(layout->weight.samples);
     /* A declared variable needs no pointer to tell its type. */
     bool declared = first->kind == LWP_OBJECT_STATIC && first->type_exact;
     bool witnessed = layout->type && (declared || agreement->compared >= witnessed_least * agreement->looked_at);
-    if (layout->weight.samples >= LWP_SAMPLES_MANY && witnessed && layout->probability > 0.99)
+    if (evidence >= LWP_EVIDENCE_MUCH && witnessed && layout->probability > 0.99)
         return "high";
-    if (layout->weight.samples >= LWP_SAMPLES_GOOD && layout->probability > 0.95)
+    if (evidence >= LWP_EVIDENCE_GOOD && layout->probability > 0.95)
         return "medium";
     return "low";
 }
@@ -148,11 +150,11 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
     }
     if (gain->high < lwp_split_needs.gain)
         return false;
-    reason->few |= layout->weight.samples < lwp_split_needs.samples;
-    if (layout->weight.samples < lwp_split_needs.samples)
+    reason->few |= !lwp_evidence_of(layout->weight.samples);
+    if (!lwp_evidence_of(layout->weight.samples))
         lwp_profile_note(profile, "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample faster (-F).",
                          (unsigned long long)layout->weight.samples, lwp_objects_name(profile, layout->objects[0]));
-    return layout->weight.samples >= lwp_split_needs.samples && gain->low >= lwp_split_needs.gain;
+    return lwp_evidence_of(layout->weight.samples) && gain->low >= lwp_split_needs.gain;
 }
 
 /* As arrays with a common index, for nodes that are now allocated one by one. */
@@ -225,12 +227,12 @@ static bool split_is_vague(const struct lwp_layout *layout)
 /* What stands against a layout that was tried. */
 static enum lwp_split_verdict split_against(const struct lwp_layout *layout, const struct lwp_split_reason *reason)
 {
-    return reason->verdict != LWP_SPLIT_NOT_JUDGED            ? reason->verdict
-           : split_is_vague(layout)                           ? LWP_SPLIT_VAGUE
-           : reason->few                                      ? LWP_SPLIT_FEW_SAMPLES
-           : reason->high > 0                                 ? LWP_SPLIT_LITTLE_GAIN
-           : layout->weight.samples < lwp_split_needs.samples ? LWP_SPLIT_FEW_SAMPLES
-                                                              : LWP_SPLIT_USED_TOGETHER;
+    return reason->verdict != LWP_SPLIT_NOT_JUDGED    ? reason->verdict
+           : split_is_vague(layout)                   ? LWP_SPLIT_VAGUE
+           : reason->few                              ? LWP_SPLIT_FEW_SAMPLES
+           : reason->high > 0                         ? LWP_SPLIT_LITTLE_GAIN
+           : !lwp_evidence_of(layout->weight.samples) ? LWP_SPLIT_FEW_SAMPLES
+                                                      : LWP_SPLIT_USED_TOGETHER;
 }
 
 static enum lwp_split_verdict split_before(const struct lwp_profile *profile, const struct lwp_layout *layout)

@@ -54,7 +54,6 @@ struct lwp_split_reason {
 /* What a layout needs for being advised: share of the time, samples, speed-up. */
 struct lwp_split_needs {
     double share, gain;
-    uint64_t samples;
 };
 extern const struct lwp_split_needs lwp_split_needs;
 

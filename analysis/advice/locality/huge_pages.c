@@ -12,6 +12,7 @@
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
+#include "analysis/tables/severity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -218,12 +219,16 @@ void lwp_huge_pages_advise(struct lwp_profile *profile, const struct lwp_sampled
         const struct lwp_sampled_row *row = &sampled->rows[i];
         const struct lwp_object *object = &profile->objects[row->object];
         struct pages_use use;
-        if (row->share < share_least || profile->regions[row->region].is_function || object->bytes <= LWP_TLB_PAGES * page ||
-            object->kind == LWP_OBJECT_STACK || object->kind == LWP_OBJECT_UNKNOWN || huge >= huge_already * (double)object->bytes ||
-            !pages_find(profile, row, &use))
+        if (row->share < share_least || !lwp_evidence_of(profile->regions[row->region].weight.samples) ||
+            profile->regions[row->region].is_function || object->bytes <= LWP_TLB_PAGES * page || object->kind == LWP_OBJECT_STACK ||
+            object->kind == LWP_OBJECT_UNKNOWN || huge >= huge_already * (double)object->bytes || !pages_find(profile, row, &use))
             continue;
         struct lwp_locality_tip *tip = &tips->tips[tips->count];
-        *tip = (struct lwp_locality_tip){.kind = "pages", .row = i, .object = row->object, .region = row->region};
+        *tip = (struct lwp_locality_tip){.kind = "pages",
+                                         .row = i,
+                                         .object = row->object,
+                                         .region = row->region,
+                                         .samples = profile->regions[row->region].weight.samples};
         if (!pages_measure(profile, &use, tip) || pages_joined(tips->tips, tips->count, tip))
             continue;
         pages_text(profile, &use, tip);

@@ -10,6 +10,7 @@ struct lwp_locality_tip {
     size_t row;                 /* of the locality's rows (of the sampled ones without a trace), that it is about */
     uint32_t object, region;    /* the row's */
     double share;               /* of all weight, of the loop's data */
+    uint64_t samples;           /* that this rests on; 0: counted */
     struct lwp_gain_range gain; /* of the whole program's speed */
     double speedup;             /* ... the likeliest; 0: not known */
     const char *title, *next_step;

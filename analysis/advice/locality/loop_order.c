@@ -17,6 +17,7 @@
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
+#include "analysis/tables/severity.h"
 #include "base/arena.h"
 #include "base/order.h"
 #include "format/record.h"
@@ -25,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES_LEAST = 8, SIBLINGS = 64, SAMPLES_LEAST = 16 };
+enum { PLACES_LEAST = 8, SIBLINGS = 64 };
 
 static const double share_least = 0.05;  /* of all time */
 static const double stalled_least = 0.2; /* of the loop's time, beyond what falls on its accesses by chance */
@@ -464,7 +465,7 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
     struct lwp_profile *profile = order->profile;
     const struct lwp_share share = lwp_share_of(&order->stalled, &profile->total);
     const struct lwp_tally *whole = &profile->regions[order->region].weight;
-    if (!order->complete || lwp_share_of(whole, &profile->total).value < share_least || whole->samples < SAMPLES_LEAST)
+    if (!order->complete || lwp_share_of(whole, &profile->total).value < share_least || !lwp_evidence_of(whole->samples))
         return false;
     order_exchange(order, column);
     struct order_lines sum = order_sum(order);
@@ -476,12 +477,14 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
         return false;
     *tip = (struct lwp_locality_tip){.kind = interchange ? "interchange" : "blocking",
                                      .share = share.value,
+                                     .samples = order->stalled.samples,
                                      .gain = {order_gain(share.low, left), order_gain(share.high, left)},
                                      .speedup = order_gain(share.value, left)};
-    if (interchange && order_measured(order, column, tip))
+    if (interchange && order_measured(order, column, tip)) {
         tip->share = lwp_share_of(whole, &profile->total).value;
-    else if (order_fits(order) || (interchange && lwp_order_begins_sums(order)) || order->stalled.samples < SAMPLES_LEAST ||
-             share.value < share_least || order_stalled(order) < stalled_least || (!interchange && order_survives(order)))
+        tip->samples = whole->samples;
+    } else if (order_fits(order) || (interchange && lwp_order_begins_sums(order)) || !lwp_evidence_of(order->stalled.samples) ||
+               share.value < share_least || order_stalled(order) < stalled_least || (!interchange && order_survives(order)))
         return false;
     if (tip->gain.low < gain_least)
         return false;
