@@ -24,7 +24,7 @@ static const double share_least = 0.05; /* of all time */
 static const double far_least = 0.5;    /* of the moves lead to another page */
 static const double huge_already = 0.5; /* of the object, that may lie on huge pages today */
 static const double gain_least = 1.02;
-static const uint64_t page = 1u << LWP_TLB_PAGE_SHIFT;
+static const uint64_t page = 1u << LWP_TLB_PAGE_SHIFT, huge_page = 2u << 20;
 
 /* What one loop does with one object. */
 struct pages_use {
@@ -185,6 +185,15 @@ static void pages_text(struct lwp_profile *profile, const struct pages_use *use,
         pages_how(profile, object, name));
 }
 
+/* Whether another order of the loop is advised, after which it goes from page to page less often. */
+static bool pages_is_reordered(const struct lwp_locality_tips *tips, uint32_t region)
+{
+    for (size_t i = 0; i < tips->count; i++)
+        if (tips->tips[i].region == region && strcmp(tips->tips[i].kind, "pages") != 0)
+            return true;
+    return false;
+}
+
 static double pages_both(double a, double b)
 {
     return 1 / fmax(0.01, 1 / a + 1 / b - 1);
@@ -221,7 +230,9 @@ void lwp_huge_pages_advise(struct lwp_profile *profile, const struct lwp_sampled
         struct pages_use use;
         if (row->share < share_least || !lwp_evidence_of(profile->regions[row->region].weight.samples) ||
             profile->regions[row->region].is_function || object->bytes <= LWP_TLB_PAGES * page || object->kind == LWP_OBJECT_STACK ||
-            object->kind == LWP_OBJECT_UNKNOWN || huge >= huge_already * (double)object->bytes || !pages_find(profile, row, &use))
+            object->kind == LWP_OBJECT_UNKNOWN || huge >= huge_already * (double)object->bytes ||
+            (object->kind != LWP_OBJECT_STATIC && object->largest < huge_page) || pages_is_reordered(tips, row->region) ||
+            !pages_find(profile, row, &use))
             continue;
         struct lwp_locality_tip *tip = &tips->tips[tips->count];
         *tip = (struct lwp_locality_tip){.kind = "pages",
