@@ -9,7 +9,7 @@ static bool add_use(struct walk *walk, struct lwp_array_use use, const char *nam
         return false;
     for (size_t i = 0; i < walk->uses->array_use_count; i++)
         if (walk->uses->array_uses[i].source == use.source && walk->uses->array_uses[i].at == use.at)
-            return true;
+            return walk->uses->array_uses[i].field == use.field; /* a macro may use its argument for several */
     LWP_PUSH(walk->uses->array_use, use);
     return true;
 }

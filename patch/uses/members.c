@@ -22,8 +22,10 @@ void walk_member(struct walk *walk, const struct frame *frame)
 {
     CXCursor parts[CHILDREN_MOST];
     long field = walk_field(walk, clang.getCursorReferenced(frame->cursor));
-    if (field < 0)
+    if (field < 0) {
+        walk_macro_other(walk, frame->cursor, clang.getCursorReferenced(frame->cursor));
         return;
+    }
     struct lwp_member member = {.field = (size_t)field};
     struct span base = walk_children(frame->cursor, parts) ? walk_span(walk, parts[0]) : (struct span){0};
     bool written = base.source && walk_place(walk, clang.getCursorLocation(frame->cursor), &member.source, &member.name_at) &&
@@ -37,7 +39,8 @@ void walk_member(struct walk *walk, const struct frame *frame)
                   member.arrow == (clang.getCanonicalType(clang.getCursorType(parts[0])).kind == CXType_Pointer);
     }
     if (!written) {
-        walk_refuse(walk, IN_SPLIT, LWP_REFUSAL_MACRO, frame->cursor);
+        bool editable = walk_macro_member(walk, frame->cursor, member.field);
+        walk_refuse(walk, editable ? IN_ARRAYS : IN_SPLIT, LWP_REFUSAL_MACRO, frame->cursor);
         return;
     }
     if (base.argument)

@@ -129,6 +129,7 @@ static void read_unit(struct walk *walk, CXIndex index)
     walk->type = (CXCursor){0};
     walk->watched_count = 0;
     walk->stringifier_count = 0;
+    walk->macro_count = 0;
     struct lwp_source *source = lwp_source_open(uses->sources, unit->file);
     if (strcmp(strrchr(unit->file, '.'), ".c") != 0) {
         lwp_uses_refuse(uses, IN_ALL, LWP_REFUSAL_CPLUSPLUS, source, 0);
@@ -163,6 +164,7 @@ int lwp_uses_find(struct lwp_uses *uses, struct lwp_error *err)
     clang.disposeIndex(index);
     if (uses->type.source) {
         walk_functions_decide(&walk);
+        walk_macros_decide(&walk);
         walk_skipped_decide(&walk);
     } else {
         lwp_uses_refuse(uses, IN_ALL, LWP_REFUSAL_NO_TYPE, NULL, 0);
@@ -170,6 +172,8 @@ int lwp_uses_find(struct lwp_uses *uses, struct lwp_error *err)
     walk_functions_free(&walk);
     walk_skipped_free(&walk);
     free(walk.stringifiers);
+    free(walk.macros);
+    free(walk.macro_others);
     return LWP_OK;
 }
 

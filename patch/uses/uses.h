@@ -40,6 +40,7 @@ struct lwp_member {
     size_t begin, base_end, name_at, end;
     size_t field;
     bool arrow;
+    bool in_macro; /* in the body of one */
 };
 
 /* A call that allocates or frees elements, by a function that a pool has one for. */

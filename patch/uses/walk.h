@@ -19,6 +19,13 @@ struct frame {
 struct functions;
 struct skipped;
 
+/* The definition of one of the project's macros: its name, parameters and body. */
+struct lwp_macro {
+    const char *name;
+    struct lwp_source *source;
+    size_t begin, end;
+};
+
 struct walk {
     struct lwp_uses *uses;
     struct functions *functions;
@@ -32,6 +39,10 @@ struct walk {
     bool field_aggregate[CHILDREN_MOST + 1]; /* the field is an array or structure */
     const char **stringifiers;               /* the project's macros that turn arguments into strings or names */
     size_t stringifier_count, stringifier_room;
+    struct lwp_macro *macros; /* of this unit */
+    size_t macro_count, macro_room;
+    struct lwp_member *macro_others; /* where macros access fields of other types that have a name of ours */
+    size_t macro_other_count, macro_other_room;
     CXFile file;               /* the last one asked for, */
     struct lwp_source *source; /* and its text */
 };
@@ -50,7 +61,6 @@ struct span walk_span(struct walk *walk, CXCursor cursor);
 bool walk_is_text(const struct lwp_source *source, size_t at, const char *text); /* a whole word there */
 size_t walk_skip_space(const struct lwp_source *source, size_t at);              /* and comments */
 void walk_refuse(struct walk *walk, unsigned ways, enum lwp_refusal reason, CXCursor at);
-void walk_macro(struct walk *walk, CXCursor definition);
 void walk_in_macro(struct walk *walk, CXCursor use); /* refuses where a macro makes its text a string or part of a name */
 
 /* ---- walk_type.c: what an expression is of ---- */
@@ -111,6 +121,13 @@ void walk_array_variable(struct walk *walk, CXCursor declaration); /* perhaps th
 void walk_type_name(struct walk *walk, const struct frame *frame);
 void walk_variable(struct walk *walk, const struct frame *frame);
 long walk_field(const struct walk *walk, CXCursor field); /* its index, or -1: of another type */
+
+/* ---- macros.c: accesses that a macro spells ---- */
+
+void walk_macro(struct walk *walk, CXCursor definition);
+bool walk_macro_member(struct walk *walk, CXCursor access, size_t field); /* false: the body cannot be edited for it */
+void walk_macro_other(struct walk *walk, CXCursor access, CXCursor field); /* an access to another type's field */
+void walk_macros_decide(struct walk *walk);
 
 /* ---- skipped.c: branches of #if that no unit compiles ---- */
 

@@ -78,15 +78,6 @@ void walk_refuse(struct walk *walk, unsigned ways, enum lwp_refusal reason, CXCu
     lwp_uses_refuse(walk->uses, ways, reason, source, offset);
 }
 
-/* ---- what the project's macros do with their arguments ---- */
-
-void walk_macro(struct walk *walk, CXCursor definition)
-{
-    struct span span = walk_span(walk, definition);
-    if (span.source && memchr(span.source->text + span.begin, '#', span.end - span.begin))
-        LWP_PUSH(walk->stringifier, walk_string(walk, clang.getCursorSpelling(definition)));
-}
-
 void walk_in_macro(struct walk *walk, CXCursor use)
 {
     CXFile file;

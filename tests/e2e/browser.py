@@ -11,7 +11,7 @@ from results import HOSTILE, group_arrays, make_hostile, watch_accesses
 
 # view -> words that must be there
 VIEWS = {
-    "findings": ["2 things to change in particles", "Split struct particle", "1.35× to 1.72×", "26–42 % less time", "95 % interval 49.8–54.2 %", "1,061 samples",
+    "findings": ["2 things to change in particles", "Split struct particle", "1.35× to 1.72×", "26–42 % less time", "Tried", "1.27×", "1.25-1.29, 9 pairs of runs with the patch", "The patch", "95 % interval 49.8–54.2 %", "1,061 samples",
                  "Not measured in this run: arrays to regroup", "12 % of the CPU time was spent in the kernel", "2,040", "3 lost", "low confidence"],
     "split/0": ["struct particle", "1.25 → 0.20", "mass", "total_mass", "particles.c:14–15", "struct particle_xyz { double x; double y; double z; };", "sum += all[i].mass;",
                 "8 in a cache line", "Stride 80 B", "main"],
@@ -274,6 +274,9 @@ def history(browser, own):
 
 def main():
     folder, analysis = result("sample")
+    (folder / "tried.json").write_text(json.dumps({analysis["findings"][0]["id"]: {
+        "root": "/nowhere", "patch": "--- a/p.h\n+++ b/p.h\n@@ -1,1 +1,1 @@\n-old\n+new\n", "command": "make && ./p", "speedup": 1.274, "interval": [1.25, 1.29],
+        "pairs": 9, "placements": 3}}))
     file = export(folder, "--source=all")
     check(file.stat().st_size < 256 << 10, f"the exported sample has {file.stat().st_size} bytes")
     server, url = served(folder)

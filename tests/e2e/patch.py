@@ -112,7 +112,7 @@ def accepted(name, kind, groups, files, *expected):
     applied = subprocess.run(["patch", "-s", "-p1"], input=run.stdout, cwd=name, capture_output=True, text=True, check=False)
     after = built(name, sources, "after", "-fsanitize=address,undefined", "-fno-sanitize-recover")
     if applied.returncode or before != after or before[0][0] != 0:
-        wrong(name, "%s\n%s\n%s\n%s" % (applied.stdout, before, after, run.stdout))
+        wrong(name, "%s\n%s\n%s\n%s" % (applied.stdout, before, after, run.stdout[:2000]))
     for text in expected:
         if text not in run.stdout:
             wrong(name, "no %r in\n%s" % (text, run.stdout))
@@ -197,6 +197,11 @@ for name in ("pool", "pool-resized"):
         wrong(name, "with limited address space: %s" % limited)
 accepted("macro-argument", "split", HOT, {"a.c": HEAD + TYPE + "\n#define TWICE(e) ((e) + (e))\n" + NODES.replace("all[i]->count;\n    p", "TWICE(all[i]->count) + TWICE(all[i]->key);\n    p") % ("malloc(sizeof *p)", "free", "free")})
 
+accepted("macro-body", "split", HOT, {"a.c": '#include "t.h"\n#include <assert.h>\n' + NODES.replace("all[i] = make(i);", "all[i] = make(i), assert(KEY(all[i]) >= 0 && BOTH(all[i]));", 1)
+                                              .replace("all[i]->x + all[i]->key * all[i]->y", "all[i]->x + KEY(all[i]) * all[i]->y + KEY(OF(all, i))") % ("malloc(sizeof *p)", "free", "free"),
+                                      "t.h": HEAD + TYPE + "\n#define KEY(p) ((p)->key)\n#define OF(a, i) ((a)[i])\n#define BOTH(p) (KEY(p) >= 0 && (*(p)) . tag)\n"},
+         "(item_cold((p))->key)", "item_cold(&(*(p)))->tag")
+
 # fields that threads share, and elements that each thread has one of: cache lines apart wherever an array of them begins
 APART = "#include <stddef.h>\n#include \"%s\"\n_Static_assert(%s, \"\");\n"
 for name, fields, text, apart in (("pad-fields", ["key", "x", "count"], TYPE, "offsetof(struct item, x) >= 67 && offsetof(struct item, count) - offsetof(struct item, x) >= 71 && sizeof(struct item) - offsetof(struct item, count) - 8 + 4 >= 63"),
@@ -271,7 +276,10 @@ for kind in ("reorder", "split"):
     refused("declarator", kind, HEAD + TYPE.replace("int key; double x; char tag; double y;", "int key; double x; char tag; double y;").replace("double x;", "double x, (*f)(void), y;").replace(" double y;", "") + USE, "other-layout")
 refused("initialiser", "reorder", after("struct item few[] = {1, 2, 3, 4, 5};", "sum += few[0].x;"), "initialiser")
 refused("initialiser-macro", "reorder", after("#define TWO 1, 2\nstruct item few = {TWO, 3, 4, 5};".replace("#", "\n#"), "sum += few.x;"), "initialiser")
-refused("macro", "split", after("\n#define TAG(p) (p)->tag\n", "struct item *q = items; sum += TAG(q);"), "macro")
+for name, macro, use in (("unlike", "p->tag", "TAG(q)"), ("called", "get(p)->tag", "TAG(q)"), ("twice", "((p)->tag + (p)->tag)", "TAG(q)"),
+                         ("other-type", "((p)->tag)", "TAG(q) + TAG(&thing)"), ("string", "((p)->tag + sizeof \"tag\")", "TAG(q)")):
+    refused("macro-" + name, "split", after("struct thing { int tag; } thing; struct item *get(struct item *p) { return p; }\n#define TAG(p) %s\n" % macro, "struct item *q = items; sum += %s;" % use), "macro")
+refused("macro-again", "split", after("\n#define TAG(p) ((p)->tag)\nint first(struct item *p) { return TAG(p); }\n#undef TAG\n#define TAG(p) ((p)->tag + 1)\n", "struct item *q = items; sum += TAG(q);"), "macro")
 refused("stringified", "split", after("\n#define SHOW(e) printf(\"%s %d\", #e, (e))\n", "struct item *q = items; SHOW(q->key);"), "stringified")
 refused("by-value", "split", after("", "struct item *q = items; struct item copy = *q; sum += copy.key;"), "by-value")
 refused("embedded", "split", after("struct two { struct item a, b; };", "struct item *q = items; sum += q->key;"), "embedded")
