@@ -61,8 +61,8 @@ const struct lwp_command lwp_cmd_patch = {
     .usage = "[options] [DIR]",
     .summary = "write the change that a finding asks for, as a patch",
     .details =
-        "Reorders the fields of a C structure or splits it, as finding N advises, in all sources that use it, and prints the change as a "
-        "unified diff for 'patch -p1' or 'git apply'. No file is changed. libclang reads the sources, so each use is found by its "
+        "Reorders the fields of a C structure, splits or pads it, as finding N advises, in all sources that use it, and prints the change "
+        "as a unified diff for 'patch -p1' or 'git apply'. No file is changed. libclang reads the sources, so each use is found by its "
         "declaration, not by its name.\n\n"
         "A split of one array makes an array of each group; of nodes, or of arrays that pointers lead into, a pool (lwp_split.h, which the "
         "patch adds) keeps hot and cold parts in two runs of memory, and finds the cold part from the pointer by arithmetic.\n\n"
@@ -70,10 +70,10 @@ const struct lwp_command lwp_cmd_patch = {
         "compared, casts, unions, sizes written as numbers, and others. All of them are listed with their line, a name and the reason, and "
         "nothing is printed as a patch unless --partial is given.\n\n"
         "--try copies the project's folder, as it is and patched, builds both with three placements of code (alignment of functions, order "
-        "of "
-        "linking) and runs them in turns with environments of varied size, until the 95 % interval of the gain is below 3 % or --seconds "
-        "have passed. Output and exit status must agree. The gain is that of CPU time. It is printed beside the predicted one. The patch and the gain "
-        "are kept in DIR/tried.json, and lwp report, diff and the page show them. Of the commands nothing but what they say is run, in the copies of the current folder.\n\n"
+        "of linking) and runs them in turns with environments of varied size, until the 95 % interval of the gain is below 3 % or --seconds "
+        "have passed. Output and exit status must agree. The gain is that of CPU time. It is printed beside the predicted one; the "
+        "patch and the gain are kept in DIR/tried.json, and lwp report, lwp diff and the page show them. Of the commands nothing but what "
+        "they say is run, in the copies of the current folder.\n\n"
         "Exit status: 0 the patch is on standard output, 1 some use forbids it or something could not be read, 125 wrong usage.",
     .options = patch_options,
     .run = run,

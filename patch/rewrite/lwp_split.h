@@ -2,8 +2,8 @@
  *
  * A pool reserves a region of address space, aligned to its size (another when it is full; 128 GiB each, or less where address space
  * is limited). The first run holds the hot parts, each further run another part, by the same index; so a part is found from the pointer
- * to the hot part by arithmetic, and no pointer is stored. Memory is used as elements are allocated. Blocks of any number of elements can be allocated, resized and freed, from any thread; they are
- * zero.
+ * to the hot part by arithmetic, and no pointer is stored. Memory is used as elements are allocated. Blocks of any number of elements
+ * can be allocated, resized and freed, from any thread; they are zero.
  *
  *     struct city_cold { ... };
  *     struct city { ... };

@@ -38,7 +38,8 @@ struct lwp_source *lwp_source_open(struct lwp_sources *sources, const char *path
 /* A file that the patch adds. */
 void lwp_source_create(struct lwp_sources *sources, const char *path, const char *text);
 
-/* `text` must live as long as the arena; its lines will end as those of the file. The same edit twice (a header in two translation units) is one. */
+/* `text` must live as long as the arena; its lines will end as those of the file. The same edit twice (a header in two translation units)
+ * is one. */
 void lwp_source_edit(struct lwp_source *source, size_t begin, size_t end, size_t anchor, const char *text);
 
 /* Sorts all edits and looks for conflicts. */
