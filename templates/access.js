@@ -164,7 +164,9 @@ function valuesTable(totals) {
   const rows = list(register.classes).map(c => ({what: c.loaded ? 'loaded into registers' : 'computed in registers', kind: c.floating_point ? 'floating point' : 'other',
     all: c.bytes, share: c.share, same: c.same, close: c.floating_point ? c.close : null, instructions: c.instructions}));
   if (store && store.exact)
-    rows.push({what: 'stored to memory', kind: 'all', all: store.decided, share: store.share, same: store.wasted, close: store.approximate * store.decided, instructions: null});
+    rows.push(...list(store.classes).map(c => ({what: 'stored to memory', kind: c.floating_point ? 'floating point' : 'other', all: c.bytes, share: c.share, same: c.same, close: c.floating_point ? c.close : null, instructions: null})));
+  if (totals.generated)
+    rows.push({what: 'all of these', kind: 'all', all: totals.generated.bytes, share: totals.generated.share, same: totals.generated.redundant, close: totals.generated.close, instructions: null});
   const part = (n, row) => isNumber(n) && row.all > 0 ? percent(n / row.all) : unknown();
   return el('section', null, el('h2', null, 'Values that did not change'),
     el('p.soft', null, 'R as RedSpy defines it: the part of the written bytes whose value did not change or, for floating-point numbers, changed by less than the tolerance. An instruction counts if its first value did not change.'),

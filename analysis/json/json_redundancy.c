@@ -41,9 +41,10 @@ static json_t *json_store_classes(const struct lwp_watchpoints *watched)
     for (unsigned i = 0; i < 2; i++) {
         const struct lwp_watchpoint_registers *of = &watched->stored[i];
         if (of->bytes)
-            json_array_append_new(classes, json_pack("{s:b,s:I,s:I,s:I,s:o}", "floating_point", i, "bytes", (json_int_t)of->bytes, "same",
-                                                     (json_int_t)of->same, "close", (json_int_t)of->close, "share",
-                                                     lwp_json_share((double)of->same / (double)of->bytes)));
+            json_array_append_new(classes, json_pack("{s:b,s:I,s:I,s:I,s:o,s:o}", "floating_point", i, "bytes", (json_int_t)of->bytes,
+                                                     "same", (json_int_t)of->same, "close", (json_int_t)of->close, "share",
+                                                     lwp_json_share((double)of->same / (double)of->bytes), "approximate",
+                                                     lwp_json_share((double)of->close / (double)of->bytes)));
     }
     return classes;
 }
@@ -61,9 +62,9 @@ static json_t *json_generated(const struct lwp_redundancies *found, const struct
         redundant += of->same;
         close += of->close;
     }
-    return lwp_json_new("bytes", lwp_json_count(bytes), "redundant", lwp_json_count(redundant), "close",
-                        lwp_json_count(close), "share",
-                        lwp_json_share(bytes ? (double)redundant / (double)bytes : 0), NULL);
+    return lwp_json_new("bytes", lwp_json_count(bytes), "redundant", lwp_json_count(redundant), "close", lwp_json_count(close), "share",
+                        lwp_json_share(bytes ? (double)redundant / (double)bytes : 0), "approximate",
+                        lwp_json_share(bytes ? (double)close / (double)bytes : 0), NULL);
 }
 
 static int json_contribution_compare(const void *a, const void *b)
@@ -80,9 +81,10 @@ static json_t *json_register_classes(const struct lwp_watchpoints *watched)
         const struct lwp_watchpoint_registers *of = &watched->registers[i / 2][i % 2];
         double bytes = (double)of->bytes, all = (double)of->of_instructions;
         if (of->bytes)
-            json_array_append_new(classes, json_pack("{s:b,s:b,s:I,s:I,s:I,s:o,s:o}", "loaded", i / 2, "floating_point", i % 2, "bytes",
+            json_array_append_new(classes, json_pack("{s:b,s:b,s:I,s:I,s:I,s:o,s:o,s:o}", "loaded", i / 2, "floating_point", i % 2, "bytes",
                                                      (json_int_t)of->bytes, "same", (json_int_t)of->same, "close", (json_int_t)of->close,
-                                                     "share", lwp_json_share((double)of->same / bytes), "instructions",
+                                                     "share", lwp_json_share((double)of->same / bytes), "approximate",
+                                                     lwp_json_share((double)of->close / bytes), "instructions",
                                                      lwp_json_share(all > 0 ? (double)of->instructions / all : 0)));
     }
     return classes;

@@ -176,8 +176,10 @@ void lwp_report_redundancies(const struct lwp_report *report)
     }
     const json_t *generated = json_object_get(totals, "generated");
     if (json_is_object(generated))
-        fprintf(report->out, "  %-14s %5.1f %%  of %.0f bytes that were stored or written to registers had their value already\n",
-                "all of these", lwp_json_percent(generated, "share"), lwp_json_amount(generated, "bytes"));
+        fprintf(report->out,
+                "  %-14s %5.1f %%  of %.0f bytes that were stored or written to registers had their value already, %.1f %% nearly\n",
+                "all of these", lwp_json_percent(generated, "share"), lwp_json_amount(generated, "bytes"),
+                lwp_json_percent(generated, "approximate"));
 }
 
 /* Its threads in the order of their bytes, then who reads what of whom, the largest parts. */

@@ -183,13 +183,15 @@ def counted(browser):
         watch_accesses(analysis, "a plain word")
         classes = [{"loaded": False, "floating_point": True, "bytes": 2048, "same": 512, "close": 256, "share": 0.375, "instructions": 0.125},
                    {"loaded": True, "floating_point": False, "bytes": 1024, "same": 512, "close": 0, "share": 0.5, "instructions": 0.25}]
+        stored = [{"floating_point": is_float, "bytes": 4096, "same": 1024, "close": 128 * is_float, "share": 0.25, "approximate": 0.03125 * is_float} for is_float in (False, True)]
         total = {"exact": True, "share": 0.4, "share_ci": [0.4, 0.4], "wasted": 4.0, "total": 10.0, "unit": "bytes", "approximate": 0.5, "candidates": 10, "decided": 10, "undecided": 0}
-        analysis["redundancy_totals"] = {"dead_store": None, "silent_store": total, "silent_load": None, "computation": dict(total, unit="computations"),
+        analysis["redundancy_totals"] = {"dead_store": None, "silent_store": dict(total, classes=stored), "silent_load": None, "computation": dict(total, unit="computations"),
+                                         "generated": {"bytes": 10000, "redundant": 4321, "close": 384, "share": 0.4321, "approximate": 0.0384},
                                          "register": dict(total, classes=classes), "spatial": total}
         pair = analysis["redundancies"][0]
         analysis["redundancies"] = [dict(pair, kind="register", cause="same_arguments", share_ci=[0.25, 0.25]), dict(pair, kind="spatial", first=pair["second"], cause="uniform_fill", own_share=0.75)]
     file = export(result("counted", values)[0])
-    for view, words in {"redundancies": ["Registers", "Equal elements", "4 computations of 10 computations", "Values that did not change", "37.5 %", "12.5 %", "computed in registers", "not asked", "same arguments", "uniform fill"],
+    for view, words in {"redundancies": ["Registers", "Equal elements", "4 computations of 10 computations", "Values that did not change", "37.5 %", "12.5 %", "computed in registers", "stored to memory", "3.1 %", "all of these", "43.2 %", "not asked", "same arguments", "uniform fill"],
                         "redundancy/0": ["The two writes", "Written in", "Written again in", "same arguments"],
                         "redundancy/1": ["The store", "75.0 %", "uniform fill"]}.items():
         browser.open(f"file://{file}#{view}")

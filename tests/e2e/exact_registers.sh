@@ -70,5 +70,39 @@ PY
 /usr/bin/python3 check.py || fail "the pairs"
 "$LWP" report exp > report || fail "report"
 grep -q 'registers .* written with the value they had' report && grep -q 'loaded, floating point;' report || { cat report; fail "the report"; }
+# RedSpy's ratios: what one round more generates, of each class, to the byte; and what each thread contributes
+$CC -O1 -g -pthread -Wall -Wextra -o generated "$SRC/tests/programs/generated.c" || fail "compile generated"
+for rounds in 10000 20000; do
+    "$LWP" collect -q -e exact --detect redundancy,registers --window all -o generated.$rounds -- ./generated $rounds && "$LWP" analyze -q generated.$rounds || fail "generated"
+done
+/usr/bin/python3 - <<'PY' || fail "what was generated"
+import json
+ROUNDS = 4 * 10000  # one thread's and three times as many of the other
+one, other = (json.load(open(f"generated.{n}/analysis.json")) for n in (10000, 20000))
+totals = one["redundancy_totals"], other["redundancy_totals"]
+def more(kind, loaded, is_float):
+    rows = [next(c for c in t[kind]["classes"] if c["floating_point"] == is_float and c.get("loaded") in (None, loaded)) for t in totals]
+    for row in rows:
+        assert abs(row["share"] - row["same"] / row["bytes"]) < 1e-5 and abs(row["approximate"] - row["close"] / row["bytes"]) < 1e-5, row
+    return tuple((rows[1][key] - rows[0][key]) / ROUNDS for key in ("bytes", "same", "close"))
+known = {("register", False, False): (28, 4, 0), ("register", True, False): (16, 8, 0), ("register", True, True): (24, 8, 8),
+         ("silent_store", None, False): (16, 8, 0), ("silent_store", None, True): (24, 8, 8)}
+for which, want in known.items():
+    assert more(*which) == want, (which, more(*which), want)
+r = [t["generated"] for t in totals]  # R_total: the sums of all classes
+assert [(r[1][key] - r[0][key]) / ROUNDS for key in ("bytes", "redundant", "close")] == [sum(k[i] for k in known.values()) for i in range(3)], r
+for t in r:
+    assert abs(t["share"] - t["redundant"] / t["bytes"]) < 1e-5 and abs(t["approximate"] - t["close"] / t["bytes"]) < 1e-5, t
+for kind, same in ("register", 20), ("silent_store", 16):
+    threads = [{x["thread"]: (x["wasted"], x["close"]) for x in t[kind]["threads"]} for t in totals]
+    for thread, times in (2, 1), (3, 3):
+        grown = [b - a for a, b in zip(threads[0][thread], threads[1][thread])]
+        assert grown[0] == times * same * 10000 and grown[1] == times * 8 * 10000, (kind, thread, grown)
+    for t, total in zip(threads, totals):
+        close = total[kind]["approximate"] * total[kind]["decided"]
+        assert sum(w for w, c in t.values()) == total[kind]["wasted"] and abs(sum(c for w, c in t.values()) - close) < 1e-4 * close, (kind, t)
+PY
+/usr/bin/python3 -c 'import jsonschema' 2> /dev/null && { /usr/bin/python3 -m jsonschema -i generated.10000/analysis.json "$SRC/docs/analysis.schema.json" || fail "schema"; }
+"$LWP" report generated.10000 | tr -s '\n ' ' ' | grep -q 'all of these .*had their value already, .* % nearly' || fail "R_total in the report"
 "$LWP" collect -o none --detect registers ./register_values > out 2> err; grep -q 'add -e exact' err || { cat err; fail "registers without -e exact"; }
 exit 0

@@ -16,6 +16,8 @@ run windows bad --window 20k:50k --detect layout,spatial
 run off bad --window all --detect spatial --approx off
 run fixed fixed --window all --detect spatial
 run asked asked --detect layout
+run blocks blocked --window 5k:50k --detect spatial
+run blocks_all blocked --window all --detect spatial
 cat > check.py <<'PY'
 import json, sys
 def load(name): return json.load(open(name + "/analysis.json"))
@@ -67,6 +69,10 @@ assert 0.49 < spots["main"][0] and len([p for p in d["redundancies"]]) == 2, spo
 # the window saw none of what stores there, and the arrays are known by name all the same
 assert sorted(d["objects"][p["object"]]["name"] for p in d["redundancies"]) == ["b", "result"], d["redundancies"]
 assert not any("(null)" in json.dumps(f) for f in d["findings"]), d["findings"]
+# in blocks, of which a window sees a few: of the 15 pairs in a row of 16 the 8 of one warmth, and of the 511 of a whole row 256
+for name, part, whole in ("blocks", 8 / 15, False), ("blocks_all", 256 / 511, True):
+    share, close, object, amount, same = found(name)[0]["blocked"]
+    assert object == "next" and close > 0.9 and share > 0.99 and abs(same - part) < 0.04, (name, found(name)[0])
 notes = [n for n in load("windows")["run"]["notes"] if "% of the general registers" in n]
 assert len(notes) == 1 and 0 < int(notes[0].split(" %")[0].split()[-1]) < 100, notes
 titles = [f["title"] for f in load("all")["findings"] if f["id"].startswith("spatial")]

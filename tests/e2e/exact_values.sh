@@ -53,6 +53,16 @@ done
 "$LWP" report aliases > report || fail "report"
 grep -q 'computations .*made again from the same values' report && grep -q 'alias (recomputed.c:' report || { cat report; fail "the report"; }
 
+# what each thread contributes: two that compute alike
+run threads threads
+/usr/bin/python3 - <<'PY' || fail "threads"
+import json
+total = json.load(open("threads/analysis.json"))["redundancy_totals"]["computation"]
+threads = {t["thread"]: t for t in total["threads"]}
+assert sum(t["wasted"] for t in threads.values()) == total["wasted"] and abs(sum(t["share"] for t in threads.values()) - 1) < 1e-3, total
+assert threads[2]["wasted"] >= 20000 and abs(threads[2]["wasted"] - threads[3]["wasted"]) <= 100, threads
+PY
+
 # a history that memory has no room for is made shorter, and that is said; it does not leave out what comes later
 cat > history.c <<'C'
 __attribute__((noinline)) static unsigned long square(unsigned long x) { return x * x + 7 * x; }

@@ -1,8 +1,8 @@
 /* Arrays whose elements equal their neighbours (Wen's thesis, 3.3 and 3.7), each beside a version without it:
  *
- *     neighbours bad|fixed|asked
+ *     neighbours bad|fixed|asked|blocked
  *
- * "asked" looks at them by itself, with LWP_ARRAY. */
+ * "asked" looks at them by itself, with LWP_ARRAY; "blocked" goes over a large grid in blocks, as Rodinia's hotspot does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +46,19 @@ OWN void hotspot(int fixed)
         }
 }
 
+/* Every second cell of a row is as warm as the one before, to 0.1 %; the others are 5 % apart. */
+enum { LARGE = 512, BLOCK = 16 };
+static float grid[LARGE * LARGE], next[LARGE * LARGE];
+OWN void blocked(void)
+{
+    for (int block = 0; block < LARGE / BLOCK * (LARGE / BLOCK); block++) {
+        const int top = block / (LARGE / BLOCK) * BLOCK, left = block % (LARGE / BLOCK) * BLOCK;
+        for (int r = top; r < top + BLOCK; r++)
+            for (int c = left; c < left + BLOCK; c++)
+                next[r * LARGE + c] = grid[r * LARGE + c] * 1.5f;
+    }
+}
+
 /* Listing 3.9 (particlefilter): the index seldom changes. */
 struct particle {
     double x, y;
@@ -86,6 +99,10 @@ int main(int argc, char **argv)
         xs[i] = (double)(i * 7919 % 1009);
     for (int i = 0; i < 40; i++)
         cdf[i] = i * 0.025;
+    for (int i = 0; i < LARGE * LARGE && strcmp(what, "blocked") == 0; i++)
+        grid[i] = (i / 2 % 2 ? 105 : 100) + (i % 2 ? 0.1f : 0);
+    for (int round = 0; round < 5 && strcmp(what, "blocked") == 0; round++)
+        blocked();
     int *b = malloc(N * sizeof *b);
     struct particle *particles = calloc(N, sizeof *particles);
     for (int round = 0; round < 5; round++) {
@@ -97,7 +114,7 @@ int main(int argc, char **argv)
         LWP_ARRAY(b, N, sizeof *b);
         LWP_ARRAY_FLOAT(result + SIDE + 1, SIDE - 2, sizeof *result);
     }
-    sum += b[17];
+    sum += b[17] + (int)next[3];
     free(b);
     free(particles);
     return sum == 12345;

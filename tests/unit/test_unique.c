@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "collector/exact/detect/registers/stored_elements.c"
 #include "collector/exact/detect/registers/unique.c"
 #include "collector/record/value.c"
 #include "tests/unit/shadow_port.h"
@@ -114,8 +115,53 @@ static void test_scattered(void **state)
     assert_int_equal(mapped, 0);
 }
 
+/* Which elements were stored to and how far apart most are, against an array of what was put in. */
+static void test_stored(void **state)
+{
+    (void)state;
+    enum { ROOM = 400 };
+    uint32_t random = 17;
+    for (unsigned trace = 0; trace < ARRAYS; trace++) {
+        bool stored[ROOM] = {false};
+        const size_t size = 1 + lwp_random_below(&random, 8), room = 1 + lwp_random_below(&random, ROOM);
+        const uint64_t low = 0x1000 + lwp_random_below(&random, 5000), step = 1 + lwp_random_below(&random, 5),
+                       block = 1 + lwp_random_below(&random, 40);
+        struct lwp_stored_elements set;
+        assert_true(lwp_stored_begin(&set, &port, low, low + room * size, size));
+        for (uint64_t i = 0; i < room; i += lwp_random_below(&random, 8) ? step : block) { /* evenly, with jumps; now and then a vector */
+            const size_t lanes = trace % 3 ? 1 : 1 + lwp_random_below(&random, 4);
+            lwp_stored_put(&set, low + i * size, lanes * size);
+            for (size_t k = 0; k < lanes && i + lanes <= room; k++)
+                stored[i + k] = true;
+            if (size > 1)
+                lwp_stored_put(&set, low + i * size + 1, size); /* of no element */
+        }
+        size_t gaps[ROOM + 1] = {0}, pairs = 0, count = 0, before = 0, most = 0;
+        for (size_t i = 0; i < room; i++) {
+            if (!stored[i])
+                continue;
+            if (count++)
+                gaps[i - before]++, pairs++;
+            before = i;
+        }
+        for (size_t gap = 1; gap <= room; gap++)
+            most = gaps[gap] > gaps[most] ? gap : most;
+        uint64_t times, seen = 0;
+        assert_int_equal(set.count, count);
+        assert_int_equal(lwp_stored_step(&set, &times), 2 * gaps[most] > pairs ? most : 0);
+        if (2 * gaps[most] > pairs)
+            assert_int_equal(times, gaps[most]);
+        for (uint64_t at = lwp_stored_next(&set, 0); at < set.room; at = lwp_stored_next(&set, at + 1), seen++)
+            assert_true(stored[at]);
+        assert_int_equal(seen, count);
+        lwp_stored_end(&set);
+    }
+    assert_int_equal(mapped, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_close), cmocka_unit_test(test_scattered)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_close), cmocka_unit_test(test_scattered),
+                                       cmocka_unit_test(test_stored)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

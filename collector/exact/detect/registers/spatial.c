@@ -3,6 +3,7 @@
  * an instruction has stored to in it without leaving much out, by the distance and the width of its stores; and what
  * the program asks for with LWP_ARRAY() (collector/lwp.h), whatever else is asked for. So do registers that hold one value
  * when a window ends. */
+#include "collector/exact/detect/registers/stored_elements.h"
 #include "collector/exact/detect/registers/unique.h"
 #include "collector/exact/program/blocks.h"
 #include "collector/exact/program/calls.h"
@@ -23,12 +24,11 @@
 
 enum {
     STREAMS = 256,
-    STORES = 1 << 16,        /* until it is looked at without waiting for the window's end */
-    LEAST = 16,              /* stores of a stream */
-    DENSE = 2,               /* at most so many places for each store */
-    JUMP = 1 << 20,          /* bytes: farther away is something else */
-    ELEMENTS_MOST = 1 << 16, /* looked at at once; of an array all */
-    REQUEST_BYTES = 3,       /* xchg, which ends a request (collector/lwp.h) */
+    WAYS = 4,
+    STORES = 1 << 16,  /* until it is looked at without waiting for the window's end */
+    LEAST = 16,        /* stores to an array */
+    JUMP = 1 << 20,    /* bytes: farther away is something else */
+    REQUEST_BYTES = 3, /* xchg, which ends a request (collector/lwp.h) */
 };
 
 /* ---- how many elements have a value that others have, too, and how many that of the one before; by who stored them and in which
@@ -96,23 +96,54 @@ static enum lwps_value spatial_compare(const UChar *before, const UChar *after, 
 
 static const struct lwp_shadow_port spatial_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap};
 
-/* They can all be read. */
-static void elements_count(const struct elements *elements)
+/* They can all be read. NULL: no memory. */
+static struct sum *elements_count(const struct elements *elements, const void *at)
 {
     struct lwp_unique unique;
-    if (!lwp_unique_count(&spatial_port, (const void *)elements->low, elements->count, elements->step, elements->size, elements->is_float,
-                          &unique))
-        return;
+    if (!lwp_unique_count(&spatial_port, at, elements->count, elements->step, elements->size, elements->is_float, &unique))
+        return NULL;
     struct sum *sum = spatial_sum(elements);
-    const UChar *at = (const UChar *)elements->low;
     sum->same += (elements->count - unique.values) * elements->size;
     sum->close += (unique.values - unique.groups) * elements->size;
     sum->other += unique.groups * elements->size;
-    for (SizeT i = 1; i < elements->count; i++, at += elements->step) {
-        const enum lwps_value value = spatial_compare(at, at + elements->step, elements);
-        sum->times += value != LWPS_VALUE_OTHER;
-        sum->near += value == LWPS_VALUE_CLOSE;
+    return sum;
+}
+
+static void elements_compare(struct sum *sum, const UChar *before, const UChar *after, const struct elements *elements)
+{
+    const enum lwps_value value = spatial_compare(before, after, elements);
+    sum->times += value != LWPS_VALUE_OTHER;
+    sum->near += value == LWPS_VALUE_CLOSE;
+}
+
+/* An array of which all elements are looked at. */
+static void array_count(const struct elements *elements)
+{
+    struct sum *sum = elements_count(elements, (const void *)elements->low);
+    const UChar *at = (const UChar *)elements->low;
+    for (SizeT i = 1; sum && i < elements->count; i++, at += elements->step)
+        elements_compare(sum, at, at + elements->step, elements);
+}
+
+/* Those that were stored to, of which most are `step` apart. */
+static void spatial_count(const struct lwp_stored_elements *set, uint64_t step, struct elements *elements)
+{
+    const UChar *memory = (const UChar *)set->low;
+    const SizeT size = set->size, bytes = set->count * size;
+    UChar *copies = lwp_pages_map(bytes), *copy = copies;
+    if (!copies)
+        return;
+    for (uint64_t at = lwp_stored_next(set, 0); at < set->room; at = lwp_stored_next(set, at + 1), copy += size)
+        VG_(memcpy)(copy, memory + at * size, size);
+    elements->count = set->count;
+    elements->step = size;
+    struct sum *sum = elements_count(elements, copies);
+    for (uint64_t at = lwp_stored_next(set, 0), next; sum && at < set->room; at = next) {
+        next = lwp_stored_next(set, at + 1);
+        if (next == at + step && next < set->room)
+            elements_compare(sum, memory + at * size, memory + next * size, elements);
     }
+    lwp_pages_unmap(copies, bytes);
 }
 
 static void spatial_put(const struct sum *sum)
@@ -146,93 +177,152 @@ static void spatial_reset(void)
 
 /* ---- streams of stores ---- */
 
+enum { POOL = STORES + 4096, TOGETHER_OF = 4 };
+
+/* Addresses of the stores since the last look; the next one of the same stream, 0: none. [0] is not used. */
+static struct store {
+    Addr address;
+    uint32_t next;
+} pool[POOL];
+static uint32_t stores; /* also those that are in no stream any more */
+
 /* The stores of one instruction on one call path to one block, or near to each other in static data. */
 static struct stream {
     const struct lwp_trace_access *site; /* NULL: none */
     uint32_t node, count;
-    Addr low, high, last; /* of the first bytes */
-    uint64_t stride;      /* greatest common divisor of the distances; 0: none yet */
+    Addr low, high;       /* of the first bytes */
     Addr from, to;        /* where else would be another stream */
+    uint32_t first, last; /* in the pool */
 } streams[STREAMS];
-static uint32_t stores;
 
-static uint64_t spatial_divisor(uint64_t a, uint64_t b)
+static bool streams_are_alike(const struct stream *a, const struct stream *b)
 {
-    while (b) {
-        uint64_t remainder = a % b;
-        a = b;
-        b = remainder;
-    }
-    return a;
+    const struct lwp_trace_access *x = a->site, *y = b->site;
+    return a->node == b->node && x->element == y->element && ((x->flags ^ y->flags) & LWPS_ACCESS_FLOAT) == 0 &&
+           (a->low - b->low) % x->element == 0;
 }
 
-/* Of streams that interleave, as those of an unrolled loop do, the others are dropped: one has the range of all, and their
- * number is returned. */
-static uint64_t spatial_join(struct stream *stream)
+/* Those that store elements of one kind to one piece of memory as `first` does: what unrolled and vectorised loops are. The first one is
+ * that with most stores. */
+static uint32_t spatial_group(struct stream *first, struct stream *group[STREAMS], Addr *low, Addr *end)
 {
-    uint64_t parts = 1;
-    for (struct stream *other = streams; other < streams + STREAMS; other++) {
-        if (other == stream || !other->site || other->node != stream->node || other->stride != stream->stride ||
-            other->site->bytes != stream->site->bytes || other->low > stream->high || other->high < stream->low)
-            continue;
-        uint64_t apart = other->low > stream->low ? other->low - stream->low : stream->low - other->low;
-        if (apart % stream->stride == 0 || apart % stream->site->bytes)
-            continue;
-        stream->low = other->low < stream->low ? other->low : stream->low;
-        stream->high = other->high > stream->high ? other->high : stream->high;
-        stream->count = other->count < stream->count ? other->count : stream->count;
-        other->site = NULL;
-        parts++;
-    }
-    return parts;
+    uint32_t count = 0, before;
+    static bool taken[STREAMS];
+    VG_(memset)(taken, 0, sizeof taken);
+    *low = first->low;
+    *end = first->high + first->site->bytes;
+    do {
+        before = count;
+        for (struct stream *other = streams; other < streams + STREAMS; other++) {
+            if (!other->site || taken[other - streams] || !streams_are_alike(first, other) || other->low >= *end ||
+                other->high + other->site->bytes <= *low)
+                continue;
+            taken[other - streams] = true;
+            group[count++] = other;
+            *low = other->low < *low ? other->low : *low;
+            *end = other->high + other->site->bytes > *end ? other->high + other->site->bytes : *end;
+        }
+    } while (count > before);
+    for (uint32_t i = 1; i < count; i++)
+        if (group[i]->count > group[0]->count) {
+            struct stream *most = group[i];
+            group[i] = group[0];
+            group[0] = most;
+        }
+    return count;
 }
 
-/* Takes the stream away. */
+/* Counts the elements that those of the group with the instruction of `of` have stored to, `of` NULL: all of them as one array, if they
+ * are one: then most lie evenly apart, and none is out of step. */
+static bool spatial_take(struct stream *const *group, uint32_t count, const struct stream *of, Addr low, Addr end)
+{
+    const struct lwp_trace_access *site = of ? of->site : group[0]->site;
+    struct lwp_stored_elements set;
+    uint64_t stored = 0, times;
+    if (!lwp_stored_begin(&set, &spatial_port, low, end, site->element))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (of && group[i]->site->ip != site->ip)
+            continue;
+        stored += group[i]->count;
+        for (uint32_t at = group[i]->first; at; at = pool[at].next)
+            lwp_stored_put(&set, pool[at].address, group[i]->site->bytes);
+    }
+    const uint64_t step = lwp_stored_step(&set, &times);
+    bool good = step && stored >= LEAST;
+    for (uint32_t i = 0; good && !of && i < count; i++)
+        good = (group[i]->low - group[0]->low) % (step * set.size) == 0 && TOGETHER_OF * times >= (TOGETHER_OF - 1) * (set.count - 1);
+    if (good)
+        spatial_count(&set, step,
+                      &(struct elements){.low = group[0]->low,
+                                         .size = set.size,
+                                         .ip = site->ip,
+                                         .node = group[0]->node,
+                                         .is_float = (site->flags & LWPS_ACCESS_FLOAT) != 0});
+    lwp_stored_end(&set);
+    return good;
+}
+
+/* Takes the stream away, and all that belong to it. */
 static void spatial_end(struct stream *stream)
 {
-    const struct lwp_trace_access *site = stream->site;
-    if (stream->count < LEAST || !stream->stride || !site->element) {
+    struct stream *group[STREAMS];
+    Addr low, end;
+    if (!stream->site->element) {
         stream->site = NULL;
         return;
     }
-    uint64_t parts = stream->stride > site->bytes ? spatial_join(stream) : 1;
-    bool whole = parts * site->bytes >= stream->stride; /* no gaps */
-    struct elements elements = {.low = stream->low, .size = site->element, .ip = site->ip, .node = stream->node,
-                                            .is_float = (site->flags & LWPS_ACCESS_FLOAT) != 0,
-                                            .step = whole ? site->element : stream->stride};
-    SizeT bytes = stream->high - stream->low + site->bytes;
-    bool dense = bytes / stream->stride <= (uint64_t)DENSE * stream->count;
-    elements.count = (stream->high - stream->low + (whole ? site->bytes : elements.step)) / elements.step;
-    if (elements.count > ELEMENTS_MOST)
-        elements.count = ELEMENTS_MOST;
-    stream->site = NULL;
-    if (dense && (whole || site->bytes == site->element) && VG_(am_is_valid_for_client)(elements.low, bytes, VKI_PROT_READ))
-        elements_count(&elements);
+    const uint32_t count = spatial_group(stream, group, &low, &end);
+    const bool readable = VG_(am_is_valid_for_client)(low, end - low, VKI_PROT_READ);
+    const bool taken = readable && spatial_take(group, count, NULL, low, end);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t before = 0;
+        while (before < i && group[before]->site->ip != group[i]->site->ip)
+            before++;
+        if (readable && !taken && before == i)
+            spatial_take(group, count, group[i], low, end);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        group[i]->site = NULL;
 }
 
 static void spatial_begin(struct stream *stream, const struct lwp_trace_access *site, Addr address)
 {
     const struct lwp_block *block = lwp_block_at(address);
-    *stream = (struct stream){.site = site, .node = lwp_context_now, .count = 1, .low = address, .high = address, .last = address};
+    *stream = (struct stream){.site = site, .node = lwp_context_now, .low = address, .high = address};
     stream->from = block ? block->start : address - JUMP;
     stream->to = block ? block->start + block->size : address + JUMP;
 }
 
-/* Where it is kept does not depend on where the tool's own memory is, which is not the same in every run. */
+/* One of a few streams that may be a store's; where they are does not depend on where the tool's own memory is, which is not the same in
+ * every run. Of others the one with the fewest stores gives way. */
+static struct stream *spatial_stream(const struct lwp_trace_access *site, uint32_t hash, Addr address)
+{
+    struct stream *set = &streams[(hash * 0x9e3779b1u >> 16) % (STREAMS / WAYS) * WAYS], *least = set;
+    for (struct stream *stream = set; stream < set + WAYS; stream++) {
+        if (stream->site == site && stream->node == lwp_context_now && address >= stream->from && address < stream->to)
+            return stream;
+        if (least->site && (!stream->site || stream->count < least->count))
+            least = stream;
+    }
+    if (least->site && least->count >= LEAST)
+        spatial_end(least);
+    spatial_begin(least, site, address);
+    return least;
+}
+
 static void spatial_store(const struct lwp_trace_block *block, uint32_t access, Addr address)
 {
     const struct lwp_trace_access *site = &block->access[access];
-    struct stream *stream = &streams[(block->ip + access + lwp_context_now * 31) % STREAMS];
-    if (stream->site != site || stream->node != lwp_context_now || address < stream->from || address >= stream->to) {
-        if (stream->site)
-            spatial_end(stream);
-        spatial_begin(stream, site, address);
+    struct stream *stream = spatial_stream(site, (uint32_t)block->ip + access + lwp_context_now * 31, address);
+    if ((stream->last && pool[stream->last].address == address) || stores + 1 >= POOL)
         return;
-    }
-    if (address == stream->last)
-        return;
-    stream->stride = spatial_divisor(address > stream->last ? address - stream->last : stream->last - address, stream->stride);
-    stream->last = address;
+    pool[++stores] = (struct store){address, 0};
+    if (stream->last)
+        pool[stream->last].next = stores;
+    else
+        stream->first = stores;
+    stream->last = stores;
     stream->low = address < stream->low ? address : stream->low;
     stream->high = address > stream->high ? address : stream->high;
     stream->count++;
@@ -241,10 +331,10 @@ static void spatial_store(const struct lwp_trace_block *block, uint32_t access, 
 /* All that was stored to since the last time. */
 static void spatial_look(void)
 {
-    stores = 0;
     for (struct stream *stream = streams; stream < streams + STREAMS; stream++)
         if (stream->site)
             spatial_end(stream);
+    stores = 0;
 }
 
 static void spatial_block(const struct lwp_trace_block *block, const ULong *addresses)
@@ -256,7 +346,6 @@ static void spatial_block(const struct lwp_trace_block *block, const ULong *addr
             (addresses[i] >= thread->stack_low && addresses[i] < thread->stack_high))
             continue;
         spatial_store(block, i, addresses[i]);
-        stores++;
     }
     if (stores >= STORES)
         spatial_look();
@@ -390,7 +479,7 @@ static void spatial_array(ThreadId thread, const UWord *arguments)
                                                   .node = lwp_context_now, .is_float = arguments[4] && (size == 4 || size == 8)};
     if (count && size && size < 1 << 16 && count < ((SizeT)1 << 40) / size &&
         VG_(am_is_valid_for_client)(pointer, count * size, VKI_PROT_READ))
-        elements_count(&elements);
+        array_count(&elements);
 }
 
 const struct lwp_detector lwp_spatial_detector = {
