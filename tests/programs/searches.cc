@@ -62,6 +62,58 @@ CASE all_last(const item *a, long n, long key) /* the thesis's listing 4.5: goes
     return found;
 }
 
+CASE all_list(const item *at, long key) /* the same of a list */
+{
+    const item *found = nullptr;
+    for (; at; at = at->next)
+        if (at->key <= key && key < at->value)
+            found = at;
+    return found ? found->value : 0;
+}
+
+struct group {
+    group *next;
+    const item *items;
+};
+
+CASE all_nested(const group *groups, long key) /* as binutils has it: the tightest of all ranges in a list of lists */
+{
+    const group *best = nullptr;
+    long best_length = 0;
+    for (const group *each = groups; each; each = each->next)
+        for (const item *at = each->items; at; at = at->next)
+            if (key >= at->key && key < at->value && (!best || at->value - at->key < best_length)) {
+                best = each;
+                best_length = at->value - at->key;
+            }
+    return best ? best_length : 0;
+}
+
+CASE none_list_count(const item *at, long key)
+{
+    long count = 0;
+    for (; at; at = at->next)
+        count += at->key == key;
+    return count;
+}
+
+CASE none_list_sum(const item *at, long key)
+{
+    long sum = 0;
+    for (; at; at = at->next)
+        if (at->key < key)
+            sum += at->value;
+    return sum;
+}
+
+CASE none_list_calls(const item *at, long key)
+{
+    for (; at; at = at->next)
+        if (at->key < key)
+            std::puts("one");
+    return key;
+}
+
 CASE list_find(const item *at, long key)
 {
     while (at && at->key != key)
@@ -218,9 +270,13 @@ int main()
     item last = {nullptr, nullptr, nullptr, 3, 7};
     long to[2];
     tower nothing{};
-    printf("%ld\n", scan_early(c.data(), 100, 2) + scan_ints(d.data(), 100, 2) + scan_inlined(c.data(), 100, c.data(), to, 2) + scan_items(items, 2, 2) + all_last(items, 2, 2) +
-                       list_find(&last, 3) + tree_find(&items[1], 1) + tree_lower(&last, 1) + tree_map(map, 3) +
-                       halves_branches(a.data(), 100, 2) + halves_lower(a.data(), 100, 2) + none_sum(a.data(), 100) +
-                       none_sum_until(a.data(), 100) + none_dot(c.data(), c.data(), 100) + none_count(d.data(), 100, 1) +
-                       none_chain(items, 5) + none_chain_only(items, 5) + none_random(a.data(), 5, 63) + none_copy(a.data(), b.data(), 100) + none_levels(&nothing, 11, 1));
+    group groups = {nullptr, &last};
+    printf("%ld\n", scan_early(c.data(), 100, 2) + scan_ints(d.data(), 100, 2) + scan_inlined(c.data(), 100, c.data(), to, 2) +
+                        scan_items(items, 2, 2) + all_last(items, 2, 2) + all_list(&last, 2) + all_nested(&groups, 2) +
+                        none_list_count(&last, 2) + none_list_sum(&last, 2) + none_list_calls(&last, 0) + list_find(&last, 3) +
+                        tree_find(&items[1], 1) + tree_lower(&last, 1) + tree_map(map, 3) + halves_branches(a.data(), 100, 2) +
+                        halves_lower(a.data(), 100, 2) + none_sum(a.data(), 100) + none_sum_until(a.data(), 100) +
+                        none_dot(c.data(), c.data(), 100) + none_count(d.data(), 100, 1) + none_chain(items, 5) +
+                        none_chain_only(items, 5) + none_random(a.data(), 5, 63) + none_copy(a.data(), b.data(), 100) +
+                        none_levels(&nothing, 11, 1));
 }

@@ -24,7 +24,7 @@ struct shape_flow {
     uint32_t copied[REGISTERS];     /* ... or from which others they get that */
     uint32_t loads_into[REGISTERS]; /* instructions that load it */
     uint32_t indexed[REGISTERS];    /* registers that are an index where it is loaded */
-    uint32_t branches, halvings;
+    uint32_t branches, halvings, calls;
 };
 
 static uint32_t shape_bit(int reg)
@@ -48,6 +48,7 @@ static void shape_add(struct shape_flow *flow, const struct code_instruction *in
         flow->from[linear->to] |= shape_bit(linear->base) | shape_bit(linear->index);
     flow->branches += instruction->flow == CODE_FLOW_BRANCH;
     flow->halvings += instruction->halves;
+    flow->calls += instruction->flow == CODE_FLOW_CALL;
     if (instruction->chooses)
         flow->selected |= instruction->written;
     int8_t copied = linear->exists && !linear->selects ? code_copied_register(linear) : -1;
@@ -264,9 +265,12 @@ static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_
     if (!steps && flow->halvings && chooses && chain_loads <= 1)
         return LWP_LOOP_SEARCH_BISECTION;
     if (facts->shape.chained) {
-        if (chain_loads > 1 || chosen || flow->selected)
+        bool all = facts->shape.exits <= 1 && !results && !level && !flow->calls && chooses; /* to the list's end, the best one kept */
+        if (chain_loads > 1 || chosen || (flow->selected & (all ? facts->pointers : ~0u)))
             return chooses ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
-        return facts->shape.exits > 1 && !results && !level ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
+        if (facts->shape.exits > 1)
+            return !results && !level ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
+        return all ? LWP_LOOP_SEARCH_SCAN_ALL : LWP_LOOP_SEARCH_NONE;
     }
     if (steps && !results)
         return facts->shape.exits > 1 || !chooses ? LWP_LOOP_SEARCH_SCAN : LWP_LOOP_SEARCH_SCAN_ALL;
@@ -334,8 +338,9 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
     shape->stays = asked.memory.exists && !gathers && !(registers & (flow->stepped | flow->changed));
     shape->search = asked.memory.exists ? facts_search(facts, registers) : LWP_LOOP_SEARCH_NONE;
-    if (shape->search == LWP_LOOP_SEARCH_LIST && chain_goes_on(code, in, function, loop))
-        shape->search = LWP_LOOP_SEARCH_TREE;
+    if ((shape->search == LWP_LOOP_SEARCH_LIST || (shape->chained && shape->search == LWP_LOOP_SEARCH_SCAN_ALL)) &&
+        chain_goes_on(code, in, function, loop))
+        shape->search = shape->search == LWP_LOOP_SEARCH_LIST ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);
     return true;
 }
