@@ -88,12 +88,14 @@ function placementDrawing(communication, placement) {
   threads.forEach((_, i) => { if (i % side) inOrder[inOrder.length - 1].push(i); else inOrder.push([i]); });
   /* a thread keeps the colour of the group that it belongs to, so that what moves is seen */
   const home = new Map(proposed.flatMap((group, g) => group.map(i => [i, g])));
+  const processors = list(placement.processors), cache = isNumber(placement.level) ? `the level ${placement.level} cache` : 'a cache';
   const caches = (groups, what) => el('div.caches', {role: 'img', 'aria-label': `${what}: ${groups.map(group => group.map(i => threadName(threads[i], i)).join(' with ')).join('; ')}`},
-    groups.map(group => el('div.cache', null, group.map(i => el(`span.thread.g${home.get(i) % GROUP_COLOURS}`, {title: threadTitle(threads[i])}, threadName(threads[i], i), ' ', el('span.mark', null, groupLetter(home.get(i))))))));
+    groups.map(group => el('div.cache', null, group.map(i => el(`span.thread.g${home.get(i) % GROUP_COLOURS}`, {title: threadTitle(threads[i])}, threadName(threads[i], i), ' ', el('span.mark', null, groupLetter(home.get(i))),
+      what === 'Proposed' && isNumber(processors[i]) && el('span.soft', null, ` on processor ${processors[i]}`))))));
   const row = (groups, what, share) => [el('h3', null, what, ' ', el('span.soft', null, `${percent(share)} of the communication stays within a cache`)), caches(groups, what)];
   return el('section', null, el('h2', null, 'Where the threads should run'), el('div.panel', null,
     row(inOrder, 'In the order they start', placement.before), row(proposed, 'Proposed', placement.within),
-    el('p.soft', null, 'A frame is a group of processors that share a cache; letters and colours name the group that a thread belongs to.')));
+    el('p.soft', null, `A frame is a group of processors that share ${cache}; letters and colours name the group that a thread belongs to.`)));
 }
 
 function regionsTable(communication) {

@@ -26,7 +26,7 @@ static json_t *json_copies(const json_t *from, const char *const *keys, size_t c
 static json_t *json_machine(const struct lwp_profile *profile)
 {
     static const char *const keys[] = {"cpu", "cores", "line_bytes", "page_bytes", "numa_nodes"};
-    static const char *const cache_keys[] = {"level", "bytes", "ways", "shared_by"};
+    static const char *const cache_keys[] = {"level", "bytes", "ways", "shared_by", "groups"};
     const json_t *from = json_object_get(profile->run, "machine"), *cache;
     json_t *machine = json_copies(from, keys, sizeof keys / sizeof *keys);
     json_t *caches = json_is_array(json_object_get(from, "caches")) ? json_array() : json_null();

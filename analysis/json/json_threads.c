@@ -75,15 +75,19 @@ static json_t *json_pieces(const struct lwp_communication_pieces *pieces)
 }
 
 /* Which threads should run side by side: their indices in "threads", by group. */
-static json_t *json_placement(const struct lwp_communication_tip *tip, size_t threads)
+static json_t *json_placement(const struct lwp_thread_placement *placement, size_t threads)
 {
     json_t *groups = json_array();
+    if (!placement)
+        return json_null();
     for (size_t i = 0; i < threads; i++)
-        while (json_array_size(groups) <= tip->group[i])
+        while (json_array_size(groups) <= placement->group[i])
             json_array_append_new(groups, json_array());
     for (size_t i = 0; i < threads; i++)
-        json_array_append_new(json_array_get(groups, tip->group[i]), json_integer((json_int_t)i));
-    return lwp_json_new("groups", groups, "within", json_real(tip->within), "before", json_real(tip->before), NULL);
+        json_array_append_new(json_array_get(groups, placement->group[i]), json_integer((json_int_t)i));
+    return lwp_json_new("groups", groups, "within", json_real(placement->within), "before", json_real(placement->before), "processors",
+                        placement->processors ? LWP_JSON_LIST(i, threads, json_integer((json_int_t)placement->processors[i])) : json_null(),
+                        "level", placement->level ? json_integer((json_int_t)placement->level) : json_null(), NULL);
 }
 
 static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_communication_region *region)
@@ -92,14 +96,11 @@ static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_comm
     const struct lwp_counted_communication *found = &tables->answers->threads.counted;
     const struct lwp_communication_tips *tips = &tables->answers->threads.tips;
     bool any = region->firsts > 0;
-    json_t *advice = json_array(), *placement = NULL;
+    json_t *advice = json_array();
     for (size_t i = 0; i < tips->count; i++) {
         const struct lwp_communication_tip *tip = &tips->tips[i];
-        if (&found->regions[tip->region] != region)
-            continue;
-        json_array_append_new(advice, lwp_json_text(tip->next_step));
-        if (tip->group)
-            placement = json_placement(tip, found->count);
+        if (&found->regions[tip->region] == region)
+            json_array_append_new(advice, lwp_json_text(tip->next_step));
     }
     return lwp_json_new("kind", json_string(kinds[region->kind]), "name", lwp_json_text(region->name), "loop",
                         lwp_json_loop(tables, region->region), "true", JSON_MATRIX(found->count, i, lwp_json_count(region->first[i])),
@@ -109,7 +110,7 @@ static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_comm
                         "reused", lwp_json_count(region->agains), "homogeneity", any ? lwp_json_share(region->homogeneity) : json_null(),
                         "balance_percent", any ? lwp_json_share(region->balance) : json_null(), "crd", json_distances(region), "pieces",
                         json_pieces(&region->pieces), "pattern", lwp_json_text(lwp_communication_pattern(region->first, found->count)),
-                        "advice", advice, "placement", placement ? placement : json_null(), NULL);
+                        "advice", advice, "placement", json_placement(region->placement, found->count), NULL);
 }
 
 json_t *lwp_json_communication(struct lwp_json_tables *tables)

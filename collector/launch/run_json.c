@@ -35,15 +35,26 @@ static json_t *run_json_known(uint64_t number)
     return number ? json_integer((json_int_t)number) : json_null();
 }
 
+/* A list of each cache's CPUs. */
+static json_t *run_json_groups(const char *groups)
+{
+    json_t *list = *groups ? json_array() : json_null();
+    for (const char *at = groups; *at;) {
+        size_t length = strcspn(at, ";");
+        json_array_append_new(list, json_stringn(at, length));
+        at += length + (at[length] == ';');
+    }
+    return list;
+}
+
 static json_t *run_json_machine(const struct lwp_machine *machine)
 {
     json_t *caches = machine->cache_count ? json_array() : json_null();
     for (unsigned i = 0; i < machine->cache_count; i++) {
         const struct lwp_machine_cache *cache = &machine->caches[i];
-        json_array_append_new(caches,
-                              json_pack("{s:i,s:I,s:o,s:o}", "level", (int)cache->level, "bytes",
-                                        (json_int_t)cache->bytes, "ways", run_json_known(cache->ways), "shared_by",
-                                        run_json_known(cache->shared_by)));
+        json_array_append_new(caches, json_pack("{s:i,s:I,s:o,s:o,s:o}", "level", (int)cache->level, "bytes", (json_int_t)cache->bytes,
+                                                "ways", run_json_known(cache->ways), "shared_by", run_json_known(cache->shared_by),
+                                                "groups", run_json_groups(cache->groups)));
     }
     return json_pack("{s:o,s:o,s:o,s:o,s:i,s:i,s:o}", "cpu",
                      machine->cpu[0] ? lwp_run_json_text(machine->cpu) : json_null(), "cores",

@@ -58,6 +58,7 @@ static unsigned machine_list(const char *list, void (*each)(unsigned number, voi
 
 struct machine_cores {
     const char *root;
+    uint8_t *online; /* each CPU */
     uint64_t *seen; /* package and core id of each core found */
     unsigned count;
     bool unknown;
@@ -70,6 +71,7 @@ static void machine_count_core(unsigned cpu, void *to)
     char path[128], package[32], core[32];
     if (cores->first_cpu > cpu)
         cores->first_cpu = cpu;
+    cores->online[cpu] = 1;
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
     bool known = machine_text(cores->root, path, package, sizeof package);
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%u/topology/core_id", cpu);
@@ -85,10 +87,10 @@ static void machine_count_core(unsigned cpu, void *to)
     cores->seen[cores->count++] = id;
 }
 
-static void machine_cores(struct lwp_machine *machine, const char *root, unsigned *first_cpu)
+static void machine_cores(struct lwp_machine *machine, const char *root, unsigned *first_cpu, uint8_t cpus[MACHINE_CPUS_MAX])
 {
     char online[4096];
-    struct machine_cores cores = {.root = root, .first_cpu = MACHINE_CPUS_MAX};
+    struct machine_cores cores = {.root = root, .first_cpu = MACHINE_CPUS_MAX, .online = cpus};
     if (machine_text(root, "sys/devices/system/cpu/online", online, sizeof online)) {
         cores.seen = calloc(MACHINE_CPUS_MAX, sizeof *cores.seen);
         machine->cpus = machine_list(online, cores.seen ? machine_count_core : NULL, &cores);
@@ -102,8 +104,36 @@ static void machine_cores(struct lwp_machine *machine, const char *root, unsigne
     *first_cpu = cores.first_cpu == MACHINE_CPUS_MAX ? 0 : cores.first_cpu;
 }
 
-static void machine_cache(struct lwp_machine *machine, const char *root, const char *folder)
+static void machine_cover(unsigned cpu, void *to)
 {
+    ((uint8_t *)to)[cpu] = 2;
+}
+
+/* The CPUs of each cache like this one: each file that is read stands for all CPUs in it. */
+static void machine_groups(struct lwp_machine_cache *cache, const char *root, unsigned index, const uint8_t online[MACHINE_CPUS_MAX])
+{
+    uint8_t cpus[MACHINE_CPUS_MAX];
+    size_t length = 0;
+    memcpy(cpus, online, sizeof cpus);
+    for (unsigned cpu = 0; cpu < MACHINE_CPUS_MAX; cpu++) {
+        char path[128], list[1024];
+        if (cpus[cpu] != 1)
+            continue;
+        snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%u/cache/index%u/shared_cpu_list", cpu, index);
+        cpus[cpu] = 2;
+        if (!machine_text(root, path, list, sizeof list) || !machine_list(list, machine_cover, cpus) ||
+            length + strlen(list) + 2 > sizeof cache->groups) {
+            *cache->groups = '\0';
+            return;
+        }
+        length += (size_t)sprintf(cache->groups + length, "%s%s", length ? ";" : "", list);
+    }
+}
+
+static void machine_cache(struct lwp_machine *machine, const char *root, unsigned cpu, unsigned index, const uint8_t *online)
+{
+    char folder[128];
+    snprintf(folder, sizeof folder, "sys/devices/system/cpu/cpu%u/cache/index%u", cpu, index);
     char path[256], type[32], unit = 0, list[4096];
     snprintf(path, sizeof path, "%s/type", folder);
     if (!machine_text(root, path, type, sizeof type) || strcmp(type, "Instruction") == 0)
@@ -125,6 +155,7 @@ static void machine_cache(struct lwp_machine *machine, const char *root, const c
     unsigned at = machine->cache_count;
     if (at == LWP_CACHES_MAX)
         return;
+    machine_groups(&cache, root, index, online);
     for (; at > 0 && machine->caches[at - 1].level > cache.level; at--)
         machine->caches[at] = machine->caches[at - 1];
     machine->caches[at] = cache;
@@ -145,12 +176,10 @@ void lwp_machine_read(struct lwp_machine *machine, const char *root)
     *machine = (struct lwp_machine){0};
     lwp_cpu_name(root, machine->cpu, sizeof machine->cpu);
     unsigned first_cpu;
-    machine_cores(machine, root, &first_cpu);
-    for (unsigned i = 0; i < 2 * LWP_CACHES_MAX; i++) {
-        char folder[128];
-        snprintf(folder, sizeof folder, "sys/devices/system/cpu/cpu%u/cache/index%u", first_cpu, i);
-        machine_cache(machine, root, folder);
-    }
+    uint8_t online[MACHINE_CPUS_MAX] = {0};
+    machine_cores(machine, root, &first_cpu, online);
+    for (unsigned i = 0; i < 2 * LWP_CACHES_MAX; i++)
+        machine_cache(machine, root, first_cpu, i, online);
     if (machine->line_bytes == 0 && *root == '\0') { /* sysfs hidden, as in some sandboxes: ask the processor */
         unsigned a, b, c, d;
         if (__get_cpuid(1, &a, &b, &c, &d))

@@ -7,13 +7,14 @@
 
 #include <stdint.h>
 
-enum { LWP_CACHES_MAX = 8 };
+enum { LWP_CACHES_MAX = 8, LWP_CACHE_GROUPS = 2048 };
 
 struct lwp_machine_cache {
     unsigned level;
     uint64_t bytes;
     unsigned ways;      /* 0: unknown */
     unsigned shared_by; /* logical CPUs that share one such cache; 0: unknown */
+    char groups[LWP_CACHE_GROUPS]; /* logical CPUs of each such cache, as the kernel lists them, "0-3,8;4-7"; "": unknown, or too many */
 };
 
 struct lwp_machine {

@@ -32,6 +32,16 @@ static int machine_file_cache(const json_t *json, json_int_t line, struct lwp_ma
                                 .bytes = (uint64_t)bytes,
                                 .ways = (unsigned)ways,
                                 .shared_by = (unsigned)machine_file_number(json, "shared_by", 1, 1 << 20)};
+    const json_t *group;
+    size_t i, length = 0;
+    json_array_foreach(json_object_get(json, "groups"), i, group) {
+        const char *list = json_string_value(group);
+        if (!list || length + strlen(list) + 2 > sizeof cache->groups)
+            return lwp_error_set(err, LWP_ERR_USAGE,
+                                 "the groups of level %d are to be lists of processors like \"0-3,8\", at most %zu bytes", (int)level,
+                                 sizeof cache->groups);
+        length += (size_t)sprintf(cache->groups + length, "%s%s", length ? ";" : "", list);
+    }
     return LWP_OK;
 }
 

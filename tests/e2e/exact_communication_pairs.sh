@@ -168,6 +168,68 @@ int main(void)
     return printf("%g\n", sums[0]) < 0;
 }
 C
+# two regions that want other neighbours; one in which some threads read again what others read once
+cat > regions.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+enum { THREADS = 4, N = 1000, ROUNDS = 6 };
+static double part[THREADS][N], sums[THREADS];
+static pthread_barrier_t all;
+static __attribute__((noinline)) double next_to(int from)
+{
+    double sum = 0;
+    for (int i = 0; i < 2 * N; i++)
+        sum += part[from][i % N];
+    return sum;
+}
+static __attribute__((noinline)) double opposite(int from)
+{
+    double sum = 0;
+    for (int i = 0; i < 2 * N; i++)
+        sum += part[from][i % N];
+    return sum;
+}
+static __attribute__((noinline)) double from_one(int times)
+{
+    double sum = 0;
+    for (int k = 0; k < times; k++)
+        for (int i = 0; i < N; i++)
+            sum += part[0][i];
+    return sum;
+}
+static void *work(void *given)
+{
+    int self = (int)(long)given;
+    for (int r = 0; r < ROUNDS; r++) {
+        for (int i = 0; i < N; i++) part[self][i] = self + i + r;
+        pthread_barrier_wait(&all);
+#ifdef ONE
+        if (self) sums[self] += from_one(self == 1 ? 1 : self == 2 ? 160 : 80);
+#else
+        sums[self] += r < 4 ? opposite(self ^ 2) : next_to(self ^ NEXT);
+#endif
+        pthread_barrier_wait(&all);
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&all, NULL, THREADS);
+    for (long i = 1; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);
+    work(NULL);
+    for (int i = 1; i < THREADS; i++) pthread_join(threads[i], NULL);
+    return printf("%g\n", sums[0] + sums[1]) < 0;
+}
+C
+# two sockets, whose processors are numbered in turns
+cat > sockets.json <<'J'
+{"line_bytes": 64, "caches": [{"level": 1, "bytes": 32768, "ways": 8, "shared_by": 1, "groups": ["0", "1", "2", "3"]},
+ {"level": 3, "bytes": 16777216, "ways": 16, "shared_by": 2, "groups": ["0,2", "1,3"]}]}
+J
+$CC -O1 -g -pthread -DNEXT=1 -o regions regions.c && $CC -O1 -g -pthread -DNEXT=3 -o crossed regions.c && $CC -O1 -g -pthread -DONE -o one regions.c ||
+    fail "compile regions.c"
+for name in regions crossed one; do run $name.r --machine sockets.json -- ./$name; done
 for name in molecules lu; do
     $CC -O1 -g -pthread -o $name "$SRC/tests/programs/$name.c" || fail "compile $name"
 done
@@ -199,7 +261,29 @@ assert not findings("molecules_cells") and not findings("lu_contiguous.word"), f
 assert ["lu.c:52-55" in f["title"] and "96 bytes, 960 bytes apart" in f["title"] and "contiguous" in f["next_step"] for f in findings("lu.word")] == [True], findings("lu.word")
 assert [True] == ["fuse it with the loop at twice.c:14-15" in f["next_step"] for f in findings("twice")], findings("twice")
 assert not [f for f in findings("fused") if "fuse it" in f["next_step"]], findings("fused")
-assert ["1 4, 2 5, 3 6" in f["next_step"] and "OMP_PROC_BIND" in f["next_step"] for f in findings("pairs") if f["id"].startswith("mapping")] == [True], findings("pairs")
+assert ["OMP_PROC_BIND" in f["next_step"] for f in findings("pairs") if f["id"].startswith("mapping")] == [True], findings("pairs")
+placement = load("pairs")["regions"][0]["placement"] # groups are as large as this machine has it
+assert all(any({k, k + 3} <= set(g) for g in placement["groups"]) for k in (1, 2, 3)) and placement["within"] > 0.9, placement
+# thread mapping of each region, for the machine: its processors 0 and 2 share a cache, and so do 1 and 3
+regions = load("regions")
+whole, next_to, opposite = regions["regions"][0], region(regions, "next_to"), region(regions, "opposite")
+known = {"next_to": [[0, 1], [2, 3]], "opposite": [[0, 2], [1, 3]]}
+for r in whole, opposite: # the program's is that of the region that communicates most
+    p = r["placement"]
+    assert sorted(p["groups"]) == known["opposite"] and p["processors"] == [0, 1, 2, 3] and p["level"] == 3, p
+assert opposite["placement"]["within"] == 1 and opposite["placement"]["before"] == 0, opposite["placement"]
+assert next_to["placement"] is None, next_to # as they start
+mapping = [f for f in findings("regions") if f["id"].startswith("mapping")]
+assert len(mapping) == 1 and 'OMP_PLACES="{0},{1},{2},{3}"' in mapping[0]["next_step"] and mapping[0]["refs"]["communication"] == 0, mapping
+crossed = load("crossed") # regions that want different ones: each its own, and a finding where the program's does not suit it
+for name in "next_to", "opposite":
+    assert region(crossed, name)["placement"]["within"] == 1, (name, region(crossed, name)["placement"])
+mapping = [f for f in findings("crossed") if f["id"].startswith("mapping")]
+assert len(mapping) == 2 and len({f["id"] for f in mapping}) == 2 and len({f["title"] for f in mapping}) == 2, mapping
+# one thread's data, read again 0 to 159 times: which threads share a cache is all the same, but they should
+one, tips = region(load("one"), "from_one"), findings("one")
+assert one["homogeneity"] > 600 and one["crr"][0] == [0, 0, 159, 79], one
+assert any("homogeneity" in f["title"] and "Thread mapping for" in f["next_step"] and "OMP_PLACES" in f["next_step"] for f in tips), tips
 for name, function in ("layer", "forward"), ("speckle", "diffuse"): # loops in the wrong order
     bad, good = region(load(name), function), region(load(name + "_fixed"), function)
     assert good["crd"]["median"] < bad["crd"]["median"] / 10, (name, bad["crd"], good["crd"])

@@ -110,6 +110,25 @@ static void test_machine_whole(void **state)
     assert_cache(&machine.caches[0], 1, 48 << 10, 12, 2);
     assert_cache(&machine.caches[1], 2, 2048 << 10, 16, 0);
     assert_cache(&machine.caches[2], 3, 36 << 20, 0, 4);
+    assert_string_equal(machine.caches[2].groups, "2-4,7");
+    assert_string_equal(machine.caches[0].groups, ""); /* CPU 4 does not say */
+}
+
+/* Which processors share each cache, as two sockets with siblings have it. */
+static void test_machine_groups(void **state)
+{
+    (void)state;
+    static const char *const cores[] = {"0,4\n", "1,5\n", "2,6\n", "3,7\n"};
+    struct lwp_machine machine;
+    put("sys/devices/system/cpu/online", "0-7\n");
+    for (unsigned cpu = 0; cpu < 8; cpu++) {
+        put_cache(cpu, 0, "Data\n", "1\n", "32K\n", "8\n", cores[cpu % 4], "64\n");
+        put_cache(cpu, 3, "Unified\n", "3\n", "16M\n", "16\n", cpu % 2 ? "1,3,5,7\n" : "0,2,4,6\n", "64\n");
+    }
+    lwp_machine_read(&machine, folder);
+    assert_int_equal(machine.cache_count, 2);
+    assert_string_equal(machine.caches[0].groups, "0,4;1,5;2,6;3,7");
+    assert_string_equal(machine.caches[1].groups, "0,2,4,6;1,3,5,7");
 }
 
 static void test_machine_nothing_known(void **state)
@@ -309,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_machine_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_machine_groups, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_machine_nothing_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_machine_without_topology, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_machine_odd_lists, set_up, tear_down),

@@ -7,6 +7,7 @@
 #include "analysis/profile/regions.h"
 #include "analysis/tables/severity.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static const double reuse_of_all = 8;     /* ... that each thread goes through a
 static const double even_pieces = 0.25;   /* by how much more than half of the pieces lie as far apart */
 static const double balance_high = 50;    /* percent */
 static const double variation_high = 0.5; /* standard deviation in a row of CRR, of the mean ratio */
+static const double homogeneity_high = 600; /* of CRR, reads again squared: table 2 maps threads at 1124 and 1409, and not at 321 */
 static const double placement_better = 0.1;
 
 static bool loop_is_of(const struct lwp_profile *profile, const struct lwp_communication_region *loop, const char *function)
@@ -169,44 +171,6 @@ static bool tip_pieces(struct lwp_profile *profile, const struct lwp_communicati
 
 /* ---- threads ---- */
 
-/* The largest number of processors that share a cache and are not all; 0: there is none. */
-static size_t processors_sharing(const struct lwp_profile *profile, size_t *processors)
-{
-    const json_t *machine = json_object_get(profile->run, "machine"), *cache;
-    size_t i, sharing = 0;
-    *processors = (size_t)json_integer_value(json_object_get(machine, "cores"));
-    json_array_foreach(json_object_get(machine, "caches"), i, cache) {
-        size_t shared_by = (size_t)json_integer_value(json_object_get(cache, "shared_by"));
-        if (shared_by > sharing && shared_by > 1 && shared_by < *processors)
-            sharing = shared_by;
-    }
-    json_int_t nodes = json_integer_value(json_object_get(machine, "numa_nodes"));
-    return sharing ? sharing : nodes > 1 ? *processors / (size_t)nodes : 0;
-}
-
-/* OMP_PLACES that puts thread i on the i-th place, group by group: "{0},{2},{1},{3}". */
-static const char *places_of(struct lwp_profile *profile, const size_t *group, size_t threads, size_t size)
-{
-    const char *text = "";
-    size_t filled[LWP_COMMUNICATION_THREADS] = {0};
-    for (size_t i = 0; i < threads; i++)
-        text = lwp_arena_printf(profile->arena, "%s%s{%zu}", text, i ? "," : "", group[i] * size + filled[group[i]]++);
-    return text;
-}
-
-/* "0 2, 1 3". */
-static const char *groups_of(struct lwp_profile *profile, const size_t *group, size_t threads)
-{
-    const char *text = "", *before = "";
-    for (size_t wanted = 0; wanted < threads; wanted++, before = ", ")
-        for (size_t i = 0; i < threads; i++)
-            if (group[i] == wanted) {
-                text = lwp_arena_printf(profile->arena, "%s%s%zu", text, before, i);
-                before = " ";
-            }
-    return text;
-}
-
 /* Threads that have a hundredth of the communication. */
 static size_t threads_busy(const struct lwp_counted_communication *found, const struct lwp_communication_region *region)
 {
@@ -220,39 +184,66 @@ static size_t threads_busy(const struct lwp_counted_communication *found, const 
     return busy;
 }
 
-/* Of the whole program, since threads are placed once. Where no groups of processors share a cache, pairs stand for them. */
+/* Thread mapping pays where reuse differs between threads. */
+static bool is_uneven(const struct lwp_counted_communication *found, const struct lwp_communication_region *region)
+{
+    return lwp_communication_variation(region->ratios, found->count) > variation_high || region->balance > balance_high;
+}
+
+static void tip_places(struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                       const struct lwp_communication_region *region, struct lwp_communication_tip *tip)
+{
+    const struct lwp_thread_placement *placement = region->placement;
+    const char *places = lwp_thread_placement_places(profile->arena, placement, found->count);
+    tip->kind = "mapping";
+    tip->next_step = lwp_arena_printf(
+        profile->arena,
+        "Thread mapping%s%s: let these threads, numbered in the order they start, run where they share a cache: %s (homogeneity %.3g, "
+        "balance "
+        "%.0f %%). %s%s%s",
+        region->kind == LWP_COMMUNICATION_PROGRAM ? "" : " for ",
+        region->kind == LWP_COMMUNICATION_PROGRAM ? "" : region_where(profile, region),
+        lwp_thread_placement_groups(profile->arena, placement, found->count), region->homogeneity, region->balance,
+        places ? "OMP_PROC_BIND=true OMP_PLACES=\"" : "For OpenMP set OMP_PROC_BIND=true and OMP_PLACES, else taskset -cp PROCESSOR TID; ",
+        places ? places : "lscpu -e tells which processors share caches.",
+        places ? "\" (for other threads: taskset -cp PROCESSOR TID in that order)." : "");
+}
+
+/* Threads are placed once: a region has a finding of its own where the whole program's placement does not suit it. */
 static bool tip_mapping(struct lwp_profile *profile, const struct lwp_counted_communication *found,
                         const struct lwp_communication_region *region, struct lwp_communication_tip *tip)
 {
-    size_t group[LWP_COMMUNICATION_THREADS], plain[LWP_COMMUNICATION_THREADS], processors, size = processors_sharing(profile, &processors);
-    bool here = size && found->count <= processors;
-    size = here ? size : 2;
-    bool uneven = lwp_communication_variation(region->ratios, found->count) > variation_high || region->balance > balance_high;
-    if (region->kind != LWP_COMMUNICATION_PROGRAM || found->others || threads_busy(found, region) <= size || !uneven)
+    const struct lwp_thread_placement *placement = region->placement, *all = found->regions[0].placement;
+    const bool program = region->kind == LWP_COMMUNICATION_PROGRAM;
+    if (!placement || placement->within < placement->before + placement_better)
         return false;
-    for (size_t i = 0; i < found->count; i++)
-        plain[i] = i / size;
-    lwp_communication_group(region->first, found->count, size, group);
-    double within = lwp_communication_within(region->first, found->count, group);
-    double before = lwp_communication_within(region->first, found->count, plain);
-    if (within < before + placement_better)
+    if (!program && all && lwp_communication_within(region->first, found->count, all->group) + placement_better > placement->within)
         return false;
-    tip->kind = "mapping";
-    tip->group = memcpy(lwp_arena_alloc(profile->arena, found->count, sizeof *group), group, found->count * sizeof *group);
-    tip->within = within;
-    tip->before = before;
-    tip->title = lwp_arena_printf(profile->arena,
-                                  "Threads that communicate most are not the ones that start one after the other: side by side %.0f %% of "
-                                  "the communication would stay between neighbours, not %.0f %%",
-                                  100 * within, 100 * before);
-    tip->next_step = lwp_arena_printf(
+    tip->title = lwp_arena_printf(
         profile->arena,
-        "Thread mapping: let these threads, numbered in the order they start, run where they share a cache: %s (homogeneity %.3g, balance "
-        "%.0f %%). %s%s%s",
-        groups_of(profile, group, found->count), region->homogeneity, region->balance,
-        here ? "OMP_PROC_BIND=true OMP_PLACES=\"" : "For OpenMP set OMP_PROC_BIND=true and OMP_PLACES, else taskset -cp PROCESSOR TID; ",
-        here ? places_of(profile, group, found->count, size) : "lscpu -e tells which processors share caches.",
-        here ? "\" (for other threads: taskset -cp PROCESSOR TID in that order; lscpu -e tells which processors share caches)." : "");
+        "Threads that communicate most%s%s are not the ones that start one after the other: side by side %.0f %% of "
+        "the communication would stay between neighbours, not %.0f %%",
+        program ? "" : " at ", program ? "" : region_where(profile, region), 100 * placement->within, 100 * placement->before);
+    tip_places(profile, found, region, tip);
+    return true;
+}
+
+/* Where data is read again much more by some threads than by others, those that read the same should share a cache, though it is all
+ * the same which of them (Mazaheri's streamcluster: each reads what one has written). */
+static bool tip_heterogeneous(struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                              const struct lwp_communication_region *region, struct lwp_communication_tip *tip)
+{
+    const struct lwp_thread_placement *placement = region->placement;
+    if (!placement || region->homogeneity < homogeneity_high)
+        return false;
+    tip->title = lwp_arena_printf(profile->arena,
+                                  "Reuse of communication at %s differs between threads (homogeneity %.3g, balance %.0f %%): threads that "
+                                  "read the same data again should share a cache",
+                                  region_where(profile, region), region->homogeneity, region->balance);
+    tip_places(profile, found, region, tip);
+    if (!placement->processors)
+        tip->next_step =
+            lwp_arena_printf(profile->arena, "%s On the machine that ran it all processors share the same caches.", tip->next_step);
     return true;
 }
 
@@ -266,16 +257,34 @@ static void tips_add(struct lwp_communication_tips *tips, struct lwp_communicati
         tips->tips[tips->count++] = tip;
 }
 
-void lwp_communication_advise(struct lwp_profile *profile, const struct lwp_counted_communication *found,
-                              struct lwp_communication_tips *tips)
+/* Where its threads should run; NULL: any is as good. Two threads are where they are. */
+static const struct lwp_thread_placement *region_placement(struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                                                           const struct lwp_communication_region *region)
 {
-    *tips = (struct lwp_communication_tips){.tips = lwp_arena_alloc(profile->arena, 2 * found->region_count + 1, sizeof *tips->tips)};
+    if (region->kind == LWP_COMMUNICATION_RUNTIME || found->others || !region->firsts || !is_uneven(found, region))
+        return NULL;
+    struct lwp_thread_placement *placement = lwp_arena_alloc(profile->arena, 1, sizeof *placement);
+    *placement = lwp_thread_placement(profile->arena, json_object_get(profile->run, "machine"), region->first, found->count);
+    const bool matters = placement->within >= placement->before + placement_better || region->homogeneity >= homogeneity_high;
+    return matters && threads_busy(found, region) > (placement->processors ? 2 : placement->size) ? placement : NULL;
+}
+
+void lwp_communication_advise(struct lwp_profile *profile, struct lwp_counted_communication *found, struct lwp_communication_tips *tips)
+{
+    *tips = (struct lwp_communication_tips){.tips = lwp_arena_alloc(profile->arena, 3 * found->region_count + 1, sizeof *tips->tips)};
+    for (size_t i = 0; found->measured && i < found->region_count; i++)
+        found->regions[i].placement = region_placement(profile, found, &found->regions[i]);
     for (size_t i = 0; found->measured && i < found->region_count; i++) {
         const struct lwp_communication_region *region = &found->regions[i];
-        struct lwp_communication_tip tip = {.region = i}, pieces = tip;
-        bool reported = region_is_reported(profile, found, region);
-        if (reported ? tip_distance(profile, found, region, &tip) : tip_mapping(profile, found, region, &tip))
-            tips_add(tips, tip, region_share(profile, region->firsts + region->agains), share_least);
+        struct lwp_communication_tip distance = {.region = i}, pieces = distance, mapping = distance;
+        const bool reported = region_is_reported(profile, found, region), program = region->kind == LWP_COMMUNICATION_PROGRAM;
+        const double share = region_share(profile, region->firsts + region->agains);
+        if (reported && tip_distance(profile, found, region, &distance))
+            tips_add(tips, distance, share, share_least);
+        if ((reported || program) && tip_mapping(profile, found, region, &mapping))
+            tips_add(tips, mapping, share, share_least);
+        else if (reported && tip_heterogeneous(profile, found, region, &mapping))
+            tips_add(tips, mapping, share, share_least);
         if (reported && tip_pieces(profile, region, &pieces))
             tips_add(tips, pieces, region_share(profile, region->firsts), firsts_least);
     }

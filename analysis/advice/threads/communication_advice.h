@@ -9,10 +9,6 @@ struct lwp_communication_tip {
     size_t region;    /* of the counted regions */
     double share;     /* of all accesses of the run, those that it is about */
     const char *title, *severity, *next_step;
-    /* of "mapping": the group of each thread, and the part of all communication that stays within groups, and within those of
-     * threads that start one after the other; else NULL and 0 */
-    const size_t *group;
-    double within, before;
 };
 
 struct lwp_communication_tips {
@@ -20,8 +16,7 @@ struct lwp_communication_tips {
     size_t count;
 };
 
-/* In profile->arena. */
-void lwp_communication_advise(struct lwp_profile *profile, const struct lwp_counted_communication *found,
-                              struct lwp_communication_tips *tips);
+/* In profile->arena. Fills the regions' placement. */
+void lwp_communication_advise(struct lwp_profile *profile, struct lwp_counted_communication *found, struct lwp_communication_tips *tips);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef LWP_ANALYSIS_ADVICE_THREADS_COUNTED_COMMUNICATION_H
 #define LWP_ANALYSIS_ADVICE_THREADS_COUNTED_COMMUNICATION_H
 
-#include "analysis/advice/threads/communication_matrix.h"
+#include "analysis/advice/threads/thread_placement.h"
 #include "analysis/profile/profile.h"
 
 enum lwp_communication_kind {
@@ -38,6 +38,7 @@ struct lwp_communication_region {
     double element_bytes; /* mean width of a read */
     struct lwp_communication_pieces pieces;
     double min_cutoff, max_cutoff; /* elements; 0: the caches are not known */
+    const struct lwp_thread_placement *placement; /* NULL: any is as good */
 };
 
 struct lwp_counted_communication {
