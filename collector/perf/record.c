@@ -2,12 +2,18 @@
  * (mem_lvl_num) with remote, hops and snoops beside it. Which of the two is filled depends on processor and kernel. */
 #include "collector/perf/record.h"
 
+/* Of Linux 6.6 to 6.18, which older headers do not have: the buffer of what the second level misses, a cache on the memory's side, what is
+ * before the first level, and uncached memory. */
+enum { NUMBER_L2_MHB = 5, NUMBER_MSC = 6, NUMBER_L0 = 7, NUMBER_UNC = 8 };
+
 static enum lwps_level level_of_number(unsigned number)
 {
     switch (number) {
     case PERF_MEM_LVLNUM_L1:
+    case NUMBER_L0:
         return LWPS_LEVEL_L1;
     case PERF_MEM_LVLNUM_LFB:
+    case NUMBER_L2_MHB:
         return LWPS_LEVEL_BUFFER;
     case PERF_MEM_LVLNUM_L2:
         return LWPS_LEVEL_L2;
@@ -19,7 +25,9 @@ static enum lwps_level level_of_number(unsigned number)
     case PERF_MEM_LVLNUM_PMEM:
         return LWPS_LEVEL_MEMORY;
     case PERF_MEM_LVLNUM_L4:
+    case NUMBER_MSC:
     case PERF_MEM_LVLNUM_IO:
+    case NUMBER_UNC:
         return LWPS_LEVEL_OTHER;
     default:
         return LWPS_LEVEL_UNKNOWN;
@@ -65,6 +73,8 @@ static uint8_t level_of(union perf_mem_data_src source)
     enum lwps_level where = level_of_number(source.mem_lvl_num);
     if (where == LWPS_LEVEL_UNKNOWN)
         where = level_of_bits(source.mem_lvl);
+    else if (where == LWPS_LEVEL_L3 && source.mem_lvl & OTHER_MEMORY) /* Intel's source 0xb, which the kernel says in two ways */
+        where = LWPS_LEVEL_MEMORY;
     if (source.mem_lvl & PERF_MEM_LVL_MISS && where <= LWPS_LEVEL_L3)
         where = LWPS_LEVEL_UNKNOWN; /* not there: what follows is not said */
     bool remote = source.mem_hops ? source.mem_hops > PERF_MEM_HOPS_0 /* 0: another core of the node */

@@ -25,6 +25,25 @@ if [ $status = 0 ]; then
     engine=$(/usr/bin/python3 -c 'import json; print(json.load(open("doctor.json"))["engine"])')
     grep -q "\"engine\": \"$engine\"" plain/run.json || fail "collect takes another engine than $engine"
 fi
+# loops whose samples are known: of the PMU where there is one, of page faults everywhere; else it says that it cannot be tested
+"$LWP" doctor --self-test > out; status=$?
+"$LWP" doctor --self-test --json > self.json
+/usr/bin/python3 - "$status" <<'PY' || fail "--self-test"
+import json, sys
+doctor, d = json.load(open("doctor.json")), json.load(open("self.json"))
+answers = {a["name"]: a for a in d["answers"]}
+assert d["schema"] == "lwp-self-test" and all(a["found"] and a["verdict"] in ("right", "wrong", "unknown") for a in d["answers"]), d
+pmu = next(c["good"] for c in doctor["checks"] if c["name"] == "PEBS or IBS")
+if pmu:
+    assert len(answers) == 8 and all(a["verdict"] != "wrong" for a in d["answers"]), d
+    assert (sys.argv[1] == "0") == all(a["verdict"] == "right" for a in d["answers"][:-1]), d
+else:
+    assert sys.argv[1] == "1" and "cannot be tested" in answers["PEBS or IBS"]["found"], d
+if next(c["good"] for c in doctor["checks"] if c["name"] == "page faults"):
+    faults = answers["addresses of page faults"]
+    assert faults["verdict"] == "right" and faults["found"] == "512 of 512 pages that were touched", faults
+PY
+grep -Eq '^(right|wrong|unknown) ' out || fail "--self-test says nothing"
 "$LWP" doctor nonsense 2> err
 [ $? = 125 ] && grep -q nonsense err || fail "an argument"
 

@@ -76,6 +76,16 @@ wait
 [ -d cut/r3 ] || { ls cut; cat err.3; fail "the killed rank's samples are gone"; }
 "$LWP" report cut > report 2>&1 || { cat report; fail "report beside a killed rank"; }
 
+# started by mpirun, but built without MPI (or the library is not beside it): which packages are missing, and what works without
+mkdir alone && cp "$LWP" alone/lwp || fail "cp"
+for launcher in OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS; do
+    env $launcher=2 alone/lwp analyze -o alone/all one cut > out 2> err && fail "analyzes without MPI under $launcher"
+    tr -s '\n ' ' ' < err > said
+    grep -q 'built without MPI: install libopenmpi-dev or libmpich-dev and build lwp again, or start it once, without mpirun' said || { cat err; fail "no sentence"; }
+    [ -e alone/all ] && fail "left a folder"
+done
+alone/lwp doctor > out; tr -s '\n ' ' ' < out | grep -q 'MPI .*lwp was built without.*apt install libopenmpi-dev or libmpich-dev' || { cat out; fail "doctor does not name the packages"; }
+
 command -v mpirun > /dev/null || exit 0
 mpirun --version 2> /dev/null | grep -q 'Open MPI' || exit 0
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 4 "$LWP" collect -o mpi ./app 150 > out 2> err || { cat err; fail "mpirun"; }

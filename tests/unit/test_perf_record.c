@@ -208,6 +208,7 @@ static void each_sample_is_its_events_and_what_is_lost_is_counted(void **state)
 /* ---- the level byte ---- */
 
 #define S(field, value) ((uint64_t)PERF_MEM_##field##_##value << PERF_MEM_##field##_SHIFT)
+#define NUMBER(number)  ((uint64_t)(number) << PERF_MEM_LVLNUM_SHIFT)
 #define HIT(level) (S(OP, LOAD) | S(LVL, HIT) | S(LVL, level) | S(LVLNUM, level))
 
 enum { TLB_NONE = 0, TLB_1 = LWPS_TLB_L1 << LWPS_TLB_SHIFT, TLB_WALK = LWPS_TLB_WALK << LWPS_TLB_SHIFT };
@@ -229,6 +230,13 @@ static const struct {
      LWPS_LEVEL_MEMORY | LWPS_LEVEL_REMOTE},
     {"Intel: cache of another socket", S(OP, LOAD) | S(LVL, HIT) | S(LVL, REM_CCE1) | S(LVLNUM, L3) | S(SNOOP, HITM) | S(REMOTE, REMOTE),
      LWPS_LEVEL_L3 | LWPS_LEVEL_REMOTE | LWPS_LEVEL_MODIFIED},
+    {"Intel: shared in another socket's memory",
+     S(OP, LOAD) | S(LVL, HIT) | S(LVL, REM_RAM1) | S(LVLNUM, L3) | S(SNOOP, HIT) | S(REMOTE, REMOTE),
+     LWPS_LEVEL_MEMORY | LWPS_LEVEL_REMOTE},
+    {"Intel: miss handling buffer of L2", S(OP, LOAD) | S(LVL, HIT) | NUMBER(5), LWPS_LEVEL_BUFFER},
+    {"Intel: memory-side cache", S(OP, LOAD) | S(LVL, HIT) | NUMBER(6), LWPS_LEVEL_OTHER},
+    {"Intel: before L1", S(OP, LOAD) | S(LVL, HIT) | NUMBER(7), LWPS_LEVEL_L1},
+    {"Intel: uncached", S(OP, LOAD) | S(LVL, HIT) | S(LVL, UNC) | S(LVLNUM, NA), LWPS_LEVEL_OTHER},
     {"Intel: persistent memory", S(OP, LOAD) | S(LVL, HIT) | S(LVLNUM, PMEM), LWPS_LEVEL_MEMORY},
     {"Intel: I/O", S(OP, LOAD) | S(LVL, IO) | S(LVLNUM, NA), LWPS_LEVEL_OTHER},
     {"Intel: a store that missed L1", S(OP, STORE) | S(LVL, MISS) | S(LVL, L1) | S(LVLNUM, L1), 0},
@@ -237,10 +245,19 @@ static const struct {
     {"Intel: locked", HIT(L1) | S(LOCK, LOCKED), LWPS_LEVEL_L1 | LWPS_LEVEL_LOCKED},
     {"AMD: L1, first TLB", HIT(L1) | S(TLB, L1) | S(TLB, HIT), LWPS_LEVEL_L1 | TLB_1},
     {"AMD: miss buffer", S(OP, LOAD) | S(LVL, LFB) | S(LVLNUM, LFB), LWPS_LEVEL_BUFFER},
-    {"AMD: cache of another core complex", S(OP, LOAD) | S(LVL, HIT) | S(LVL, REM_CCE1) | S(LVLNUM, ANY_CACHE) | S(REMOTE, REMOTE) | S(HOPS, 0),
-     LWPS_LEVEL_L3},
+    {"AMD: cache of another core complex",
+     S(OP, LOAD) | S(LVL, HIT) | S(LVL, REM_CCE1) | S(LVLNUM, ANY_CACHE) | S(REMOTE, REMOTE) | S(HOPS, 0), LWPS_LEVEL_L3},
     {"AMD: cache of another node", S(OP, LOAD) | S(LVL, HIT) | S(LVL, REM_CCE2) | S(LVLNUM, ANY_CACHE) | S(REMOTE, REMOTE) | S(HOPS, 1),
      LWPS_LEVEL_L3 | LWPS_LEVEL_REMOTE},
+    {"AMD: L2", HIT(L2) | S(TLB, L2) | S(TLB, HIT), LWPS_LEVEL_L2 | LWPS_TLB_L2 << LWPS_TLB_SHIFT},
+    {"AMD: this core complex, before Zen 4", S(OP, LOAD) | S(LVL, HIT) | S(LVL, L3) | S(LVL, REM_CCE1) | S(LVLNUM, ANY_CACHE) | S(HOPS, 0),
+     LWPS_LEVEL_L3},
+    {"AMD: this core complex, Zen 4", HIT(L3) | S(SNOOP, HITM), LWPS_LEVEL_L3 | LWPS_LEVEL_MODIFIED},
+    {"AMD: page walk", HIT(L2) | S(TLB, L2) | S(TLB, MISS), LWPS_LEVEL_L2 | TLB_WALK},
+    {"AMD: uncached", S(OP, LOAD) | S(LVL, HIT) | S(LVL, UNC) | NUMBER(8), LWPS_LEVEL_OTHER},
+    {"AMD: persistent memory of another node", S(OP, LOAD) | S(LVLNUM, PMEM) | S(REMOTE, REMOTE) | S(HOPS, 1),
+     LWPS_LEVEL_MEMORY | LWPS_LEVEL_REMOTE},
+    {"AMD: nobody knows", S(OP, STORE) | S(LVL, NA) | S(LVLNUM, NA) | S(SNOOP, NA) | S(TLB, NA) | S(LOCK, NA), 0},
     {"AMD: memory", S(OP, LOAD) | S(LVL, HIT) | S(LVL, LOC_RAM) | S(LVLNUM, RAM), LWPS_LEVEL_MEMORY},
     {"AMD: memory of another node", S(OP, LOAD) | S(LVL, HIT) | S(LVL, REM_RAM1) | S(LVLNUM, RAM) | S(REMOTE, REMOTE) | S(HOPS, 1),
      LWPS_LEVEL_MEMORY | LWPS_LEVEL_REMOTE},
