@@ -70,7 +70,7 @@ static void doctor_print(const struct lwp_check *checks, const struct lwp_check 
 struct doctor_answer {
     const char *name;
     enum lwp_self_verdict verdict;
-    char text[160];
+    char text[LWP_ERROR_TEXT];
 };
 
 static const char *const doctor_verdicts[] = {[LWP_SELF_RIGHT] = "right", [LWP_SELF_WRONG] = "wrong", [LWP_SELF_UNKNOWN] = "unknown"};
@@ -95,7 +95,7 @@ static bool doctor_pmu(struct lwp_self_samples samples[LWP_SELF_LOOPS], char *te
     lwp_machine_read(&machine, "");
     lwp_pmu_cpu_here(&cpu);
     if (lwp_pmu_events_find("/sys/bus/event_source/devices", &cpu, ANY_LATENCY, &events, &err)) {
-        snprintf(text, room, "%s", err.text);
+        snprintf(text, room, "%.*s", (int)room - 1, err.text);
         return false;
     }
     const struct lwp_self_sizes sizes = {doctor_cache(&machine, 1, L1), doctor_cache(&machine, 2, L2), doctor_cache(&machine, 0, LAST)};
@@ -132,7 +132,7 @@ static int doctor_self_test(bool json)
     struct doctor_answer answers[LWP_SELF_QUESTIONS + 1];
     struct lwp_pmu_events faults;
     unsigned count = 0, right = 0;
-    char why[160];
+    char why[LWP_ERROR_TEXT - 32];
     bool pmu = doctor_pmu(samples, why, sizeof why);
     if (!pmu) {
         answers[count] = (struct doctor_answer){.name = "PEBS or IBS", .verdict = LWP_SELF_UNKNOWN};
