@@ -8,7 +8,7 @@
 void lwp_batch_begin(struct lwp_batch *batch, uint64_t seed)
 {
     batch->seed = seed;
-    batch->counter = 0;
+    batch->counter = batch->ran_ns = 0;
     batch->code_reused = lwp_address_map_reuses_code(batch->attribution->map);
 }
 
@@ -93,11 +93,16 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
         to++;
     }
     batch->access_count = (uint32_t)(to - batch->accesses);
+    batch->ran_ns += sample->weight;
     batch->samples[batch->sample_count++] =
         (struct lwp_batch_sample){.time = sample->time,
                                   .since_start = lwp_address_map_time(batch->attribution->map, sample->time),
-                                  .weight = sample->weight, .first = first, .count = batch->access_count - first,
-                                  .known = known};
+                                  .weight = sample->weight,
+                                  .first = first,
+                                  .count = batch->access_count - first,
+                                  .known = known,
+                                  .ran_ns = batch->ran_ns};
+    batch->ran_ns = known ? 0 : batch->ran_ns;
     if (!weighted)
         part = lwp_file_locations_below(locations, lwp_file_locations_at(locations, sample->context, sample->ip, sample->time))->part;
     batch_sums(batch, sample, part, weighted, known);
@@ -159,6 +164,7 @@ static void batch_windows(struct lwp_batch *batch)
                                                               .offset = access->offset,
                                                               .address = access->address,
                                                               .weight = access->weighted ? sample->weight : 0,
+                                                              .ran_ns = sample->ran_ns,
                                                               .close = access->close};
         }
         lwp_sample_windows_sample(windows, walk, (int)sample->known, sample->since_start);

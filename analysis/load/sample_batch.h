@@ -11,6 +11,7 @@ struct lwp_batch_sample {
     uint64_t time, since_start, weight;
     uint32_t first, count; /* in accesses[] */
     uint32_t known;        /* accesses with an address */
+    uint64_t ran_ns;       /* since the last sample with such an access */
 };
 
 struct lwp_batch_access {
@@ -36,6 +37,7 @@ struct lwp_batch {
     struct lwp_shard *shard;
     bool code_reused; /* the code at an address may change from sample to sample */
     uint64_t seed, counter;
+    uint64_t ran_ns; /* since the last sample with a known address */
     uint64_t page; /* of the last address */
     struct lwp_batch_sample samples[LWP_BATCH_SAMPLES];
     struct lwp_batch_access accesses[LWP_BATCH_ACCESSES];

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRAVERSALS_MAX = 1 << 15, PAIRS_MAX = 1 << 15, FIRST_ROOM = 4, ACCESSES_MAX = 8 };
+enum { TRAVERSALS_MAX = 1 << 15, PAIRS_MAX = 1 << 15, FIRST_ROOM = 4 };
 
 /* Samples further apart than this are unrelated, even in a slow traversal. */
 static const uint64_t apart_ns = 20000000;
@@ -159,26 +159,37 @@ static void traversal_together(struct lwp_traversals *traversals, const struct l
                                     &meeting, sizeof meeting);
 }
 
+/* Any access that both samples saw will do: the random ones of a loop go nowhere, but the list that their indices come from, say, is
+ * gone over in order. */
 static void traversal_pace(struct lwp_traversals *traversals, const struct lwp_traversal_thread *thread,
-                           const struct lwp_traversal_access *access, uint64_t time)
+                           const struct lwp_traversal_access *accesses, int count, uint64_t time)
 {
-    const struct lwp_traversal_access *before = &thread->first;
-    if (!thread->last_count || before->object != access->object || before->region != access->region || before->code != access->code ||
-        !access->weight || time - thread->time >= apart_ns)
+    if (!thread->last_count || !accesses[0].ran_ns || thread->last[0].region != accesses[0].region || time - thread->time >= apart_ns)
         return;
-    struct lwp_traversal *traversal = traversal_find(traversals, access->object, access->region);
-    /* The time that the thread ran, not what others took from it between. */
-    const struct lwp_traversal_pace pace = {.ns = access->weight, .bytes = (int64_t)(access->offset - before->offset)};
-    if (traversal)
+    for (int i = 0; i < count; i++) {
+        const struct lwp_traversal_access *access = &accesses[i], *before = NULL;
+        bool counted = false; /* one for each object: more say the same again */
+        for (int k = 0; k < i; k++)
+            counted |= accesses[k].object == access->object;
+        for (int k = 0; k < thread->last_count && !counted && !before; k++)
+            if (thread->last[k].object == access->object && thread->last[k].region == access->region &&
+                thread->last[k].code == access->code)
+                before = &thread->last[k];
+        struct lwp_traversal *traversal = before ? traversal_find(traversals, access->object, access->region) : NULL;
+        if (!traversal)
+            continue;
+        /* The time that the thread ran, not what others took from it between. */
+        const struct lwp_traversal_pace pace = {.ns = accesses[0].ran_ns, .bytes = (int64_t)(access->offset - before->offset)};
         traversal->paces = traversal_keep(traversals, traversal->paces, &traversal->pace_count, &traversal->pace_room,
                                           ++traversal->pace_seen, LWP_TRAVERSAL_PACES, &pace, sizeof pace);
+    }
 }
 
 void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_traversal_thread *thread,
                            const struct lwp_traversal_access *accesses, int count, uint64_t time)
 {
-    if (count > ACCESSES_MAX)
-        count = ACCESSES_MAX;
+    if (count > LWP_TRAVERSAL_ACCESSES)
+        count = LWP_TRAVERSAL_ACCESSES;
     for (int i = 0; i < count; i++) {
         struct lwp_traversal *traversal = traversal_find(traversals, accesses[i].object, accesses[i].region);
         if (!traversal)
@@ -210,12 +221,11 @@ void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_travers
     }
     if (count == 0)
         return;
-    if (thread->last_count && thread->last.region == accesses[0].region && thread->last.object != accesses[0].object &&
-        time - thread->time < apart_ns)
-        traversal_together(traversals, &thread->last, &accesses[0], thread->thread, TRAVERSAL_NEXT);
-    traversal_pace(traversals, thread, &accesses[0], time);
-    thread->first = accesses[0];
-    thread->last = accesses[count - 1];
+    const struct lwp_traversal_access *last = thread->last_count ? &thread->last[thread->last_count - 1] : NULL;
+    if (last && last->region == accesses[0].region && last->object != accesses[0].object && time - thread->time < apart_ns)
+        traversal_together(traversals, last, &accesses[0], thread->thread, TRAVERSAL_NEXT);
+    traversal_pace(traversals, thread, accesses, count, time);
+    memcpy(thread->last, accesses, (size_t)count * sizeof *accesses);
     thread->last_count = count;
     thread->time = time;
 }

@@ -6,7 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_TRAVERSAL_PLACES = 48, LWP_TRAVERSAL_MEETINGS = 32, LWP_TRAVERSAL_STEPS = 24, LWP_TRAVERSAL_PACES = 48 };
+enum {
+    LWP_TRAVERSAL_ACCESSES = 8,
+    LWP_TRAVERSAL_PLACES = 48,
+    LWP_TRAVERSAL_MEETINGS = 32,
+    LWP_TRAVERSAL_STEPS = 24,
+    LWP_TRAVERSAL_PACES = 48
+};
 
 /* An access to a block that is large enough to be an array worth looking at. */
 struct lwp_traversal_access {
@@ -16,6 +22,7 @@ struct lwp_traversal_access {
     bool close;      /* a few instructions after the access before it, hardly ever more than one iteration */
     uint64_t address;
     uint64_t weight; /* of the sample, where it was stalled on this access; else 0 */
+    uint64_t ran_ns; /* that the thread ran since the sample before of those that came here; 0: not known */
 };
 
 struct lwp_traversal_place {
@@ -29,7 +36,7 @@ struct lwp_traversal_meeting {
     uint32_t thread;
 };
 
-/* Two samples of one thread, one after the other, at the same instruction. */
+/* Two samples of one thread, one after the other in one loop, which both saw the same instruction. */
 struct lwp_traversal_pace {
     uint64_t ns;   /* that the thread ran between them */
     int64_t bytes; /* from one's offset to the other's */
@@ -79,7 +86,7 @@ struct lwp_traversals {
 struct lwp_traversal_thread {
     uint32_t thread;
     uint64_t time;
-    struct lwp_traversal_access first, last; /* of the sample before */
+    struct lwp_traversal_access last[LWP_TRAVERSAL_ACCESSES]; /* of the sample before */
     int last_count; /* 0: none yet */
 };
 
