@@ -2,8 +2,11 @@
 """Predictions held against hand-made changes, each measured right before and after its analysis: other work on the machine, and other
 machines on the same processor, change what memory costs from one minute to the next.
 
-    gain_table.py run LWP CASES STORE SECONDS    measure cases that STORE lacks, for so many seconds
-    gain_table.py table STORE                    the table of docs/gains.md
+    gain_table.py run LWP[,LWP...] CASES STORE SECONDS    measure cases that STORE lacks, for so many seconds
+    gain_table.py table STORE [NUMBER]                    the table of docs/gains.md, for the first LWP, or another one
+    gain_table.py again LWP CASES STORE                   predict anew from the results that are there; what came stays
+
+Several LWP (versions of it) each analyze what the first one collected, right after each other. gain_cases.py draws CASES.
 
 CASES: a JSON object a line: name, kind, result (a folder that lwp collect wrote; made when it is not there), cwd, before and after (commands),
 new (whether the case was not looked at while the models were built). STORE: JSON, by name."""
@@ -26,11 +29,14 @@ def cpu(command, cwd):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def predict(lwp, case):
-    out = "/tmp/gain_table.%d.json" % os.getpid()
+def collect(lwp, case):
     if not os.path.isdir(case["result"]):
         subprocess.run([lwp, "collect", "-F", "2000", "-o", case["result"], "--", *case["before"]], cwd=case["cwd"],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def predict(lwp, case):
+    out = "/tmp/gain_table.%d.json" % os.getpid()
     subprocess.run([lwp, "analyze", "-q", "-o", out, case["result"]], check=True)
     with open(out) as file:
         analysis = json.load(file)
@@ -54,7 +60,7 @@ def predict(lwp, case):
     return {"value": value, "low": low, "high": high, "from": source, "visit": visit}
 
 
-def run(lwp, cases, store, seconds):
+def run(lwps, cases, store, seconds):
     known = {}
     if os.path.exists(store):
         with open(store) as file:
@@ -68,23 +74,34 @@ def run(lwp, cases, store, seconds):
             order = ("before", "after") if pair % 2 == 0 else ("after", "before")
             took = {which: cpu(case[which], case["cwd"]) for which in order}
             ratios.append(took["before"] / took["after"])
-            if pair == 0 or (pair == 1 and time.time() - began < 4):
-                predictions.append(predict(lwp, case))
-            if time.time() - began > 9:
+            if pair == 0:
+                collect(lwps[0], case)
+                predictions = [predict(lwp, case) for lwp in lwps]
+            if time.time() - began > 15:
                 break
         known[case["name"]] = {"kind": case["kind"], "new": case.get("new", False), "ratios": ratios, "predictions": predictions}
         with open(store, "w") as file:
             json.dump(known, file, indent=1)
 
 
-def table(store):
+def again(lwp, cases, store):
+    with open(store) as file:
+        known = json.load(file)
+    for case in cases:
+        if case["name"] in known and os.path.isdir(case["result"]):
+            known[case["name"]]["predictions"] = [predict(lwp, case)]
+    with open(store, "w") as file:
+        json.dump(known, file, indent=1)
+
+
+def table(store, number):
     with open(store) as file:
         known = json.load(file)
     total = {}
     print("| case | looked at before | predicted | interval | from | came | | a visit: run / program, ns |")
     print("|---|---|---:|---|---|---:|---|---:|")
     for name, case in sorted(known.items(), key=lambda item: (item[1]["kind"], item[0])):
-        said, truth = case["predictions"][0], statistics.median(case["ratios"])
+        said, truth = case["predictions"][number], statistics.median(case["ratios"])
         count = total.setdefault("new" if case["new"] else "old", dict.fromkeys(("said", "near", "inside", "narrow", "silent", "below"), 0))
         verdict, text, interval, source, visit = "", "-", "", "", ""
         if said:
@@ -107,9 +124,15 @@ def table(store):
                                                        count["inside"], count["narrow"], count["silent"], count["below"]))
 
 
+def cases_of(path):
+    with open(path) as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "run":
-        with open(sys.argv[3]) as lines:
-            run(sys.argv[2], [json.loads(line) for line in lines if line.strip()], sys.argv[4], float(sys.argv[5]))
+        run(sys.argv[2].split(","), cases_of(sys.argv[3]), sys.argv[4], float(sys.argv[5]))
+    elif sys.argv[1] == "again":
+        again(sys.argv[2], cases_of(sys.argv[3]), sys.argv[4])
     else:
-        table(sys.argv[2])
+        table(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 0)
