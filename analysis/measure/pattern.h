@@ -32,7 +32,7 @@ struct lwp_pattern_array {
     uint64_t start;   /* of the first element, in bytes past the beginning of a page */
     uint64_t link;    /* chained and linked: where in array 0's element the address is */
     uint64_t outer;   /* nested: bytes from where one run of the inner loop begins to where the next does */
-    uint64_t extent;  /* bytes of the array; 0: of its elements */
+    uint64_t extent;  /* bytes from its first to its last, most of which may never be touched; 0: of its elements */
 };
 
 struct lwp_pattern_access {
@@ -55,7 +55,9 @@ struct lwp_pattern {
     uint64_t window;     /* 0: as 1 */
     uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
     double instructions; /* of a round; what the accesses do not need is filled up */
+    double flags;        /* of them: those that write the processor's flags */
     double chain;        /* cycles that a round waits for the round before, beside memory */
+    bool floating;       /* ... in floating-point registers */
     enum lwp_pattern_pages pages;
     unsigned threads;    /* that run it beside each other, each on a part of the elements; 0: one */
 };
@@ -72,7 +74,7 @@ struct lwp_pattern_times {
 int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds, struct lwp_pattern_times *times,
                         struct lwp_error *err);
 
-/* Bytes that all arrays take. */
+/* Bytes of all arrays that are touched. */
 double lwp_pattern_bytes(const struct lwp_pattern *pattern);
 
 /* ---- pattern_code.c ---- */

@@ -1,8 +1,10 @@
 /* Writes the machine code of a pattern, with Zydis' encoder: four rounds at a time.
  *
- * A round: each access in turn, through a register for each array; the loaded values go through one register, a chain of as many
- * one-cycle instructions as the loop's own chain is long, so that loads are awaited as in the loop; then instructions whose
- * result nobody needs, until there are as many as the loop has. */
+ * A round: each access in turn, through a register for each array; the loaded values go through one register, a chain as long as the
+ * loop's own, so that loads are awaited as in the loop; then instructions whose result nobody needs, until there are as many as the loop
+ * has. There should not be more: a processor has so many under way, and how many loads are among them decides how many are awaited at
+ * one time. So an access is one instruction, and a chain longer than there are instructions is made of products, of three cycles each.
+ * What waits for the chain takes room as well, of the integer or of the vector units: so numbers are added in those that the loop uses. */
 #include "analysis/measure/pattern.h"
 
 #include <Zydis/Zydis.h>
@@ -12,7 +14,7 @@
 
 _Static_assert(LWP_PATTERN_UNROLLED == 4, "rounds are shifted by two");
 
-enum { CODE_BYTES = 32 << 10, CHAIN_MOST = 400, FILL_MOST = 1000 };
+enum { CODE_BYTES = 32 << 10, CHAIN_MOST = 400, FILL_MOST = 1000, PRODUCT_CYCLES = 3, SUM_CYCLES = 4 /* as code_cycles() has it */ };
 
 static const ZydisRegister code_arrays[LWP_PATTERN_ARRAYS] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_RSI,
                                                               ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_R10,
@@ -21,12 +23,13 @@ static const ZydisRegister code_saved[] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RB
                                            ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
 static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_REGISTER_RCX, code_order = ZYDIS_REGISTER_R13,
                            code_index = ZYDIS_REGISTER_RDX, code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14,
-                           code_chain = ZYDIS_REGISTER_R15;
+                           code_chain = ZYDIS_REGISTER_R15, code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2;
 
 struct code_buffer {
     uint8_t *bytes;
     size_t used;
     unsigned instructions; /* of the rounds so far */
+    unsigned flags;        /* of them: those that write flags */
     bool failed;
 };
 
@@ -44,13 +47,26 @@ static ZydisEncoderOperand code_number(int64_t value)
     return operand;
 }
 
-static ZydisEncoderOperand code_memory(ZydisRegister base, int64_t displacement, unsigned bytes)
+/* Where an access is: at `base`, or at so many times `index` from it. */
+struct code_place {
+    ZydisRegister base, index;
+    uint8_t scale;
+};
+
+static ZydisEncoderOperand code_at(struct code_place place, int64_t displacement, unsigned bytes)
 {
     ZydisEncoderOperand operand = {.type = ZYDIS_OPERAND_TYPE_MEMORY};
-    operand.mem.base = base;
+    operand.mem.base = place.base;
+    operand.mem.index = place.index;
+    operand.mem.scale = place.scale;
     operand.mem.displacement = displacement;
     operand.mem.size = (ZyanU16)bytes;
     return operand;
+}
+
+static ZydisEncoderOperand code_memory(ZydisRegister base, int64_t displacement, unsigned bytes)
+{
+    return code_at((struct code_place){.base = base}, displacement, bytes);
 }
 
 static void code_encode(struct code_buffer *code, ZydisEncoderRequest *request)
@@ -61,8 +77,11 @@ static void code_encode(struct code_buffer *code, ZydisEncoderRequest *request)
         code->failed = true;
         return;
     }
+    const ZydisMnemonic does = request->mnemonic;
     code->used += length;
     code->instructions++;
+    code->flags += does == ZYDIS_MNEMONIC_XOR || does == ZYDIS_MNEMONIC_ADD || does == ZYDIS_MNEMONIC_SUB || does == ZYDIS_MNEMONIC_IMUL ||
+                   does == ZYDIS_MNEMONIC_TEST;
 }
 
 static void code_add(struct code_buffer *code, ZydisMnemonic mnemonic, unsigned operands, ZydisEncoderOperand first,
@@ -85,37 +104,45 @@ static ZydisRegister code_low(ZydisRegister of_8_bytes, unsigned bytes)
     return bytes == 4 ? ZYDIS_REGISTER_EAX + number : bytes == 2 ? ZYDIS_REGISTER_AX + number : of_8_bytes;
 }
 
-/* At [base + offset + ahead]. A number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider through a vector register. */
-static void code_access(struct code_buffer *code, const struct lwp_pattern_access *access, ZydisRegister base, uint64_t ahead)
+/* A round as far as it is written. */
+struct code_round {
+    double cycles; /* that the chain is to be longer */
+    bool floating; /* it is one of floating-point sums */
+    bool summed;   /* the round's own sum has begun */
+};
+
+/* Of 4 or 8 bytes, added to the chain, or to the round's own sum where the chain has no more of them. */
+static void code_sum_up(struct code_buffer *code, ZydisEncoderOperand place, unsigned bytes, struct code_round *round)
 {
-    unsigned bytes = access->bytes >= 16 ? 16 : access->bytes >= 8 ? 8 : access->bytes >= 4 ? 4 : access->bytes;
-    int64_t offset = (int64_t)(access->offset + ahead);
-    ZydisEncoderOperand place;
+    const bool carried = round->cycles >= SUM_CYCLES;
+    const ZydisMnemonic load = bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD,
+                        add = bytes == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
+    code_add(code, carried || round->summed ? add : load, 2, code_register(carried ? code_sum : code_round_sum), place);
+    round->cycles -= carried ? SUM_CYCLES : 0;
+    round->summed |= !carried;
+}
+
+/* One instruction: a number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider through a vector register. */
+static void code_access(struct code_buffer *code, const struct lwp_pattern_access *access, struct code_place at, uint64_t ahead,
+                        struct code_round *round)
+{
+    unsigned bytes = access->bytes >= 16 ? 16 : access->bytes >= 8 ? 8 : access->bytes >= 4 ? 4 : access->bytes >= 2 ? 2 : 1;
+    ZydisEncoderOperand place = code_at(at, (int64_t)(access->offset + ahead), bytes), vector = code_register(ZYDIS_REGISTER_XMM0);
+    const ZydisRegister chain = bytes == 1 ? ZYDIS_REGISTER_R15B : code_low(code_chain, bytes);
     if (bytes == 16) {
-        place = code_memory(base, offset, 16);
-        ZydisEncoderOperand vector = code_register(ZYDIS_REGISTER_XMM0);
         code_add(code, ZYDIS_MNEMONIC_MOVUPS, 2, access->store ? place : vector, access->store ? vector : place);
-        return;
-    }
-    bytes = bytes == 3 ? 2 : bytes;
-    place = code_memory(base, offset, bytes);
-    if (access->store)
-        code_add(code, ZYDIS_MNEMONIC_MOV, 2, place, code_register(bytes == 1 ? ZYDIS_REGISTER_R15B : code_low(code_chain, bytes)));
-    else if (bytes < 4)
+    } else if (access->store) {
+        code_add(code, ZYDIS_MNEMONIC_MOV, 2, place, code_register(chain));
+    } else if (round->floating && bytes >= 4) {
+        code_sum_up(code, place, bytes, round);
+    } else if (!round->floating && round->cycles >= 1) {
+        code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(chain), place);
+        round->cycles -= 1;
+    } else if (bytes < 4) {
         code_add(code, ZYDIS_MNEMONIC_MOVZX, 2, code_register(code_low(code_value, 4)), place);
-    else
+    } else {
         code_move(code, code_low(code_value, bytes), place);
-}
-
-/* One cycle of the chain; with what was loaded last. */
-static void code_wait(struct code_buffer *code, ZydisRegister on)
-{
-    code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(on));
-}
-
-static void code_step(struct code_buffer *code, ZydisRegister what, uint64_t by)
-{
-    code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(what), code_number((int64_t)by));
+    }
 }
 
 static void code_multiply(struct code_buffer *code, ZydisRegister to, ZydisRegister from, uint64_t by)
@@ -127,19 +154,39 @@ static void code_multiply(struct code_buffer *code, ZydisRegister to, ZydisRegis
     code_encode(code, &multiply);
 }
 
-/* The register that holds the address of the array's element in this round. */
-static ZydisRegister code_element(struct code_buffer *code, const struct lwp_pattern *pattern, size_t array)
+/* What the chain is longer than its accesses make it; `room`: for so many instructions. */
+static void code_wait(struct code_buffer *code, bool floating, double cycles, double room)
+{
+    for (; floating && cycles >= SUM_CYCLES; cycles -= SUM_CYCLES)
+        code_add(code, ZYDIS_MNEMONIC_ADDSD, 2, code_register(code_sum), code_register(ZYDIS_REGISTER_XMM0));
+    for (; !floating && cycles >= PRODUCT_CYCLES && cycles > room; cycles -= PRODUCT_CYCLES, room--)
+        code_multiply(code, code_chain, code_chain, 1);
+    for (; !floating && cycles >= 1; cycles--)
+        code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_rounds));
+}
+
+static void code_step(struct code_buffer *code, ZydisRegister what, uint64_t by)
+{
+    code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(what), code_number((int64_t)by));
+}
+
+/* Where the array's element of this round is. *spacing: what code_address is a multiple of the index by, 0: none. */
+static struct code_place code_element(struct code_buffer *code, const struct lwp_pattern *pattern, size_t array, uint64_t *spacing)
 {
     const struct lwp_pattern_array *of = &pattern->arrays[array];
     if (of->walk == LWP_PATTERN_LINKED) {
         code_move(code, code_address, code_memory(code_arrays[0], (int64_t)of->link, 8));
-        return code_address;
+        *spacing = 0;
+        return (struct code_place){.base = code_address};
     }
     if (of->walk != LWP_PATTERN_INDEXED)
-        return code_arrays[array];
-    code_multiply(code, code_address, code_index, of->spacing);
-    code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(code_address), code_register(code_arrays[array]));
-    return code_address;
+        return (struct code_place){.base = code_arrays[array]};
+    if (of->spacing <= 8 && !(of->spacing & (of->spacing - 1)))
+        return (struct code_place){.base = code_arrays[array], .index = code_index, .scale = (uint8_t)of->spacing};
+    if (of->spacing != *spacing)
+        code_multiply(code, code_address, code_index, of->spacing);
+    *spacing = of->spacing;
+    return (struct code_place){.base = code_arrays[array], .index = code_address, .scale = 1};
 }
 
 /* Whether its register moves on by a constant. */
@@ -179,41 +226,52 @@ static void code_outer(struct code_buffer *code, const struct lwp_pattern *patte
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct code_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
-    double chain = fmin(pattern->chain, CHAIN_MOST), waited = 0;
+    struct code_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST), .floating = pattern->floating};
+    uint64_t spacing = 0;
     if (indexed)
         code_move(code, code_low(code_index, 4), code_memory(code_order, 4 * (int64_t)ahead, 4));
     for (size_t a = 0; a < pattern->array_count; a++) {
-        ZydisRegister base = ZYDIS_REGISTER_NONE;
+        struct code_place place = {0};
         for (size_t i = 0; i < pattern->access_count; i++) {
-            const struct lwp_pattern_access *access = &pattern->accesses[i];
-            if (access->array != a)
+            if (pattern->accesses[i].array != a)
                 continue;
-            base = base == ZYDIS_REGISTER_NONE ? code_element(code, pattern, a) : base;
-            code_access(code, access, base, code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0);
-            if (!access->store && access->bytes <= 8 && waited + 1 <= chain) {
-                code_wait(code, code_value);
-                waited++;
-            }
+            if (place.base == ZYDIS_REGISTER_NONE)
+                place = code_element(code, pattern, a, &spacing);
+            code_access(code, &pattern->accesses[i], place, code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0,
+                        &round);
         }
     }
-    for (; waited + 1 <= chain; waited++)
-        code_wait(code, code_rounds);
+    code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
     if (pattern->arrays[0].walk == LWP_PATTERN_CHAINED)
         code_move(code, code_arrays[0], code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 8));
+}
+
+/* Nobody needs its result, but it takes the room of one: of the registers that results are kept in until they are final, or of the flags.
+ */
+static void code_fill(struct code_buffer *code, double flags)
+{
+    if (code->flags + 1 <= flags)
+        code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_register(code_rounds), code_register(code_rounds));
+    else
+        code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_address), code_memory(code_rounds, 1, 8));
 }
 
 /* Several rounds, so that counting them does not take the time of those that do little. */
 static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *pattern)
 {
     bool indexed = false;
-    for (size_t a = 0; a < pattern->array_count; a++)
+    unsigned closing = 1; /* instructions: a comparison is one with its jump */
+    for (size_t a = 0; a < pattern->array_count; a++) {
         indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
+        closing += code_steps(&pattern->arrays[a]);
+    }
+    closing += indexed;
     for (unsigned ahead = 0; ahead < LWP_PATTERN_UNROLLED; ahead++) {
         code_visit(code, pattern, ahead, indexed);
         double fill = fmin(pattern->instructions, FILL_MOST) * (ahead + 1) - code->instructions;
-        fill -= ahead + 1 == LWP_PATTERN_UNROLLED ? (double)pattern->array_count + 2 : 0;
+        fill -= ahead + 1 == LWP_PATTERN_UNROLLED ? closing : 0;
         for (double filled = 0; filled + 1 <= fill; filled++)
-            code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_register(code_rounds), code_register(code_rounds));
+            code_fill(code, pattern->flags * (ahead + 1));
     }
     if (indexed)
         code_step(code, code_order, 4ull * LWP_PATTERN_UNROLLED);
@@ -234,6 +292,8 @@ static void code_enter(struct code_buffer *code, const struct lwp_pattern *patte
     code_move(code, code_rounds, code_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
     code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_rounds), code_number(2));
     code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_chain));
+    for (ZydisRegister vector = ZYDIS_REGISTER_XMM0; vector <= code_sum; vector++)
+        code_add(code, ZYDIS_MNEMONIC_XORPS, 2, code_register(vector), code_register(vector));
 }
 
 static void code_leave(struct code_buffer *code, const struct lwp_pattern *pattern)
@@ -259,7 +319,7 @@ int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_
     while (code.used % 64 && !code.failed)
         code.bytes[code.used++] = 0x90; /* nop: the loop begins a line of code */
     size_t head = code.used;
-    code.instructions = 0;
+    code.instructions = code.flags = 0;
     code_rounds_of(&code, pattern);
     code_add(&code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_rounds), code_number(1));
     enum { JUMP_BYTES = 6 };

@@ -14,11 +14,38 @@ static uint64_t memory_array(const struct lwp_pattern_array *array, uint64_t ele
     return array->extent ? array->extent : elements * array->spacing;
 }
 
+/* What access `i` goes over in its array and none before it did, from *low to *high. Between such parts nothing is ever touched. */
+static bool memory_part(const struct lwp_pattern *pattern, size_t i, uint64_t elements, uint64_t *low, uint64_t *high)
+{
+    const struct lwp_pattern_access *access = &pattern->accesses[i];
+    const struct lwp_pattern_array *array = &pattern->arrays[access->array];
+    *low = access->offset;
+    *high = access->offset + elements * array->spacing + access->bytes;
+    for (size_t k = 0; k < i; k++) {
+        const struct lwp_pattern_access *other = &pattern->accesses[k];
+        uint64_t end = other->offset + elements * array->spacing + other->bytes;
+        if (other->array == access->array && other->offset <= *low && end > *low)
+            *low = end;
+    }
+    return *low < *high;
+}
+
+/* An array of other elements than those that its accesses go over one by one. */
+static bool memory_has_gaps(const struct lwp_pattern_array *array)
+{
+    return array->extent && array->walk == LWP_PATTERN_STEPS;
+}
+
 double lwp_pattern_bytes(const struct lwp_pattern *pattern)
 {
     double bytes = 0;
+    uint64_t low, high;
     for (size_t a = 0; a < pattern->array_count; a++)
-        bytes += (double)memory_array(&pattern->arrays[a], pattern->elements);
+        if (!memory_has_gaps(&pattern->arrays[a]))
+            bytes += (double)memory_array(&pattern->arrays[a], pattern->elements);
+    for (size_t i = 0; i < pattern->access_count; i++)
+        if (memory_has_gaps(&pattern->arrays[pattern->accesses[i].array]) && memory_part(pattern, i, pattern->elements, &low, &high))
+            bytes += (double)(high - low);
     return bytes;
 }
 
@@ -122,7 +149,7 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
         size_t start = array->start % page, bytes = start + memory_array(array, elements) + 2 * page;
-        memory->mapped[a] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memory->mapped[a] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory->mapped[a] == MAP_FAILED) {
             memory->mapped[a] = NULL;
             lwp_pattern_memory_free(memory);
@@ -132,7 +159,14 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
         if (pattern->pages != LWP_PATTERN_AS_GIVEN) /* of a kernel without huge pages it fails, and all are small */
             (void)madvise(memory->mapped[a], bytes, pattern->pages == LWP_PATTERN_HUGE ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
         memory->first[a] = (uint8_t *)memory->mapped[a] + start;
-        memset(memory->mapped[a], 1, bytes);
+        if (!memory_has_gaps(array))
+            memset(memory->mapped[a], 1, bytes);
+    }
+    uint64_t low, high;
+    for (size_t i = 0; i < pattern->access_count; i++) {
+        const size_t a = pattern->accesses[i].array;
+        if (memory_has_gaps(&pattern->arrays[a]) && memory_part(pattern, i, elements, &low, &high))
+            memset(memory->first[a] + low, 1, high - low);
     }
     int status = memory_order(pattern, memory, err);
     if (!status)

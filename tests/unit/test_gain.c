@@ -7,6 +7,7 @@
 
 #include "analysis/advice/gain/gain.h"
 #include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/pace.h"
 #include "analysis/program/flow/decode.h"
 #include "programs.h"
 
@@ -259,19 +260,49 @@ static void test_interval(void **state)
     (void)state;
     const struct lwp_pattern_times times = {.before = 5, .after = 2, .core = 1, .ratio = 0.4, .low = 0.36, .high = 0.44};
     struct lwp_gain_measured known = {0}, same = {0}, unknown = {0};
-    lwp_gain_interval(&times, 9, &known);
-    near(known.ratio, (1 + 1 * 2) / 9.0);
-    assert_true(known.low < 2 / 9.0 && known.high > known.ratio); /* it may not wait longer in the new layout */
-    lwp_gain_interval(&times, 5, &same);
+    const struct lwp_gain_range any = {0, 1}, half = {0.4, 0.5};
+    lwp_gain_interval(&times, &any, 9, &known);
+    near(known.ratio, 0.4);
+    assert_true(known.low <= (1 + 1 * 2) / 9.0); /* it may wait as much longer in both layouts */
+    lwp_gain_interval(&times, &any, 5, &same);
     near(same.ratio, 0.4);
     assert_true(same.low <= 0.36 && same.low > 0.3 && same.high >= 0.44 && same.high < 0.5); /* the runs' spread at least */
-    lwp_gain_interval(&times, 0, &unknown);
+    assert_true(known.high - known.low > 1.5 * (same.high - same.low));                      /* a pattern that is off is less sure */
+    lwp_gain_interval(&times, &any, 0, &unknown);
     near(unknown.ratio, 0.4);
     assert_true(unknown.low < same.low && unknown.high > same.high); /* what is not known is less sure */
+    lwp_gain_interval(&times, &half, 0, &unknown);                   /* the loop waits 1 of 2 ns, so 1/4 of 1 is left to wait */
+    near(unknown.ratio, 1.25 / 2);
     const struct lwp_pattern_times equal = {.before = 5, .after = 5, .core = 1, .ratio = 1, .low = 1, .high = 1};
-    lwp_gain_interval(&equal, 0, &unknown);
+    lwp_gain_interval(&equal, &any, 0, &unknown);
     near(unknown.low, 1); /* nothing changes, whatever the pattern lacks */
     near(unknown.high, 1);
+}
+
+/* A loop that goes anywhere in an array, by a list of indices that it goes over in order: 20 ns an index. */
+static void test_pace_beside(void **state)
+{
+    (void)state;
+    enum { DATA, LIST, LOOP, SAMPLES = 40, NS = 20 };
+    struct lwp_traversals traversals;
+    struct lwp_traversal_thread thread = {0};
+    const uint64_t bytes = 16 << 20;
+    lwp_traversals_init(&traversals);
+    for (uint64_t i = 0, time = 0; i < SAMPLES; i++) {
+        const uint64_t ran = 1000000 + i * 12347;
+        time += ran;
+        const struct lwp_traversal_access accesses[] = {
+            {.object = DATA, .region = LOOP, .code = 1, .offset = i * 7919 % 4096 * 4096, .weight = ran, .ran_ns = ran},
+            {.object = LIST, .region = LOOP, .code = 2, .offset = time / NS * 4 % bytes, .ran_ns = ran},
+            {.object = LIST, .region = LOOP, .code = 2, .offset = (time / NS + 1) * 4 % bytes, .ran_ns = ran}};
+        lwp_traversals_sample(&traversals, &thread, accesses, 3, time);
+    }
+    const struct lwp_traversal *list = lwp_traversals_of(&traversals, LIST, LOOP), *data = lwp_traversals_of(&traversals, DATA, LOOP);
+    assert_int_equal(list->pace_seen, SAMPLES - 1); /* one for each pair of samples */
+    double pace = lwp_pace(list->paces, list->pace_count, 4, (double)bytes);
+    assert_true(pace > 0.97 * NS && pace < 1.03 * NS);
+    assert_true(lwp_pace(data->paces, data->pace_count, 8, (double)bytes) == 0);
+    lwp_traversals_fini(&traversals);
 }
 
 int main(void)
@@ -286,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_kernel_time),
         cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_pace_beside),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -2,12 +2,14 @@
  * them. Times themselves are not held: other work on the machine changes them. */
 #include "analysis/measure/pattern.h"
 
+#include <Zydis/Zydis.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -190,9 +192,68 @@ static void test_conflicts(void **state)
         before.accesses[i] = (struct lwp_pattern_access){.offset = i * ROOM, .bytes = 8};
         after.accesses[i] = (struct lwp_pattern_access){.offset = i * (ROOM + 64), .bytes = 8};
     }
-    assert_true(lwp_pattern_bytes(&before) == (STREAMS + 1) * ROOM);
+    assert_true(lwp_pattern_bytes(&before) == STREAMS * (1024 * 8 + 8)); /* what lies between them is not touched */
     assert_int_equal(lwp_pattern_compare(&before, &after, 0.1, &times, &err), 0);
     assert_true(times.ratio < 0.8);
+}
+
+/* What lies between the parts of an array that are gone over stays as it was mapped. */
+static void test_gaps(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 8, 512);
+    struct lwp_pattern_memory memory;
+    unsigned char resident[64] = {0};
+    pattern.arrays[0].extent = 64 * 4096;
+    pattern.arrays[0].start = 0;
+    pattern.access_count = 3;
+    pattern.accesses[1] = (struct lwp_pattern_access){.offset = 16, .bytes = 8}; /* most of it once more */
+    pattern.accesses[2] = (struct lwp_pattern_access){.offset = 32 * 4096, .bytes = 8};
+    assert_true(lwp_pattern_bytes(&pattern) == 512 * 8 + 8 + 8 + 512 * 8 + 8);
+    assert_int_equal(lwp_pattern_memory_make(&pattern, 512, &memory, NULL), LWP_OK);
+    assert_int_equal(mincore(memory.first[0], sizeof resident * 4096, resident), 0);
+    assert_true(resident[0] & 1 && resident[1] & 1 && resident[32] & 1);
+    for (int page = 3; page < 32; page++)
+        assert_false(resident[page] & 1);
+    lwp_pattern_memory_free(&memory);
+}
+
+/* Instructions of the pattern's code, from its beginning to its end. */
+static unsigned code_instructions(const struct lwp_pattern *pattern)
+{
+    struct lwp_pattern_code code;
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction instruction = {0};
+    unsigned count = 0;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    assert_int_equal(lwp_pattern_code_make(pattern, &code, NULL), LWP_OK);
+    for (size_t at = 0; instruction.mnemonic != ZYDIS_MNEMONIC_RET; at += instruction.length) {
+        assert_true(
+            ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, (const uint8_t *)code.memory + at, code.bytes - at, &instruction)));
+        count += instruction.mnemonic != ZYDIS_MNEMONIC_NOP;
+    }
+    lwp_pattern_code_free(&code);
+    return count;
+}
+
+/* With as few instructions as compilers need: how many are under way decides how many loads are awaited at one time. */
+static void test_instructions(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_INDEXED, 8, 1000);
+    pattern.array_count = pattern.access_count = 4;
+    for (size_t a = 0; a < 4; a++) {
+        pattern.arrays[a] = pattern.arrays[0];
+        pattern.accesses[a] = (struct lwp_pattern_access){.array = a, .bytes = 8};
+    }
+    for (int floating = 0; floating < 2; floating++) { /* for (...) sum += a[i[k]] + b[i[k]] + c[i[k]] + d[i[k]] */
+        pattern.floating = floating;
+        pattern.chain = floating ? 16 : 4;
+        pattern.instructions = 7;
+        const unsigned few = code_instructions(&pattern);
+        pattern.instructions = 20;
+        assert_int_equal(code_instructions(&pattern) - few, 13 * LWP_PATTERN_UNROLLED);
+    }
 }
 
 int main(void)
@@ -200,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts), cmocka_unit_test(test_visits_each_element),
                                        cmocka_unit_test(test_order),     cmocka_unit_test(test_window),
                                        cmocka_unit_test(test_nested),    cmocka_unit_test(test_memory_is_slower),
-                                       cmocka_unit_test(test_threads),   cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_threads),   cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_gaps),      cmocka_unit_test(test_instructions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,10 +22,11 @@
 enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256, MOVES_LEAST = 8, MOVES_MOST = 256 };
 
 /* The standard deviation of log(pattern's time / loop's) over the loops whose times are known (docs/gains.md). */
-static const double pattern_off = 0.24, deviations = 1.96; /* of them: 95 % */
+static const double pattern_off = 0.24, deviations = 1.645; /* of them: 90 % */
 
 static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
-                    seconds_each = 0.25, usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
+                    seconds_each = 0.25, waits_most = 0.97, waits_alike = 0.02, usual_cycle_ns = 0.3, large_object = 64 << 10,
+                    far_elements = 128;
 
 /* ---- what was timed already: several candidates place a loop's fields alike ---- */
 
@@ -267,6 +268,8 @@ static bool measured_pattern(struct lwp_profile *profile, const struct lwp_gain_
         measured_chain(profile, visit, spacing, pattern);
     pattern->instructions = visit->shape.instructions / visit->visits;
     pattern->chain = chain;
+    pattern->floating = visit->shape.chain_of_vectors;
+    pattern->flags = visit->shape.flags / visit->visits;
     pattern->threads = measured_threads(profile, visit);
     return measured_fields(pattern, visit, placement, line) && measured_others(profile, visit, pattern);
 }
@@ -329,22 +332,35 @@ static bool measured_written(const struct lwp_profile *profile, const struct lwp
     return false;
 }
 
-/* Of the new layout's time to today's. Where the loop's own time is known, what it waits for memory beyond the pattern's scales the new
- * layout's waits too, and the interval has both ends: they scale, or they do not. Else the pattern may differ from its loop as patterns do
- * whose loops' times are known; that moves what it computes against what it waits. The spread of the runs adds to it. */
-void lwp_gain_interval(const struct lwp_pattern_times *times, double pace, struct lwp_gain_measured *measured)
+/* The new layout's time to today's when the loop takes `pace`, and waits for memory as much longer in both as it does in today's. */
+static double measured_scaled(const struct lwp_pattern_times *times, double core, double pace)
 {
-    double value = times->ratio, other = value, core = fmin(times->core, fmin(times->before, times->after));
+    return (core + (times->after - core) * fmax(0, pace - core) / (times->before - core)) / pace;
+}
+
+/* Of the new layout's time to today's. Where the loop's own time is known and another one than the pattern's, either all that the loop
+ * waits for memory scales (the caches were in another state when it was sampled), or what both layouts have in common is different: the
+ * interval has both ends, and the pattern may be off by as much. Else the part of its time that the loop waits, as it was sampled, bounds
+ * the same, and the pattern may differ from its loop as patterns do whose loops' times are known. The spread of the runs adds to it. */
+void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
+                       struct lwp_gain_measured *measured)
+{
+    double value = times->ratio, other = value, off = deviations * pattern_off;
+    double core = fmin(times->core, fmin(times->before, times->after));
     if (pace > 0 && times->before > core) {
-        value = (core + (times->after - core) * fmax(0, pace - core) / (times->before - core)) / pace;
-        other = times->after / pace;
+        other = measured_scaled(times, core, pace);
+        off = fmax(pace_agrees, fabs(log(times->before / pace)));
+    } else if (core > 0 && times->before > core) {
+        const double waits = 1 - core / times->before, sampled = fmin(waits_most, fmin(fmax(waits, stalls->low), stalls->high));
+        if (fabs(sampled - waits) > waits_alike)
+            other = value = measured_scaled(times, core, core / (1 - sampled));
     }
-    double off = (pace > 0 ? pace_agrees : deviations * pattern_off) * value * fabs(1 - value);
+    off *= value * fabs(1 - value);
     double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
     double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
-    measured->low = fmax(fmin(value, other) - below, 0.5 * fmin(value, other));
-    measured->high = fmax(value, other) + above;
+    measured->low = fmax(fmin(other, value - below), 0.5 * value);
+    measured->high = fmax(other, value + above);
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)
@@ -352,6 +368,29 @@ bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_
     double waits = 1 - fmin(1, times->core / times->before), off = pace > 0 ? fabs(log(times->before / pace)) : 0;
     *same = off <= log(1 + pace_agrees);
     return waits <= stalls->high + stall_agrees && waits >= stall_least * stalls->low && off <= log(pace_most);
+}
+
+/* A search along a chain ends somewhere, and the next one begins elsewhere without waiting for it: how many are under way at one time was
+ * not seen. The truth lies between one after the other and all at one time. */
+static void measured_overlapped(struct lwp_profile *profile, struct lwp_pattern before, struct lwp_pattern after,
+                                const struct lwp_gain_range *stalls, struct lwp_gain_measured *measured)
+{
+    struct lwp_pattern *const both[] = {&before, &after};
+    struct lwp_pattern_times times;
+    struct lwp_gain_measured other;
+    for (int i = 0; i < 2; i++)
+        for (size_t a = 0; a < both[i]->array_count; a++) {
+            if (both[i]->arrays[a].walk == LWP_PATTERN_LINKED)
+                return;
+            if (both[i]->arrays[a].walk == LWP_PATTERN_CHAINED)
+                both[i]->arrays[a].walk = LWP_PATTERN_INDEXED;
+        }
+    if (!lwp_gain_times(profile, &before, &after, &times))
+        return;
+    lwp_gain_interval(&times, stalls, 0, &other);
+    measured->ratio = sqrt(measured->ratio * other.ratio);
+    measured->low = fmin(measured->low, other.low);
+    measured->high = fmax(measured->high, other.high);
 }
 
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
@@ -379,7 +418,9 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     }
     measured->core = times.core;
     measured->pattern = times.before;
-    lwp_gain_interval(&times, measured->pace, measured);
+    lwp_gain_interval(&times, &stalls, measured->pace, measured);
+    if (visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0)
+        measured_overlapped(profile, today, changed, &stalls, measured);
     measured->ratio = fmax(measured->ratio, 1 - stalls.high);
     measured->high = fmax(measured->high, measured->ratio);
     /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.

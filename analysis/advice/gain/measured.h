@@ -40,8 +40,10 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
  * not known). *same: no further from that than paces are. */
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same);
 
-/* What times say of the new layout's time to today's: ratio, low and high. `pace`: of the loop itself, ns; 0: not known. */
-void lwp_gain_interval(const struct lwp_pattern_times *times, double pace, struct lwp_gain_measured *measured);
+/* What times say of the new layout's time to today's: ratio, low and high. `stalls`: the part of its time that the loop was seen to wait;
+ * `pace`: of the loop itself, ns; 0: not known. */
+void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
+                       struct lwp_gain_measured *measured);
 
 /* Times both, or finds their times among those that were taken already. False: not allowed, no time left, or it failed. */
 bool lwp_gain_times(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after,

@@ -1,8 +1,10 @@
 /* What moving arrays apart does to a loop: its streams are run on this machine as they lie, and as they come to lie.
  *
- * Streams of one part go on by one step, so one pointer leads to all of them, and it does not matter in which direction. Blocks follow each
- * other, each as far past a multiple of the cache's way as it is in the program: that is what decides on sets, and the gaps between blocks
- * do not. Limits: what no sample saw of the loop is left out; the levels behind the first are met at other physical addresses. */
+ * Streams of one part go on by one step, so one pointer leads to all of them, and it does not matter in which direction. They lie as far
+ * apart as they do in the program: not only the bits of an address that choose the set decide on what a conflict costs (caches that
+ * predict the way look at a hash of those above them). Where that is not known, or too far, blocks follow each other, each as far past a
+ * multiple of the cache's way as in the program. Limits: what no sample saw of the loop is left out; the levels behind the first are
+ * met at other physical addresses. */
 #include "analysis/advice/layout/conflicts_internal.h"
 
 #include "analysis/advice/gain/measured.h"
@@ -11,6 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const int64_t far_bytes = 1 << 29; /* apart: farther than an instruction's displacement can say with room for an array */
 
 /* The program's stream behind one of the loop's; NULL: not known. */
 static const struct lwp_stream *measured_stream(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop, size_t i)
@@ -40,12 +44,27 @@ static bool measured_same_block(const struct lwp_conflict_stream *a, const struc
     return a->object == b->object && a->start == b->start && a->part == b->part;
 }
 
+/* Where the part's first stream begins in the program; false: only their places in a way are known, or some lie too far away. */
+static bool measured_as_they_lie(const struct lwp_conflict_loop *loop, uint32_t part, int64_t *first)
+{
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (size_t i = 0; i < loop->count; i++)
+        if (loop->streams[i].part == part) {
+            low = loop->streams[i].at < low ? loop->streams[i].at : low;
+            high = loop->streams[i].at > high ? loop->streams[i].at : high;
+        }
+    *first = low;
+    return loop->absolute && high - low < far_bytes;
+}
+
 /* Streams are sorted by block. `moved`: bytes for each stream, NULL: as they lie. */
 static bool measured_pattern(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop, const struct lwp_loop_shape *shape,
                              const int64_t *moved, uint64_t elements, struct lwp_pattern *pattern)
 {
     const uint32_t part = measured_part(loop);
     const int64_t way = (int64_t)loop->way;
+    int64_t first;
+    const bool as_they_lie = measured_as_they_lie(loop, part, &first);
     struct lwp_pattern_array *array = &pattern->arrays[0];
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
     *array = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS};
@@ -53,6 +72,8 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
     pattern->elements = elements;
     pattern->instructions = shape->instructions;
     pattern->chain = shape->chain;
+    pattern->floating = shape->chain_of_vectors;
+    pattern->flags = shape->flags;
     pattern->threads = 1;
     for (size_t i = 0, end; i < loop->count; i = end) {
         int64_t low = INT64_MAX, high = INT64_MIN;
@@ -64,7 +85,8 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
         if (loop->streams[i].part != part)
             continue;
         array->spacing = (uint64_t)llabs(loop->streams[i].step);
-        uint64_t base = lwp_round_up(array->extent, loop->way) + (uint64_t)((low % way + way) % way);
+        uint64_t base =
+            as_they_lie ? (uint64_t)(low - first) : lwp_round_up(array->extent, loop->way) + (uint64_t)((low % way + way) % way);
         for (size_t k = i; k < end; k++) {
             const struct lwp_stream *stream = measured_stream(profile, loop, k);
             uint64_t offset = base + (uint64_t)(loop->streams[k].at + (moved ? moved[k] : 0) - low);
@@ -73,7 +95,8 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
             pattern->accesses[pattern->access_count++] =
                 (struct lwp_pattern_access){.offset = offset, .bytes = stream->bytes, .store = stream->stores > stream->loads};
         }
-        array->extent = base + (uint64_t)(high - low) + elements * array->spacing + loop->line;
+        uint64_t ends = base + (uint64_t)(high - low) + elements * array->spacing + loop->line;
+        array->extent = ends > array->extent ? ends : array->extent;
     }
     return pattern->access_count > 0;
 }
@@ -115,7 +138,7 @@ bool lwp_conflict_measure(struct lwp_profile *profile, const struct lwp_conflict
     measured->pace = measured_pace(profile, loop);
     measured->pattern = times.before;
     measured->core = times.core;
-    lwp_gain_interval(&times, measured->pace, measured);
+    lwp_gain_interval(&times, &stalls, measured->pace, measured);
     measured->between = lwp_gain_resembles(&times, &stalls, measured->pace, &same);
     measured->reproduced = measured->between && same;
     return measured->between;

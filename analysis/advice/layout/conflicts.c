@@ -290,8 +290,7 @@ static void conflict_gain(struct conflict_making *making, struct lwp_conflict *c
     gain->loops[gain->loop_count++] = (struct lwp_gain_loop){conflict->region, gain->before, gain->after};
 }
 
-/* Run on this machine, where that can be done. A run lacks the loop's other work and what its samples did not see, so it says rather too
- * much, and the samples, of which those beside the lines show other waits, rather too little: the truth is taken to be between both. */
+/* Run on this machine, where that can be done: then the samples only bound it. */
 static void conflict_run(struct conflict_making *making, const struct conflict_padding *padding, struct lwp_conflict *conflict)
 {
     struct lwp_profile *profile = making->profile;
@@ -307,10 +306,8 @@ static void conflict_run(struct conflict_making *making, const struct conflict_p
     if (!lwp_conflict_measure(profile, &making->loop, &shape, moved, &measured))
         return;
     struct lwp_share whole = lwp_share_of(&profile->regions[conflict->region].weight, &profile->total);
-    double run = fmin(whole.value * (1 - measured.ratio), conflict->most), said = conflict->saved;
-    double least = fmin(said, fmin(whole.low * (1 - measured.high), conflict->most));
-    double most = fmin(fmax(said, whole.high * (1 - measured.low)), conflict->most);
-    conflict->saved = 1 - sqrt((1 - run) * (1 - said));
+    double least = fmin(whole.low * (1 - measured.high), conflict->most), most = fmin(whole.high * (1 - measured.low), conflict->most);
+    conflict->saved = fmin(whole.value * (1 - measured.ratio), conflict->most);
     conflict->error = fmax(most - conflict->saved, conflict->saved - least);
     conflict->gain.measured = measured.reproduced;
     conflict->gain.pattern_ns = measured.pattern;

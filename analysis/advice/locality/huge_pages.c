@@ -107,6 +107,8 @@ static void pages_pattern(const struct lwp_profile *profile, const struct pages_
     pattern->far = use->far;
     pattern->instructions = (double)use->shape.instructions / use->visits;
     pattern->chain = use->shape.chain / use->visits;
+    pattern->flags = use->shape.flags / use->visits;
+    pattern->floating = use->shape.chain_of_vectors;
     pattern->threads = 1;
     for (size_t i = 0; i < profile->stream_count && pattern->access_count < LWP_PATTERN_ACCESSES; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
@@ -142,7 +144,7 @@ static bool pages_measure(struct lwp_profile *profile, const struct pages_use *u
     const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, use->row->region, &use->shape);
     if (!lwp_gain_resembles(&times, &stalls, 0, &same))
         return false;
-    lwp_gain_interval(&times, 0, &measured);
+    lwp_gain_interval(&times, &stalls, 0, &measured);
     const struct lwp_share whole = lwp_share_of(&profile->regions[use->row->region].weight, &profile->total);
     const double part = lwp_gain_sampled(profile);
     tip->share = whole.value;

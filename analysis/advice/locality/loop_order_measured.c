@@ -192,7 +192,10 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
     pattern->inner = (uint64_t)inner;
     pattern->elements = (uint64_t)inner * (uint64_t)outer;
     pattern->instructions = order->shape.instructions;
-    pattern->chain = interchanged && (nest->sums || nest->stored) ? 1 : order->shape.chain;
+    pattern->flags = order->shape.flags;
+    const bool in_memory = interchanged && (nest->sums || nest->stored);
+    pattern->chain = in_memory ? 1 : order->shape.chain;
+    pattern->floating = order->shape.chain_of_vectors && !in_memory;
     pattern->threads = 1;
     pattern->array_count = nest->arrays;
     for (size_t i = 0; i < order->count; i++) {
@@ -271,7 +274,7 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
     struct lwp_gain_range stalls = lwp_gain_stall_share(profile, order->region, &order->shape);
     const double pace = measured_pace(order, column, &nest, times.before);
     struct lwp_gain_measured measured;
-    lwp_gain_interval(&times, pace, &measured);
+    lwp_gain_interval(&times, &(struct lwp_gain_range){0, 1}, pace, &measured); /* it may compute where memory is fast enough */
     *likely = 1 - measured.ratio;
     saved->high = 1 - measured.low;
     saved->low = 1 - measured.high;

@@ -156,6 +156,8 @@ static void decode_moves(const ZydisDecodedInstruction *instruction, const Zydis
     if (decode_zeroes(instruction, operands))
         result->read = result->read_vectors = 0;
     result->mnemonic = (uint16_t)instruction->mnemonic;
+    const ZydisAccessedFlags *flags = instruction->cpu_flags;
+    result->flags = flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
     result->halves = (instruction->mnemonic == ZYDIS_MNEMONIC_SHR || instruction->mnemonic == ZYDIS_MNEMONIC_SAR) &&
                      operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operands[1].imm.value.u == 1;
     result->chooses = instruction->meta.category == ZYDIS_CATEGORY_CMOV;

@@ -29,6 +29,7 @@ struct code_instruction {
     bool puts;                /* stores what is in the register `put`, or a constant (-1), and does not load */
     int64_t constant;         /* ... which constant */
     int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
+    bool flags;               /* writes the processor's flags */
     bool halves;              /* shifts to the right by one */
     bool chooses;             /* moves on a condition */
     bool counts;              /* adds a constant to a register */

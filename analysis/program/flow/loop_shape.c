@@ -148,11 +148,16 @@ static void waits_add(struct shape_waits *waits, const struct code_instruction *
     }
 }
 
-static double waits_longest(const struct shape_waits *waits)
+/* *vectors: it is one of vector registers. */
+static double waits_longest(const struct shape_waits *waits, bool *vectors)
 {
     int longest = 0;
+    *vectors = false;
     for (int r = 0; r < CHAIN_REGISTERS; r++)
-        longest = waits->waits[r][r] > longest ? waits->waits[r][r] : longest;
+        if (waits->waits[r][r] > longest) {
+            longest = waits->waits[r][r];
+            *vectors = r >= REGISTERS;
+        }
     return longest;
 }
 
@@ -179,6 +184,7 @@ static void facts_add(struct loop_facts *facts, struct shape_waits *waits, const
     bool accesses = instruction->memory.exists;
     /* Branches are fused with the comparison before them. */
     shape->instructions += !instruction->padding && instruction->flow != CODE_FLOW_BRANCH && instruction->flow != CODE_FLOW_JUMP;
+    shape->flags += instruction->flags;
     shape->accesses += accesses && (instruction->memory.load || instruction->memory.store);
     shape->loads += accesses && instruction->memory.load;
     shape->stores += accesses && instruction->memory.store;
@@ -212,7 +218,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
         }
     }
     facts->shape.branches = facts->flow.branches;
-    facts->shape.chain = waits_longest(&waits);
+    facts->shape.chain = waits_longest(&waits, &facts->shape.chain_of_vectors);
     facts->carried = waits_carried(&waits, &facts->flow);
     facts->chased = shape_chased(&facts->flow, &facts->pointers);
     facts->shape.chained = facts->chased;

@@ -41,7 +41,8 @@ enum lwp_loop_search {
 /* What a machine loop is made of, and whether its loads wait for each other. */
 struct lwp_loop_shape {
     uint32_t instructions;  /* without those of loops in it, and without what takes no time of its own */
-    uint32_t accesses;      /* of them: loads and stores */
+    uint32_t flags;         /* of them: those that write the processor's flags */
+    uint32_t accesses;      /* ... loads and stores */
     uint32_t loads, stores; /* one instruction may be both */
     uint32_t exits;         /* ways out of it */
     uint32_t branches;      /* conditional jumps, the one that closes it among them */
@@ -50,6 +51,7 @@ struct lwp_loop_shape {
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
+    bool chain_of_vectors;  /* ... through vector registers, where floating-point numbers are */
     enum lwp_loop_search search;
     bool repeats_value;     /* ... stores a constant, the loop's counter, or else what is not changed in it */
 };
