@@ -21,11 +21,12 @@
 
 enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256, MOVES_LEAST = 8, MOVES_MOST = 256 };
 
-/* The standard deviation of log(pattern's time / loop's) over the loops whose times are known (docs/gains.md). */
-static const double pattern_off = 0.24, deviations = 1.645; /* of them: 90 % */
+/* Standard deviations (docs/gains.md): of log(pattern's time / loop's), over loops whose times are known and which were timed at the same
+ * time; of log(ratio) between two runs of one pattern, minutes apart, that waits for memory all of the time. */
+static const double pattern_off = 0.15, state_off = 0.13, deviations = 1.645; /* of them: 90 % */
 
 static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
-                    seconds_each = 0.25, waits_most = 0.97, waits_alike = 0.02, usual_cycle_ns = 0.3, large_object = 64 << 10,
+                    seconds_each = 0.25, waits_most = 0.97, waits_alike = 0.02, still_gains = 0.97, usual_cycle_ns = 0.3, large_object = 64 << 10,
                     far_elements = 128;
 
 /* ---- what was timed already: several candidates place a loop's fields alike ---- */
@@ -356,11 +357,12 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
             other = value = measured_scaled(times, core, core / (1 - sampled));
     }
     off *= value * fabs(1 - value);
-    double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
-    double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
+    const double state = deviations * state_off * value * (1 - fmin(1, core / times->before));
+    const double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
+    const double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
-    measured->low = fmax(fmin(other, value - below), 0.5 * value);
-    measured->high = fmax(other, value + above);
+    measured->low = fmax(fmin(other, value - hypot(below, value < 1 ? state : 0)), 0.5 * value);
+    measured->high = fmax(fmax(other, value + above), fmin(value + hypot(above, state), still_gains));
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)
