@@ -26,7 +26,7 @@ enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256, MOVES_LEAST = 8, MOVES_MOST = 25
 static const double pattern_off = 0.15, state_off = 0.13, deviations = 1.645; /* of them: 90 % */
 
 static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
-                    seconds_each = 0.25, waits_most = 0.97, waits_alike = 0.02, still_gains = 0.97, usual_cycle_ns = 0.3, large_object = 64 << 10,
+                    seconds_each = 0.25, waits_alike = 0.02, still_gains = 0.97, usual_cycle_ns = 0.3, large_object = 64 << 10,
                     far_elements = 128;
 
 /* ---- what was timed already: several candidates place a loop's fields alike ---- */
@@ -352,8 +352,8 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
         other = measured_scaled(times, core, pace);
         off = fmax(pace_agrees, fabs(log(times->before / pace)));
     } else if (core > 0 && times->before > core) {
-        const double waits = 1 - core / times->before, sampled = fmin(waits_most, fmin(fmax(waits, stalls->low), stalls->high));
-        if (fabs(sampled - waits) > waits_alike)
+        const double waits = 1 - core / times->before, sampled = fmin(waits, stalls->high); /* loads are sampled in the nearest cache, too */
+        if (sampled < waits - waits_alike)
             other = value = measured_scaled(times, core, core / (1 - sampled));
     }
     off *= value * fabs(1 - value);
