@@ -341,8 +341,10 @@ static double measured_scaled(const struct lwp_pattern_times *times, double core
 
 /* Of the new layout's time to today's. Where the loop's own time is known and another one than the pattern's, either all that the loop
  * waits for memory scales (the caches were in another state when it was sampled), or what both layouts have in common is different: the
- * interval has both ends, and the pattern may be off by as much. Else the part of its time that the loop waits, as it was sampled, bounds
- * the same, and the pattern may differ from its loop as patterns do whose loops' times are known. The spread of the runs adds to it. */
+ * interval has both ends, and the pattern may be off by as much. Else the loop waits at most the part of its time that was sampled as such,
+ * and the pattern may differ from its loop as patterns do whose loops' times are known. The spread of the runs adds to it, and so does
+ * what others do to the caches, and pages to their sets, until the change is made: that decides on how much is gained, not on whether
+ * anything is. */
 void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
                        struct lwp_gain_measured *measured)
 {
