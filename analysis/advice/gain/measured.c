@@ -354,7 +354,8 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
         other = measured_scaled(times, core, pace);
         off = fmax(pace_agrees, fabs(log(times->before / pace)));
     } else if (core > 0 && times->before > core) {
-        const double waits = 1 - core / times->before, sampled = fmin(waits, stalls->high); /* loads are sampled in the nearest cache, too */
+        const double waits = 1 - core / times->before,
+                     sampled = fmin(waits, stalls->high); /* loads are sampled in the nearest cache, too */
         if (sampled < waits - waits_alike)
             other = value = measured_scaled(times, core, core / (1 - sampled));
     }

@@ -306,7 +306,8 @@ static void conflict_run(struct conflict_making *making, const struct conflict_p
     if (!lwp_conflict_measure(profile, &making->loop, &shape, moved, &measured))
         return;
     struct lwp_share whole = lwp_share_of(&profile->regions[conflict->region].weight, &profile->total);
-    const double run = whole.value * (1 - measured.ratio), scale = run > conflict->most ? conflict->most / run : 1; /* as unsure as it was */
+    const double run = whole.value * (1 - measured.ratio),
+                 scale = run > conflict->most ? conflict->most / run : 1; /* as unsure as it was */
     double least = scale * whole.low * (1 - measured.high), most = fmin(whole.high * (1 - measured.low), conflict->most);
     conflict->saved = scale * run;
     conflict->error = fmax(most - conflict->saved, conflict->saved - least);
