@@ -13,6 +13,7 @@
 #include "bench/synthetic.c"
 
 #include <sys/wait.h>
+#include <time.h>
 
 enum { RANKS_MOST = 64, RANKS_EACH = 6, PROCESSES = 7 }; /* RANKS_EACH: each number up to it is tried */
 
@@ -224,6 +225,80 @@ static void test_many(void **state)
     lwp_ranks_use(0, 1, NULL);
 }
 
+/* ---- the whole analysis of as many ranks, in one process: what comes down the tree (no rank failed, no table is full) is known ---- */
+
+enum { LETTERS = 16 };
+
+static struct {
+    void *bytes[LETTERS];
+    size_t size[LETTERS];
+    unsigned count, taken;
+} letters[SIMULATED];
+static uint64_t passed_bytes, passed_most, passed_large;
+
+static void letter_send(unsigned to, const void *bytes, size_t size)
+{
+    unsigned at = letters[simulated].count++;
+    if (to > simulated) { /* those have run already */
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(((const char *)bytes)[i], 0);
+        letters[simulated].count--;
+        return;
+    }
+    assert_true(at < LETTERS);
+    letters[simulated].bytes[at] = memcpy(malloc(size), bytes, size);
+    letters[simulated].size[at] = size;
+    passed_bytes += size;
+    passed_most = size > passed_most ? size : passed_most;
+    passed_large += size > 100; /* a part of the result; the others are its size and statuses */
+}
+
+static void letter_receive(unsigned from, void *bytes, size_t size)
+{
+    if (from < simulated) {
+        memset(bytes, 0, size);
+        return;
+    }
+    unsigned at = letters[from].taken++;
+    assert_true(at < letters[from].count && letters[from].size[at] == size);
+    memcpy(bytes, letters[from].bytes[at], size);
+    free(letters[from].bytes[at]);
+}
+
+/* LWP_RANKS: other than some (docs/clusters.md). Each rank has one process to read. */
+static void test_whole(void **state)
+{
+    (void)state;
+    static const struct lwp_ranks_port port = {letter_send, letter_receive};
+    const char *given = getenv("LWP_RANKS");
+    const unsigned count = given ? (unsigned)atoi(given) : 60;
+    char dir[100], one[100], several[100];
+    struct lwp_error err;
+    snprintf(dir, sizeof dir, "%s/job", folder);
+    snprintf(one, sizeof one, "%s/job.one.json", folder);
+    snprintf(several, sizeof several, "%s/job.several.json", folder);
+    struct synthetic wanted = {.dir = dir, .processes = count, .threads = 1, .objects = 300, .samples = 100 * count, .sealed = true};
+    assert_true(count > 1 && count <= SIMULATED);
+    assert_int_equal(lwp_synthetic_write(&wanted), 0);
+    const char *const dirs[] = {dir};
+    assert_int_equal(lwp_analyze(dirs, 1, one, &err), 0);
+    struct timespec begin, end;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    for (simulated = count; simulated-- > 0;) {
+        lwp_ranks_use(simulated, count, &port);
+        assert_int_equal(lwp_analyze(dirs, 1, several, &err), 0);
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    lwp_ranks_use(0, 1, NULL);
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(letters[i].taken, letters[i].count);
+    assert_int_equal(passed_large, count - 1); /* each rank but the first sends its part once */
+    assert_int_equal(run("cmp '%s' '%s'", one, several), 0);
+    if (given)
+        print_message("%u ranks: %.0f bytes a rank, at most %.0f; %.1f s of CPU time\n", count, (double)passed_bytes / (count - 1),
+                      (double)passed_most, (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
+}
+
 /* None hangs when one of them has nothing to read. */
 static void test_failure(void **state)
 {
@@ -250,6 +325,6 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_synthetic), cmocka_unit_test(test_recorded), cmocka_unit_test(test_failure),
-                                       cmocka_unit_test(test_many)};
+                                       cmocka_unit_test(test_many), cmocka_unit_test(test_whole)};
     return cmocka_run_group_tests(tests, make, clean);
 }
