@@ -91,6 +91,13 @@ function triedGain(tried) {
 }
 const triedPatch = tried => tried && typeof tried.patch === 'string' && fold('The patch', () => el('div.code', null, copyButton(tried.patch), code(tried.patch, 'The patch')));
 
+/* Why to believe it, in one sentence; after what is wrong, what to do, and what that gains. */
+function whyText(finding, evidence) {
+  const share = isNumber(evidence.share) ? evidence.share : finding.share, of = evidence.of || (finding.kind === 'communication' ? 'the accesses' : 'the time'), from = evidence.item.speedup_from;
+  return [el('strong', null, 'Why: '), `it concerns ${percent(share)} of ${of}${!evidence.exact && isRange(evidence.ci) ? ` (95\u00a0% interval ${interval(evidence.ci)})` : ''}, ${evidenceText(evidence)}`,
+    from === 'measured here' ? '; the accesses of its loops were run in both layouts on this machine' : isRange(finding.expected_speedup) ? '; the gain is estimated, not measured' : '', '.'];
+}
+
 function findingCard(finding, rank, most) {
   const link = findingLink(finding), evidence = findingEvidence(finding), layout = finding.kind === 'split' || finding.kind === 'regroup';
   const shareOf = finding.kind === 'communication' ? 'Share of the accesses' : 'Share of the time today';
@@ -101,6 +108,7 @@ function findingCard(finding, rank, most) {
       layout && layoutGlance(finding, evidence.item),
       finding.kind === 'conflict' && conflictGlance(evidence.item),
       el('p', null, prose(finding.next_step)),
+      el('p.soft', null, whyText(finding, evidence)),
       evidence.item.declaration && fold(layout ? 'The new declaration' : finding.kind === 'conflict' ? 'What to write' : 'The padded declaration', () => [el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration')), usageDiff(finding.kind, evidence.item)], true),
       triedPatch(finding.tried),
       link && el('p', null, el('a.button', {href: link}, layout ? 'See the layout and the new declaration' : 'See the evidence'))),

@@ -51,4 +51,7 @@ int lwp_junit_write(FILE *out, const struct lwp_review *review, const struct lwp
 /* The end of a command that writes to standard output: `status`, or `failed` with a message where something went wrong. */
 int lwp_output_end(int status, int failed, const struct lwp_error *err);
 
+/* One element of the structure that a split is about, to scale; nothing where its fields do not lie one behind the other. */
+void lwp_markdown_strip(FILE *out, const json_t *root, const json_t *split);
+
 #endif

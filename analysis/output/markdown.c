@@ -89,7 +89,11 @@ static void markdown_section(const struct markdown *page, size_t number, const s
     }
     fputs("\n\n", out);
     lwp_markdown_text(out, item->next_step);
+    fputs("\n\n", out);
+    lwp_markdown_text(out, lwp_review_why(page->review, item));
     putc('\n', out);
+    if (item->split)
+        lwp_markdown_strip(out, page->review->root, item->split);
     if (item->declaration) {
         putc('\n', out);
         markdown_fence(out, "c", item->declaration);

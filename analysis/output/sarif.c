@@ -145,13 +145,14 @@ static json_t *sarif_result(const struct lwp_review *review, const struct lwp_re
 {
     const char *fingerprint = lwp_arena_printf(review->arena, "%s:%u", item->fingerprint, item->ordinal);
     const char *gain =
-        item->low > 0 ? lwp_arena_printf(review->arena, " Expected: %s for %s.", lwp_review_gain(review, item), review->gain_of) : "";
+        item->low > 0 ? lwp_arena_printf(review->arena, " Predicted gain: %s for %s.", lwp_review_gain(review, item), review->gain_of) : "";
     const char *level = line && line->result == LWP_JUDGED_FAILS                 ? "error"
                         : lwp_severity_level(item->severity) == LWP_SEVERITY_LOW ? "note"
                                                                                  : "warning";
-    json_t *result =
-        json_pack("{s:s,s:i,s:s,s:o}", "ruleId", item->rule, "ruleIndex", (int)(lwp_review_rule(item->rule) - lwp_review_rules), "level",
-                  level, "message", sarif_message(lwp_arena_printf(review->arena, "%s.%s %s", item->title, gain, item->next_step)));
+    json_t *result = json_pack(
+        "{s:s,s:i,s:s,s:o}", "ruleId", item->rule, "ruleIndex", (int)(lwp_review_rule(item->rule) - lwp_review_rules), "level", level,
+        "message",
+        sarif_message(lwp_arena_printf(review->arena, "%s. %s%s %s", item->title, item->next_step, gain, lwp_review_why(review, item))));
     json_object_set_new(result, "locations",
                         json_pack("[o]", item->location_count ? sarif_location(review, &item->locations[0]) : sarif_program(review)));
     size_t related = item->location_count > RELATED_SHOWN ? RELATED_SHOWN : item->location_count ? item->location_count - 1 : 0;

@@ -37,6 +37,7 @@ struct lwp_review_item {
     unsigned ordinal;                  /* among items of one fingerprint, from 1 */
     const char *severity, *confidence; /* confidence may be NULL */
     const char *declaration;           /* or NULL */
+    const json_t *split;               /* the advice about one structure, or NULL */
     const char *tried;                 /* "1.27x (1.25-1.29)": measured with the patch of lwp patch; or NULL */
     const char *patch, *patch_root;    /* a unified diff, its bytes as they are, and the folder it is made for; or NULL */
     double speedup, low, high;         /* expected, and its interval; low 0: not predicted */
@@ -135,6 +136,9 @@ size_t lwp_review_left_alone(const struct lwp_review *review, size_t index, stru
 
 /* "53.4 % of all stores (44.8-62.0)" or, counted, without the interval. */
 const char *lwp_review_share(const struct lwp_review *review, const struct lwp_review_item *item);
+
+/* Why to believe it, as one sentence: "Memory stall on it is 68.7 % of all time (65.3-71.9); confidence high." */
+const char *lwp_review_why(const struct lwp_review *review, const struct lwp_review_item *item);
 
 /* "main.c:12-14", "main.c:12"; "" when the line is not known. */
 const char *lwp_review_lines(const struct lwp_review *review, const struct lwp_review_location *location);

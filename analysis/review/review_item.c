@@ -206,6 +206,17 @@ const char *lwp_review_share(const struct lwp_review *review, const struct lwp_r
     return SAY("%s (%.1f-%.1f)", share, 100 * item->share_low, 100 * item->share_high);
 }
 
+const char *lwp_review_why(const struct lwp_review *review, const struct lwp_review_item *item)
+{
+    const json_t *run = json_object_get(review->root, "run");
+    double samples = lwp_json_amount(run, "samples");
+    const char *measured =
+        item->exact ? "counted by the exact engine"
+                    : SAY("sampled by the %s engine, %.0f samples in all", lwp_json_string_or(run, "engine", "unknown"), samples);
+    return SAY("It concerns %s, %s%s%s%s.", lwp_review_share(review, item), measured, item->confidence ? "; confidence " : "",
+               item->confidence ? item->confidence : "", item->tried ? "; the change was made and measured" : "");
+}
+
 const char *lwp_review_lines(const struct lwp_review *review, const struct lwp_review_location *location)
 {
     return !location->first                   ? location->file

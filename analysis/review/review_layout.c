@@ -129,6 +129,7 @@ void lwp_review_split(struct lwp_review *review, struct lwp_review_item *item, c
     item->subject = layout_subject(review, object);
     item->confidence = lwp_json_string(split, "confidence");
     item->declaration = lwp_json_string(split, "declaration");
+    item->split = split;
     lwp_review_interval(item, object);
     layout_split_facts(review, item, split, object);
     item->row_heading = "uses";

@@ -99,7 +99,7 @@ class Page(html.parser.HTMLParser):
         self.feed(text)
     def handle_starttag(self, tag, attributes):
         self.tags.add(tag)
-        self.attributes |= {a for a in attributes if a[0] != "align" and a != ("lang", "c") and a != ("class", "language-c")}
+        self.attributes |= {a for a in attributes if a[0] != "align" and a != ("lang", "c") and a not in (("class", "language-c"), ("class", "language-mermaid"))}
         self.code += tag in ("code", "pre")
     def handle_endtag(self, tag):
         self.code -= tag in ("code", "pre")
@@ -121,6 +121,19 @@ for page in ("hostile", "hostile.check", "sober", "many"):
         absent = [n for n in names if not moves.search(n) and len(n) < 100 and "\0" not in n and "\ufffe" not in n and n not in seen]
         need(not absent, f"{page}: does not appear as it is: {absent}")
     need("L" * 500 not in shown.seen, f"{page}: a name of 100 kB")
+
+# drawings of an element: all its bytes in order, names without what could end them
+for page in ("hostile", "sober"):
+    drawings = re.findall(r"```mermaid\n(.*?)```", open(page + ".markdown").read(), re.S)
+    need(drawings, f"{page}: no drawing of an element")
+    for drawing in drawings:
+        boxes = [re.fullmatch(r'(\d+)(?:-(\d+))?: "[\w.+ \[\]>%?-]+"', line) for line in drawing.split("title ")[1].splitlines()[1:]]
+        need(all(boxes), f"{page}: {drawing}")
+        reached = 0
+        for box in filter(None, boxes):
+            need(int(box[1]) == reached, f"{page}: a hole before {box[0]}")
+            reached = int(box[2] or box[1]) + 1
+    need(page == "hostile" or "It concerns" in open(page + ".markdown").read(), f"{page}: no reason to believe it")
 
 for text in ("hostile.text", "hostile.check.text"):
     content = open(text, newline="").read()
