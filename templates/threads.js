@@ -36,7 +36,7 @@ function flowsTable(communication, flows) {
     {title: 'Loaded by', cell: f => threadCell(threads, f.to), key: f => f.to},
     {title: 'Share', cell: f => shareBar(f.share, f.ci, full), key: f => f.share, number: true},
     {title: '95\u00a0% interval', cell: f => isRange(f.ci) ? interval(f.ci) : unknown(), number: true},
-    {title: 'Seen', cell: f => count(f.samples), key: f => f.samples, number: true, hint: 'stores that were watched until the reader loaded them'},
+    {title: 'Seen', cell: f => count(f.samples), key: f => f.samples, number: true, hint: 'decided watchpoints: stores followed until the reader loaded them'},
   ], shown);
 }
 
@@ -133,7 +133,7 @@ function viewThreads() {
     list(data.sharing).length > 0 && sharingSection(),
     threads.length > 1 && el('section', null, el('h2', null, 'Communication'),
       flows.length && flows[0].share > 0 ? [list(region.advice).map(text => el('p.note', null, prose(text))), communicationMatrix(communication, region), threadLegend(threads), el('h3', null, 'Largest flows between two threads'), flowsTable(communication, flows)] :
-        nothingFound(`No thread was seen to load what another one had stored; ${plural(communication.watched, 'store was', 'stores were')} watched.`)),
+        nothingFound(`No thread was seen to load what another one had stored; ${plural(communication.watched, 'store', 'stores')} had a watchpoint.`)),
     !list(data.sharing).length && sharingSection(),
   ];
 }

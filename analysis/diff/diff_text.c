@@ -193,7 +193,7 @@ static void text_prediction(const struct lwp_terminal *text, const json_t *struc
         fprintf(text->out, "   tried     %s by lwp patch --try\n", lwp_json_string(structure, "tried"));
     if (!json_is_string(json_object_get(structure, "sentence")))
         return;
-    fputs("   promise   ", text->out);
+    fputs("   verdict   ", text->out);
     lwp_terminal_wrap(text, 13, lwp_json_string(structure, "sentence"));
     if (lwp_json_number(structure, "arrived") >= 0 && !lwp_json_is(structure, "verdict", "not_followed") &&
         !lwp_json_is(structure, "verdict", "cannot_tell"))

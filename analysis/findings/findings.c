@@ -281,7 +281,7 @@ static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sha
     if (lwp_gain_known(profile)) /* half of what there is at most, as of what is redundant */
         finding->rank = 1 / (1 - fmin(0.99, finding->share) / 2);
     finding->id = lwp_finding_id(profile, "false-sharing", lwp_hash_mix(lwp_hash_text(item->name), (uint64_t)item->uses[0].use->offset));
-    finding->title = SAY("%zu threads take %s of %s from each other though they use other bytes%s", item->threads,
+    finding->title = SAY("False sharing: %zu threads use different bytes of %s of %s%s", item->threads,
                          item->lines == 1 ? "a cache line" : SAY("%zu cache lines", item->lines), item->name,
                          a && b && strcmp(a, b) ? SAY(" (%s and %s)", a, b) : "");
 }
@@ -411,7 +411,7 @@ static void findings_overlap(struct lwp_profile *profile, struct lwp_finding *fi
                 continue;
             findings[i].shares_with = findings[j].id;
             findings[i].next_step =
-                SAY("%s It %s as %s: what both promise does not add up, and what is left once one is done has to be measured anew.",
+                SAY("%s It %s as %s: their predicted gains do not add up, and what is left once one is done has to be measured anew.",
                     findings[i].next_step, loop ? "gains of the same loop's time" : "is about the same data", findings[j].id);
         }
 }

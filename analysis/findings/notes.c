@@ -150,7 +150,7 @@ static void run_measured(struct lwp_profile *profile)
                          "gains are of both.",
                          100 * (double)profile->system_ns / cpu);
     if (profile->watchpoints.beyond)
-        lwp_profile_note(profile, "There were too many different pairs of accesses: of those that came last nothing is told.");
+        lwp_profile_note(profile, "There were too many different pairs of accesses: the last ones are not reported.");
     if (engine->note)
         lwp_profile_note(profile, "%s", engine->note);
     if (engine->note_of_weights && profile->samples)
@@ -162,7 +162,7 @@ static void run_measured(struct lwp_profile *profile)
 static void run_unknown(struct lwp_profile *profile)
 {
     if (profile->unknown_weight > 0.1 * profile->total.weight)
-        lwp_profile_note(profile, "For %.0f %% of the weight it could not be told which instruction it belongs to.",
+        lwp_profile_note(profile, "For %.0f %% of the cost the instruction is unknown.",
                          100 * profile->unknown_weight / profile->total.weight);
     double lost = 0;
     for (size_t i = 0; i < profile->object_count; i++)
@@ -170,7 +170,7 @@ static void run_unknown(struct lwp_profile *profile)
             lost += profile->objects[i].weight.weight;
     if (lost > 0.1 * profile->total.weight)
         lwp_profile_note(profile,
-                         "%.0f %% of the weight is on accesses whose address or owner could not be told; other "
+                         "%.0f %% of the cost is on accesses whose address or data object is unknown; other "
                          "objects may be hotter than they look.",
                          100 * lost / profile->total.weight);
     if (!profile->machine.line_bytes || !profile->machine.l2_bytes)
@@ -186,7 +186,7 @@ static void run_no_redundancy(struct lwp_profile *profile)
     else if (!profile->samples_with_address)
         lwp_profile_note(profile, "Of redundant stores and loads nothing is known: no access was sampled with its address.");
     else
-        lwp_profile_note(profile, "Of redundant stores and loads nothing is known: no sampled access could be watched; it is not possible "
+        lwp_profile_note(profile, "Of redundant stores and loads nothing is known: no sampled access got a watchpoint; it is not possible "
                                   "with this engine, or no hardware breakpoint was available (lwp doctor).");
 }
 

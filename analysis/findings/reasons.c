@@ -140,7 +140,7 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
     case LWP_SPLIT_VAGUE:
         return (struct lwp_reason){.code = "unknown_fields",
                                    .sentence =
-                                       "its loops load several fields at once with vector instructions, so that it cannot be told which "
+                                       "its loops load several fields at once with vector instructions, so that it is unknown which "
                                        "they need: profile a build with -fno-tree-vectorize"};
     case LWP_SPLIT_LIBRARY:
         return (struct lwp_reason){.code = "library_type",
@@ -218,7 +218,7 @@ static struct lwp_reason reason_of(const struct subject *subject)
     const struct lwp_object *object = subject->object;
     const struct lwp_type *type = object->type;
     if (object->kind == LWP_OBJECT_UNKNOWN)
-        return (struct lwp_reason){.code = "unknown_data", .sentence = "which data object these accesses are to could not be told"};
+        return (struct lwp_reason){.code = "unknown_data", .sentence = "the data object of these accesses is unknown"};
     struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
     if (share.value < lwp_split_needs.share)
         return (struct lwp_reason){.code = "little_time",

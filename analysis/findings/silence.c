@@ -135,12 +135,11 @@ void lwp_silence_find(struct lwp_profile *profile, const struct lwp_coverage *co
     struct lwp_share stalled = lwp_share_of(&profile->stalled, &profile->total);
     if (lwp_unit_row(profile->weight_unit)->whole_run && stalled.value < lwp_split_needs.share) {
         double bound = fmin(0.99, stalled.high);
-        *silence =
-            (struct lwp_silence){.kind = "nothing_to_gain",
-                                 .code = "nothing_stalled",
-                                 .sentence = SAY("the program waits for memory %.1f %% of its time (at most %.1f %%), so no layout can "
-                                                 "make it more than %.2fx as fast",
-                                                 100 * stalled.value, 100 * bound, 1 / (1 - bound))};
+        *silence = (struct lwp_silence){.kind = "nothing_to_gain",
+                                        .code = "nothing_stalled",
+                                        .sentence = SAY("memory stall is %.1f %% of the program's time (at most %.1f %%), so no layout can "
+                                                        "make it more than %.2fx as fast",
+                                                        100 * stalled.value, 100 * bound, 1 / (1 - bound))};
         return;
     }
     bool windows = coverage->of && profile->instructions && coverage->share < all_seen;

@@ -21,7 +21,7 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "Each of several arrays that a loop reads at the same index costs a cache line of its own when the index jumps. One array of a "
      "structure brings all of them with one line.",
      NULL},
-    {"set-conflict", "SetConflict", "conflicts", "A loop walks over more lines that fall into one set of a cache than the set holds.",
+    {"set-conflict", "SetConflict", "conflicts", "A loop traverses more lines that fall into one set of a cache than the set holds.",
      "Arrays whose starts are a multiple of a few kibibytes apart, or rows of such a length, put all lines of one iteration into one set. "
      "Each is thrown out before the rest of it is used. Move each array by another number of cache lines, or make rows longer.",
      NULL},
@@ -51,9 +51,9 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "Make what one thread hands to another contiguous.", "pieces-"},
     {"communication-mapping", "ThreadMapping", "communication", "Threads that communicate most do not run next to each other.",
      "Place them where they share a cache: OMP_PROC_BIND and OMP_PLACES, or taskset.", "mapping-"},
-    {"loop-interchange", "LoopInterchange", "locality", "An inner loop walks over an array in large steps.",
+    {"loop-interchange", "LoopInterchange", "locality", "An inner loop traverses an array with a large stride.",
      "Exchange the loops, so that the inner one goes from each element to the next.", "interchange-"},
-    {"loop-fission", "LoopFission", "locality", "A loop walks over more arrays at a time than the hardware follows.",
+    {"loop-fission", "LoopFission", "locality", "A loop has more concurrent streams than the hardware follows.",
      "Split it into loops over fewer arrays each.", "fission-"},
     {"loop-blocking", "LoopBlocking", "locality", "Data is used again too late: a cache has lost it.",
      "Work through the data in blocks that fit a cache.", "blocking-"},

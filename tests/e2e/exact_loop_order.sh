@@ -65,7 +65,7 @@ import json, sys
 bad = []
 for shape, length in (("even", "80 bytes"), ("sums", "80 bytes"), ("uneven", "different lengths")):
     found = [f["title"] for f in json.load(open(f"{shape}.r/analysis.json"))["findings"] if f["id"].startswith("interchange")]
-    if len(found) != 1 or f"in steps of {length}" not in found[0] or "in steps of 4:" not in found[0]:
+    if len(found) != 1 or f"a stride of {length}" not in found[0] or "a stride of 4:" not in found[0]:
         bad.append(f"{shape}: {found}")
     found = [f["title"] for f in json.load(open(f"{shape}FIXED.r/analysis.json"))["findings"] if f["id"].startswith("interchange")]
     if found:

@@ -16,11 +16,22 @@ WORDS = {
     r"put together": "regrouped",
     r"joining arrays": "array regrouping",
     r"what is left over": "remainder loop",
+    r"in steps of|walks? over": "stride, traverses",
+    r"\bjump(s|ing)? (around|about|to and fro)|\bjumping\b": "random access",
+    r"how far uses are apart|comes back after": "reuse distance",
+    r"\bbusiest\b": "top threads",
+    r"\bwatched\b": "watchpoints; decided, undecided",
+    r"\bpromises?\b|\bthe promise\b": "predicted gain",
+    r"\bwas born\b|\bdied\b": "allocated, freed; lifetime",
+    r"heavy hitters? often|\bseldom\b": "rarely",
+    r"is told\b|\btells\b": "is reported, reports",
+    r"no \S+ was to be had": "not available",
+    r"do to each other": "thread interaction",
 }
 STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`")
 
 source, bad = Path(sys.argv[1]), 0
-for folder, pattern, only_strings in (("templates", "*.js", True), ("templates", "*.html", False), ("analysis/output", "*.c", True), ("analysis/check", "*.c", True), ("analysis/diff", "*.c", True),
+for folder, pattern, only_strings in (("templates", "*.js", True), ("templates", "*.html", False), ("analysis/output", "*.c", True), ("analysis/check", "*.c", True), ("analysis/diff", "*.c", True), ("analysis/findings", "*.c", True), ("analysis/advice", "*/*.c", True),
                                       ("analysis/review", "*.c", True), ("web", "*.c", True), ("man", "*.mdoc", False)):
     for path in sorted((source / folder).glob(pattern)):
         text = path.read_text()

@@ -30,12 +30,11 @@ static void test_sharing(void **state)
     assert_int_equal(answers.findings.count, 2);
     assert_int_equal(findings[0].index, 0);
     assert_string_equal(findings[0].severity, "high");
-    assert_string_equal(findings[0].title,
-                        "2 threads take a cache line of statistics from each other though they use other bytes (hits and misses)");
+    assert_string_equal(findings[0].title, "False sharing: 2 threads use different bytes of a cache line of statistics (hits and misses)");
     assert_string_equal(findings[0].next_step, "part them");
     assert_int_equal(findings[1].index, 2);
     assert_string_equal(findings[1].severity, "medium");
-    assert_string_equal(findings[1].title, "2 threads take 3 cache lines of statistics from each other though they use other bytes");
+    assert_string_equal(findings[1].title, "False sharing: 2 threads use different bytes of 3 cache lines of statistics");
     /* by what it is about, not by where it stands in a list; equal ones get a number */
     assert_memory_equal(findings[0].id, findings[1].id, strlen(findings[0].id));
     assert_string_equal(findings[1].id + strlen(findings[0].id), "-1");

@@ -132,7 +132,8 @@ static void test_interchange(void **state)
     rows[0].outer = 8;
     rows[0].outer_share = 0.9;
     /* Eight to a line then, which comes ahead: 1 + 16/8 cycles. */
-    assert_tip("interchange", 0.5 * (1 - 3.0 / 25), "in steps of 8000 bytes; the loop around it goes in steps of 8", "make the loop at work.c:2-4 the inner one");
+    assert_tip("interchange", 0.5 * (1 - 3.0 / 25), "with a stride of 8000 bytes; the loop around it has a stride of 8",
+               "make the loop at work.c:2-4 the inner one");
     assert_true(lwp_locality_tips_change(&locality, &tips, object, 1));
     assert_false(lwp_locality_tips_change(&locality, &tips, object + 1, 1));
     /* Beside it something that stands still would have a stride of 16 bytes: 1 + 16/4 cycles of 25. */
@@ -157,7 +158,7 @@ static void test_fission(void **state)
     regrouped.candidates.arrays[0].object = object;
     regrouped.candidates.count = 1;
     rows[0].streams = 40;
-    assert_tip("fission", 0.5 * (1 - 3.0 / 25), "over 40 places side by side: more than the 32", "make 3 loops");
+    assert_tip("fission", 0.5 * (1 - 3.0 / 25), "40 concurrent streams: more than the 32", "make 3 loops");
     advise(&regrouped); /* regrouping the arrays is the advice */
     assert_int_equal(tips.count, 0);
     profile.machine.streams = 64;

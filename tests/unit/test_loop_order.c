@@ -294,7 +294,7 @@ static void test_interchange(void **state)
     assert_float_equal(tips.tips[0].speedup, 1 / (1 - 0.6 * 7 / 8), 0.01);
     assert_true(tips.tips[0].gain.low < tips.tips[0].speedup && tips.tips[0].speedup < tips.tips[0].gain.high);
     assert_true(tips.tips[0].gain.high < 1 / (1 - 0.65));
-    assert_non_null(strstr(tips.tips[0].title, "matrix column by column, in steps of 16384 bytes"));
+    assert_non_null(strstr(tips.tips[0].title, "matrix column by column, with a stride of 16384 bytes"));
     assert_non_null(strstr(tips.tips[0].title, "work.c:11-39"));
     assert_non_null(strstr(tips.tips[0].next_step, "work.c:21-38"));
     static const struct lwp_locality none;

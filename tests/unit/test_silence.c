@@ -68,8 +68,8 @@ static void test_sampled(void **state)
     check(440, 0, 440, "not_measured", "no_addresses", "0 of 440 samples");
     check(95, 1, 93, "not_measured", "no_addresses", "2 % of its time");
     check(1000, 5, 200, "not_measured", "no_addresses", "80 % of its time");
-    check(1000, 0, 0, "nothing_to_gain", "nothing_stalled", "0.0 % of its time (at most 0.4 %)");
-    check(1000, 19, 90, "nothing_to_gain", "nothing_stalled", "1.9 % of its time");
+    check(1000, 0, 0, "nothing_to_gain", "nothing_stalled", "0.0 % of the program's time (at most 0.4 %)");
+    check(1000, 19, 90, "nothing_to_gain", "nothing_stalled", "1.9 % of the program's time");
     check(1000, 20, 90, "left_alone", "left_alone", "no data object");
     check(1000, 400, 400, "left_alone", "left_alone", "no data object");
 }

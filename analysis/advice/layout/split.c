@@ -297,7 +297,7 @@ static void split_vague(struct lwp_profile *profile, const struct lwp_layout *la
     if (share.value < 0.05 || !split_is_vague(layout))
         return;
     lwp_profile_note(profile,
-                     "The loops over %s load several fields at once with vector instructions, so it cannot be told which they need. "
+                     "The loops over %s load several fields at once with vector instructions, so it is unknown which they need. "
                      "Profile a build with -fno-tree-vectorize to see whether it should be split.",
                      split_name(profile, layout));
 }

@@ -155,7 +155,7 @@ static bool advise_interchange(const struct advice *advice, struct lwp_locality_
     *tip = tip_of(advice, share, share * (1 - cycles_then / cycles_now));
     const char *name = name_of(advice), *here = place_of(advice, advice->region);
     tip->title = lwp_arena_printf(
-        advice->profile->arena, "The loop %s walks over %s in steps of %s; the loop around it goes in steps of %lld: exchange the two",
+        advice->profile->arena, "The loop %s traverses %s with a stride of %s; the loop around it has a stride of %lld: exchange the two",
         here, name, scattered ? "different lengths" : lwp_arena_printf(advice->profile->arena, "%lld bytes", llabs(row->stride)),
         (long long)llabs(row->outer));
     tip->next_step = lwp_arena_printf(
@@ -195,10 +195,11 @@ static bool advise_padding(const struct advice *advice, struct lwp_locality_tip 
         return false;
     *tip = tip_of(advice, row->share, row->share * fmin(1, saved / advice->cycles));
     const char *name = name_of(advice);
-    tip->title = lwp_arena_printf(advice->profile->arena,
-                                  "The code %s uses %s in steps of multiples of %llu bytes: %.0f %% of these accesses miss the first-level "
-                                  "cache, which is large enough",
-                                  place_of(advice, advice->region), name, (unsigned long long)way, 100 * conflicts / advice->accesses);
+    tip->title = lwp_arena_printf(
+        advice->profile->arena,
+        "The code %s uses %s with strides that are multiples of %llu bytes: %.0f %% of these accesses miss the first-level "
+        "cache, which is large enough",
+        place_of(advice, advice->region), name, (unsigned long long)way, 100 * conflicts / advice->accesses);
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
         "Padding: places of %s that are used together lie a multiple of %llu bytes apart, so that only %u of them fit in the cache at a "
@@ -230,9 +231,9 @@ static bool advise_fission(const struct advice *advice, struct lwp_locality_tip 
     if (share < share_least || now < cycles_least * accesses || then > cycles_left * now)
         return false;
     *tip = tip_of(advice, share, share * (1 - then / now));
-    tip->title = lwp_arena_printf(advice->profile->arena,
-                                  "The loop %s walks over %.0f places side by side: more than the %.0f that prefetchers follow",
-                                  place_of(advice, advice->region), row->streams, followed);
+    tip->title =
+        lwp_arena_printf(advice->profile->arena, "The loop %s has %.0f concurrent streams: more than the %.0f that prefetchers follow",
+                         place_of(advice, advice->region), row->streams, followed);
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
         "Loop fission: make %.0f loops of it, each of which goes over some of the arrays, where no statement needs what one in a later "

@@ -84,8 +84,8 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
     const char *outer = nest ? lwp_arena_printf(profile->arena, "the loop %s", order_place(profile, around)) : "the code around it";
     const char *step = column->step.blocks
                            ? lwp_arena_printf(profile->arena, "from one block to the next (%lld bytes)", llabs(column->step.bytes))
-                           : lwp_arena_printf(profile->arena, "in steps of %lld bytes", llabs(column->step.bytes));
-    tip->title = lwp_arena_printf(profile->arena, "The loop %s walks over %s column by column, %s; %s moves by %lld bytes: %s", here, names,
+                           : lwp_arena_printf(profile->arena, "with a stride of %lld bytes", llabs(column->step.bytes));
+    tip->title = lwp_arena_printf(profile->arena, "The loop %s traverses %s column by column, %s; %s moves by %lld bytes: %s", here, names,
                                   step, outer, order->level ? llabs(order->by) : (long long)column->columns.apart,
                                   !interchange ? "block the two"
                                   : nest       ? "interchange the two"

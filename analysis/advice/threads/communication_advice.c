@@ -205,7 +205,7 @@ static void tip_places(struct lwp_profile *profile, const struct lwp_counted_com
         region->kind == LWP_COMMUNICATION_PROGRAM ? "" : region_where(profile, region),
         lwp_thread_placement_groups(profile->arena, placement, found->count), region->homogeneity, region->balance,
         places ? "OMP_PROC_BIND=true OMP_PLACES=\"" : "For OpenMP set OMP_PROC_BIND=true and OMP_PLACES, else taskset -cp PROCESSOR TID; ",
-        places ? places : "lscpu -e tells which processors share caches.",
+        places ? places : "lscpu -e shows which processors share caches.",
         places ? "\" (for other threads: taskset -cp PROCESSOR TID in that order)." : "");
 }
 

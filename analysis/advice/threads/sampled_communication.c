@@ -183,8 +183,8 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
     found->unwatched = unwatched + unsampled;
     if (unwatched)
         lwp_profile_note(profile,
-                         "%zu of %zu threads were never watched for what they read of others: they ended or waited, no other thread stored "
-                         "anything that could be watched, or no debug register was free.",
+                         "%zu of %zu threads had no watchpoint for what they read of others: they ended or waited, no other thread stored "
+                         "anything to set one on, or no debug register was free.",
                          unwatched, accompanied);
     if (unsampled)
         lwp_profile_note(profile, "%zu of %zu threads used too little CPU time to be sampled at all.", unsampled, accompanied);
@@ -203,7 +203,7 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
         return;
     if (!found->measured) {
         lwp_profile_note(profile, "Communication and false sharing between threads were not looked for: %s.",
-                         communication_asked(profile) ? "no access could be chosen to be watched"
+                         communication_asked(profile) ? "no access could be chosen for a watchpoint"
                                                       : "not asked for (lwp collect --detect), or not possible with this engine");
         return;
     }
@@ -231,8 +231,9 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
                          "keep for themselves (locks, barriers, threads' starts): they are not in the communication matrix.",
                          100 * shared->runtime);
     if (found->trials)
-        lwp_profile_note(profile,
-                         "Communication is scaled up from %llu stores that were watched in other threads, a few at a time; of %llu it is "
-                         "known what became of them.",
-                         (unsigned long long)found->trials, (unsigned long long)found->decided);
+        lwp_profile_note(
+            profile,
+            "Communication is scaled up from %llu watchpoints on stores, set in other threads, a few at a time; %llu of them were "
+            "decided.",
+            (unsigned long long)found->trials, (unsigned long long)found->decided);
 }
