@@ -347,6 +347,31 @@ static void test_words(void **state)
     assert_true(redundant > 500);
 }
 
+/* Ten thousand short ones: each total and each pair is the same after every one of them. */
+static void test_short(void **state)
+{
+    (void)state;
+    enum { TABLES = 40, PROGRAMS = 250, STEPS = 8 };
+    uint64_t redundant = 0;
+    for (unsigned table = 0; table < TABLES; table++) {
+        srand(1000 + table);
+        assert_true(lwp_values_init(&values, &port, LAST, 1 << 10, 12));
+        both_begin();
+        seen_count = 0;
+        for (unsigned program = 0; program < PROGRAMS; program++) {
+            lwp_values_begin(&values);
+            machine_begin(&machine);
+            for (unsigned i = 0; i < STEPS; i++)
+                both_step(WORDS);
+            both_compare(true);
+            both_totals();
+        }
+        redundant += values.redundant;
+        lwp_values_fini(&values);
+    }
+    assert_true(redundant > TABLES * PROGRAMS / 100);
+}
+
 /* Of any width anywhere: never redundant what is not; also when few words can be told byte by byte. */
 static void test_all(void **state)
 {
@@ -567,7 +592,7 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),     cmocka_unit_test(test_all),     cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_words), cmocka_unit_test(test_short),     cmocka_unit_test(test_all),     cmocka_unit_test(test_copies),
         cmocka_unit_test(test_exits),     cmocka_unit_test(test_halves),    cmocka_unit_test(test_constants),
         cmocka_unit_test(test_windows),   cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_shorter),
