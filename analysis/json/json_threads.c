@@ -77,9 +77,9 @@ static json_t *json_pieces(const struct lwp_communication_pieces *pieces)
 /* Which threads should run side by side: their indices in "threads", by group. */
 static json_t *json_placement(const struct lwp_thread_placement *placement, size_t threads)
 {
-    json_t *groups = json_array();
     if (!placement)
         return json_null();
+    json_t *groups = json_array();
     for (size_t i = 0; i < threads; i++)
         while (json_array_size(groups) <= placement->group[i])
             json_array_append_new(groups, json_array());

@@ -547,6 +547,9 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
         outside_wait(outside, from, end);
         over = end->ended_by || end->process_ended;
     }
+    outside->wait_ms = outside_interval(outside);
+    if (!phases || lwp_phases_now(phases).on) /* first, so that an exec from now on leaves a record */
+        outside_change(outside, true);
     if (outside_is_wanted(outside, wish->pid, NULL)) {
         struct lwp_followed *first = lwp_followed_new(dir, wish->pid, NULL, false, err);
         if (!first)
@@ -556,9 +559,6 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
     follow_children(outside);
     begun = outside_clock(CLOCK_MONOTONIC);
     uint64_t until = wish->duration_s > 0 ? begun + (uint64_t)(wish->duration_s * 1e9) : 0;
-    outside->wait_ms = outside_interval(outside);
-    if (!phases || lwp_phases_now(phases).on)
-        outside_change(outside, true);
     while (!over) {
         over = outside_wait(outside, until, end);
         outside_drain(outside);

@@ -20,7 +20,7 @@ def check(holds, what):
         print("wrong:", what)
 def advice(case):
     data = json.load(open(case + ".json"))
-    return data["splits"], data["findings"], " ".join(data["run"]["notes"])
+    return data["splits"], [f for f in data["findings"] if "split" in f["refs"]], " ".join(data["run"]["notes"])
 
 def compiles(case, split, hot, before="", bits=(), flexible=()):
     """The declaration is C, its first parts have the names of `hot`, and each field has its new offset. What few

@@ -192,7 +192,7 @@ for name, arrays, step, by, outer in (("flat", ("a", "b"), 2048 * 8, 8, int(sys.
     if result["objects"][row["object"]]["name"] not in arrays or result["findings"][0]["id"] != finding["id"]:
         bad.append(f"{name}: {finding} is about other data, or not first")
     where = f"{name}.c:{outer}-"
-    if where not in finding["title"] or f"by {by} bytes" not in finding["title"] or (step and f"steps of {step} bytes" not in finding["title"]):
+    if where not in finding["title"] or f"by {by} bytes" not in finding["title"] or (step and f"stride of {step} bytes" not in finding["title"]):
         bad.append(f"{name}: {where}, {step} or {by} is not in '{finding['title']}'")
     low, high = finding["expected_speedup"]
     share = result["loops"][row["loop"]]["share"]
