@@ -74,6 +74,9 @@ static void become(const struct lwp_trial_command *command)
     for (int i = 0; i < ENDINGS; i++)
         sigaction(ending[i], &old_actions[i], NULL);
     setpgid(0, 0);
+    /* A make that lwp runs under has a jobserver, whose descriptors are something else here. */
+    unsetenv("MAKEFLAGS");
+    unsetenv("MFLAGS");
     execl("/bin/sh", "sh", "-c", command->text, (char *)NULL);
     _exit(127);
 }
