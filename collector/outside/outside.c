@@ -557,6 +557,8 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
         followed_put(outside, wish->pid, first);
     }
     follow_children(outside);
+    if (outside->on) /* what was mapped while they were looked at */
+        refresh_all(outside, outside_clock(CLOCK_MONOTONIC), true);
     begun = outside_clock(CLOCK_MONOTONIC);
     uint64_t until = wish->duration_s > 0 ? begun + (uint64_t)(wish->duration_s * 1e9) : 0;
     while (!over) {
