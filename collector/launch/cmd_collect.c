@@ -15,7 +15,6 @@
 #include "collector/launch/exact.h"
 #include "collector/launch/launch.h"
 #include "collector/launch/load_cost.h"
-#include "collector/machine/machine.h"
 #include "collector/launch/patience.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
@@ -23,6 +22,7 @@
 #include "collector/launch/run_json.h"
 #include "collector/launch/serving.h"
 #include "collector/launch/target.h"
+#include "collector/machine/machine.h"
 #include "collector/phases/phases.h"
 
 #include <errno.h>
@@ -192,8 +192,7 @@ static char *collect_unsampled(const struct lwp_account_sums *sums, double cpu_n
     if (!sums->processes || (part < 0.05 && sums->processes == sums->set_up))
         return NULL;
     return lwp_format("%u processes ran, %u of them were recorded. Not sampled was %.0f %% of the CPU time: that of processes before they "
-                      "had run for 20 ms, "
-                      "and of those without lwp's library. The others stand for those that ran longer and were not recorded.",
+                      "had run for 20 ms, and of those without lwp's library. The others stand for those that ran longer and were not recorded.",
                       sums->processes, sums->set_up, 100 * part);
 }
 
@@ -209,9 +208,8 @@ static void collect_account(struct lwp_run *run, const struct lwp_account *accou
     if (sums.processes > MANY)
         sums.spent_ns += (sums.processes - sums.set_up) * lwp_load_cost(environment);
     if (sums.processes && cpu_ns > sums.spent_ns && !getrusage(RUSAGE_SELF, &own)) {
-        double own_s = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) + (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1e-6;
         run->overhead_known = true;
-        run->overhead_percent = round(1e4 * (sums.spent_ns + own_s * 1e9) / (cpu_ns - sums.spent_ns)) / 100;
+        run->overhead_percent = round(1e4 * (sums.spent_ns + lwp_launch_cpu_s(&own) * 1e9) / (cpu_ns - sums.spent_ns)) / 100;
     }
     if (note && !run->notes)
         run->notes = json_array();
@@ -227,8 +225,7 @@ static void collect_note_end(struct lwp_run *run, const struct lwp_ended *ended,
     clock_gettime(CLOCK_REALTIME, &run->end);
     run->wall_s = ended->wall_s;
     run->huge_pages_kib = ended->huge_pages_kib;
-    run->cpu_s = (double)(ended->usage.ru_utime.tv_sec + ended->usage.ru_stime.tv_sec) +
-                 (double)(ended->usage.ru_utime.tv_usec + ended->usage.ru_stime.tv_usec) * 1e-6;
+    run->cpu_s = lwp_launch_cpu_s(&ended->usage);
     run->exit_code = WIFEXITED(ended->wait_status) ? WEXITSTATUS(ended->wait_status) : -1;
     run->exit_signal = WIFSIGNALED(ended->wait_status) ? WTERMSIG(ended->wait_status) : 0;
     run->source_roots = lwp_source_roots_find(program, run->cwd);

@@ -2,7 +2,9 @@
 #include "collector/launch/load_cost.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 #include "collector/env.h"
+#include "collector/launch/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +25,7 @@ static double run_once(char *const *environment)
     }
     if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status))
         return -1;
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return lwp_launch_cpu_s(&usage) * 1e9;
 }
 
 double lwp_load_cost(char *const *environment)
@@ -51,8 +47,8 @@ double lwp_load_cost(char *const *environment)
             break;
     }
     free(later);
-    qsort(with, (size_t)done, sizeof *with, compare);
-    qsort(without, (size_t)done, sizeof *without, compare);
+    LWP_SORT(with, (size_t)done, lwp_compare_double);
+    LWP_SORT(without, (size_t)done, lwp_compare_double);
     double more = done ? with[done / 2] - without[done / 2] : 0;
     return more > 0 ? more : 0;
 }

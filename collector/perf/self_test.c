@@ -1,5 +1,6 @@
 #include "collector/perf/self_test.h"
 
+#include "base/order.h"
 #include "collector/perf/open.h"
 #include "collector/perf/probe.h"
 #include "collector/perf/record.h"
@@ -189,12 +190,6 @@ const char *lwp_self_question_name(enum lwp_self_question question)
     return self_rules[question].name;
 }
 
-static int self_compare(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* 0: too few, or none has one: a processor may give no latency to what hits the first level. */
 static uint32_t self_median(const struct lwp_self_samples *of)
 {
@@ -202,7 +197,7 @@ static uint32_t self_median(const struct lwp_self_samples *of)
     if (of->latency_count < FEW)
         return 0;
     memcpy(sorted, of->latencies, of->latency_count * sizeof *sorted);
-    qsort(sorted, of->latency_count, sizeof *sorted, self_compare);
+    qsort(sorted, of->latency_count, sizeof *sorted, lwp_compare_u32);
     return sorted[of->latency_count / 2];
 }
 
