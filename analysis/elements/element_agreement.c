@@ -94,7 +94,7 @@ static void agreement_unknown(struct lwp_object *object, const char *reason)
 static void agreement_between(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code)
 {
     struct lwp_object *object = &profile->objects[index];
-    struct lwp_element_lattice lattice = {.spacing = lwp_element_spacing(object), .start = object->element_start};
+    struct lwp_element_lattice lattice = {.spacing = lwp_element_spacing(object)};
     double between = lattice.spacing == object->type->bytes ? lwp_element_code_between(profile, index, code, object->type, &lattice) : 0;
     if (between > 0)
         agreement_unknown(object, lwp_arena_printf(profile->arena,

@@ -64,41 +64,43 @@ static bool pages_sibling(const struct lwp_profile *profile, const struct lwp_st
 }
 
 static bool pages_is_random(const struct lwp_profile *profile, const struct lwp_stream *stream, const struct lwp_sampled_row *row,
-                            struct lwp_loop_shape *shape)
+                            struct lwp_loop_shape *shape, double *far)
 {
-    return stream->object == row->object && stream->region == row->region && stream->module != LWP_NONE &&
-           lwp_loop_shape(profile->code, stream->module, stream->address, shape) && !shape->steps && !shape->stays &&
-           pages_far(profile, stream) >= far_least;
+    if (stream->object != row->object || stream->region != row->region || stream->module == LWP_NONE ||
+        !lwp_loop_shape(profile->code, stream->module, stream->address, shape) || shape->steps || shape->stays)
+        return false;
+    *far = pages_far(profile, stream);
+    return *far >= far_least;
 }
 
 static bool pages_find(const struct lwp_profile *profile, const struct lwp_sampled_row *row, struct pages_use *use)
 {
     struct lwp_loop_shape shape;
     int64_t apart;
+    double far;
     *use = (struct pages_use){.row = row};
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (!pages_is_random(profile, stream, row, &shape))
+        if (!pages_is_random(profile, stream, row, &shape, &far))
             continue;
         use->visits += !use->first || !pages_sibling(profile, use->first, stream, &apart);
         if (!use->first || stream->weight.weight > use->first->weight.weight) {
             use->first = stream;
             use->shape = shape;
-            use->far = pages_far(profile, stream);
+            use->far = far;
         }
     }
     return use->first != NULL;
 }
 
-static void pages_pattern(const struct lwp_profile *profile, const struct pages_use *use, enum lwp_pattern_pages pages,
-                          struct lwp_pattern *pattern)
+static void pages_pattern(const struct lwp_profile *profile, const struct pages_use *use, struct lwp_pattern *pattern)
 {
     const struct lwp_object *object = &profile->objects[use->row->object];
     const uint64_t line = profile->machine.line_bytes, element = object->element_bytes;
     struct lwp_loop_shape shape;
     int64_t apart;
+    double far;
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
-    pattern->pages = pages;
     const uint64_t spacing = element >= 8 && element % 8 == 0 ? element : use->shape.chained ? line : 8;
     pattern->arrays[0] =
         (struct lwp_pattern_array){.walk = use->shape.chained ? LWP_PATTERN_CHAINED : LWP_PATTERN_INDEXED, .spacing = spacing};
@@ -112,7 +114,7 @@ static void pages_pattern(const struct lwp_profile *profile, const struct pages_
     pattern->threads = 1;
     for (size_t i = 0; i < profile->stream_count && pattern->access_count < LWP_PATTERN_ACCESSES; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (!pages_is_random(profile, stream, use->row, &shape) ||
+        if (!pages_is_random(profile, stream, use->row, &shape, &far) ||
             (stream != use->first && !pages_sibling(profile, use->first, stream, &apart)))
             continue;
         const int64_t at = stream == use->first ? 0 : apart;
@@ -137,8 +139,10 @@ static bool pages_measure(struct lwp_profile *profile, const struct pages_use *u
     struct lwp_pattern_times times;
     struct lwp_gain_measured measured;
     bool same;
-    pages_pattern(profile, use, LWP_PATTERN_SMALL, &small);
-    pages_pattern(profile, use, LWP_PATTERN_HUGE, &huge);
+    pages_pattern(profile, use, &small);
+    memcpy(&huge, &small, sizeof huge);
+    small.pages = LWP_PATTERN_SMALL;
+    huge.pages = LWP_PATTERN_HUGE;
     if (!lwp_gain_times(profile, &small, &huge, &times))
         return false;
     const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, use->row->region, &use->shape);

@@ -8,6 +8,7 @@
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/locality/loop_order_internal.h"
 #include "analysis/program/flow/machine_code.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -235,7 +236,7 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
 static int pace_compare(const void *a, const void *b)
 {
     const struct lwp_traversal_pace *x = a, *y = b;
-    return (x->ns > y->ns) - (x->ns < y->ns);
+    return LWP_COMPARE(x->ns, y->ns);
 }
 
 /* Nanoseconds a round in the program, from where two samples are: so many rows and columns apart; 0: not known. Nor is it where both
