@@ -8,14 +8,6 @@ build() {
     nice make -j2 -C build cadical
 }
 run() {
-    python3 - "$SIZE" > input.cnf <<'P'
-import random, sys
-random.seed(3)
-n = 130 + int(sys.argv[1]) * 7 // 10
-clauses = int(n * 4.26)
-print("p cnf", n, clauses)
-for _ in range(clauses):
-    print(*(random.choice((-1, 1)) * v for v in random.sample(range(1, n + 1), 3)), 0)
-P
+    formula $((130 + SIZE * 7 / 10)) > input.cnf
     $WITH "$TREE/build/cadical" -q --seed=1 input.cnf
 }
