@@ -29,36 +29,36 @@ static const char *pad_name(struct lwp_uses *uses)
     }
 }
 
-/* So many bytes before what stands at `at`, in its line's indent. */
-static void add_pad(struct lwp_uses *uses, size_t at, long long bytes)
+/* The indent of what begins a line at `at`; NULL: something else stands before it. */
+static const char *line_indent(const struct lwp_uses *uses, size_t at)
 {
     const char *text = uses->type.source->text;
     size_t line = at;
     while (line > 0 && text[line - 1] != '\n')
         line--;
-    int indent = (int)strspn(text + line, " \t");
-    bool own_line = line + (size_t)indent == at;
-    const char *pad = own_line ? lwp_arena_printf(uses->arena, "char %s[%lld]; /* another cache line */\n%.*s", pad_name(uses), bytes,
-                                                  indent, text + line)
-                               : lwp_arena_printf(uses->arena, "char %s[%lld]; ", pad_name(uses), bytes);
-    lwp_source_edit(uses->type.source, at, at, 0, pad);
+    size_t indent = strspn(text + line, " \t");
+    return line + indent == at ? lwp_arena_strndup(uses->arena, text + line, indent) : NULL;
+}
+
+/* So many bytes before what stands at `at`. */
+static void add_pad(struct lwp_uses *uses, size_t at, long long bytes)
+{
+    const char *indent = line_indent(uses, at), *name = pad_name(uses);
+    lwp_source_edit(uses->type.source, at, at, 0,
+                    indent ? lwp_arena_printf(uses->arena, "char %s[%lld]; /* another cache line */\n%s", name, bytes, indent)
+                           : lwp_arena_printf(uses->arena, "char %s[%lld]; ", name, bytes));
 }
 
 /* At the end of the structure: elements of an array come to lie apart, too. */
 static void add_last(struct lwp_uses *uses, long long bytes)
 {
     const struct lwp_type *type = &uses->type;
-    const char *text = type->source->text;
-    size_t begin = type->fields[type->field_count - 1].begin, end, line = begin;
-    while (line > 0 && text[line - 1] != '\n')
-        line--;
-    int indent = (int)strspn(text + line, " \t");
-    end = type->fields[type->field_count - 1].end;
-    end += strcspn(text + end, ";") + 1;
-    const char *pad = line + (size_t)indent == begin ? lwp_arena_printf(uses->arena, "\n%.*schar %s[%lld]; /* another cache line */",
-                                                                        indent, text + line, pad_name(uses), bytes)
-                                                     : lwp_arena_printf(uses->arena, " char %s[%lld];", pad_name(uses), bytes);
-    lwp_source_edit(type->source, end, end, 0, pad);
+    const size_t field = type->field_count - 1,
+                 end = type->fields[field].end + strcspn(type->source->text + type->fields[field].end, ";") + 1;
+    const char *indent = line_indent(uses, type->fields[field].begin), *name = pad_name(uses);
+    lwp_source_edit(type->source, end, end, 0,
+                    indent ? lwp_arena_printf(uses->arena, "\n%schar %s[%lld]; /* another cache line */", indent, name, bytes)
+                           : lwp_arena_printf(uses->arena, " char %s[%lld];", name, bytes));
 }
 
 void lwp_rewrite_pad(struct lwp_uses *uses)
