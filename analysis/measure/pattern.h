@@ -67,6 +67,8 @@ struct lwp_pattern_times {
     double before, after;
     double core;             /* of `before` with all elements in the nearest cache */
     double ratio, low, high; /* of after to before: the median of turns, and the quartiles */
+    unsigned runs;           /* how often both were run, each time anew; 0: once */
+    double spread;           /* standard deviation of log(ratio) of these runs */
 };
 
 /* Runs both in turns, for about so many seconds. Both have the same number of elements; the same pattern may be given twice. Fails when
@@ -103,6 +105,7 @@ struct lwp_pattern_memory {
     size_t mapped_bytes[LWP_PATTERN_ARRAYS];
     uint32_t *order; /* the element of each visit */
     uint64_t elements;
+    uint64_t visits; /* a multiple of LWP_PATTERN_UNROLLED if that is; where they go anywhere no more than are ever made */
 };
 
 /* Maps and fills the arrays of `elements` elements. */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { VISITS_MOST = 1 << 21 }; /* anywhere: of as many lines, several times what a last cache holds */
+
 static const size_t page = 4096;
 
 static uint64_t memory_array(const struct lwp_pattern_array *array, uint64_t elements)
@@ -95,6 +97,29 @@ static int memory_shuffle(double far, uint32_t *order, uint32_t count, uint64_t 
     return status;
 }
 
+/* Whether visits go anywhere, independent of the one before. */
+static bool memory_scattered(const struct lwp_pattern *pattern)
+{
+    return pattern->far >= 1 && pattern->window <= 1 && !pattern->inner;
+}
+
+/* Elements in no order, each once: `i` is mixed by steps that lead to each number below a power of two once. */
+static uint32_t memory_mixed(uint32_t i, uint32_t count)
+{
+    unsigned bits = 2;
+    while (bits < 32 && count > (uint32_t)1 << bits)
+        bits++;
+    const uint32_t mask = bits < 32 ? ((uint32_t)1 << bits) - 1 : UINT32_MAX;
+    uint32_t at = i;
+    do
+        for (int round = 0; round < 3; round++) {
+            at = (at * 0x9e3779b1 + 0x7f4a7c15) & mask;
+            at ^= at >> (bits / 2);
+        }
+    while (at >= count);
+    return at;
+}
+
 /* A chain goes through each element once. */
 static bool memory_draws(const struct lwp_pattern *pattern)
 {
@@ -107,19 +132,20 @@ static bool memory_draws(const struct lwp_pattern *pattern)
 static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
     uint64_t state = 88172645463325252ull;
-    const uint32_t count = (uint32_t)memory->elements;
+    const uint32_t elements = (uint32_t)memory->elements, count = (uint32_t)memory->visits;
+    const bool scattered = memory_scattered(pattern);
     if (pattern->inner)
         return LWP_OK;
     memory->order = malloc(count * sizeof *memory->order);
     int status = memory->order ? LWP_OK : LWP_ERR_MEMORY;
     for (uint32_t i = 0; !status && i < count; i++)
-        memory->order[i] = i;
+        memory->order[i] = scattered ? memory_mixed(i, elements) : i;
     for (uint64_t i = 0; !status && pattern->window > 1 && i < count; i += pattern->window)
         memory_disorder(memory->order + i, count - i < pattern->window ? count - i : pattern->window, &state);
     if (!status && memory_draws(pattern))
         for (uint32_t i = 0; i < count; i++)
-            memory->order[i] = (uint32_t)(memory_random(&state) % count);
-    else if (!status && pattern->far > 0)
+            memory->order[i] = (uint32_t)(memory_random(&state) % elements);
+    else if (!status && pattern->far > 0 && !scattered)
         status = memory_shuffle(pattern->far, memory->order, count, &state);
     return status ? lwp_error_set(err, status, "no memory for the indices of a pattern") : LWP_OK;
 }
@@ -132,20 +158,22 @@ static void memory_put(uint8_t *at, const uint8_t *address)
 static void memory_links(const struct lwp_pattern *pattern, const struct lwp_pattern_memory *memory)
 {
     const struct lwp_pattern_array *chain = &pattern->arrays[0];
-    for (uint64_t i = 0; memory->order && i < memory->elements; i++) {
+    for (uint64_t i = 0; memory->order && i < memory->visits; i++) {
+        const uint64_t element = memory->order[i];
         if (chain->walk == LWP_PATTERN_CHAINED)
-            memory_put(memory->first[0] + memory->order[i] * chain->spacing + chain->link,
-                       memory->first[0] + memory->order[(i + 1) % memory->elements] * chain->spacing);
+            memory_put(memory->first[0] + element * chain->spacing + chain->link,
+                       memory->first[0] + memory->order[(i + 1) % memory->visits] * chain->spacing);
         for (size_t a = 1; a < pattern->array_count; a++)
             if (pattern->arrays[a].walk == LWP_PATTERN_LINKED)
-                memory_put(memory->first[0] + i * chain->spacing + pattern->arrays[a].link,
-                           memory->first[a] + i * pattern->arrays[a].spacing);
+                memory_put(memory->first[0] + element * chain->spacing + pattern->arrays[a].link,
+                           memory->first[a] + element * pattern->arrays[a].spacing);
     }
 }
 
 int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
-    *memory = (struct lwp_pattern_memory){.elements = elements};
+    *memory = (struct lwp_pattern_memory){.elements = elements,
+                                          .visits = memory_scattered(pattern) && elements > VISITS_MOST ? VISITS_MOST : elements};
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
         size_t start = array->start % page, bytes = start + memory_array(array, elements) + 2 * page;

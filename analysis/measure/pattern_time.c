@@ -19,7 +19,7 @@
 enum { TURNS_MOST = 64, TURNS_NEEDED = 3, THREADS_MOST = 64, ELEMENTS_MOST = 1 << 28, ELEMENTS_FEW = 4 };
 
 static const uint64_t line = 64;
-static const double stretch_seconds = 0.012, warm_least = 0.012, warm_seconds = 0.05, memory_part = 0.4, nearest_bytes = 12 << 10,
+static const double stretch_seconds = 0.03, warm_least = 0.012, warm_seconds = 0.05, memory_part = 0.4, nearest_bytes = 12 << 10,
                     patience = 20;
 
 static double time_now(clockid_t clock)
@@ -61,9 +61,9 @@ static int walker_make(struct time_walker *walker, const struct lwp_pattern *pat
     *walker = (struct time_walker){.pattern = pattern};
     elements -= elements % LWP_PATTERN_UNROLLED;
     int status = lwp_pattern_code_make(pattern, &walker->code, err);
-    walker->visits = elements;
     if (!status)
         status = lwp_pattern_memory_make(pattern, elements, &walker->memory, err);
+    walker->visits = walker->memory.visits;
     if (!status)
         walker_begin(walker);
     return status;
@@ -73,7 +73,7 @@ static void walker_part(struct time_walker *walker, const struct time_walker *wh
 {
     *walker = *whole;
     walker->borrows = part > 0;
-    walker->visits = whole->memory.elements / parts / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
+    walker->visits = whole->memory.visits / parts / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
     walker->first = part * walker->visits;
     walker_begin(walker);
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -143,6 +144,30 @@ static void test_window(void **state)
     lwp_pattern_memory_free(&memory);
 }
 
+/* Of very many elements only some are visited, anywhere among all of them, and those of a chain once. */
+static void test_many_elements(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 3 << 20 };
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_CHAINED, 16, ELEMENTS);
+    struct lwp_pattern_memory memory;
+    uint64_t half = 0, at = 0;
+    assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+    assert_true(memory.visits < ELEMENTS && memory.visits % LWP_PATTERN_UNROLLED == 0);
+    uint8_t *seen = calloc(ELEMENTS, 1);
+    const uint8_t *element = memory.first[0] + (uint64_t)memory.order[0] * 16;
+    for (uint64_t i = 0; i < memory.visits; i++) {
+        at = (uint64_t)(element - memory.first[0]) / 16;
+        assert_true(at < ELEMENTS && at == memory.order[i] && !seen[at]++);
+        half += at < ELEMENTS / 2;
+        memcpy(&element, element, sizeof element);
+    }
+    assert_ptr_equal(element, memory.first[0] + (uint64_t)memory.order[0] * 16); /* and again from the first */
+    assert_in_range(half, memory.visits * 45 / 100, memory.visits * 55 / 100);
+    free(seen);
+    lwp_pattern_memory_free(&memory);
+}
+
 /* A chain over far more than the caches hold, and over what the nearest one holds: tens of times apart on every machine. */
 static void test_memory_is_slower(void **state)
 {
@@ -258,10 +283,11 @@ static void test_instructions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts), cmocka_unit_test(test_visits_each_element),
-                                       cmocka_unit_test(test_order),     cmocka_unit_test(test_window),
-                                       cmocka_unit_test(test_nested),    cmocka_unit_test(test_memory_is_slower),
-                                       cmocka_unit_test(test_threads),   cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_gaps),      cmocka_unit_test(test_instructions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts),    cmocka_unit_test(test_visits_each_element),
+                                       cmocka_unit_test(test_order),        cmocka_unit_test(test_window),
+                                       cmocka_unit_test(test_nested),       cmocka_unit_test(test_memory_is_slower),
+                                       cmocka_unit_test(test_threads),      cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_gaps),         cmocka_unit_test(test_instructions),
+                                       cmocka_unit_test(test_many_elements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
