@@ -280,7 +280,7 @@ static void conflict_gain(struct conflict_making *making, struct lwp_conflict *c
     double by_chance = (share.value - surely) / 2 / stalled, of_share = (share.high - share.low) / 2 / share.value;
     double of_first = middle > 0 ? (high - low) / 2 / middle : 1;
     conflict->saved = stalled * middle;
-    conflict->error = conflict->saved * sqrt(by_chance * by_chance + of_share * of_share + of_first * of_first);
+    conflict->below = conflict->above = conflict->saved * sqrt(by_chance * by_chance + of_share * of_share + of_first * of_first);
     conflict->most = share.high * most;
     gain->loops = lwp_arena_alloc(profile->arena, LOOPS_MOST, sizeof *gain->loops);
     for (size_t i = 0; i < making->count; i++) {
@@ -310,7 +310,8 @@ static void conflict_run(struct conflict_making *making, const struct conflict_p
                  scale = run > conflict->most ? conflict->most / run : 1; /* as unsure as it was */
     double least = scale * whole.low * (1 - measured.high), most = fmin(whole.high * (1 - measured.low), conflict->most);
     conflict->saved = scale * run;
-    conflict->error = fmax(most - conflict->saved, conflict->saved - least);
+    conflict->above = most - conflict->saved;
+    conflict->below = conflict->saved - least;
     conflict->gain.measured = measured.reproduced;
     conflict->gain.pattern_ns = measured.pattern;
     conflict->gain.program_ns = measured.pace;
@@ -413,7 +414,8 @@ static bool conflict_join(struct lwp_conflict *into, const struct lwp_conflict *
     if (into->remedy != from->remedy || into->row_bytes != from->row_bytes || into->gain.loop_count == LOOPS_MOST)
         return false;
     into->saved += from->saved;
-    into->error = sqrt(into->error * into->error + from->error * from->error);
+    into->below = hypot(into->below, from->below);
+    into->above = hypot(into->above, from->above);
     into->most += from->most;
     lwp_tally_merge(&into->weight, &from->weight);
     into->gain.loops[into->gain.loop_count++] = from->gain.loops[0];
@@ -442,7 +444,7 @@ static void conflicts_finish(struct lwp_profile *profile, struct lwp_conflicts *
     }
     for (size_t i = 0; i < joined; i++) {
         struct lwp_gain_range speedup =
-            lwp_gain_speedup(fmax(0, all[i].saved - all[i].error), fmin(all[i].most, all[i].saved + all[i].error));
+            lwp_gain_speedup(fmax(0, all[i].saved - all[i].below), fmin(all[i].most, all[i].saved + all[i].above));
         all[i].gain.speedup = lwp_gain_speedup(0, fmin(all[i].most, all[i].saved)).high;
         all[i].gain.low = speedup.low;
         all[i].gain.high = speedup.high;

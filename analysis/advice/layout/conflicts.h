@@ -32,7 +32,8 @@ struct lwp_conflict {
     uint64_t row_bytes, pad_bytes; /* LWP_CONFLICT_ROWS */
     int64_t step;                  /* bytes, from one iteration to the next */
     struct lwp_tally weight;       /* stalls on the lines that collide, in all these loops */
-    double saved, error, most;     /* of all time: what is saved, give or take, and at most */
+    double saved, most;            /* of all time: what is saved, and at most */
+    double below, above;           /* ... how much less or more it may be */
     const char *confidence;
     struct lwp_gain gain; /* cache lines per iteration */
     const char *declaration;
