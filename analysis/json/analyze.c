@@ -178,6 +178,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_log_progress("analysing");
     bool in_time = profile.weight_unit == LWPS_WEIGHT_NS; /* patterns are timed, not simulated */
     profile.measure_seconds = in_time && count == 1 && lwp_measure_is_here(profile.run) ? analyze_measure : 0;
+    profile.measure_most = profile.measure_seconds;
     analyze_ask(&profile, &answers);
     json_t *root = lwp_json_build(&profile, &answers);
     lwp_regroup_free(&answers.regroups);

@@ -150,6 +150,7 @@ struct lwp_profile {
     struct lwp_caches machine;
     uint8_t engine, weight_unit;
     double measure_seconds;       /* left for patterns to be run in (advice/gain/measured.h); 0: none are */
+    double measure_most;          /* ... allowed in all */
     struct lwp_gain_timed *timed; /* those that were */
     size_t timed_count;
 

@@ -279,6 +279,50 @@ static void test_interval(void **state)
     near(unknown.high, 1);
 }
 
+/* Runs that agree make it surer than one run does, and runs that do not make it less sure than those. */
+static void test_interval_of_runs(void **state)
+{
+    (void)state;
+    struct lwp_pattern_times times = {.before = 5, .after = 2, .core = 0.5, .ratio = 0.4, .low = 0.4, .high = 0.4};
+    const struct lwp_gain_range any = {0, 1};
+    struct lwp_gain_measured once = {0}, agree = {0}, differ = {0};
+    lwp_gain_interval(&times, &any, 5, &once);
+    times.runs = 5;
+    times.spread = 0.02;
+    lwp_gain_interval(&times, &any, 5, &agree);
+    times.spread = 0.4;
+    lwp_gain_interval(&times, &any, 5, &differ);
+    assert_true(agree.high - agree.low < 0.9 * (once.high - once.low));
+    assert_true(differ.high - differ.low > 1.3 * (agree.high - agree.low));
+    assert_true(agree.high > 1.2 * agree.low); /* what the machine does from minute to minute stays */
+}
+
+/* A pattern is run again while time is left, but for what is kept for other patterns; and not again when it is asked for once more. */
+static void test_runs(void **state)
+{
+    (void)state;
+    struct lwp_profile profile = {.arena = lwp_arena_new(), .measure_seconds = 100, .measure_most = 100};
+    struct lwp_pattern before = {.array_count = 1, .access_count = 1, .elements = 1 << 12, .instructions = 4, .chain = 1}, after, other;
+    struct lwp_pattern_times times, same;
+    before.arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS, .spacing = 64};
+    before.accesses[0] = (struct lwp_pattern_access){.bytes = 8};
+    memcpy(&after, &before, sizeof after);
+    after.arrays[0].spacing = 8;
+    assert_true(lwp_gain_times(&profile, &before, &after, &times));
+    assert_int_equal(times.runs, 5);
+    assert_true(times.spread > 0 && times.ratio > 0 && times.before > 0);
+    const double left = profile.measure_seconds;
+    assert_true(lwp_gain_times(&profile, &before, &after, &same));
+    near(profile.measure_seconds, left);
+    near(same.ratio, times.ratio);
+    profile.measure_seconds = 20; /* less than is kept */
+    memcpy(&other, &after, sizeof other);
+    other.arrays[0].spacing = 16;
+    assert_true(lwp_gain_times(&profile, &before, &other, &times));
+    assert_true(times.runs <= 1);
+    lwp_arena_free(profile.arena);
+}
+
 /* A loop that goes anywhere in an array, by a list of indices that it goes over in order: 20 ns an index. */
 static void test_pace_beside(void **state)
 {
@@ -317,6 +361,8 @@ int main(void)
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_kernel_time),
         cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_interval_of_runs),
+        cmocka_unit_test(test_runs),
         cmocka_unit_test(test_pace_beside),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);

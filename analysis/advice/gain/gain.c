@@ -19,6 +19,8 @@ enum { SPREAD_MOST = 1 << 16 }; /* bytes */
 
 static const uint64_t pointer_bytes = 8;
 static const double loop_worth = 0.01; /* of all time: a loop that may save less is not measured */
+static const double loop_waits = 0.1;  /* ... but for one that waits for so much, whatever the model says, and whose data shrinks */
+static const double shrinks_by = 0.75;
 
 uint64_t lwp_gain_chunk(uint64_t bytes)
 {
@@ -200,6 +202,15 @@ void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *sav
     sum->high += saving->high * (saving->run ? 1 : share->high / share->value);
 }
 
+/* Whether the lines that the loop goes to become much fewer. */
+static bool gain_shrinks(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
+                         const struct lwp_gain_placement *after)
+{
+    const uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
+    return gain_need(after, visit->uses, visit->elements, line).busy <
+           shrinks_by * gain_need(before, visit->uses, visit->elements, line).busy;
+}
+
 /* As measured where that can be believed. A loop that computes all the time that it takes has nothing to gain. */
 struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
                                         const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
@@ -215,7 +226,9 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     struct lwp_gain_saving saving = {.value = part * fmin(weight, stalled.high) / all};
     saving.low = fmin(saving.value, fmin(part, saved.low) * (saved.low > 0 ? stalled.low : stalled.high) / all);
     saving.high = fmax(saving.value, fmax(part, saved.high) * stalled.high / all);
-    if (saving.high < loop_worth || !lwp_gain_measure(profile, visit, before, after, &measured))
+    if (saving.high < loop_worth && (stalled.high < loop_waits * all || !gain_shrinks(profile, visit, before, after)))
+        return saving;
+    if (!lwp_gain_measure(profile, visit, before, after, &measured))
         return saving;
     if (measured.between) {
         double most = stalled.high / all;

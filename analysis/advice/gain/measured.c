@@ -19,47 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MEASURED_TRIES = 3, MEASURED_KEPT = 256, MOVES_LEAST = 8, MOVES_MOST = 256 };
+enum { MEASURED_TRIES = 3, MOVES_LEAST = 8, MOVES_MOST = 256, RUNS_USUAL = 2 };
 
-/* Standard deviations (docs/gains.md): of log(pattern's time / loop's), over loops whose times are known and which were timed at the same
- * time; of log(ratio) between two runs of one pattern, minutes apart, that waits for memory all of the time. */
-static const double pattern_off = 0.15, state_off = 0.13, deviations = 1.645; /* of them: 90 % */
+/* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of one run of a pattern that
+ * waits for memory all of the time from other runs of it, right after each other; of what the machine does from one minute to the next. */
+static const double pattern_off = 0.1, run_off = 0.12, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
 
 static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
-                    seconds_each = 0.25, waits_alike = 0.02, still_gains = 0.97, usual_cycle_ns = 0.3, large_object = 64 << 10,
-                    far_elements = 128;
-
-/* ---- what was timed already: several candidates place a loop's fields alike ---- */
-
-struct lwp_gain_timed {
-    struct lwp_pattern before, after;
-    struct lwp_pattern_times times;
-    bool failed;
-};
-
-bool lwp_gain_times(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after,
-                    struct lwp_pattern_times *times)
-{
-    struct lwp_error err = {0};
-    for (size_t i = 0; i < profile->timed_count; i++) {
-        const struct lwp_gain_timed *timed = &profile->timed[i];
-        if (memcmp(&timed->before, before, sizeof *before) == 0 && memcmp(&timed->after, after, sizeof *after) == 0) {
-            *times = timed->times;
-            return !timed->failed;
-        }
-    }
-    if (profile->measure_seconds < seconds_each || profile->timed_count == MEASURED_KEPT)
-        return false;
-    if (!profile->timed)
-        profile->timed = lwp_arena_alloc(profile->arena, MEASURED_KEPT, sizeof *profile->timed);
-    struct lwp_gain_timed *timed = &profile->timed[profile->timed_count++];
-    timed->before = *before;
-    timed->after = *after;
-    timed->failed = lwp_pattern_compare(before, after, seconds_each, &timed->times, &err) != LWP_OK;
-    profile->measure_seconds -= 1.2 * seconds_each;
-    *times = timed->times;
-    return !timed->failed;
-}
+                    waits_alike = 0.02, still_gains = 0.97, usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
 
 /* ---- the pattern ---- */
 
@@ -339,12 +306,20 @@ static double measured_scaled(const struct lwp_pattern_times *times, double core
     return (core + (times->after - core) * fmax(0, pace - core) / (times->before - core)) / pace;
 }
 
+/* What is not sure of log(ratio), as a standard deviation: the pages that memory comes to lie on, and what others do to the caches, differ
+ * from run to run and from minute to minute. A few runs say little about their own spread: that of other patterns counts like two more. */
+static double measured_state(const struct lwp_pattern_times *times, double core)
+{
+    const double waits = 1 - fmin(1, core / times->before), usual = run_off * waits, runs = fmax(1, times->runs);
+    const double spread = sqrt((RUNS_USUAL * usual * usual + (runs - 1) * times->spread * times->spread) / (RUNS_USUAL + runs - 1));
+    return hypot(spread / sqrt(runs), minute_off * waits);
+}
+
 /* Of the new layout's time to today's. Where the loop's own time is known and another one than the pattern's, either all that the loop
  * waits for memory scales (the caches were in another state when it was sampled), or what both layouts have in common is different: the
  * interval has both ends, and the pattern may be off by as much. Else the loop waits at most the part of its time that was sampled as such,
- * and the pattern may differ from its loop as patterns do whose loops' times are known. The spread of the runs adds to it, and so does
- * what others do to the caches, and pages to their sets, until the change is made: that decides on how much is gained, not on whether
- * anything is. */
+ * and the pattern may differ from its loop as patterns do whose loops' times are known. What differs from run to run adds to it: that
+ * decides on how much is gained, not on whether anything is. */
 void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
                        struct lwp_gain_measured *measured)
 {
@@ -360,7 +335,7 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
             other = value = measured_scaled(times, core, core / (1 - sampled));
     }
     off *= value * fabs(1 - value);
-    const double state = deviations * state_off * value * (1 - fmin(1, core / times->before));
+    const double state = deviations * value * measured_state(times, core);
     const double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
     const double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
