@@ -18,6 +18,12 @@
 
 enum { KEPT_MOST = 64 << 20 };
 
+/* With its fraction: a file is often written within milliseconds of its process's start. */
+static double jit_file_seconds(const struct timespec *time)
+{
+    return (double)time->tv_sec + (double)time->tv_nsec / 1e9;
+}
+
 double lwp_jit_files_process_began(pid_t pid)
 {
     char path[32], text[1024];
@@ -34,15 +40,15 @@ double lwp_jit_files_process_began(pid_t pid)
         return 0;
     clock_gettime(CLOCK_REALTIME, &wall);
     clock_gettime(CLOCK_BOOTTIME, &since_boot);
-    return (double)(wall.tv_sec - since_boot.tv_sec) + (double)ticks / (double)sysconf(_SC_CLK_TCK);
+    return jit_file_seconds(&wall) - jit_file_seconds(&since_boot) + (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* The process's owner, or root, wrote it: what others put there is not looked at. */
+/* The process's owner, or root, wrote it: what others put there is not looked at. Clocks of files are up to a second coarse. */
 static bool jit_file_is_its(int fd, double not_before)
 {
     struct stat st;
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == geteuid() || st.st_uid == 0 || geteuid() == 0) &&
-           (double)st.st_mtim.tv_sec + 1 >= not_before;
+           jit_file_seconds(&st.st_mtim) + 1 >= not_before;
 }
 
 /* False: there is none at `from`. */

@@ -1,6 +1,5 @@
 #!/bin/bash
 # Code that a program makes has the names that the program gives it: by /tmp/perf-PID.map and jit-PID.dump, from inside and from outside.
-# Alone: beside other work, names from outside are missed now and then; why is not known yet.
 set -u
 cd "$TMP" || exit 1
 failed=0

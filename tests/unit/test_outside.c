@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "collector/outside/jit_files.h"
 #include "collector/outside/recorded_mappings.h"
 #include "collector/outside/remote.h"
 #include "collector/outside/thread_base.h"
@@ -15,13 +16,18 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -314,6 +320,61 @@ static void test_frames(void **state)
     lwp_unwinder_free(path.unwinder);
 }
 
+/* ---- files of compilers ---- */
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Whatever fractions of seconds it is asked at. */
+static void test_process_began(void **state)
+{
+    (void)state;
+    double before = seconds_now();
+    pid_t child = fork();
+    if (!child) {
+        alarm(10); /* where an assertion fails */
+        pause();
+        _exit(0);
+    }
+    double after = seconds_now();
+    for (int i = 0; i < 10; i++) {
+        double began = lwp_jit_files_process_began(child);
+        assert_true(began > before - 0.1 && began < after + 0.1); /* the kernel counts in hundredths */
+        usleep(100000);
+    }
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(lwp_jit_files_process_began(child) == 0);
+}
+
+/* A file as old as its process is its own, one of two seconds before is of another with the same number. */
+static void test_jit_file_times(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/lwp-outside-XXXXXX", from[64], kept[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(from, sizeof from, "/tmp/perf-%d.map", (int)getpid());
+    snprintf(kept, sizeof kept, "%s/perf.map", folder);
+    FILE *map = fopen(from, "w");
+    assert_non_null(map);
+    fputs("1000 10 hot\n", map);
+    fclose(map);
+    for (int tenths = 0; tenths < 10; tenths++) {
+        const struct timespec written[2] = {{1000, tenths * 100000000}, {1000, tenths * 100000000}};
+        assert_int_equal(utimensat(AT_FDCWD, from, written, 0), 0);
+        lwp_jit_files_keep(folder, getpid(), 1002 + tenths / 10.);
+        assert_int_equal(access(kept, F_OK), -1);
+        lwp_jit_files_keep(folder, getpid(), 1000 + tenths / 10.);
+        assert_int_equal(unlink(kept), 0);
+    }
+    unlink(from);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sample_with_registers),
@@ -322,6 +383,8 @@ int main(void)
                                        cmocka_unit_test(test_settled),
                                        cmocka_unit_test(test_functions),
                                        cmocka_unit_test(test_thread_base),
-                                       cmocka_unit_test(test_frames)};
+                                       cmocka_unit_test(test_frames),
+                                       cmocka_unit_test(test_process_began),
+                                       cmocka_unit_test(test_jit_file_times)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
