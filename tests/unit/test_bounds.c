@@ -14,6 +14,7 @@
 #include "collector/import/perf_file.h"
 #include "format/reader.h"
 #include "tests/fuzz/wrap.h"
+#include "tests/unit/amount.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -185,7 +186,7 @@ static int analyzed(const void *unused)
 /* Two threads with different pairs, and a few that are met again after all the others. */
 static int pairs_bounded(const void *unused)
 {
-    enum { PAIRS = 5000000, KINDS = 3, EACH = 10 };
+    enum { PAIRS = AMOUNT(5000000, 1300000), KINDS = 3, EACH = 10 };
     struct lwp_watchpoints both[2] = {0};
     (void)unused;
     for (unsigned side = 0; side < 2; side++) {

@@ -3,6 +3,7 @@
 #include "analysis/program/code.h"
 #include "analysis/program/types/types.h"
 #include "programs.h"
+#include "tests/unit/amount.h"
 
 #include <fcntl.h>
 
@@ -458,7 +459,7 @@ static void test_damaged(void **state)
             ask_everything(damaged, addresses, count);
         }
         uint8_t *copy = malloc(bytes);
-        for (int round = 0; round < 400; round++) {
+        for (int round = 0; round < AMOUNT(400, 100); round++) {
             memcpy(copy, data, bytes);
             for (int flip = 0; flip < 1 + round % 40; flip++) {
                 random_state = random_state * 6364136223846793005u + 1442695040888963407u;

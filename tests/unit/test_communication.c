@@ -12,6 +12,7 @@
 #include "collector/exact/detect/communication/comm_distance.c"
 #include "collector/exact/detect/communication/comm_sets.c"
 #include "collector/exact/detect/communication/comm_shadow.c"
+#include "tests/unit/amount.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -164,7 +165,7 @@ static void against_reference(void **state)
 static void small_traces(void **state)
 {
     (void)state;
-    for (unsigned trace = 0; trace < 10000; trace++)
+    for (unsigned trace = 0; trace < AMOUNT(10000, 2500); trace++)
         random_run(2 * random_below(4), 2 + random_below(4), 4 + random_below(60));
 }
 
@@ -235,7 +236,7 @@ static void many_sets(void **state)
     (void)state;
     struct lwp_comm_sets sets;
     assert_true(lwp_comm_sets_init(&sets, &test_port));
-    for (unsigned i = 0; i < 400000; i++) {
+    for (unsigned i = 0; i < AMOUNT(400000, 100000); i++) {
         uint32_t set = 0;
         for (unsigned k = 0; k < 6; k++) {
             uint32_t thread = 1 + random_below(300);

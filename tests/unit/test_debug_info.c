@@ -2,6 +2,7 @@
 #include "analysis/program/code.h"
 #include "analysis/program/types/types.h"
 #include "programs.h"
+#include "tests/unit/amount.h"
 
 struct loaded {
     struct lwp_arena *arena;
@@ -304,7 +305,7 @@ static void test_mini_symbols(void **state)
     assert_true(programs_run("cd %s && objcopy --only-keep-debug program m && objcopy -S --remove-section .comment "
                              "--keep-symbol=one_weight --keep-symbol=two_keys m mini && xz -k mini && strip program && "
                              "objcopy --add-section .gnu_debugdata=mini.xz program && "
-                             "head -c 100000000 /dev/zero | xz -c > bomb.xz && "
+                             "head -c 100000000 /dev/zero | xz -0 -c > bomb.xz && "
                              "objcopy --update-section .gnu_debugdata=bomb.xz program bomb && "
                              "head -c 200 mini.xz > cut.xz && "
                              "objcopy --update-section .gnu_debugdata=cut.xz program cut",
@@ -368,6 +369,7 @@ static void test_damaged_beside(void **state)
          "objcopy --add-gnu-debuglink=d.debug program",
          "d.debug"},
     };
+    enum { ROUNDS = AMOUNT(120, 36) };
     uint64_t random_state = 11;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         char folder[200], path[256], victim[256];
@@ -386,8 +388,8 @@ static void test_damaged_beside(void **state)
         size_t bytes = fread(sound, 1, sizeof sound, file);
         fclose(file);
         assert_true(bytes > 100 && bytes < sizeof sound);
-        for (int round = 0; round < 120; round++) {
-            size_t kept = round % 6 == 0 ? bytes * (size_t)round / 120 : bytes;
+        for (int round = 0; round < ROUNDS; round++) {
+            size_t kept = round % 6 == 0 ? bytes * (size_t)round / ROUNDS : bytes;
             memcpy(hurt, sound, bytes);
             for (int flip = 0; flip < round % 12; flip++) {
                 random_state = random_state * 6364136223846793005u + 1442695040888963407u;

@@ -4,6 +4,7 @@
 #include "format/reader.h"
 #include "format/seal.h"
 #include "format/writer.h"
+#include "tests/unit/amount.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -591,7 +592,7 @@ static void test_sealed_bytes_a_sample(void **state)
 static void test_killed(void **state)
 {
     (void)state;
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < AMOUNT(20, 8); round++) {
         unlink(path);
         int progress[2];
         assert_int_equal(pipe(progress), 0);
@@ -608,7 +609,7 @@ static void test_killed(void **state)
         }
         close(progress[1]);
         char byte;
-        int chunks = 1 + round * 7;
+        int chunks = 1 + round * AMOUNT(7, 18);
         for (int i = 0; i < chunks; i++)
             assert_int_equal(read(progress[0], &byte, 1), 1);
         kill(child, SIGKILL);
@@ -689,7 +690,7 @@ static void test_cut_and_flipped(void **state)
         struct lwps_damage damage;
         struct log got;
         int status;
-        for (size_t cut = 0; cut < size; cut++) {
+        for (size_t cut = 0; cut < size; cut += AMOUNT(1, 3)) {
             /* a copy of the exact length, so that reading past it is caught by the sanitizer */
             char *part = malloc(cut ? cut : 1);
             memcpy(part, bytes, cut);
@@ -697,7 +698,7 @@ static void test_cut_and_flipped(void **state)
             assert_true(status ? status == LWP_ERR_FORMAT : damage.incomplete);
             free(part);
         }
-        for (size_t at = 0; at < size; at++) {
+        for (size_t at = 0; at < size; at += AMOUNT(1, 3)) {
             char was = bytes[at];
             bytes[at] ^= (char)(1 + random_number() % 255);
             read_quietly(bytes, size, &got, &damage, &status);
@@ -820,7 +821,7 @@ static void test_wrong_contents(void **state)
     free(expected.text);
     size_t size, before = LWPS_HEADER_BYTES, bad = 0;
     char *bytes = slurp(&size);
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < AMOUNT(4000, 1000); round++) {
         char *copy = malloc(size); /* of the exact length, so that reading past it is caught by the sanitizer */
         memcpy(copy, bytes, size);
         for (uint64_t flips = 1 + random_number() % 4; flips; flips--) {
@@ -844,7 +845,7 @@ static void test_wrong_contents(void **state)
         bad += damage.bad_blocks;
         free(copy);
     }
-    assert_true(bad > 1000); /* many of them could be told */
+    assert_true(bad > AMOUNT(1000, 250)); /* many of them could be told */
     free(bytes);
 }
 

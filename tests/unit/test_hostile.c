@@ -3,6 +3,7 @@
 #include "analysis/program/code.h"
 #include "analysis/program/types/types.h"
 #include "programs.h"
+#include "tests/unit/amount.h"
 
 #include <elf.h>
 #include <sys/resource.h>
@@ -289,7 +290,7 @@ static void test_types(void **state)
 /* What is slow once must not be slow for each of many accesses. */
 static void test_many_accesses(void **state)
 {
-    enum { ACCESSES = 3000, FEWER = 400, ACCESS_BYTES = 4 };
+    enum { ACCESSES = AMOUNT(3000, 500), FEWER = AMOUNT(400, 70), ACCESS_BYTES = 4 };
     static const char one[] = "mov 8(%rdi), %rax\n";
     static const struct {
         const char *what, *inside, *types;

@@ -4,6 +4,7 @@
 #include "collector/import/import.h"
 #include "collector/import/perf_file.h"
 #include "format/reader.h"
+#include "tests/unit/amount.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -367,7 +368,7 @@ static void survives_cuts_and_flips(void **state)
     put_pipe(&files[1], false);
     put_pipe(&files[2], true);
     for (int f = 0; f < 3; f++) {
-        for (size_t size = 0; size < files[f].size; size++) {
+        for (size_t size = 0; size < files[f].size; size += AMOUNT(1, 3)) {
             struct seen seen = {0};
             struct lwp_perf_about about;
             int status = read_bytes(files[f].at, size, &seen, &about);
@@ -376,7 +377,7 @@ static void survives_cuts_and_flips(void **state)
                 assert_int_not_equal(status, LWP_OK);
         }
         uint32_t random = 12345;
-        for (int i = 0; i < 4000; i++) {
+        for (int i = 0; i < AMOUNT(4000, 1000); i++) {
             struct bytes copy = files[f];
             for (int k = 0; k < 1 + i % 3; k++) {
                 random = random * 1664525u + 1013904223u;

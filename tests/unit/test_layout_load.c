@@ -9,6 +9,7 @@
 #include "analysis/load/load.h"
 #include "analysis/profile/objects.h"
 #include "format/writer.h"
+#include "tests/unit/amount.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -167,7 +168,7 @@ static void test_damage(void **state)
     for (int p = 0; p < 2; p++) {
         size_t size;
         char *bytes = slurp(paths[p], &size);
-        for (size_t cut = 0; cut < size; cut += 1 + size / 300) {
+        for (size_t cut = 0; cut < size; cut += 1 + size / AMOUNT(300, 80)) {
             struct lwp_profile profile;
             struct lwp_error err = {0};
             spill(paths[p], bytes, cut);
@@ -176,7 +177,7 @@ static void test_damage(void **state)
             assert_true(profile.note_count >= 2); /* no run.json, and the cut */
             lwp_profile_fini(&profile);
         }
-        for (size_t at = 0; at < size; at += 1 + size / 200) {
+        for (size_t at = 0; at < size; at += 1 + size / AMOUNT(200, 50)) {
             struct lwp_error err = {0};
             bytes[at] ^= 0x55;
             spill(paths[p], bytes, size);

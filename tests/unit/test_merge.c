@@ -12,6 +12,7 @@
 #include "analysis/load/resolver.h"
 #include "analysis/profile/objects.h"
 #include "bench/synthetic.c"
+#include "tests/unit/amount.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -297,7 +298,7 @@ static void test_merged(void **state)
 static void test_blocks(void **state)
 {
     (void)state;
-    enum { BLOCKS = 400, QUESTIONS = 20000 };
+    enum { BLOCKS = 400, QUESTIONS = AMOUNT(20000, 3000) };
     static const uint64_t unit = 10000000; /* longer than two clocks may differ */
     uint64_t random = 7;
     for (int round = 0; round < 6; round++) {

@@ -11,11 +11,12 @@
 #include "analysis/ranks/ranks.h"
 #include "base/log.h"
 #include "bench/synthetic.c"
+#include "tests/unit/amount.h"
 
 #include <sys/wait.h>
 #include <time.h>
 
-enum { RANKS_MOST = 64, RANKS_EACH = 6, PROCESSES = 7 }; /* RANKS_EACH: each number up to it is tried */
+enum { RANKS_MOST = 64, RANKS_EACH = AMOUNT(6, 3), PROCESSES = 7 }; /* RANKS_EACH: each number up to it is tried */
 
 static char folder[64];
 static int ways[RANKS_MOST][RANKS_MOST][2]; /* from, to: read end, write end */
@@ -111,7 +112,7 @@ static void test_synthetic(void **state)
     char dir[100], other[100];
     snprintf(dir, sizeof dir, "%s/synthetic", folder);
     snprintf(other, sizeof other, "%s/other", folder);
-    struct synthetic wanted = {.dir = dir, .processes = PROCESSES, .threads = 2, .objects = 300, .samples = 20000, .sealed = true};
+    struct synthetic wanted = {.dir = dir, .processes = PROCESSES, .threads = 2, .objects = 300, .samples = AMOUNT(20000, 4000), .sealed = true};
     assert_int_equal(lwp_synthetic_write(&wanted), 0);
     wanted = (struct synthetic){.dir = other, .processes = 1, .threads = 3, .objects = 100, .samples = 5000};
     assert_int_equal(lwp_synthetic_write(&wanted), 0);

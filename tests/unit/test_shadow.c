@@ -11,6 +11,7 @@
 #include "collector/exact/detect/redundancy/shadow_threads.c"
 #include "collector/exact/detect/redundancy/shadow_tuples.c"
 #include "collector/record/value.c"
+#include "tests/unit/amount.h"
 #include "tests/unit/shadow_port.h"
 #include "tests/unit/shadow_reference.h"
 
@@ -72,7 +73,7 @@ static void test_small(void **state)
 static void test_threads(void **state)
 {
     (void)state;
-    enum { ROUNDS = 300, STEPS = 300, OF_THREADS = 3 };
+    enum { ROUNDS = AMOUNT(300, 60), STEPS = 300, OF_THREADS = 3 };
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct lwp_shadow shadow;
         struct lwp_shadow_threads threads;

@@ -9,9 +9,32 @@ struct loaded {
     char path[256];
 };
 
+/* Built once for all tests. */
+static bool program_of(const char *compiler, const char *flags, const char *source, char *path, size_t room)
+{
+    static struct {
+        char what[128], path[256];
+    } built[32];
+    static size_t count;
+    char what[128];
+    snprintf(what, sizeof what, "%s %s %s", compiler, flags, source);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(built[i].what, what))
+            continue;
+        snprintf(path, room, "%s", built[i].path);
+        return true;
+    }
+    if (!programs_build(compiler, flags, source, path, room))
+        return false;
+    assert_true(count < sizeof built / sizeof *built);
+    snprintf(built[count].what, sizeof built[count].what, "%s", what);
+    snprintf(built[count++].path, sizeof built->path, "%s", path);
+    return true;
+}
+
 static bool load(struct loaded *loaded, const char *compiler, const char *flags, const char *source)
 {
-    if (!programs_build(compiler, flags, source, loaded->path, sizeof loaded->path))
+    if (!program_of(compiler, flags, source, loaded->path, sizeof loaded->path))
         return false;
     loaded->arena = lwp_arena_new();
     loaded->code = lwp_code_new(loaded->arena);

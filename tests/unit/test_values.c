@@ -10,6 +10,7 @@
 #include "collector/exact/detect/values/value_memory.c"
 #include "collector/exact/detect/values/value_steps.c"
 #include "collector/exact/detect/values/value_table.c"
+#include "tests/unit/amount.h"
 #include "tests/unit/shadow_port.h"
 
 #include <stdlib.h>
@@ -351,7 +352,7 @@ static void test_words(void **state)
 static void test_short(void **state)
 {
     (void)state;
-    enum { TABLES = 40, PROGRAMS = 250, STEPS = 8 };
+    enum { TABLES = AMOUNT(40, 8), PROGRAMS = 250, STEPS = 8 };
     uint64_t redundant = 0;
     for (unsigned table = 0; table < TABLES; table++) {
         srand(1000 + table);
@@ -377,7 +378,7 @@ static void test_all(void **state)
 {
     (void)state;
     uint64_t redundant = 0;
-    for (unsigned seed = 0; seed < 20; seed++) {
+    for (unsigned seed = 0; seed < AMOUNT(20, 6); seed++) {
         srand(seed);
         assert_true(lwp_values_init(&values, &port, LAST, seed % 2 ? 3 : 1 << 10, 12));
         both_begin();
@@ -390,7 +391,7 @@ static void test_all(void **state)
         redundant += values.redundant;
         lwp_values_fini(&values);
     }
-    assert_true(redundant > 100);
+    assert_true(redundant > AMOUNT(100, 30));
 }
 
 /* Copies keep what they are, a byte at a time and 8 bytes at a time. */
