@@ -115,6 +115,7 @@ struct lwp_element_candidate {
     bool made;       /* the allocation says so */
     bool table;      /* the allocation says so, and that a table's control bytes follow */
     bool allocator;  /* an allocator's function says so that may have been merged with others */
+    bool derived;    /* it is the head of another one, which the blocks are */
     double accessed; /* accesses through pointers to it */
 };
 
@@ -129,6 +130,9 @@ struct lwp_element_votes {
         int64_t at;       /* how many bytes into it that points */
     } inside;
 };
+
+/* Ends in a flexible array member: each block is one struct and as many elements as were allocated. */
+bool lwp_element_is_flexible(const struct lwp_type *type);
 
 /* `votes` is empty before; candidates come in no order. Asks for no more than the first streams of many. */
 void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, struct lwp_element_votes *votes);

@@ -49,6 +49,43 @@ static void element_vote(struct lwp_element_votes *votes, const struct lwp_type 
     }
 }
 
+bool lwp_element_is_flexible(const struct lwp_type *type)
+{
+    return type->kind == LWP_TYPE_STRUCT && type->field_count && type->fields[type->field_count - 1].bytes == 0;
+}
+
+/* As C derives: what a pointer to the head is cast to. */
+static bool element_begins_with(const struct lwp_type *outer, const struct lwp_type *head)
+{
+    return outer && outer->kind == LWP_TYPE_STRUCT && head->kind == LWP_TYPE_STRUCT && outer->bytes >= head->bytes &&
+           !lwp_element_same_type(outer, head) && lwp_types_contain(outer, 0, head);
+}
+
+/* Pointers to the head of what a block is lead to all of it: a block as large as a structure that begins so, or one of those that end
+ * in as many elements as were asked for, where only one such is known. */
+static void element_derive(struct lwp_element_votes *votes, uint64_t block)
+{
+    for (size_t i = 0; i < votes->count; i++) {
+        struct lwp_element_candidate *head = &votes->candidates[i], *whole = NULL;
+        size_t found = 0;
+        for (size_t k = 0; k < votes->count && head->exact; k++) {
+            struct lwp_element_candidate *other = &votes->candidates[k];
+            if (other->exact && element_begins_with(other->type, head->type) &&
+                (other->type->bytes == block || (lwp_element_is_flexible(other->type) && other->type->bytes < block))) {
+                whole = other;
+                found++;
+            }
+        }
+        if (found != 1)
+            continue;
+        whole->score += head->score;
+        whole->accessed += head->accessed;
+        whole->made |= head->made;
+        head->score = 0;
+        head->derived = true;
+    }
+}
+
 static void element_count_exact(struct lwp_element_votes *votes, const struct lwp_type *type, double accesses)
 {
     votes->exact += accesses;
@@ -69,11 +106,12 @@ static bool element_is_table(const struct lwp_object *object, const struct lwp_c
 
 /* What the block is called: by what keeps it for good, as far as functions hand it to their callers. Of many small blocks only the
  * newest is in a member, but all are in an array. NULL: unknown. What keeps a pointer into the block is called `inside`: it keeps
- * the block where an element begins there. */
+ * the block where an element begins there. The candidate becomes the outermost one, and its type what callers make of the head. */
 static const char *element_name_of_block(struct lwp_profile *profile, const struct lwp_object *object, uint32_t node,
                                          struct lwp_candidate *candidate, struct lwp_element_inside *inside)
 {
     enum { CALLERS_ASKED = 16 };
+    const struct lwp_type *made = candidate->type;
     const char *name = candidate->variable;
     int64_t at = 0;
     for (int i = 0; i < CALLERS_ASKED; i++) {
@@ -95,6 +133,9 @@ static const char *element_name_of_block(struct lwp_profile *profile, const stru
         if (answer == LWP_BLOCK_UNKNOWN || answer == LWP_BLOCK_INSIDE)
             return NULL;
         *candidate = outer;
+        if (at || !element_begins_with(outer.type, made))
+            candidate->type = made;
+        made = candidate->type;
         name = outer.variable;
     }
     return NULL;
@@ -118,6 +159,8 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
             struct lwp_candidate holder = candidate;
             /* A buffer of bytes may become anything. */
             votes->holder = element_name_of_block(profile, object, node, &holder, &votes->inside);
+            if (element_begins_with(holder.type, candidate.type))
+                candidate.type = holder.type;
             element_vote(votes, candidate.type, votes->holder,
                          all * (candidate.type->bytes <= 1 ? 0.1
                                 : candidate.exact          ? 6
@@ -181,4 +224,6 @@ void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, stru
             if (!candidates[k].exact)
                 element_vote(votes, candidates[k].type, candidates[k].variable, all * 0.75 / (double)(k + 1), false);
     }
+    if (object->pool_size)
+        element_derive(votes, object->pool_size);
 }

@@ -20,12 +20,6 @@ enum { CANDIDATES_TRIED = 16 };
 
 static const double fit_needed = 0.9, fit_agreed = 0.7, exact_rules = 0.3, mixed_limit = 0.15;
 
-/* Ends in a flexible array member: each block is one struct and as many elements as were allocated. */
-static bool element_is_flexible(const struct lwp_type *type)
-{
-    return type->kind == LWP_TYPE_STRUCT && type->field_count && type->fields[type->field_count - 1].bytes == 0;
-}
-
 /* What a block has more than whole elements: a header, or nothing but what it was rounded up to. */
 static uint64_t element_remainder(const struct lwp_object *object, uint64_t size)
 {
@@ -110,7 +104,7 @@ static bool element_fills(const struct lwp_object *object, const struct lwp_elem
     if (grid->start + type->bytes > object->pool_size)
         return false;
     uint64_t room = object->pool_size - grid->start;
-    if (element_is_flexible(type))
+    if (lwp_element_is_flexible(type))
         return true;
     if (!single)
         return room % grid->spacing == 0 || grid->said;
@@ -135,7 +129,7 @@ static bool element_accept(const struct element_case *of, const struct lwp_eleme
     const struct lwp_element_votes *votes = of->votes;
     uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
     struct element_grid grids[GRIDS];
-    if ((block && bytes > block) || (element_is_flexible(candidate->type) && !object->pool_size))
+    if ((block && bytes > block) || (lwp_element_is_flexible(candidate->type) && !object->pool_size))
         return false;
     if (object->pool_size && !candidate->exact && bytes != object->pool_size)
         return false;
@@ -170,7 +164,7 @@ static bool element_is_part(const struct lwp_type *outer, const struct lwp_type 
 {
     uint32_t at = 0, matched = 0;
     for (uint32_t i = 0; i < outer->field_count; i++) {
-        if (strstr(outer->fields[i].type, inner->name))
+        if (strstr(outer->fields[i].type, inner->name) || lwp_types_contain(outer, outer->fields[i].offset, inner))
             return true;
         for (at = 0; at < inner->field_count; at++)
             matched += strcmp(outer->fields[i].name, inner->fields[at].name) == 0;
@@ -242,6 +236,8 @@ static bool element_is_row(const struct element_case *of, const struct lwp_eleme
     const struct lwp_object *object = &of->profile->objects[of->index];
     const uint64_t bytes = candidate->type->bytes;
     bool several = candidate->made;
+    if (candidate->derived)
+        return false;
     struct lwp_element_lattice said = lwp_element_code_lattice(of->code, candidate->type, bytes);
     uint64_t start = said.share >= LWP_ELEMENT_LATTICE_GOOD ? said.start : 0;
     for (size_t i = 0; i < of->code->count; i++)
@@ -262,7 +258,7 @@ static const struct lwp_element_candidate *element_choose(const struct element_c
                 continue;
             const struct lwp_element_candidate *holder = element_holder(votes, candidate->type);
             bool row = element_is_row(of, candidate);
-            *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
+            *single = (object->single && !row) || (object->pool_size && lwp_element_is_flexible(candidate->type));
             if (element_accept(of, candidate, *single, grid) && !element_is_mixed(votes, candidate) &&
                 (candidate->exact || (holder && holder->exact && grid->start == element_last(holder)->offset) ||
                  element_alone(of, candidate)))

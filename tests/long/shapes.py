@@ -41,7 +41,7 @@ COMPILERS = {".c": (os.environ.get("CC", "cc"), "clang", "-O2 -g -Wall"),
              ".rs": (os.environ.get("RUSTC", "rustc"), None, "-O -g"),
              ".f90": (os.environ.get("FC", "gfortran"), None, "-O2 -g -cpp")}
 QUICK = ["array_malloc", "array_nested", "array_two", "header8", "header16_array", "arena_one", "slab", "list", "cookie8", "base_class",
-         "vector", "hash_chained", "any_entry", "hooks"]
+         "vector", "hash_chained", "any_entry", "hooks", "derived_sizes", "derived_flexible"]
 SEEN = 0.05  # of the samples in walk(): an object seen less often is not judged
 ENOUGH = 20  # samples in walk()
 LAYOUT = 0.2  # of an object's time: a group of fields used less often may be what main() uses

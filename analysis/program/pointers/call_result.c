@@ -19,14 +19,21 @@ struct register_search {
     bool found;
 };
 
-/* Of several pointers in the register the one to the most: an object rather than its base class. */
+/* Whether it points to more than what was found so far: to an object rather than to its base class, or to one that ends in as many
+ * elements as were asked for rather than to the head of it. */
+static bool value_is_more(const struct register_search *search, const struct code_pointee *one)
+{
+    const struct code_pointee *best = search->best;
+    return !search->found || one->bytes > best->bytes || (one->bytes == best->bytes && code_type_holds(one->type, 0, best->type));
+}
+
 static bool value_match_register(Dwarf_Die *variable, Dwarf_Die *function, void *context)
 {
     struct register_search *search = context;
     struct code_location location = code_variable_location(search->module, variable, function, search->pc);
     struct code_pointee one;
     if (location.kind != CODE_LOCATION_REGISTER || location.offset || !(search->registers >> location.reg & 1) ||
-        !code_variable_pointer(search->module, variable, 0, &one) || one.descriptor || (search->found && one.bytes <= search->best->bytes))
+        !code_variable_pointer(search->module, variable, 0, &one) || one.descriptor || !value_is_more(search, &one))
         return false;
     if (search->scope.library)
         one.name = "";
