@@ -40,14 +40,21 @@ static bool layout_same_unit(const struct lwp_layout_field *last, const struct l
     return last->bits && last->alignment == unit && last->offset / unit == member->offset / unit;
 }
 
+/* What a structure consists of; of a member that holds all of it (std::optional's payload), what that consists of. */
+static struct lwp_parts layout_members(const struct lwp_type *type)
+{
+    bool wraps = type->field_count == 1 && type->parts && type->parts[0].count > 1;
+    return wraps ? type->parts[0] : (struct lwp_parts){type->fields, type->field_count};
+}
+
 /* Bit fields and members of anonymous unions share bytes: they move together, so they are one field here. */
 static bool layout_from_type(struct lwp_profile *profile, struct lwp_layout *layout)
 {
-    const struct lwp_type *type = layout->type;
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const struct lwp_field *member = &type->fields[i];
+    const struct lwp_parts members = layout_members(layout->type);
+    for (uint32_t i = 0; i < members.count; i++) {
+        const struct lwp_field *member = &members.items[i];
         struct lwp_layout_field *last = layout->field_count ? &layout->fields[layout->field_count - 1] : NULL;
-        bool flexible = member->bytes == 0 && i + 1 == type->field_count; /* an array up to the block's end */
+        bool flexible = member->bytes == 0 && i + 1 == members.count; /* an array up to the block's end */
         if ((member->bytes == 0 && !flexible) || member->offset >= layout->element_bytes)
             continue;
         const char *name = member->name && *member->name ? member->name : "(anonymous)";
@@ -333,7 +340,7 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
 {
     const struct lwp_object *first = &profile->objects[objects[0]];
     const struct lwp_type *type = first->type;
-    if (type && (type->kind != LWP_TYPE_STRUCT || type->field_count < 2))
+    if (type && (type->kind != LWP_TYPE_STRUCT || layout_members(type).count < 2))
         return NULL;
     if (first->element_bytes < 2 || first->fields_unknown)
         return NULL;

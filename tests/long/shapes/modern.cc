@@ -8,7 +8,7 @@
 /// virtual_base and type=Child* bytes=8 path=main name=things
 /// variant type=std::variant<Small,Large> bytes=80 hot=@8+8*9 path=main name=values
 /// variant or bytes=80 hot=_M_index@72,_M_u@0+8*9 path=main name=values
-/// optional type=std::optional<Rec> bytes=104 hot=load@88,_M_payload@0+8*13,_M_engaged@96 path=main name=maybe
+/// optional must=right type=std::optional<Rec> bytes=104 hot=load@88,_M_payload@0+8*13,_M_engaged@96 path=main name=maybe
 /// hooks type=Item bytes=120 hot=link|next@32,weight@104 path=main name=items,Item,item
 /// hooks or type=Hook start=32 bytes=120|16 hot=next@0,weight@72 path=main name=items,Item,head,Hook,next
 /// small_vector type=Path bytes=112 hot=points|points.count@8,points|points.data@0,points.inside|points@16+8*8 path=main name=paths,Path
