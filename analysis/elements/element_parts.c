@@ -234,6 +234,7 @@ static void parts_make(struct parts *parts, struct part *part)
     object->start_open = !on_lattice;
     object->pool_size = part->single ? bytes + object->element_start : 0;
     object->element_spacing = part->single ? bytes : spacing;
+    object->around = part->single && whole->pool_size > object->pool_size ? whole->pool_size - object->pool_size : 0;
     object->agreement.looked_at = part->accesses;
     object->agreement.compared = on_lattice ? part->accesses : 0;
     object->agreement.agree = on_lattice ? part->lattice.share * part->accesses : 0;

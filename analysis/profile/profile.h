@@ -67,6 +67,7 @@ struct lwp_object {
     uint64_t element_bytes;     /* 0: unknown */
     uint64_t element_spacing;   /* from one element to the next; 0: element_bytes */
     uint64_t element_start;     /* bytes before the first element, or before the one of each block: a header */
+    uint64_t around;            /* single: bytes of each block that are not of the element: it is the head of something larger */
     uint64_t element_end;       /* from here on there are none: a table's control bytes; 0: they go on to the end */
     double element_probability; /* that element_bytes is right; 0 when it is unknown */
     const char *fields_unknown; /* why; NULL: they are known, or were not looked for */

@@ -1,5 +1,6 @@
 /* Parts of split structures: where fields come to lie, other orders, declarations in other languages, and threads that
  * own elements in turn. */
+#include "analysis/advice/gain/spread.h"
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/elements/elements.h"
 #include "analysis/profile/objects.h"
@@ -163,6 +164,39 @@ static void holes_call_for_another_order(void **state)
         assert_int_equal(splits.count, 0);
         lwp_profile_fini(&profile);
     }
+}
+
+/* Nodes that malloc put 96 bytes apart on average: no order of their fields brings them closer. */
+static void an_order_moves_no_blocks_together(void **state)
+{
+    (void)state;
+    static const struct lwp_field fields[] = {
+        {.name = "size", .offset = 0, .bytes = 4, .type = "int", .declaration = "int size", .alignment = 4},
+        {.name = "rank", .offset = 4, .bytes = 4, .type = "int", .declaration = "int rank", .alignment = 4},
+        {.name = "next", .offset = 8, .bytes = 8, .type = "void *", .declaration = "void *next", .alignment = 8}};
+    struct lwp_type type = gappy;
+    type.fields = fields;
+    type.field_count = 3;
+    type.bytes = 16;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    lwp_profile_init(&profile);
+    uint32_t object = make_object(&profile, &type);
+    profile.objects[object].single = true;
+    profile.objects[object].largest = profile.objects[object].pool_size = type.bytes;
+    for (size_t f = 0; f < 3; f++)
+        use(&profile, object, 0, fields[f].offset, (uint16_t)fields[f].bytes, false, 400);
+    for (uint64_t i = 0; i < 500; i++) {
+        struct lwp_traversal_access at = {.object = object, .address = i * 7919 % elements * 96};
+        lwp_moves_sample(&profile.moves, &at, 1);
+    }
+    lwp_streams_link(&profile);
+    double error;
+    assert_true(lwp_gain_spread(&profile, &object, 1, &error) > 64);
+    lwp_split_advise(&profile, &splits);
+    for (size_t i = 0; i < splits.count; i++)
+        assert_int_not_equal(splits.splits[i].kind, LWP_SPLIT_REORDER);
+    lwp_profile_fini(&profile);
 }
 
 static const char *declared(struct lwp_profile *profile, struct lwp_type *type, bool single)
@@ -460,6 +494,7 @@ int main(void)
         cmocka_unit_test(nodes_of_libraries_are_left_alone),
         cmocka_unit_test(parts_lie_as_a_compiler_would_lay_them),
         cmocka_unit_test(holes_call_for_another_order),
+        cmocka_unit_test(an_order_moves_no_blocks_together),
         cmocka_unit_test(declarations_speak_the_language_of_the_type),
         cmocka_unit_test(turns_of_threads_are_found),
         cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),

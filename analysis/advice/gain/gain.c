@@ -126,7 +126,7 @@ void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *
     placement->of[0].spacing = layout->spacing;
     if (layout->single) {
         double error, spread = lwp_gain_spread(profile, layout->objects, layout->object_count, &error);
-        uint64_t chunk = lwp_gain_chunk(layout->spacing), real = lwp_round_up((uint64_t)spread, LWP_GAIN_MALLOC);
+        uint64_t chunk = lwp_gain_chunk(layout->spacing + layout->around), real = lwp_round_up((uint64_t)spread, LWP_GAIN_MALLOC);
         /* Only what is surely further apart than chunks that follow each other: else a pool would get credit for chance. */
         bool further = spread - 2 * error > (double)chunk;
         placement->of[0].spacing = spread < SPREAD_MOST && further ? real : chunk;
@@ -158,7 +158,7 @@ static void gain_place_split(const struct lwp_profile *profile, const struct lwp
             lwp_member_packing_add(&packing, (placement->groups - 1) * pointer_bytes, pointer_bytes);
         uint64_t size = lwp_member_packing_size(&packing);
         placement->of[g] = today;
-        placement->of[g].spacing = size;
+        placement->of[g].spacing = size + (g ? 0 : layout->around);
         placement->of[g].alignment = 0;
     }
 }

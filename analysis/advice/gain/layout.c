@@ -350,6 +350,7 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
     layout->type = type;
     layout->element_bytes = first->element_bytes;
     layout->single = first->single;
+    layout->around = first->around;
     layout->spacing = first->single ? first->element_start + first->element_bytes : lwp_element_spacing(first);
     layout->fields = lwp_arena_alloc(profile->arena, LWP_FIELDS_MAX, sizeof *layout->fields);
     layout->loops = lwp_arena_alloc(profile->arena, LWP_LAYOUT_LOOPS_MAX, sizeof *layout->loops);

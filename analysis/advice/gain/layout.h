@@ -34,7 +34,8 @@ struct lwp_layout {
     uint64_t element_bytes;
     uint64_t spacing;               /* from one element of a block to the next, and of single ones the size of the block */
     struct lwp_agreement agreement; /* of the fields by address and by code, in all objects */
-    bool single;         /* each block is one element */
+    bool single;         /* each block is one element, or */
+    uint64_t around;     /* ... has one, and so many bytes of something else */
     const char *pointed; /* arrays: who holds pointers to elements (element_pointers.h); NULL: nobody known, or not asked */
     bool linked;         /* arrays: no index leads from one part of an element to the others, pointers must */
     struct lwp_layout_field *fields;

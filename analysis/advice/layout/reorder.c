@@ -51,11 +51,23 @@ static bool reorder_gain(struct lwp_profile *profile, struct lwp_split *split)
         after.offsets[part.fields[i]] = part.offsets[i];
     if (split->align)
         after.of[0] = (struct lwp_gain_group){.spacing = part.bytes, .alignment = split->align};
+    else if (layout->single) /* what lies between elements today stays there */
+        after.of[0].spacing -= lwp_gain_chunk(layout->spacing + layout->around) - lwp_gain_chunk(part.bytes + layout->around);
     else
-        /* What lies between elements today stays there. */
-        after.of[0].spacing = layout->single ? lwp_gain_chunk(part.bytes) : part.bytes + layout->spacing - layout->element_bytes;
+        after.of[0].spacing = part.bytes + layout->spacing - layout->element_bytes;
     lwp_gain_between(profile, layout, &after, &split->gain);
     return true;
+}
+
+/* Whether anything comes to lie elsewhere: fields that end in as many elements as were asked for have but one order, perhaps. */
+static bool reorder_moves(const struct lwp_split *split)
+{
+    struct lwp_split_part part;
+    lwp_split_part(split, 0, &part);
+    bool moves = split->align || part.bytes != split->layout->element_bytes;
+    for (size_t i = 0; i < part.count && !moves; i++)
+        moves = part.offsets[i] != split->layout->fields[part.fields[i]].offset;
+    return moves;
 }
 
 /* An alignment that keeps elements from lying across lines and does not waste more than a third; 0: none. */
@@ -93,5 +105,5 @@ bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layou
     padded.align = reorder_alignment(layout, reordered, line);
     if (padded.align && reorder_gain(profile, &padded) && padded.gain.low > reordered->gain.low + padding_worth)
         *reordered = padded;
-    return reordered->gain.after < 0.95 * reordered->gain.before;
+    return reorder_moves(reordered) && reordered->gain.after < 0.95 * reordered->gain.before;
 }
