@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,6 +175,91 @@ char *lwp_visible(const char *text, bool line_breaks, size_t most)
     memmove(shown + start, "...", 3);
     memmove(shown + start + 3, shown + from, strlen(shown + from) + 1);
     return shown;
+}
+
+/* ---- names of functions ---- */
+
+static bool brief_begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* To behind the bracket that closes the one at `at`; the end of the text where none does. */
+static const char *brief_after(const char *at)
+{
+    const char open = *at, close = open == '<' ? '>' : open == '(' ? ')' : '}';
+    int depth = 0;
+    for (; *at; at++) {
+        if (open == '<' && (brief_begins(at, "->") || brief_begins(at, "operator"))) {
+            at += *at == 'o' ? strlen("operator") : 1;
+            at += strspn(at, "<>=-");
+            at--;
+        } else if (open == '<' && *at == '(')
+            at = brief_after(at) - 1;
+        else
+            depth += (*at == open) - (*at == close);
+        if (depth == 0)
+            return at + 1;
+    }
+    return at;
+}
+
+/* An operator's name may be made of brackets, or, of a conversion, have spaces. */
+static size_t brief_operator(const char *at)
+{
+    const char *end = at + strlen("operator");
+    if (brief_begins(end, "()"))
+        return strlen("operator()");
+    size_t symbols = strspn(end, "<>=!+-*/%&|^~,[]");
+    bool spaced = brief_begins(end + symbols, " <"); /* and arguments of a template */
+    return (size_t)(end - at) + (symbols ? symbols + spaced : strcspn(end, "("));
+}
+
+/* Whether nothing but what is said of a method itself follows its parameters. */
+static bool brief_ends(const char *behind)
+{
+    return !*behind || brief_begins(behind, " const") || brief_begins(behind, " &") || brief_begins(behind, " volatile") ||
+           brief_begins(behind, " [");
+}
+
+/* What stands for the part from `at` to `end`; NULL: itself. */
+static const char *brief_part(const char *at, const char *end)
+{
+    enum { SHORT = 12 }; /* arguments that say something in little space */
+    switch (*at) {
+    case '(': /* a function that something is local to, or of decltype() */
+        return brief_begins(at, "(anonymous") ? NULL : brief_begins(end, "::") ? "()" : "";
+    case '<':
+        return end - at > SHORT ? "<...>" : NULL;
+    case '{':
+        return brief_begins(at, "{lambda") ? "{lambda}" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+char *lwp_function_brief(const char *name)
+{
+    char *brief = malloc(2 * strlen(name) + 1), *to = brief; /* "{lambda" alone becomes longer */
+    for (const char *at = name, *end; brief && *at; at = end) {
+        bool starts = to == brief || to[-1] == ':';
+        if (starts && brief_begins(at, "operator") && !isalnum((unsigned char)at[8]) && at[8] != '_')
+            end = at + brief_operator(at);
+        else
+            end = strchr("<({", *at) ? brief_after(at) : at + 1;
+        if (to > brief && ((*at == '(' && brief_ends(end)) || brief_begins(at, " [")))
+            break;
+        const char *part = brief_part(at, end);
+        if (*at == ' ') /* what comes before is the type of the result */
+            to = brief;
+        else {
+            size_t length = part ? strlen(part) : (size_t)(end - at);
+            to = (char *)memcpy(to, part ? part : at, length) + length;
+        }
+    }
+    if (brief)
+        *to = '\0';
+    return brief;
 }
 
 /* ---- markup ---- */

@@ -18,6 +18,10 @@ size_t lwp_utf8_sequence(const char *text);
  * `most` columns (0: any length), its middle becomes "...". The caller frees it; NULL when memory is out. */
 char *lwp_visible(const char *text, bool line_breaks, size_t most);
 
+/* The name of a function without what it is lost in: its result, its parameters, and long arguments of templates:
+ * "A<...>::find" for "std::pair<int, B> A<B, std::less<B> >::find(B const&) const". The caller frees it. */
+char *lwp_function_brief(const char *name);
+
 /* Columns that visible text takes on a terminal: wide characters count two, combining ones none. */
 size_t lwp_visible_columns(const char *text);
 

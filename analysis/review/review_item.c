@@ -71,13 +71,22 @@ void lwp_review_add_frame(struct lwp_review *review, struct lwp_review_item *ite
     review_add_location(review, item, role, frame, "line", "line");
 }
 
+const char *lwp_review_brief(const struct lwp_review *review, const char *function)
+{
+    enum { LONG = 48 };
+    char *brief = strlen(function) > LONG ? lwp_function_brief(function) : NULL;
+    const char *kept = brief && *brief ? lwp_arena_strndup(review->arena, brief, strlen(brief)) : function;
+    free(brief);
+    return kept;
+}
+
 const char *lwp_review_function(const struct lwp_review *review, const json_t *frame)
 {
     const char *function = lwp_json_string(frame, "function");
     const json_t *module = lwp_json_entry(review->root, "modules", frame, "module");
     const json_t *address = json_object_get(frame, "address");
     if (function)
-        return function;
+        return lwp_review_brief(review, function);
     if (!module || !json_is_integer(address))
         return "unknown code";
     return SAY("%s+%#llx", lwp_path_last(lwp_json_string_or(module, "path", "?")), (unsigned long long)json_integer_value(address));
@@ -235,13 +244,16 @@ static void review_clean_text(void *to, const char *key, json_t *text)
     if (strcmp(key, "patch") == 0) /* for a tool that applies it; made fit where it is printed */
         return;
     bool declaration = strcmp(key, "declaration") == 0, path = strcmp(key, "file") == 0 || strcmp(key, "path") == 0;
-    char *shown = lwp_visible(json_string_value(text), declaration,
+    bool long_function = strcmp(key, "function") == 0 && json_string_length(text) > NAME_MAX_SHOWN;
+    char *brief = long_function ? lwp_function_brief(json_string_value(text)) : NULL;
+    char *shown = lwp_visible(brief ? brief : json_string_value(text), declaration,
                               declaration ? DECLARATION_MAX_SHOWN
                               : path      ? PATH_MAX_SHOWN
                                           : NAME_MAX_SHOWN);
     if (shown && strcmp(shown, json_string_value(text)) != 0)
         json_string_set(text, shown);
     free(shown);
+    free(brief);
 }
 
 void lwp_review_clean(json_t *root)

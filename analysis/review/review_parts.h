@@ -20,7 +20,9 @@ void lwp_review_add_frame(struct lwp_review *review, struct lwp_review_item *ite
  * same lines, and the call that inlined it: "merge (tsp.c:133-135), inlined into tsp (tsp.c:289)". */
 const char *lwp_review_loop_text(const struct lwp_review *review, const json_t *loop);
 const char *lwp_review_frame_text(const struct lwp_review *review, const json_t *frame);
-/* Its name, or "sort+0x6e8c". */
+/* A long C++ name in brief (lwp_function_brief). */
+const char *lwp_review_brief(const struct lwp_review *review, const char *function);
+/* Its name, in brief, or "sort+0x6e8c". */
 const char *lwp_review_function(const struct lwp_review *review, const json_t *frame);
 /* The frame of a context where people look: past the C library and the tool chain's headers. NULL of NULL. */
 const json_t *lwp_review_own_frame(const struct lwp_review *review, const json_t *context);

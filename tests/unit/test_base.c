@@ -346,6 +346,35 @@ static void test_visible(void **state)
     free(few);
 }
 
+static void functions_in_brief(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *brief;
+    } table[] = {
+        {"walk", "walk"},
+        {"bool ns::Tree<ns::Box<float, 3>, ns::Heap>::find<long>(ns::Point const&, long) const", "ns::Tree<...>::find<long>"},
+        {"std::pair<A<1>, A<2> > Table<int>::add(std::vector<int>)", "Table<int>::add"},
+        {"decltype (f({parm#1})) ns::call<ns::Function, ns::Other>(int)", "ns::call<...>"},
+        {"main::{lambda(int)#1}::operator()(int) const", "main::{lambda}::operator()"},
+        {"ns::Long<ns::Long<ns::A> >::operator<(ns::Long<ns::A> const&) const", "ns::Long<...>::operator<"},
+        {"bool std::operator< <char, std::allocator<char> >(std::string const&)", "std::operator< <...>"},
+        {"ns::A::operator std::basic_string<char>() const", "ns::A::operator std::basic_string<char>"},
+        {"(anonymous namespace)::run(int)", "(anonymous namespace)::run"},
+        {"f(int)::Local::g()", "f()::Local::g"},
+        {"void f<(E)1, &A::operator->>(int) [clone .constprop.0]", "f<...>"},
+        {"<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend", "<...>::extend"},
+        {"cut<int, <", "cut<int, <"},
+        {"{lambda", "{lambda}"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char *brief = lwp_function_brief(table[i].name);
+        assert_string_equal(brief, table[i].brief);
+        free(brief);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_grow),             cmocka_unit_test(test_map),
         cmocka_unit_test(test_errors),           cmocka_unit_test(test_log),
         cmocka_unit_test(test_utf8),             cmocka_unit_test(test_visible),
+        cmocka_unit_test(functions_in_brief),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * one function or variable taken off: what is outlined for OpenMP is code of the function that it stands in. Names come from the profiled
  * program: very long ones are cut. */
 #include "analysis/program/binary/module.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,11 @@ const char *code_demangle(struct lwp_code *code, const char *raw)
     }
     if (name_is_rust(name))
         name_unescape_rust(name);
+    char *brief = strlen(name) > NAME_SHOWN ? lwp_function_brief(name) : NULL; /* what is cut off would be the function itself */
+    if (brief) {
+        free(name);
+        name = brief;
+    }
     if (strlen(name) > NAME_SHOWN)
         memcpy(name + NAME_SHOWN - 3, "...", sizeof "...");
     const char *result = code_intern(code, name);
