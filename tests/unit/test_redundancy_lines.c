@@ -8,6 +8,7 @@
 
 #include "analysis/findings/finding_parts.h"
 #include "analysis/profile/contexts.h"
+#include "analysis/profile/regions.h"
 
 #include <stdlib.h>
 
@@ -125,8 +126,53 @@ static void test_library(void **state)
     lwp_profile_fini(&made.profile);
 }
 
+/* The load of a loop of some dozen instructions. */
+extern const char the_load[], __executable_start[];
+
+__attribute__((noinline, noipa)) static long reload(const long *from, long times)
+{
+    long sum = 0, value;
+    for (long i = 0; i < times; i++) {
+        __asm__ volatile("the_load: movq (%1), %0" : "=r"(value) : "r"(from));
+        sum = (sum * 1664525 + value) ^ (sum >> 7);
+        sum = (sum * 1013904223 + value) ^ (sum >> 9);
+        sum = (sum * 1103515245 + value) ^ (sum >> 11);
+    }
+    return sum;
+}
+
+/* What a cure spares is one instruction's time, however many callers and data its pairs are of, and stalls of the first load are not. */
+static void test_one_instruction(void **state)
+{
+    (void)state;
+    enum { CALLERS = 40 };
+    const long one = 1;
+    struct made made;
+    struct lwp_finding findings[5];
+    struct lwp_redundancies found;
+    made_init(&made);
+    struct lwp_profile *profile = &made.profile;
+    const uint64_t load = (uint64_t)(the_load - __executable_start) + (uint64_t)(reload(&one, 2) & 0);
+    char *path = realpath("/proc/self/exe", NULL);
+    uint32_t program = lwp_code_module(profile->code, path, NULL, 0);
+    free(path);
+    for (unsigned i = 0; i < CALLERS; i++) {
+        uint32_t caller = lwp_contexts_child(profile, 0, made.program, 100 + i, false);
+        uint32_t at = lwp_contexts_child(profile, caller, program, load, false);
+        made_add(&made, LWP_WATCHPOINT_SILENT_LOAD, LWP_WATCHPOINT_WASTE, at, 5);
+        uint32_t loop = lwp_regions_final(profile, lwp_regions_at(profile, program, load));
+        lwp_tally_add(&profile->regions[loop].weight, 5 * WEIGHT);
+    }
+    made_findings(&made, 1, findings, &found);
+    print_message("at stake: %g of the time, %s\n", found.lines[0].stake, found.items[0].cause);
+    assert_int_equal(found.line_count, 1);
+    assert_true(found.lines[0].stake > 0 && found.lines[0].stake < 0.15);
+    lwp_profile_fini(profile);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_evidence), cmocka_unit_test(test_one_line), cmocka_unit_test(test_library)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_evidence), cmocka_unit_test(test_one_line), cmocka_unit_test(test_library),
+                                       cmocka_unit_test(test_one_instruction)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

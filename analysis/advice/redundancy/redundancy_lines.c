@@ -194,11 +194,12 @@ static bool is_one_access(const struct lwp_redundancy *item)
     }
 }
 
-/* The time of one access of its loop: its part of the instructions in the time that is not stalled on
- * others, or the stalls seen on it. */
-static double access_time(struct lwp_profile *profile, uint32_t context)
+/* The time of one access of its loop: its part of the instructions in the time that is not stalled on others, or the stalls seen on it.
+ * A load that finds what was loaded before has no stalls: they are those of the first time. */
+static double access_time(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
     enum { INSTRUCTION_BYTES = 4 };
+    const uint32_t context = line_access(item);
     uint32_t region = lwp_access_region(profile, context);
     const struct lwp_context_node *node = &profile->contexts[context];
     const struct lwp_symbolized *code = line_code(profile, context);
@@ -219,7 +220,8 @@ static double access_time(struct lwp_profile *profile, uint32_t context)
             others += stream->weight.weight;
     }
     double part = instructions > 1 ? 1 / instructions : 1, all = lwp_gain_sampled(profile) / profile->total.weight;
-    return fmax(fmax(0, time.value - (stalls + others) * all) * part, stalls * all);
+    double own = item->kind == LWP_WATCHPOINT_SILENT_LOAD ? 0 : stalls;
+    return fmax(fmax(0, time.value - (stalls + others) * all) * part, own * all);
 }
 
 /* What is stored stays as it was more often than not, in a loop that does little else: then the loop is what there is to skip. */
@@ -251,10 +253,29 @@ static double item_bound(struct lwp_profile *profile, struct region_sums *sums, 
     return fmin(1, is_computed_anew(profile, item) && all > 0 ? time.high * fmin(1, item->amount / all) : fmin(around, time.high));
 }
 
-static double item_stake(struct lwp_profile *profile, struct region_sums *sums, const struct lwp_redundancy *item)
+/* The item's part of what its instruction wastes in one way, on whatever data and however it was called: the time of the instruction
+ * is spent once. */
+static double item_part(const struct lwp_profile *profile, const struct lwp_redundancies *found, const struct lwp_redundancy *item)
+{
+    const struct lwp_context_node *its = &profile->contexts[line_access(item)];
+    double all = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct lwp_redundancy *other = &found->items[i];
+        const struct lwp_context_node *node = &profile->contexts[line_access(other)];
+        if (other->kind == item->kind && other->approximate == item->approximate && node->module == its->module &&
+            node->address == its->address)
+            all += other->amount;
+    }
+    return all > 0 ? item->amount / all : 1;
+}
+
+static double item_stake(struct lwp_profile *profile, const struct lwp_redundancies *found, struct region_sums *sums,
+                         const struct lwp_redundancy *item)
 {
     double bound = item_bound(profile, sums, item);
-    return bound > 0 && is_one_access(item) ? fmin(bound, access_time(profile, line_access(item)) * item->own) : bound;
+    if (bound <= 0 || !is_one_access(item))
+        return bound;
+    return fmin(bound, access_time(profile, item) * item->own * item_part(profile, found, item));
 }
 
 /* ---- what a cure saves ---- */
@@ -302,25 +323,26 @@ static void share_add(struct lwp_share *to, const struct lwp_share *share)
     to->high = fmin(1, to->value + above);
 }
 
-static void line_add(struct lwp_redundant_line *line, const struct lwp_redundant_line *more)
+/* What is at stake is what the cure of the largest item spares. */
+static void line_add(const struct lwp_redundancies *found, struct lwp_redundant_line *line, const struct lwp_redundant_line *more)
 {
     share_add(&line->share, &more->share);
     share_add(&line->time, &more->time);
     line->amount += more->amount;
     line->samples += more->samples;
-    if (more->stake > 0)
+    if (more->stake > 0 && found->items[more->item].why == found->items[line->item].why)
         line->stake = fmin(1, fmax(0, line->stake) + more->stake);
 }
 
 /* One for each item, then one for each that is the same. */
-static size_t lines_join(struct lwp_redundant_line *lines, size_t count)
+static size_t lines_join(const struct lwp_redundancies *found, struct lwp_redundant_line *lines, size_t count)
 {
     size_t kept = 0;
     if (count)
         qsort(lines, count, sizeof *lines, line_compare_items);
     for (size_t i = 0; i < count; i++)
         if (kept && line_compare_same(&lines[kept - 1], &lines[i]) == 0)
-            line_add(&lines[kept - 1], &lines[i]);
+            line_add(found, &lines[kept - 1], &lines[i]);
         else
             lines[kept++] = lines[i];
     return kept;
@@ -348,7 +370,7 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
                                                   .time = item->time,
                                                   .amount = item->amount,
                                                   .samples = item->samples,
-                                                  .stake = item_stake(profile, &sums, item)};
+                                                  .stake = item_stake(profile, found, &sums, item)};
         line_place(profile, line_access(item), &of_items[i]);
         line_widen(profile, item, &of_items[i]);
     }
@@ -357,7 +379,7 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
     lines = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *lines);
     memcpy(lines, of_items, found->count * sizeof *lines);
     found->lines = lines;
-    found->line_count = lines_join(lines, found->count);
+    found->line_count = lines_join(found, lines, found->count);
     for (size_t i = 0; i < found->line_count; i++) {
         lines[i].sure = lines[i].time.value < lwp_redundancy_share ||
                         (lines[i].samples >= LWP_REDUNDANCY_PAIRS && lines[i].time.low >= lwp_redundancy_share);
