@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/result_operand.h"
+#include "patch/loops/loops.h"
 #include "patch/rewrite/rewrite.h"
 #include "patch/trial/trial.h"
 #include "patch/sources/unified_diff.h"
@@ -29,6 +30,11 @@ static int read_units(struct lwp_units *units, const struct lwp_patch_request *r
     return lwp_units_read(units, request->database ? request->database : "compile_commands.json", err);
 }
 
+static int read_uses(struct lwp_uses *uses, struct lwp_error *err)
+{
+    return uses->change->kind == LWP_CHANGE_INTERCHANGE ? lwp_loops_interchange(uses, err) : lwp_uses_find(uses, err);
+}
+
 static void drop_edits(struct lwp_sources *sources)
 {
     for (size_t i = 0; i < sources->source_count; i++)
@@ -38,6 +44,8 @@ static void drop_edits(struct lwp_sources *sources)
 /* Makes the edits of the way that is allowed, or of that with fewest refusals. Which one. */
 static enum lwp_way rewrite(struct lwp_uses *uses)
 {
+    if (uses->change->kind == LWP_CHANGE_INTERCHANGE)
+        return LWP_WAY_LOOPS; /* done when it was read */
     if (uses->change->kind != LWP_CHANGE_SPLIT) {
         if (uses->type.source)
             (uses->change->kind == LWP_CHANGE_PAD ? lwp_rewrite_pad : lwp_rewrite_reorder)(uses);
@@ -158,7 +166,7 @@ int lwp_patch(const struct lwp_patch_request *request, int operand_count, char *
     int status = 1;
     json_t *root = lwp_analysis_load(directory, &err);
     if (root && !lwp_change_read(&change, arena, root, request->finding, &err) && !read_units(&units, request, &err) &&
-        !lwp_uses_find(&uses, &err)) {
+        !read_uses(&uses, &err)) {
         enum lwp_way way = rewrite(&uses);
         check_places(&uses, way);
         status = request->trial ? try_out(&uses, request, directory, way, &err) : print(&uses, way, directory, request->partial, &err);

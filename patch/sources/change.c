@@ -95,6 +95,26 @@ static int read_sharing(struct lwp_change *change, struct lwp_arena *arena, cons
     return LWP_OK;
 }
 
+/* Two loops: the entry names the inner one. */
+static int read_interchange(struct lwp_change *change, const json_t *root, const json_t *finding, const json_t *locality,
+                            struct lwp_error *err)
+{
+    const json_t *loop = json_array_get(json_object_get(root, "loops"), (size_t)json_integer_value(json_object_get(locality, "loop")));
+    const json_t *interval = json_object_get(finding, "expected_speedup");
+    change->kind = LWP_CHANGE_INTERCHANGE;
+    change->type = "the loops";
+    change->file = json_string_value(json_object_get(loop, "file"));
+    change->first_line = (unsigned)json_integer_value(json_object_get(loop, "first_line"));
+    change->last_line = (unsigned)json_integer_value(json_object_get(loop, "last_line"));
+    change->speedup = json_number_value(json_object_get(finding, "speedup"));
+    change->low = json_number_value(json_array_get(interval, 0));
+    change->high = json_number_value(json_array_get(interval, 1));
+    if (!json_is_integer(json_object_get(locality, "loop")) || !change->file || !change->last_line)
+        return lwp_error_set(err, LWP_ERR_MISSING,
+                             "the finding does not know its loop's lines: compile the program with -g, collect again");
+    return LWP_OK;
+}
+
 int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const char *finding, struct lwp_error *err)
 {
     const json_t *entry = find_finding(root, finding);
@@ -102,7 +122,8 @@ int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const js
         return lwp_error_set(err, LWP_ERR_MISSING, "there is no finding '%s'; 'lwp report' lists the %zu there are", finding,
                              json_array_size(json_object_get(root, "findings")));
     const json_t *split = json_object_get(json_object_get(entry, "refs"), "split"),
-                 *sharing = json_object_get(json_object_get(entry, "refs"), "sharing");
+                 *sharing = json_object_get(json_object_get(entry, "refs"), "sharing"),
+                 *locality = json_object_get(json_object_get(entry, "refs"), "locality");
     change->finding = json_string_value(json_object_get(entry, "id"));
     change->title = json_string_value(json_object_get(entry, "title"));
     if (json_is_integer(split))
@@ -110,7 +131,11 @@ int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const js
     if (json_is_integer(sharing))
         return read_sharing(change, arena, root, json_array_get(json_object_get(root, "sharing"), (size_t)json_integer_value(sharing)),
                             err);
+    if (json_is_integer(locality) && change->finding && strncmp(change->finding, "interchange-", strlen("interchange-")) == 0)
+        return read_interchange(change, root, entry,
+                                json_array_get(json_object_get(root, "locality"), (size_t)json_integer_value(locality)), err);
     return lwp_error_set(err, LWP_ERR_MISSING,
-                         "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields, splits structures and pads them",
+                         "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields, splits and pads structures, and "
+                         "interchanges loops",
                          finding, change->finding);
 }

@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT, LWP_CHANGE_PAD };
+enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT, LWP_CHANGE_PAD, LWP_CHANGE_INTERCHANGE };
 
 struct lwp_change_group {
     const char **fields;
@@ -22,12 +22,13 @@ struct lwp_change {
     const char *title;
     const char *type;                /* without "struct": the tag or the typedef's name */
     const char *object;              /* the variable or what holds the block; or NULL */
-    const char *file;                /* where the object is declared, as recorded; or NULL */
+    const char *file;                /* where the object is declared, or the inner loop is, as recorded; or NULL */
     long long bytes;                 /* of an element */
     double speedup, low, high;       /* predicted; low 0: not */
     struct lwp_change_group *groups; /* the hot ones, as advised; the rest is cold; to pad: one, of the fields that threads share */
     size_t group_count;
-    long long line_bytes; /* to pad: of a cache line */
+    long long line_bytes;           /* to pad: of a cache line */
+    unsigned first_line, last_line; /* of the inner loop */
 };
 
 /* `finding` is its number in the report, from 1, or its id. `root` and `arena` must outlive the answer. */

@@ -50,7 +50,17 @@
     R(ARRAY_ESCAPES, "array-escapes", "the array's address is used for more than to access a field of an element")                         \
     R(ONE_DECLARATION, "one-declaration", "several variables are declared at once")                                                        \
     R(ALLOCATION, "allocation", "the allocation is not a statement that can be repeated for each part")                                    \
-    R(NAME_TAKEN, "name-taken", "the name that a part would get is used already")
+    R(NAME_TAKEN, "name-taken", "the name that a part would get is used already")                                                          \
+    R(NEST, "nest", "there are no two loops at these lines of which the inner one is all that the outer one does")                         \
+    R(HEAD, "loop-head", "a loop has another form than for (i = a; i < b; i++), or its ends depend on the other loop")                     \
+    R(COUNTER, "loop-counter", "a loop's counter is changed in the loops, or used after them")                                             \
+    R(DIRECTIVE, "directive", "a pragma or another line of the preprocessor stands in the loops or right before them")                     \
+    R(JUMP, "jump", "a jump leaves the iteration in the middle")                                                                           \
+    R(CALL, "call", "what this function does may depend on the order of its calls")                                                        \
+    R(EXPRESSION, "expression", "it is not known what this does")                                                                          \
+    R(CARRIED, "carried-value", "a variable keeps its value from one iteration to the next, or for what follows the loops")                \
+    R(DEPENDENCE, "dependence", "an iteration may use an element that another one writes, and their order would change")                   \
+    R(ALIAS, "alias", "it is not known that this is other memory than what else the loops write or read")
 
 enum lwp_refusal {
 #define LWP_REFUSAL_NUMBER(id, name, reason) LWP_REFUSAL_##id,

@@ -37,6 +37,7 @@
     F(Cursor_isNull)                                                                                                                       \
     F(Cursor_isBitField)                                                                                                                   \
     F(Cursor_isAnonymousRecordDecl)                                                                                                        \
+    F(Cursor_getVarDeclInitializer)                                                                                                        \
     F(Cursor_getStorageClass)                                                                                                              \
     F(getRangeStart)                                                                                                                       \
     F(getRangeEnd)                                                                                                                         \
@@ -46,6 +47,9 @@
     F(File_tryGetRealPathName)                                                                                                             \
     F(getFileName)                                                                                                                         \
     F(getCanonicalType)                                                                                                                    \
+    F(isVolatileQualifiedType)                                                                                                             \
+    F(isRestrictQualifiedType)                                                                                                             \
+    F(getEnumConstantDeclValue)                                                                                                            \
     F(getPointeeType)                                                                                                                      \
     F(getArrayElementType)                                                                                                                 \
     F(getTypeDeclaration)                                                                                                                  \

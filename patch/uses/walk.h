@@ -28,6 +28,10 @@ struct lwp_macro {
 
 struct walk {
     struct lwp_uses *uses;
+    unsigned ways;                                               /* that what cannot be read forbids */
+    void (*begin_unit)(struct walk *walk);                       /* NULL: nothing to do */
+    void (*visit)(struct walk *walk, const struct frame *frame); /* each cursor outside of system headers, outer ones first */
+    void (*end_unit)(struct walk *walk);                         /* the same */
     struct functions *functions;
     struct skipped *skipped;
     CXTranslationUnit unit;
@@ -46,6 +50,11 @@ struct walk {
     CXFile file;               /* the last one asked for, */
     struct lwp_source *source; /* and its text */
 };
+
+/* ---- walk_units.c ---- */
+
+/* Visits all units. 0, or an error when libclang cannot be used; a unit that cannot be read is a refusal. */
+int walk_units(struct walk *walk, struct lwp_error *err);
 
 /* ---- walk_text.c: where a cursor is written ---- */
 

@@ -1,0 +1,212 @@
+/* What pointers are ever given, in all of the program: a pointer that gets nothing but new memory has its memory for itself. */
+#include "patch/loops/nest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS_MOST = 8 };
+
+/* Something that is said of a variable or of a function's result. */
+enum saying {
+    GETS_NEW,      /* from the C library */
+    GETS_RESULT,   /* of a function of the program */
+    GETS_VARIABLE, /* a function's result is a local variable's value */
+    GETS_OTHER,
+    IS_EXPOSED,
+};
+
+struct said {
+    const char *of; /* USR */
+    enum saying what;
+    const char *from; /* the function's or the variable's USR */
+};
+
+struct memory {
+    struct said *saids;
+    size_t said_count, said_room;
+};
+
+struct memory *memory_new(void)
+{
+    return lwp_zeroed(1, sizeof(struct memory));
+}
+
+void memory_free(struct memory *memory)
+{
+    free(memory->saids);
+    free(memory);
+}
+
+static bool is_pointer(CXCursor of)
+{
+    return clang.getCanonicalType(clang.getCursorType(of)).kind == CXType_Pointer;
+}
+
+static void say(struct memory *memory, struct walk *walk, CXCursor of, enum saying what, const char *from)
+{
+    LWP_PUSH(memory->said, (struct said){walk_string(walk, clang.getCursorUSR(of)), what, from});
+}
+
+static void gets(struct memory *memory, struct walk *walk, CXCursor of, CXCursor value)
+{
+    CXCursor inner = walk_strip(value), callee = clang.getCursorReferenced(inner);
+    bool call = clang.getCursorKind(inner) == CXCursor_CallExpr && clang.getCursorKind(callee) == CXCursor_FunctionDecl;
+    const struct lwp_known *known = call ? walk_known(walk, callee) : NULL;
+    if (walk_is_null(inner))
+        return;
+    if (known && known->role == ROLE_ALLOCATE)
+        say(memory, walk, of, GETS_NEW, NULL);
+    else if (call && !known)
+        say(memory, walk, of, GETS_RESULT, walk_string(walk, clang.getCursorUSR(callee)));
+    else
+        say(memory, walk, of, GETS_OTHER, NULL);
+}
+
+/* A local variable, whose value belongs to one call of the function. */
+static bool is_local(CXCursor variable)
+{
+    return clang.getCursorKind(variable) == CXCursor_VarDecl && clang.Cursor_getStorageClass(variable) != CX_SC_Static &&
+           clang.getCursorKind(clang.getCursorSemanticParent(variable)) == CXCursor_FunctionDecl;
+}
+
+static void returns(struct memory *memory, struct walk *walk, const struct frame *frame)
+{
+    CXCursor value[CHILDREN_MOST];
+    const struct frame *function = frame->up;
+    while (function && clang.getCursorKind(function->cursor) != CXCursor_FunctionDecl)
+        function = function->up;
+    if (!function || walk_children(frame->cursor, value) != 1 || !is_pointer(value[0]))
+        return;
+    CXCursor inner = walk_strip(value[0]), variable = clang.getCursorReferenced(inner);
+    if (clang.getCursorKind(inner) == CXCursor_DeclRefExpr && is_local(variable))
+        say(memory, walk, function->cursor, GETS_VARIABLE, walk_string(walk, clang.getCursorUSR(variable)));
+    else
+        gets(memory, walk, function->cursor, value[0]);
+}
+
+/* Operators that give a variable no value. An operator between two arguments of a macro may be any: the text shows a comma. */
+static bool gives_none(const char *operator)
+{
+    static const char *const plain[] = {"+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "&&", "||", "&", "|", "^", "<<", ">>"};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (strcmp(operator, plain[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Any other operator than &, as far as the text shows it. */
+static bool keeps_address(struct walk *walk, CXCursor unary)
+{
+    struct span span = walk_span(walk, unary);
+    if (!span.source || span.end - span.begin < 2)
+        return false;
+    const char *begin = span.source->text + span.begin, *end = span.source->text + span.end - 2;
+    return strchr("-+!~*", *begin) || strncmp(end, "++", 2) == 0 || strncmp(end, "--", 2) == 0;
+}
+
+static bool is_in_assembler(const struct frame *reference)
+{
+    const struct frame *up = reference->up;
+    while (up && clang.isExpression(clang.getCursorKind(up->cursor)))
+        up = up->up;
+    return up && clang.getCursorKind(up->cursor) == CXCursor_GCCAsmStmt;
+}
+
+/* The variable that an expression is a part of: x for x.a[3].b. */
+static CXCursor variable_of(CXCursor expression)
+{
+    CXCursor parts[CHILDREN_MOST];
+    for (;;) {
+        expression = walk_strip(expression);
+        enum CXCursorKind kind = clang.getCursorKind(expression);
+        if ((kind != CXCursor_MemberRefExpr && kind != CXCursor_ArraySubscriptExpr) || !walk_children(expression, parts) ||
+            is_pointer(parts[0]))
+            return expression;
+        expression = parts[0];
+    }
+}
+
+void memory_visit(struct memory *memory, struct walk *walk, const struct frame *frame)
+{
+    CXCursor parts[CHILDREN_MOST], to;
+    enum CXCursorKind kind = clang.getCursorKind(frame->cursor);
+    unsigned count;
+    switch (kind) {
+    case CXCursor_ParmDecl:
+        if (is_pointer(frame->cursor))
+            say(memory, walk, frame->cursor, GETS_OTHER, NULL);
+        return;
+    case CXCursor_VarDecl:
+        to = clang.Cursor_getVarDeclInitializer(frame->cursor);
+        if (is_pointer(frame->cursor) && !clang.Cursor_isNull(to))
+            gets(memory, walk, frame->cursor, to);
+        return;
+    case CXCursor_ReturnStmt:
+        returns(memory, walk, frame);
+        return;
+    case CXCursor_DeclRefExpr:
+        if (is_in_assembler(frame))
+            say(memory, walk, clang.getCursorReferenced(frame->cursor), IS_EXPOSED, NULL);
+        return;
+    case CXCursor_BinaryOperator:
+    case CXCursor_CompoundAssignOperator:
+    case CXCursor_UnaryOperator:
+        break;
+    default:
+        return;
+    }
+    count = walk_children(frame->cursor, parts);
+    to = count ? variable_of(parts[0]) : frame->cursor;
+    if (clang.getCursorKind(to) != CXCursor_DeclRefExpr)
+        return;
+    to = clang.getCursorReferenced(to);
+    if (kind == CXCursor_UnaryOperator && !keeps_address(walk, frame->cursor))
+        say(memory, walk, to, IS_EXPOSED, NULL);
+    else if (kind == CXCursor_BinaryOperator && is_pointer(to) && is_pointer(parts[0]) &&
+             strcmp(walk_operator(walk, frame->cursor), "=") == 0)
+        gets(memory, walk, to, parts[1]);
+    else if (kind != CXCursor_UnaryOperator && is_pointer(to) && !gives_none(walk_operator(walk, frame->cursor)))
+        say(memory, walk, to, GETS_OTHER, NULL);
+}
+
+/* Whether all that a variable or a function's result ever is is new memory. */
+static bool is_new(const struct memory *memory, const char *usr, unsigned depth)
+{
+    bool any = false;
+    for (size_t i = 0; i < memory->said_count; i++) {
+        const struct said *said = &memory->saids[i];
+        if (strcmp(said->of, usr) != 0)
+            continue;
+        if (said->what == GETS_OTHER || said->what == IS_EXPOSED || depth == CALLS_MOST ||
+            (said->what != GETS_NEW && !is_new(memory, said->from, depth + 1)))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+bool memory_is_own(const struct memory *memory, const char *variable)
+{
+    return is_new(memory, variable, 0);
+}
+
+static bool is_said(const struct memory *memory, const char *variable, bool exposed)
+{
+    for (size_t i = 0; i < memory->said_count; i++)
+        if ((memory->saids[i].what == IS_EXPOSED) == exposed && strcmp(memory->saids[i].of, variable) == 0)
+            return true;
+    return false;
+}
+
+bool memory_is_exposed(const struct memory *memory, const char *variable)
+{
+    return is_said(memory, variable, true);
+}
+
+unsigned memory_values(const struct memory *memory, const char *variable)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < memory->said_count; i++)
+        count += memory->saids[i].what != IS_EXPOSED && strcmp(memory->saids[i].of, variable) == 0;
+    return count;
+}

@@ -1,0 +1,97 @@
+/* Two loops of which the inner one is all that the outer one does, and what their iterations read and write. */
+#ifndef LWP_PATCH_NEST_H
+#define LWP_PATCH_NEST_H
+
+#include "patch/loops/form.h"
+#include "patch/uses/walk.h"
+
+enum { INDICES_MOST = 4 };
+
+struct head {
+    size_t begin, end; /* between the parentheses */
+    CXCursor counter;
+    const char *variable;      /* its USR */
+    int step;                  /* its sign */
+    struct form least, beyond; /* least <= counter < beyond */
+};
+
+enum base {
+    BASE_UNKNOWN,
+    BASE_ARRAY,    /* declared as an array */
+    BASE_POINTER,  /* a pointer that the loops leave as it is */
+    BASE_RESTRICT, /* the same, a parameter that is `restrict` */
+};
+
+/* An element that an iteration reads or writes. */
+struct element {
+    enum base base;
+    const char *variable; /* USR; NULL: unknown */
+    const char *type;     /* see nest_type() */
+    unsigned index_count;
+    struct form indices[INDICES_MOST]; /* the last subscript first */
+    bool writes;
+    struct lwp_source *source;
+    size_t at;
+};
+
+/* A variable from outside of the loops. */
+struct outside {
+    CXCursor declaration;
+    const char *variable, *type;
+    bool reads, writes; /* `reads`: a value from before the loops or from another iteration */
+    bool sometimes;     /* not every iteration writes it */
+    struct lwp_source *source;
+    size_t at; /* of the last use */
+};
+
+struct nest {
+    struct lwp_source *source; /* NULL: none found */
+    size_t begin, end;         /* of the outer loop */
+    unsigned depth;            /* loops around the inner one */
+    bool is_read;              /* heads and body, as far as no refusal says else */
+    struct head outer, inner;
+    struct element *elements;
+    size_t element_count, element_room;
+    struct outside *outsides;
+    size_t outside_count, outside_room;
+    struct lwp_refusals refusals;
+};
+
+void nest_free(struct nest *nest);
+
+void nest_refuse(struct nest *nest, struct walk *walk, enum lwp_refusal reason, CXCursor at);
+
+/* The type without qualifiers and sign; "": memory of it may be that of any other type, as with characters and structures. */
+const char *nest_type(CXType type);
+
+bool nest_is_inside(struct walk *walk, CXCursor cursor, const struct lwp_source *source, size_t begin, size_t end);
+
+/* ---- heads.c ---- */
+
+/* Reads a nest at its inner loop; what forbids an interchange, or is not understood, is in its refusals. */
+void nest_read(struct nest *nest, struct walk *walk, const struct frame *inner);
+
+/* ---- body.c ---- */
+
+/* Reads an expression of a loop's head, and what it is as a form. */
+struct form nest_read_end(struct nest *nest, struct walk *walk, CXCursor expression);
+/* Reads the inner loop's body. */
+void nest_read_body(struct nest *nest, struct walk *walk, CXCursor body);
+
+/* ---- memory.c: which pointers have memory of their own? ---- */
+
+struct memory;
+struct memory *memory_new(void);
+void memory_free(struct memory *memory);
+void memory_visit(struct memory *memory, struct walk *walk, const struct frame *frame);
+/* Once all units are read: */
+bool memory_is_own(const struct memory *memory, const char *variable);     /* nothing else leads to the memory that it points to */
+bool memory_is_exposed(const struct memory *memory, const char *variable); /* its address is taken somewhere */
+unsigned memory_values(const struct memory *memory, const char *variable); /* places that give a pointer a value */
+
+/* ---- order.c ---- */
+
+/* Refuses unless the iterations do the same in the other order. */
+void nest_check_order(struct nest *nest, const struct memory *memory);
+
+#endif
