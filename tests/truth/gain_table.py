@@ -41,12 +41,13 @@ def predict(lwp, case):
     with open(out) as file:
         analysis = json.load(file)
     os.unlink(out)
-    saved, visit, source = [0.0, 0.0, 0.0], None, "-"
+    saved, visit, source, counted = [0.0, 0.0, 0.0], None, "-", set()
     for finding in analysis["findings"]:
         if not finding["expected_speedup"] or finding["kind"] not in KINDS.get(case["kind"], ("split", "regroup")):
             continue
-        if finding.get("shares_with"): # of the same loop's time
+        if finding.get("shares_with") in counted: # of the same loop's time
             continue
+        counted.add(finding["id"])
         for i, speedup in enumerate([finding["expected_speedup"][0], finding["speedup"], finding["expected_speedup"][1]]):
             saved[i] += 1 - 1 / speedup
         for kind, index in finding["refs"].items():
@@ -70,14 +71,14 @@ def run(lwps, cases, store, seconds):
         if case["name"] in known or time.time() > end - known.get("longest", 20):
             continue
         began, ratios, predictions = time.time(), [], []
-        for pair in range(3):
+        for pair in range(5):
             order = ("before", "after") if pair % 2 == 0 else ("after", "before")
             took = {which: cpu(case[which], case["cwd"]) for which in order}
             ratios.append(took["before"] / took["after"])
             if pair == 0:
                 collect(lwps[0], case)
                 predictions = [predict(lwp, case) for lwp in lwps]
-            if time.time() - began > 15:
+            if time.time() - began > 30:
                 break
         known[case["name"]] = {"kind": case["kind"], "new": case.get("new", False), "ratios": ratios, "predictions": predictions}
         with open(store, "w") as file:

@@ -297,17 +297,19 @@ static void test_interval_of_runs(void **state)
     assert_true(agree.high > 1.2 * agree.low); /* what the machine does from minute to minute stays */
 }
 
-/* A pattern is run again while time is left, but for what is kept for other patterns; and not again when it is asked for once more. */
+/* A pattern is run again while time is left, but for what is kept for other patterns; and not again when it is asked for once more, nor
+ * when it does not wait for memory. */
 static void test_runs(void **state)
 {
     (void)state;
     struct lwp_profile profile = {.arena = lwp_arena_new(), .measure_seconds = 100, .measure_most = 100};
     struct lwp_pattern before = {.array_count = 1, .access_count = 1, .elements = 1 << 12, .instructions = 4, .chain = 1}, after, other;
     struct lwp_pattern_times times, same;
-    before.arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS, .spacing = 64};
-    before.accesses[0] = (struct lwp_pattern_access){.bytes = 8};
+    before.arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_CHAINED, .spacing = 256};
+    before.accesses[0] = (struct lwp_pattern_access){.offset = 8, .bytes = 8};
+    before.far = 1;
     memcpy(&after, &before, sizeof after);
-    after.arrays[0].spacing = 8;
+    after.arrays[0].spacing = 16;
     assert_true(lwp_gain_times(&profile, &before, &after, &times));
     assert_int_equal(times.runs, 5);
     assert_true(times.spread > 0 && times.ratio > 0 && times.before > 0);
@@ -317,8 +319,15 @@ static void test_runs(void **state)
     near(same.ratio, times.ratio);
     profile.measure_seconds = 20; /* less than is kept */
     memcpy(&other, &after, sizeof other);
-    other.arrays[0].spacing = 16;
+    other.arrays[0].spacing = 32;
     assert_true(lwp_gain_times(&profile, &before, &other, &times));
+    assert_true(times.runs <= 1);
+    profile.measure_seconds = 100;
+    before.elements = after.elements = 128; /* the nearest cache has them */
+    before.arrays[0].spacing = 16;
+    before.chain = after.chain = 20;
+    before.arrays[0].walk = after.arrays[0].walk = LWP_PATTERN_STEPS;
+    assert_true(lwp_gain_times(&profile, &before, &after, &times));
     assert_true(times.runs <= 1);
     lwp_arena_free(profile.arena);
 }

@@ -13,7 +13,7 @@
 
 enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 5 };
 
-static const double seconds_each = 0.25, first_seconds = 0.3 /* with what is set up */, reserve_few = 0.3,
+static const double seconds_each = 0.25, first_seconds = 0.3 /* with what is set up */, waits_least = 0.1, reserve_few = 0.3,
                     reserve_many = 0.5 /* of the seconds that are allowed: for patterns that were not run yet */;
 
 struct lwp_gain_timed {
@@ -59,6 +59,12 @@ static double timed_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Memory is what differs from run to run. */
+static bool timed_waits(const struct lwp_pattern_times *times)
+{
+    return times->core < (1 - waits_least) * times->before;
+}
+
 /* Runs the pattern again, as often as the time allows that is not kept for others. */
 static void timed_again(struct lwp_profile *profile, struct lwp_gain_timed *timed)
 {
@@ -98,7 +104,7 @@ bool lwp_gain_times(struct lwp_profile *profile, const struct lwp_pattern *befor
     timed->after = *after;
     timed->failed = lwp_pattern_compare(before, after, seconds_each, &timed->times, &err) != LWP_OK;
     profile->measure_seconds -= first_seconds;
-    if (!timed->failed)
+    if (!timed->failed && timed_waits(&timed->times))
         timed_again(profile, timed);
     *times = timed->times;
     return !timed->failed;
