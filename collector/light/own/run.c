@@ -105,6 +105,12 @@ bool lwp_run_is_rich(void)
     return lwp_run_surplus(lwp_run, run_share) > LWP_RUN_CREDIT_NS / 4 * 3;
 }
 
+double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns)
+{
+    double chance = run_share * join_part * (double)each_ns / (double)(cost_ns + 1);
+    return chance > 1 ? 1 : chance < 1.0 / CHANCES ? 1.0 / CHANCES : chance;
+}
+
 bool lwp_run_may_join(void)
 {
     lwp_run_tell_dormant(true);

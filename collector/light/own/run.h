@@ -24,6 +24,9 @@ void lwp_run_tell_dormant(bool early);
 bool lwp_run_may_join(void);
 double lwp_run_scale(void);
 
+/* The chance with which something is set up that costs `cost_ns`, where there is one for each `each_ns` of CPU time. */
+double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns);
+
 /* Each process that comes as far as this one is set up. */
 void lwp_run_certain(void);
 

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 struct lwp_thread *_Atomic lwp_threads;
+struct lwp_threads_whole lwp_threads_whole;
 static __thread struct lwp_thread *thread_self;
 static __thread bool thread_ended; /* what still runs in it is not sampled */
+static __thread bool thread_waits;
 
 pid_t lwp_thread_tid(void)
 {
@@ -21,7 +23,7 @@ pid_t lwp_thread_tid(void)
 
 struct lwp_thread *lwp_thread_self(void)
 {
-    if (!thread_self && lwp_process.active && !thread_ended) {
+    if (!thread_self && lwp_process.active && !thread_ended && !thread_waits) {
         /* a thread that was there before us, or was made behind pthread_create's back */
         pid_t tid = lwp_thread_tid();
         for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
@@ -53,6 +55,11 @@ void lwp_thread_note(const char *text)
         lwp_process_unlock();
     }
     lwp_thread_leave(self);
+}
+
+void lwp_thread_waits(bool waits)
+{
+    thread_waits = waits;
 }
 
 void lwp_thread_begins(struct lwp_thread *thread)

@@ -28,6 +28,8 @@ struct lwp_thread {
     uint64_t lost_in_heap;   /* samples that found the thread recording an allocation: what that costs */
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t random;         /* state of the dither */
+    uint64_t begun_ns;       /* CLOCK_MONOTONIC */
+    double stands_for;       /* threads that began as it did, with itself, as long as not all are set up (process/late_threads.h); 0: one */
     struct lwp_sampler *sampler; /* sampling.h */
     struct lwp_thread *next; /* of all threads */
     int used;                /* 0: free for a new thread */
@@ -54,6 +56,23 @@ void lwp_thread_give_back(struct lwp_thread *thread);
 /* The caller is `thread`; it ends, gives it back, and is not sampled any more. */
 void lwp_thread_begins(struct lwp_thread *thread);
 void lwp_thread_ends(struct lwp_thread *thread);
+
+/* The calling thread is not sampled yet: it is not looked for each time. */
+void lwp_thread_waits(bool waits);
+
+/* Of the threads that began before `ns` (CLOCK_MONOTONIC) all are set up that still run. It was thread `by` that saw to that; had it
+ * not been set up itself, it would have been by others only if it began before `others_ns`. */
+struct lwp_threads_whole {
+    uint64_t ns, others_ns;
+    const struct lwp_thread *by;
+};
+extern struct lwp_threads_whole lwp_threads_whole;
+
+static inline double lwp_thread_scale(const struct lwp_thread *thread)
+{
+    const struct lwp_threads_whole *whole = &lwp_threads_whole;
+    return thread->stands_for <= 1 || thread->begun_ns < (whole->by == thread ? whole->others_ns : whole->ns) ? 1 : thread->stands_for;
+}
 
 void lwp_thread_forget_all(void); /* in a fork's child */
 

@@ -6,12 +6,12 @@
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/heap.h"
 #include "collector/light/own/confinement.h"
-#include "collector/light/own/own_memory.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/run.h"
 #include "collector/light/own/settings.h"
+#include "collector/light/process/held_locks.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/sampling.h"
 #include "collector/light/sampling/timer.h"
@@ -23,14 +23,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { DORMANT_NS = 20000000, LATER_NS = 10000000, AGAIN_NS = 1000000, SCANNED = 256 /* words */ };
+enum { DORMANT_NS = 20000000, LATER_NS = 10000000, AGAIN_NS = 1000000 };
 
 static struct {
     void (*wake)(void *); /* NULL: awake */
     struct lwp_timer *timer;
     pid_t pid;
-    bool forking;
-    uint64_t loader_low, loader_high, libc_low, libc_high;
 } dormant;
 
 /* The first process of a run measures what the others go by; where it cannot sample by perf's clock, they cannot either. */
@@ -40,21 +38,6 @@ bool lwp_dormant_is_possible(void)
     bool by_clock = !timer || !*timer || strcmp(timer, "auto") == 0 || strcmp(timer, "sigtrap") == 0;
     return lwp_setting(LWP_ENV_COSTS) && by_clock && !(pmu && *pmu) && !(lwp_setting_number(LWP_ENV_PERIOD, 0) > 0) &&
            lwp_heap_is_glibc() && !lwp_debugger_is_here();
-}
-
-static bool dormant_image(const void *inside, uint64_t *low, uint64_t *high)
-{
-    struct dl_find_object found;
-    if (_dl_find_object((void *)(uintptr_t)inside, &found))
-        return false;
-    *low = (uint64_t)found.dlfo_map_start;
-    *high = (uint64_t)found.dlfo_map_end;
-    return true;
-}
-
-static bool in_loader(uint64_t ip)
-{
-    return ip - dormant.loader_low < dormant.loader_high - dormant.loader_low;
 }
 
 static void dormant_stop(void)
@@ -70,7 +53,7 @@ static void dormant_stop(void)
  * known should the process be set up after all. */
 static void dormant_wake_from(const uint64_t *frame)
 {
-    if (in_loader(*frame))
+    if (lwp_held_locks_of_loader(*frame))
         return;
     if (lwp_run_is_rich())
         lwp_dormant_wake();
@@ -88,8 +71,7 @@ static bool dormant_arm(void)
 
 bool lwp_dormant_begin(void (*wake)(void *))
 {
-    if (!dormant_image((const void *)_dl_find_object, &dormant.loader_low, &dormant.loader_high) ||
-        !dormant_image((const void *)LWP_REAL(sigaction), &dormant.libc_low, &dormant.libc_high))
+    if (!lwp_held_locks_start())
         return false;
     if (!dormant_arm()) {
         dormant_stop();
@@ -128,17 +110,17 @@ bool lwp_dormant_end(void)
 
 void lwp_dormant_before_fork(void)
 {
-    dormant.forking = true;
+    lwp_held_locks_fork(true);
 }
 
 void lwp_dormant_in_parent(void)
 {
-    dormant.forking = false;
+    lwp_held_locks_fork(false);
 }
 
 bool lwp_dormant_in_child(void)
 {
-    dormant.forking = false;
+    lwp_held_locks_fork(false);
     if (!dormant.wake)
         return false;
     lwp_timer_forget(dormant.timer);
@@ -149,26 +131,6 @@ bool lwp_dormant_in_child(void)
     return true;
 }
 
-/* Whether what was interrupted may hold a lock that waking needs, and therefore not end: the loader's and the allocator's. */
-static bool dormant_must_wait(const ucontext_t *context)
-{
-    const greg_t *machine = context->uc_mcontext.gregs;
-    uint64_t ip = (uint64_t)machine[REG_RIP];
-    if (dormant.forking || in_loader(ip) || lwp_is_ours((const void *)ip))
-        return true;
-    if (ip - dormant.libc_low >= dormant.libc_high - dormant.libc_low)
-        return false;
-    uint64_t word[SCANNED];
-    for (unsigned part = 0; part < SCANNED; part += 16) {
-        if (!lwp_own_copy(word + part, (const uint64_t *)machine[REG_RSP] + part, 16 * sizeof *word))
-            break; /* the end of the stack */
-        for (unsigned i = part; i < part + 16; i++)
-            if (in_loader(word[i]) || lwp_is_ours((const void *)word[i]))
-                return true;
-    }
-    return false;
-}
-
 bool lwp_dormant_tick(const void *ucontext)
 {
     int saved = errno;
@@ -176,7 +138,7 @@ bool lwp_dormant_tick(const void *ucontext)
         return false;
     if (lwp_confinement_came() || lwp_debugger_is_here())
         dormant_stop();
-    else if (dormant_must_wait(ucontext))
+    else if (lwp_held_locks_are(ucontext))
         lwp_timer_set_period(dormant.timer, AGAIN_NS);
     else if (lwp_run_may_join())
         dormant_wake();

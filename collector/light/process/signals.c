@@ -11,6 +11,7 @@
 #include "collector/light/own/real_calls.h"
 #include "collector/light/process/alternate_stack.h"
 #include "collector/light/process/dormant.h"
+#include "collector/light/process/late_threads.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/rate.h"
 #include "collector/light/sampling/sampler.h"
@@ -242,8 +243,11 @@ static void signals_handle(int signal, siginfo_t *info, void *context)
         return;
     if (!lwp_sampler_owns(signal, info))
         signals_pass_on(signal, info, context);
-    else if (!lwp_dormant_tick(context) && signals_in_window())
+    else if (!lwp_dormant_tick(context) && !lwp_late_threads_tick(context) && signals_in_window()) {
         lwp_sampler_handler(signal, info, context);
+        if (lwp_process.active)
+            lwp_late_threads_look();
+    }
 }
 
 bool lwp_signals_start(void)

@@ -19,6 +19,7 @@
 #include "collector/light/own/settings.h"
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/process/dormant.h"
+#include "collector/light/process/late_threads.h"
 #include "collector/light/process/signals.h"
 #include "collector/light/sampling/pmu.h"
 #include "collector/light/sampling/sampling.h"
@@ -50,6 +51,15 @@ static uint64_t nanoseconds(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
+static void start_note_left_out(void)
+{
+    char text[160];
+    unsigned count = lwp_late_threads_left_out();
+    snprintf(text, sizeof text, "%u threads were not sampled, as to begin that costs more than they ran for: others stand for them", count);
+    if (count)
+        lwp_process_note(text);
+}
+
 static void start_end(void *unused)
 {
     (void)unused;
@@ -76,6 +86,7 @@ static void start_end(void *unused)
     totals.own_ns = counts.own_ns + lwp_process.start_own_ns;
     totals.samples = counts.samples;
     totals.samples_with_address = counts.samples_with_address;
+    start_note_left_out();
     totals.samples_lost = counts.samples_lost + lwp_sampler_finish();
     lwps_put_totals(&lwp_process.file, &totals);
     lwps_writer_close(&lwp_process.file);

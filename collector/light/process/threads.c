@@ -12,6 +12,7 @@
 #include "collector/light/own/run.h"
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/process/dormant.h"
+#include "collector/light/process/late_threads.h"
 #include "collector/light/process/signals.h"
 #include "collector/light/sampling/sampler.h"
 
@@ -66,7 +67,7 @@ static void threads_name(pid_t tid, bool own, char *name, size_t room)
     name[strcspn(name, "\n")] = '\0';
 }
 
-static struct lwp_thread *threads_new(pid_t tid, bool own)
+static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
 {
     if (lwp_confinement_came())
         return NULL;
@@ -79,6 +80,8 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
     if (!thread)
         return NULL;
     thread->tid = tid;
+    thread->begun_ns = lwp_clock(CLOCK_MONOTONIC);
+    thread->stands_for = stands_for;
     thread->busy = 1;
     char name[64];
     if (!lwp_process_open(&thread->file, (uint32_t)tid)) {
@@ -90,38 +93,46 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
     thread->contexts.function = lwp_function_start;
     threads_stack(thread, own);
     threads_name(tid, own, name, sizeof name);
-    lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = (uint32_t)tid, .time = lwp_clock(CLOCK_MONOTONIC),
+    lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = (uint32_t)tid,
+                                                         .time = thread->begun_ns,
                                                          .stack_low = thread->stack_low,
-                                                         .stack_high = thread->stack_high, .name = name});
-    if (own)
-        thread->told_cpu_ns = thread->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+                                                         .stack_high = thread->stack_high,
+                                                         .name = name});
     thread->heap_thinning = lwp_run_affords() ? 0 : LWP_RUN_GET(lwp_run, thinning);
-    thread->attached = lwp_sampler_attach(thread);
+    if (own) {
+        lwp_thread_begins(thread);
+        lwp_sites_begin(thread);
+    }
+    thread->attached = lwp_sampler_attach(thread); /* last, as its first tick may come soon */
+    if (own)                                       /* what was before is not the time until that tick */
+        thread->told_cpu_ns = thread->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     if (thread->attached)
         return thread;
     lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC)});
     lwps_writer_close(&thread->file);
-    lwp_thread_give_back(thread);
+    if (own) {
+        lwp_sites_end();
+        lwp_thread_ends(thread);
+    } else {
+        lwp_thread_give_back(thread);
+    }
     return NULL;
 }
 
-static void threads_start_here(void *unused)
+static void threads_start_here(void *stands_for)
 {
-    (void)unused;
-    struct lwp_thread *thread = threads_new(lwp_thread_tid(), true);
+    struct lwp_thread *thread = threads_new(lwp_thread_tid(), true, *(double *)stands_for);
     if (!thread)
         return;
-    lwp_thread_begins(thread);
+    thread->busy = 0;
     if (threads.key_made)
         pthread_setspecific(threads.key, thread);
-    lwp_sites_begin(thread);
-    thread->busy = 0;
 }
 
-static void threads_start_self(void)
+static void threads_start_self(double stands_for)
 {
     lwp_own_stack_begin(); /* the thread's may be small */
-    lwp_own_stack_run(threads_start_here, NULL);
+    lwp_own_stack_run(threads_start_here, &stands_for);
 }
 
 static void threads_add(struct lwp_thread_totals *totals, const struct lwp_thread *thread)
@@ -156,23 +167,38 @@ static void threads_end_here(void *of)
     lwp_thread_ends(thread);
 }
 
-static void threads_charge(uint64_t since_ns)
+static void threads_charge(uint64_t since_ns, bool set_up)
 {
     uint64_t ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - since_ns;
     __atomic_fetch_add(&threads.own_ns, ns, __ATOMIC_RELAXED);
     LWP_RUN_ADD(lwp_run, spent_ns, ns);
+    lwp_late_threads_charge(ns, set_up);
+}
+
+static void threads_set_up_as(double stands_for)
+{
+    uint64_t began = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    threads_start_self(stands_for);
+    threads_charge(began, true);
+}
+
+static void threads_set_up(void)
+{
+    threads_set_up_as(1);
 }
 
 static void threads_end_self(void *value)
 {
     struct lwp_thread *thread = value;
-    if (!thread->attached || thread != lwp_thread_self() || !lwp_process.active)
+    if (lwp_late_threads_end())
+        return;
+    if (value == &threads || !thread->attached || thread != lwp_thread_self() || !lwp_process.active)
         return;
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     __atomic_fetch_add(&thread->busy, 1, __ATOMIC_SEQ_CST);
     lwp_own_stack_run(threads_end_here, thread);
     lwp_own_stack_end();
-    threads_charge(start);
+    threads_charge(start, false);
 }
 
 bool lwp_threads_alone(void)
@@ -186,7 +212,8 @@ void lwp_threads_start(void)
 {
     if (!threads.key_made)
         threads.key_made = pthread_key_create(&threads.key, threads_end_self) == 0;
-    threads_start_self();
+    threads_start_self(1);
+    lwp_late_threads_start(threads_set_up);
     DIR *tasks = opendir("/proc/self/task");
     if (!tasks)
         return;
@@ -194,7 +221,7 @@ void lwp_threads_start(void)
         pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (tid <= 0 || tid == lwp_thread_tid())
             continue;
-        struct lwp_thread *thread = threads_new(tid, false);
+        struct lwp_thread *thread = threads_new(tid, false, 1);
         if (thread)
             thread->busy = 0;
     }
@@ -229,6 +256,7 @@ void lwp_threads_after_fork(void)
     }
     lwp_thread_forget_all();
     lwp_own_stack_after_fork();
+    lwp_late_threads_after_fork();
     threads.gone = (struct lwp_thread_totals){0};
     threads.own_ns = 0;
 }
@@ -248,6 +276,7 @@ struct thread_start {
     void *run; /* the program's function */
     void *argument;
     bool blocked; /* whether its maker believes that our signal is */
+    double stands_for; /* late_threads.h */
 };
 _Static_assert(sizeof(struct thread_start) <= LWP_OWN_SMALL, "");
 
@@ -258,7 +287,7 @@ static struct thread_start *threads_prepare(void *run, void *argument)
     lwp_own_files_alone(false);
     struct thread_start *start = lwp_process_is_ours() ? lwp_own_small() : NULL; /* or in the child of a bare clone */
     if (start)
-        *start = (struct thread_start){run, argument, lwp_signals_blocked()};
+        *start = (struct thread_start){run, argument, lwp_signals_blocked(), lwp_late_threads_draw()};
     return start;
 }
 
@@ -268,11 +297,12 @@ static struct thread_start threads_begin(void *given)
     const struct thread_start start = *(struct thread_start *)given;
     lwp_own_small_free(given);
     lwp_signals_inherit(start.blocked);
-    if (lwp_process_is_ours()) {
-        uint64_t began = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-        threads_start_self();
-        threads_charge(began);
-    }
+    if (!lwp_process_is_ours())
+        return start;
+    if (start.stands_for > 0 || !threads.key_made || !lwp_late_threads_wait())
+        threads_set_up_as(start.stands_for);
+    else
+        pthread_setspecific(threads.key, &threads); /* any value: so that its end is seen */
     return start;
 }
 

@@ -8,7 +8,8 @@
 
 enum { HEAP_THINNING_MOST = 1023, HEAP_COLD = 2 };
 enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_LEAST = 20 };
-enum { FIRST_SOONEST_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000 };
+/* A thread's first signal finds all caches cold: it may take some 100 us. */
+enum { FIRST_COLD_NS = 100000, FIRST_SOONEST_NS = 10000 /* perf's clock's least */, FIRST_PERIOD_MOST_NS = 5000000 };
 
 /* Any time within its first period may be sampled: else shorter threads never were. A thread's first samples cost most,
  * and a process with many threads has them all at once: a new one begins with what others have learned, or, as long as none has,
@@ -42,7 +43,8 @@ static uint64_t rate_dropped(struct lwp_sampler *sampler, uint64_t ran_ns)
 {
     if (lwp_suspension_is_on(&sampler->suspension))
         return lwp_suspension_dropped(&sampler->suspension, sampler->timer);
-    uint64_t periods = (ran_ns + sampler->next_ns / 2) / sampler->next_ns; /* one or more, less the last sample's own time */
+    uint64_t delivery = !sampler->first_ns ? 0 : ran_ns < FIRST_COLD_NS ? ran_ns : FIRST_COLD_NS; /* later it is part of both ends */
+    uint64_t periods = (ran_ns - delivery + sampler->next_ns / 2) / sampler->next_ns; /* one or more, less the last sample's own time */
     return rate_ticks_wait(sampler) || periods < 1 ? 0 : periods - 1;
 }
 

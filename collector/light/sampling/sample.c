@@ -262,8 +262,8 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
     lwp_sample_write(self, sampler); /* the one before: its breakpoint was not hit */
     uint64_t ran_ns = cpu_ns - self->last_cpu_ns, weight = lwp_rate_weight(self, sampler, ran_ns);
     lwp_watching_begin(watching, self);
-    *sample =
-        (struct lwps_sample){.time = now_ns, .weight = (uint64_t)((double)weight * lwp_run_scale()), .ip = lwp_interrupt_ip(interrupt)};
+    *sample = (struct lwps_sample){
+        .time = now_ns, .weight = (uint64_t)((double)weight * lwp_run_scale() * lwp_thread_scale(self)), .ip = lwp_interrupt_ip(interrupt)};
     sampler->waiting = !sampler->pmu || lwp_pmu_take(sampler->pmu, now_ns, sample);
     sampler->debugged = sample_is_debugged(sampler, sample->time, ran_ns);
     bool decoded = sampler->waiting && sample_locate(interrupt, sampler->cache, &sampler->frames, &point);
