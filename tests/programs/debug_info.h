@@ -13,6 +13,11 @@ struct particle {
     int kind;
 };
 
+typedef struct { /* no name but the alias */
+    int count, size;
+    double *items;
+} list;
+
 extern struct particle particles[PARTICLES];
 
 double one_weight(const struct particle *list, int n);

@@ -10,3 +10,10 @@ ALONE double one_weight(const struct particle *list, int n)
         sum += list[i].mass * list[i].charge;
     return sum;
 }
+
+list one_list;
+typedef struct {
+    int count, size;
+    double *items;
+} other;
+other one_other;

@@ -26,3 +26,8 @@ int main(int argc, char **argv)
         particles[i].mass = argc;
     return two_keys(cells, 30) > 0 && one_weight(particles, PARTICLES) > 0 && argv[0] ? 0 : 1;
 }
+
+struct shelf {
+    long key;
+    list all;
+} two_shelf;

@@ -13,10 +13,10 @@ struct loaded {
 static bool program_of(const char *compiler, const char *flags, const char *source, char *path, size_t room)
 {
     static struct {
-        char what[128], path[256];
+        char what[512], path[256];
     } built[32];
     static size_t count;
-    char what[128];
+    char what[512];
     snprintf(what, sizeof what, "%s %s %s", compiler, flags, source);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(built[i].what, what))
@@ -161,6 +161,30 @@ static void test_held(void **state)
         assert_false(lwp_types_contain(letter, TEXT, counter));
         assert_false(lwp_types_contain(letter, 0, counter));
         assert_false(lwp_types_contain(counter, 0, letter));
+        unload(&loaded);
+    }
+}
+
+/* A type of two units that has no name but its alias's. */
+static void test_held_across_units(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"-g -O2", "-gdwarf-4 -O2"};
+    for (size_t b = 0; b < sizeof flags / sizeof *flags; b++) {
+        struct loaded loaded;
+        uint64_t elements;
+        char both[512];
+        snprintf(both, sizeof both, "%s %s/tests/programs/debug_one.c", flags[b], LWP_SOURCE);
+        if (!load(&loaded, "gcc", both, "debug_two.c"))
+            continue;
+        const struct lwp_type *shelf = type_of_symbol(&loaded, "two_shelf", 0, &elements),
+                              *list = type_of_symbol(&loaded, "one_list", 0, &elements),
+                              *other = type_of_symbol(&loaded, "one_other", 0, &elements);
+        assert_true(shelf && list && other);
+        assert_true(lwp_types_contain(shelf, 8, list));
+        assert_true(lwp_types_hold(shelf, 8, list));
+        assert_false(lwp_types_contain(shelf, 0, list));
+        assert_false(lwp_types_contain(shelf, 8, other));
         unload(&loaded);
     }
 }
@@ -400,8 +424,9 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_struct), cmocka_unit_test(test_held),  cmocka_unit_test(test_statics), cmocka_unit_test(test_access),
-        cmocka_unit_test(test_call),   cmocka_unit_test(test_stack), cmocka_unit_test(test_cxx),     cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_struct),  cmocka_unit_test(test_held),   cmocka_unit_test(test_held_across_units),
+        cmocka_unit_test(test_statics), cmocka_unit_test(test_access), cmocka_unit_test(test_call),
+        cmocka_unit_test(test_stack),   cmocka_unit_test(test_cxx),    cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -84,6 +84,15 @@ static void member_content(struct member_search *search, Dwarf_Die *type)
         search->has_content |= type_die_of(&parameter, &search->content);
 }
 
+/* Structures without a name of their own ("typedef struct { ... } Table;"): declared in one place of one header. A unit's own file has no
+ * number that libdw knows, but what is declared there is in no other unit. */
+static bool member_declared_once(Dwarf_Die *a, Dwarf_Die *b)
+{
+    const char *first = dwarf_decl_file(a), *second = dwarf_decl_file(b);
+    int x = 0, y = 0;
+    return first && second && !dwarf_decl_line(a, &x) && !dwarf_decl_line(b, &y) && x == y && !strcmp(first, second);
+}
+
 /* The same type, perhaps from two units. */
 static bool member_same_type(Dwarf_Die a, Dwarf_Die b)
 {
@@ -99,7 +108,8 @@ static bool member_same_type(Dwarf_Die a, Dwarf_Die b)
         Dwarf_Die to, other;
         return type_die_of(&a, &to) && type_die_of(&b, &other) && to.addr == other.addr;
     }
-    return first && second && !strcmp(first, second) && type_die_bytes(&a, &x) && type_die_bytes(&b, &y) && x == y;
+    bool named = first && second ? !strcmp(first, second) : !first && !second && code_die_is_struct(&a) && member_declared_once(&a, &b);
+    return named && type_die_bytes(&a, &x) && type_die_bytes(&b, &y) && x == y;
 }
 
 /* Inside of the library's containers and pointers: their members are nobody's names. */
