@@ -76,7 +76,7 @@ int lwp_path_replace(const char *path, const char *text, struct lwp_error *err)
 
 bool lwp_path_is_system(const char *path)
 {
-    static const char *const folders[] = {"/usr/", "/lib/", "/lib64/", "/rustc/", "/opt/", "/nix/store/"};
+    static const char *const folders[] = {"/usr/", "/lib/", "/lib64/", "/rustc/", "/rust/deps/", "/opt/", "/nix/store/"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (strncmp(path, folders[i], strlen(folders[i])) == 0)
             return strncmp(path, "/usr/src/", 9) != 0 && strncmp(path, "/usr/local/src/", 15) != 0;

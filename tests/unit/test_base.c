@@ -3,6 +3,7 @@
 #include "base/command.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -346,6 +347,16 @@ static void test_visible(void **state)
     free(few);
 }
 
+static void paths_of_the_system(void **state)
+{
+    (void)state;
+    assert_true(lwp_path_is_system("/usr/include/stdio.h"));
+    assert_true(lwp_path_is_system("/rust/deps/hashbrown-0.16.1/src/rustc_entry.rs"));
+    assert_true(lwp_path_is_system("/home/me/.cargo/registry/src/slab/lib.rs"));
+    assert_false(lwp_path_is_system("/usr/src/program/main.c"));
+    assert_false(lwp_path_is_system("/home/me/rust/deps/main.rs"));
+}
+
 static void functions_in_brief(void **state)
 {
     (void)state;
@@ -385,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_errors),           cmocka_unit_test(test_log),
         cmocka_unit_test(test_utf8),             cmocka_unit_test(test_visible),
         cmocka_unit_test(functions_in_brief),
+        cmocka_unit_test(paths_of_the_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,22 @@ static void test_node_declaration(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* What is in a template has the name of itself. */
+static void test_template_declaration(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    struct lwp_type type = cell_class;
+    type.name = type.tag = "grid::Of<int, grid::Row>::Cell";
+    lwp_profile_init(&profile);
+    array_of(&profile, &type, 64, 0, 16, 300);
+    advise(&profile, &splits);
+    assert_int_equal(splits.count, 1);
+    assert_non_null(strstr(splits.splits[0].declaration, "struct Cell_cold {"));
+    lwp_profile_fini(&profile);
+}
+
 static void test_report(void **state)
 {
     (void)state;
@@ -220,11 +236,9 @@ static void test_recursion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_array_declaration),
-        cmocka_unit_test(test_node_declaration),
-        cmocka_unit_test(test_report),
-        cmocka_unit_test(test_loop_versions),
-        cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_array_declaration),    cmocka_unit_test(test_node_declaration),
+        cmocka_unit_test(test_template_declaration), cmocka_unit_test(test_report),
+        cmocka_unit_test(test_loop_versions),        cmocka_unit_test(test_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

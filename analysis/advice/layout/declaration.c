@@ -32,10 +32,14 @@ struct declaration {
 static const char *declaration_tag(const struct declaration *to)
 {
     const struct lwp_type *type = to->split->layout->type;
-    const char *text = type && type->tag ? type->tag : "", *start = text, *end = text + strcspn(text, "<({");
-    for (const char *at = text; at < end; at++)
-        if (*at == ':' || *at == ' ')
+    const char *text = type && type->tag ? type->tag : "", *start = text;
+    int depth = 0;
+    for (const char *at = text; *at; at++) {
+        depth += !!strchr("<({", *at) - !!strchr(">)}", *at);
+        if (depth == 0 && (*at == ':' || *at == ' '))
             start = at + 1;
+    }
+    const char *end = start + strcspn(start, "<({");
     return start < end ? lwp_arena_strndup(to->profile->arena, start, (size_t)(end - start)) : "element";
 }
 

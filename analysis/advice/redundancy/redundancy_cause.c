@@ -126,6 +126,7 @@ struct evidence {
     bool stays, moves;    /* time and again at one address; at many */
     bool argument, slot;  /* of a function on the stack; where registers are spilled */
     bool close;           /* values are only about the same */
+    bool literal;         /* of strings and tables that the compiler keeps without a name */
     bool constant;        /* the compiler's own, such as the number that code divides by */
 };
 
@@ -182,7 +183,8 @@ static struct evidence evidence_of(struct lwp_profile *profile, const struct lwp
     e.stays = item->again >= PLACES_LEAST && item->again > 10 * item->moved;
     e.moves = item->moved >= PLACES_LEAST && item->moved > item->again;
     e.argument = site_is_argument(&e.first, object) || site_is_argument(&e.second, object);
-    e.constant = object && object->kind == LWP_OBJECT_STATIC && !object->variable && e.first.operand.base < 0 && e.first.operand.index < 0;
+    e.literal = object && object->kind == LWP_OBJECT_STATIC && !object->variable;
+    e.constant = e.literal && e.first.operand.base < 0 && e.first.operand.index < 0;
     e.slot = site_is_slot(&e.first, object) && site_is_slot(&e.second, object);
     return e;
 }
@@ -222,6 +224,8 @@ static enum lwp_cause memory_silent_store(const struct evidence *e)
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (site_initialises(second))
         return LWP_CAUSE_REPEATED_FILL;
+    if (site_copies(second)) /* as it was by chance, or all of it: nothing is computed */
+        return LWP_CAUSE_UNKNOWN;
     return second->operand.load || (second->shaped && !second->shape.repeats_value) ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;
 }
 
@@ -259,7 +263,7 @@ static enum lwp_cause memory_silent_load(const struct evidence *e)
     if (e->same_loop && !e->same && same_pass(e))
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (e->same && e->first.loop == LWP_NONE && called_in_loop(e)) {
-        if (site_compares(&e->first) && e->moves)
+        if (site_compares(&e->first) && e->moves && !e->literal) /* that is what is looked for */
             return LWP_CAUSE_LINEAR_SEARCH;
         if (e->stays)
             return LWP_CAUSE_MISSED_INLINING;

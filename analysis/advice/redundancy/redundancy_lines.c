@@ -397,6 +397,7 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
  * have neighbours and registers looked at ask for it. */
 bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct lwp_redundant_line *line)
 {
+    const double nearly_always = 0.9;
     enum lwp_cause why = found->items[line->item].why;
     if (!line->sure || line->foreign || line->time.low < lwp_redundancy_share || (line->stake >= 0 && line->stake < lwp_redundancy_time))
         return false;
@@ -405,8 +406,10 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
         return false;
     switch (line->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:
-    case LWP_WATCHPOINT_SILENT_STORE:
-        return !line->approximate && !(why == LWP_CAUSE_SPILL && line->kind == LWP_WATCHPOINT_SILENT_STORE);
+        return !line->approximate;
+    case LWP_WATCHPOINT_SILENT_STORE: /* a value that changes at times has to be stored, unless something is known of why it does not */
+        return !line->approximate && why != LWP_CAUSE_SPILL &&
+               (why != LWP_CAUSE_UNKNOWN || found->items[line->item].own >= nearly_always);
     case LWP_WATCHPOINT_SILENT_LOAD:
         return !line->approximate && (lwp_redundancy_is_search(why) || (why == LWP_CAUSE_KEPT_IN_MEMORY && line->stake >= 0));
     case LWP_WATCHPOINT_SPATIAL: /* values far apart in an array save no work */

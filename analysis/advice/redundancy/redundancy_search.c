@@ -87,7 +87,7 @@ void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redunda
     uint32_t search = item->pair->second, region = lwp_access_region(profile, search);
     if (region == LWP_NONE || time.value <= 0)
         return;
-    line->stake = fmax(line->stake, time.value); /* all that the loop does is the search */
+    line->stake = fmax(line->stake, time.high); /* all that the loop does is the search */
     double step = 0, trips = search_trips(profile, region, search);
     double scanned = scan_length(profile, region, &profile->contexts[search], &step);
     bool whole = scanned > 1 && scanned <= trips * (profile->watchpoints.exact ? 1 : WAITING_MOST);

@@ -79,7 +79,7 @@ static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
 {
     static const char *const folders[] = {
         "/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/opt/",
-        "/nix/store/",   "/rustc/",   "/.cargo/registry/",   "/lib/gcc/",       "/lib/rustlib/"};
+        "/nix/store/",   "/rustc/",   "/rust/deps/", "/.cargo/registry/",   "/lib/gcc/",       "/lib/rustlib/"};
     const char *source = dwarf_diename(unit);
     if (!file || *file != '/')
         return LWP_TYPE_OWNER_UNKNOWN;
