@@ -389,12 +389,18 @@ static void functions_in_brief(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options_accepted), cmocka_unit_test(test_options_refused),
-        cmocka_unit_test(test_options_help),     cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_arena),            cmocka_unit_test(test_arena_overflow),
-        cmocka_unit_test(test_grow),             cmocka_unit_test(test_map),
-        cmocka_unit_test(test_errors),           cmocka_unit_test(test_log),
-        cmocka_unit_test(test_utf8),             cmocka_unit_test(test_visible),
+        cmocka_unit_test(test_options_accepted),
+        cmocka_unit_test(test_options_refused),
+        cmocka_unit_test(test_options_help),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_arena_overflow),
+        cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_visible),
         cmocka_unit_test(functions_in_brief),
         cmocka_unit_test(paths_of_the_system),
     };

@@ -179,14 +179,14 @@ static struct lwp_share region_time(const struct lwp_profile *profile, uint32_t 
     return (struct lwp_share){time.value * part, time.low * part, time.high * part};
 }
 
-/* What the cure spares: an access, and no more than that. */
+/* What the cure spares: an access, and no more than that. What is stored twice is loaded, too, by the next pass, which waits for it: the
+ * place of an interpreter's next instruction, in a variable instead of in memory, made clox 1.08x as fast. */
 static bool is_one_access(const struct lwp_redundancy *item)
 {
     switch (item->why) {
     case LWP_CAUSE_SPILL:
     case LWP_CAUSE_KEPT_IN_MEMORY:
     case LWP_CAUSE_MISSED_INLINING:
-    case LWP_CAUSE_STORED_TWICE:
     case LWP_CAUSE_UNKNOWN:
         return item->kind <= LWP_WATCHPOINT_SILENT_LOAD;
     default:
@@ -408,8 +408,7 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
     case LWP_WATCHPOINT_DEAD_STORE:
         return !line->approximate;
     case LWP_WATCHPOINT_SILENT_STORE: /* a value that changes at times has to be stored, unless something is known of why it does not */
-        return !line->approximate && why != LWP_CAUSE_SPILL &&
-               (why != LWP_CAUSE_UNKNOWN || found->items[line->item].own >= nearly_always);
+        return !line->approximate && why != LWP_CAUSE_SPILL && (why != LWP_CAUSE_UNKNOWN || found->items[line->item].own >= nearly_always);
     case LWP_WATCHPOINT_SILENT_LOAD:
         return !line->approximate && (lwp_redundancy_is_search(why) || (why == LWP_CAUSE_KEPT_IN_MEMORY && line->stake >= 0));
     case LWP_WATCHPOINT_SPATIAL: /* values far apart in an array save no work */

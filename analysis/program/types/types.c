@@ -77,9 +77,9 @@ static void type_declared_at(struct lwp_code *code, struct lwp_type *type, Dwarf
 /* A program that is itself built there (a package of the distribution) is a project like others. */
 static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
 {
-    static const char *const folders[] = {
-        "/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/opt/",
-        "/nix/store/",   "/rustc/",   "/rust/deps/", "/.cargo/registry/",   "/lib/gcc/",       "/lib/rustlib/"};
+    static const char *const folders[] = {"/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/",   "/opt/",
+                                          "/nix/store/",   "/rustc/",   "/rust/deps/",         "/.cargo/registry/", "/lib/gcc/",
+                                          "/lib/rustlib/"};
     const char *source = dwarf_diename(unit);
     if (!file || *file != '/')
         return LWP_TYPE_OWNER_UNKNOWN;
