@@ -74,11 +74,12 @@ static void timed_again(struct lwp_profile *profile, struct lwp_gain_timed *time
     double took = first_seconds;
     while (count < RUNS_MOST && profile->measure_seconds - took > (count < RUNS_FEW ? reserve_few : reserve_many) * profile->measure_most) {
         const double began = timed_now();
-        if (lwp_pattern_compare(&timed->before, &timed->after, seconds_each, &runs[count], &err) != LWP_OK)
-            break;
-        count++;
+        const int status = lwp_pattern_compare(&timed->before, &timed->after, seconds_each, &runs[count], &err);
         took = timed_now() - began;
         profile->measure_seconds -= took;
+        if (status)
+            break;
+        count++;
     }
     if (count > 1)
         timed_join(runs, count, &timed->times);
