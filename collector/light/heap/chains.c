@@ -12,6 +12,7 @@
 #include "collector/light/code/unwind.h"
 #include "collector/light/own/process.h"
 
+#include <emmintrin.h>
 #include <string.h>
 
 enum { DEPTH_LEAST = 4 };
@@ -31,19 +32,38 @@ _Static_assert(LWP_CHAIN_STEPS == 1 << 11, "the product's upper 11 bits");
 
 /* Frames of computed size are made by these instructions: sub %r,%rsp in both encodings, and mov %r,%rsp of another
  * register than %rbp. Bytes that only look like one make a path end early, no more. */
+enum { REX_W = 0x48, SUB = 0x29, SUB_FROM = 0x2b, MOV = 0x89, MOV_FROM = 0x8b, TO_RSP = 0xc4, FROM_RSP = 0xe0, RBP = 5 };
+
+static bool chains_moves_here(const uint8_t *code)
+{
+    if ((code[0] & ~5) != REX_W)
+        return false;
+    unsigned to = code[2] & 0xc7u, from = code[2] & 0xf8u, reg = code[2] >> 3 & 7, rm = code[2] & 7;
+    bool stores = to == TO_RSP && !(code[0] & 1), loads = from == FROM_RSP && !(code[0] & 4);
+    if ((code[1] == SUB && stores) || (code[1] == SUB_FROM && loads))
+        return true;
+    return (code[1] == MOV && stores && (reg != RBP || code[0] & 4)) || (code[1] == MOV_FROM && loads && (rm != RBP || code[0] & 1));
+}
+
+/* Of 16 bytes those that may be the first of one: a bit for each. What they have in common of the second is 0x09 under 0x5d. */
+static unsigned chains_may_move(const uint8_t *code)
+{
+    __m128i first = _mm_loadu_si128((const __m128i *)code), second = _mm_loadu_si128((const __m128i *)(code + 1));
+    __m128i rex = _mm_cmpeq_epi8(_mm_and_si128(first, _mm_set1_epi8(~5)), _mm_set1_epi8(REX_W));
+    __m128i opcode = _mm_cmpeq_epi8(_mm_and_si128(second, _mm_set1_epi8(0x5d)), _mm_set1_epi8(0x09));
+    return (unsigned)_mm_movemask_epi8(_mm_and_si128(rex, opcode));
+}
+
 static bool chains_moves_stack(uint64_t low, uint64_t high)
 {
-    enum { REX_W = 0x48, SUB = 0x29, SUB_FROM = 0x2b, MOV = 0x89, MOV_FROM = 0x8b, TO_RSP = 0xc4, FROM_RSP = 0xe0, RBP = 5 };
-    for (const uint8_t *code = (const uint8_t *)low; (uint64_t)(code + 3) <= high; code++) {
-        if ((code[0] & ~5) != REX_W)
-            continue;
-        unsigned to = code[2] & 0xc7u, from = code[2] & 0xf8u, reg = code[2] >> 3 & 7, rm = code[2] & 7;
-        bool stores = to == TO_RSP && !(code[0] & 1), loads = from == FROM_RSP && !(code[0] & 4);
-        if ((code[1] == SUB && stores) || (code[1] == SUB_FROM && loads))
+    const uint8_t *code = (const uint8_t *)low;
+    for (; (uint64_t)(code + 18) <= high; code += 16)
+        for (unsigned may = chains_may_move(code); may; may &= may - 1)
+            if (chains_moves_here(code + __builtin_ctz(may)))
+                return true;
+    for (; (uint64_t)(code + 3) <= high; code++)
+        if (chains_moves_here(code))
             return true;
-        if ((code[1] == MOV && stores && (reg != RBP || code[0] & 4)) || (code[1] == MOV_FROM && loads && (rm != RBP || code[0] & 1)))
-            return true;
-    }
     return false;
 }
 
