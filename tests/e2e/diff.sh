@@ -10,7 +10,7 @@ build() { ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/$1.bin" "$SRC/examples/$
 collect() { # PROGRAM RESULT ARGUMENTS...
     program=$1 result=$2
     shift 2
-    "$LWP" collect -o "$TMP/$result" -- "$TMP/$program.bin" "$@" > "$TMP/output" 2> "$TMP/log" ||
+    "$LWP" collect ${options:-} -o "$TMP/$result" -- "$TMP/$program.bin" "$@" > "$TMP/output" 2> "$TMP/log" ||
         { cat "$TMP/log"; echo "lwp collect $program failed"; exit 1; }
 }
 
@@ -75,10 +75,12 @@ cp "$TMP/tree/analysis.json" "$TMP/before.json"
 "$LWP" diff --json "$TMP/before.json" "$TMP/tree_fixed" > "$TMP/files.json" || fail "an analysis.json is not taken"
 
 # Two runs on each side give an interval.
+options=--no-analyze
 collect tree tree2 1
 collect tree_fixed tree2_fixed 1
-"$LWP" analyze -q -o "$TMP/merged.json" "$TMP/tree" "$TMP/tree2" || fail "two runs are not merged"
-"$LWP" analyze -q -o "$TMP/merged_fixed.json" "$TMP/tree_fixed" "$TMP/tree2_fixed" || fail "two runs are not merged"
+options=
+"$LWP" analyze -q --no-measure -o "$TMP/merged.json" "$TMP/tree" "$TMP/tree2" || fail "two runs are not merged"
+"$LWP" analyze -q --no-measure -o "$TMP/merged_fixed.json" "$TMP/tree_fixed" "$TMP/tree2_fixed" || fail "two runs are not merged"
 "$LWP" diff --json "$TMP/merged.json" "$TMP/merged_fixed.json" > "$TMP/runs.json" || fail "lwp diff of merged runs"
 /usr/bin/python3 - "$TMP/runs.json" << 'EOF' || fail "merged runs: $(head -c 2000 "$TMP/runs.json")"
 import json, sys
