@@ -62,6 +62,20 @@ __attribute__((noinline)) void nests(int times)
             down[j][i] = left[j][i] * 3 + left[j - 1][i]; /* end down */
 }
 
+static inline __attribute__((always_inline)) void scale(double (*grid)[ROWS], int n)
+{
+    for (int i = 0; i < n; i++)     /* loop columns */
+        for (int j = 0; j < n; j++)
+            grid[j][i] = grid[j][i] * 0.5 + left[j][i]; /* end columns */
+}
+
+/* What sets a counter of the loops in scale() to zero has the line of a loop here. */
+__attribute__((noinline)) void passes(double (*grid)[ROWS], int times)
+{
+    for (int i = 0; i < ROWS; i++) for (int j = 0; j < ROWS; j++) grid[i][j] = left[i][j] = i ^ j;
+    for (int t = 0; t < times; t++) scale(grid, ROWS);
+}
+
 int main(int argc, char **argv)
 {
     int count = argc > 1 ? atoi(argv[1]) : 200000, rounds = argc > 2 ? atoi(argv[2]) : 20;

@@ -312,35 +312,39 @@ static void check_inlined(const char *compiler, const char *flags)
     static const struct {
         const char *in, *function;
         uint32_t first, last;
-        uint32_t calls[2]; /* lines in tour() */
+        uint32_t calls[2]; /* lines in the function above */
     } loops[] = {{"tour", "nearest", 21, 26, {45, 46}},
                  {"tour", "around", 36, 38, {44, 47}},
                  {"nests", "nests", 57, 59, {0, 0}},
-                 {"nests", "nests", 60, 62, {0, 0}}};
+                 {"nests", "nests", 60, 62, {0, 0}},
+                 {"passes", "scale", 67, 69, {76, 76}}};
     enum { LOOPS = sizeof loops / sizeof *loops };
     char path[256];
     if (!programs_build(compiler, flags, "inlined.c -lm", path, sizeof path))
         return;
     struct lwp_arena *arena = lwp_arena_new();
     struct lwp_code *code = lwp_code_new(arena);
-    bool seen[LOOPS][2] = {{false}};
+    bool seen[LOOPS][2] = {{false}}, outer = false; /* that of scale() */
     assert_int_equal(lwp_code_module(code, path, NULL, 0), 0);
     lwp_code_symbolize(code, 0, programs_symbol(path, "tour"));
     lwp_code_symbolize(code, 0, programs_symbol(path, "nests"));
+    lwp_code_symbolize(code, 0, programs_symbol(path, "passes"));
     for (uint32_t l = 0; l < lwp_code_loop_count(code); l++) {
         const struct lwp_loop *loop = lwp_code_loop(code, l);
-        bool found = loop->first_line >= 55 && loop->last_line <= 56;
+        bool found = (loop->first_line >= 55 && loop->last_line <= 56) || strcmp(loop->function, "passes") == 0;
         for (size_t i = 0; i < LOOPS; i++) {
             if (strcmp(loop->function, loops[i].function) != 0 || loop->first_line < loops[i].first || loop->last_line > loops[i].last)
                 continue;
             found = true;
+            outer = outer || (strcmp(loop->function, "scale") == 0 && loop->first_line == loops[i].first);
             assert_int_equal(loop->call_count, strcmp(loops[i].in, loops[i].function) != 0);
             if (!loop->call_count)
                 seen[i][0] = seen[i][1] = true;
             else {
-                assert_string_equal(loop->calls[0].function, "tour");
+                assert_string_equal(loop->calls[0].function, loops[i].in);
                 assert_true(loop->calls[0].line == loops[i].calls[0] || loop->calls[0].line == loops[i].calls[1]);
-                seen[i][loop->calls[0].line == loops[i].calls[1]] = true;
+                seen[i][0] = seen[i][0] || loop->calls[0].line == loops[i].calls[0];
+                seen[i][1] = seen[i][1] || loop->calls[0].line == loops[i].calls[1];
             }
         }
         if (!found)
@@ -349,6 +353,8 @@ static void check_inlined(const char *compiler, const char *flags)
     for (size_t i = 0; i < LOOPS; i++)
         if (!seen[i][0] || !seen[i][1])
             fail_msg("%s %s: a loop of %s was not found", compiler, flags, loops[i].function);
+    if (!outer)
+        fail_msg("%s %s: the outer loop of scale() is taken for another function's", compiler, flags);
     lwp_code_free(code);
     lwp_arena_free(arena);
 }

@@ -160,8 +160,9 @@ static bool advise_interchange(const struct advice *advice, struct lwp_locality_
         (long long)llabs(row->outer));
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
-        "Loop interchange: make the loop %s the inner one and the loop %s the outer one, where no iteration needs what a later one would "
-        "then not have stored yet. %s is then walked line by line. Then run lwp collect again and compare with lwp diff.",
+        "Loop interchange: make the loop %s the inner one and the loop %s the outer one, if no loop-carried dependence forbids it ('lwp "
+        "patch' checks that in C, and makes the change). %s is then walked line by line. Then run lwp collect again and compare with lwp "
+        "diff.",
         place_of(advice, around), here, name);
     return true;
 }
@@ -343,8 +344,8 @@ static bool advise_blocking(const struct advice *advice, struct lwp_locality_tip
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
         "Blocking: let the loop %s go over %.0f bytes of %s (half of the first-level cache, %.0f steps of %lld bytes), finish the loop %s "
-        "for that block, then take the next block, where no iteration needs what a later one would then not have stored yet. Then run lwp "
-        "collect again and compare with lwp diff.",
+        "for that block, then take the next block, if no loop-carried dependence forbids it. Then run lwp collect again and compare with "
+        "lwp diff.",
         here, block, name, floor(block / (double)llabs(row->stride)), (long long)llabs(row->stride), place_of(advice, around));
     return true;
 }

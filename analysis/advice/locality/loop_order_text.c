@@ -92,14 +92,13 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
                                                : "interchange them or transpose");
     const long long block = (long long)(profile->machine.line_bytes / column->columns.apart);
     if (interchange && nest)
-        tip->next_step = lwp_arena_printf(profile->arena,
-                                          "Loop interchange: make %s the inner one and the loop %s the outer one, "
-                                          "where no iteration needs what a later "
-                                          "one would then not have stored yet; a sum kept in a variable becomes an "
-                                          "array of sums. %.0f iterations then "
-                                          "use a line that one uses now. Otherwise keep a transposed copy. Misses: lwp "
-                                          "collect -e exact --detect locality.",
-                                          outer, here, 1 / column->columns.lines);
+        tip->next_step =
+            lwp_arena_printf(profile->arena,
+                             "Loop interchange: make %s the inner one and the loop %s the outer one, if no loop-carried dependence "
+                             "forbids it ('lwp patch' checks that in C, and makes the change); a sum kept in a variable "
+                             "becomes an array of sums. %.0f iterations then use a line that one uses now. Otherwise keep a "
+                             "transposed copy. Misses: lwp collect -e exact --detect locality.",
+                             outer, here, 1 / column->columns.lines);
     else if (interchange)
         tip->next_step = lwp_arena_printf(profile->arena,
                                           "The loop %s goes down one column each time it is run, and other runs go "

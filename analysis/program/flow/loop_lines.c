@@ -159,29 +159,6 @@ static bool loop_added(struct loop_source *source, const struct loop_blocks *loo
     return before->line == own->line && before->file == own->file && before->scope == own->scope;
 }
 
-/* Of the instructions that count: all of them when none does. */
-static uint32_t loop_scope(struct loop_source *source, const struct loop_blocks *loop)
-{
-    uint32_t all = 0, total = 0;
-    LOOP_EACH(i)
-    {
-        all++;
-        total += !source->added[i];
-    }
-    LOOP_EACH(i)
-    for (uint32_t scope = total && source->added[i] ? LWP_NONE : loop_line(source, i)->scope; scope != LWP_NONE;
-         scope = loop_outer(source, scope))
-        source->counts[scope]++;
-    total = total ? total : all;
-    uint32_t found = loop_latch_scope(source, loop);
-    while (found && source->counts[found] < total - total / 10)
-        found = loop_outer(source, found);
-    LOOP_EACH(i)
-    for (uint32_t scope = loop_line(source, i)->scope; scope != LWP_NONE; scope = loop_outer(source, scope))
-        source->counts[scope] = 0;
-    return found;
-}
-
 /* Notes which statements begin in the loop. */
 static void loop_find_statements(struct loop_source *source, const struct loop_blocks *loop)
 {
@@ -201,6 +178,29 @@ static bool loop_states(struct loop_source *source, uint32_t instruction)
     const struct loop_line *own = loop_line(source, instruction);
     uint32_t begins = lwp_map_get(source->stated, loop_statement_key(own->file, own->line));
     return !source->added[instruction] && (begins == LWP_MAP_NONE || begins == source->asked);
+}
+
+/* Of the instructions that count: all of them when none does. */
+static uint32_t loop_scope(struct loop_source *source, const struct loop_blocks *loop)
+{
+    uint32_t all = 0, total = 0;
+    LOOP_EACH(i)
+    {
+        all++;
+        total += loop_states(source, i);
+    }
+    LOOP_EACH(i)
+    for (uint32_t scope = total && !loop_states(source, i) ? LWP_NONE : loop_line(source, i)->scope; scope != LWP_NONE;
+         scope = loop_outer(source, scope))
+        source->counts[scope]++;
+    total = total ? total : all;
+    uint32_t found = loop_latch_scope(source, loop);
+    while (found && source->counts[found] < total - total / 10)
+        found = loop_outer(source, found);
+    LOOP_EACH(i)
+    for (uint32_t scope = loop_line(source, i)->scope; scope != LWP_NONE; scope = loop_outer(source, scope))
+        source->counts[scope] = 0;
+    return found;
 }
 
 /* The instruction's line as seen from `scope`: its own, or that of the inlined call it belongs to. */
