@@ -57,8 +57,8 @@ static const char *absolute(struct lwp_arena *arena, const char *directory, cons
 
 /* Options that decide what the source says. Those of the first row take their value as the next word when nothing follows. */
 static const char *const valued[] = {"-D", "-U", "-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-x"};
-static const char *const whole[] = {"-std=", "-ansi",   "-nostdinc",       "-m32",          "-m64",     "-mavx",    "-msse",        "-mfma",
-                                    "-mbmi", "-march=", "-funsigned-char", "-fsigned-char", "-fopenmp", "-pthread", "-fshort-enums"};
+static const char *const whole[] = {"-std=", "-ansi",   "-nostdinc",       "-m32",          "-m64",     "-mavx",        "-msse", "-mfma",
+                                    "-mbmi", "-march=", "-funsigned-char", "-fsigned-char", "-pthread", "-fshort-enums"};
 
 static void add_argument(struct lwp_unit *unit, const char *word)
 {
@@ -80,6 +80,8 @@ static void add_options(struct lwp_unit *unit, const char *const *words, size_t 
         for (size_t w = 0; w < sizeof whole / sizeof *whole; w++)
             if (strncmp(words[i], whole[w], strlen(whole[w])) == 0)
                 add_argument(unit, words[i]);
+        if (strcmp(words[i], "-fopenmp") == 0) /* itself it would hide the statements behind pragmas from who reads the unit */
+            add_argument(unit, "-D_OPENMP=201511");
         if (strcmp(words[i], "-o") == 0 || strcmp(words[i], "-MF") == 0 || strcmp(words[i], "-MT") == 0 || strcmp(words[i], "-MQ") == 0)
             i++;
     }

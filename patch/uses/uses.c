@@ -96,6 +96,7 @@ int lwp_uses_find(struct lwp_uses *uses, struct lwp_error *err)
         walk_functions_decide(&walk);
         walk_macros_decide(&walk);
         walk_skipped_decide(&walk);
+        walk_pragmas_decide(&walk);
     } else {
         lwp_uses_refuse(uses, IN_ALL, LWP_REFUSAL_NO_TYPE, NULL, 0);
     }

@@ -138,6 +138,10 @@ bool walk_macro_member(struct walk *walk, CXCursor access, size_t field); /* fal
 void walk_macro_other(struct walk *walk, CXCursor access, CXCursor field); /* an access to another type's field */
 void walk_macros_decide(struct walk *walk);
 
+/* ---- pragmas.c: what pragmas name ---- */
+
+void walk_pragmas_decide(struct walk *walk);
+
 /* ---- skipped.c: branches of #if that no unit compiles ---- */
 
 void walk_skipped(struct walk *walk);

@@ -81,7 +81,7 @@ def analysis(kind, groups, size=40):
                         "groups": [{"fields": group, "offsets": [OFFSETS[name] for name in group]} for group in groups]}]}
 
 
-def patch(name, kind, groups, files, partial=False):
+def patch(name, kind, groups, files, partial=False, options=""):
     os.makedirs(name, exist_ok=True)
     for file, text in files.items():
         with open(name + "/" + file, "w") as to:
@@ -89,7 +89,7 @@ def patch(name, kind, groups, files, partial=False):
     with open(name + "/analysis.json", "w") as to:
         json.dump(analysis(kind, groups), to)
     sources = " ".join(sorted(file for file in files if not file.endswith(".h")))
-    return subprocess.run([LWP, "patch", "analysis.json", "--finding", "1", "--cc", "cc -O2 " + sources] + ["--partial"] * partial, cwd=name,
+    return subprocess.run([LWP, "patch", "analysis.json", "--finding", "1", "--cc", "cc -O2 %s %s" % (options, sources)] + ["--partial"] * partial, cwd=name,
                           capture_output=True, text=True, check=False)
 
 
@@ -102,8 +102,8 @@ def built(folder, sources, name, *options):
     return (out.returncode, out.stdout, out.stderr), len(re.findall("warning:", run.stderr))
 
 
-def accepted(name, kind, groups, files, *expected):
-    run = patch(name, kind, groups, files)
+def accepted(name, kind, groups, files, *expected, options=""):
+    run = patch(name, kind, groups, files, options=options)
     if run.returncode:
         wrong(name, "refused: " + run.stderr)
         return
@@ -118,9 +118,9 @@ def accepted(name, kind, groups, files, *expected):
             wrong(name, "no %r in\n%s" % (text, run.stdout))
 
 
-def refused(name, kind, files, reason):
+def refused(name, kind, files, reason, options=""):
     groups = [["x", "y", "count", "key", "tag"]] if kind == "reorder" else [["x", "y"]]
-    run = patch("no-" + name + "-" + kind, kind, groups, files if isinstance(files, dict) else {"a.c": files})
+    run = patch("no-" + name + "-" + kind, kind, groups, files if isinstance(files, dict) else {"a.c": files}, options=options)
     names = re.findall(r"^(?:\S+: )?([a-z+-]+): ", run.stderr, re.M)
     if run.returncode != 1 or reason not in names or run.stdout:
         wrong(name, "%s expected, status %d, %s" % (reason, run.returncode, run.stderr))
@@ -228,6 +228,11 @@ refused("two-values", "split", ALIKE + "static double both(double *d) { return d
 refused("cast-values", "split", ALIKE + "static int one(double *d) { return *(int *)(void *)d; }" + USE.replace("double sum = 0;", "double sum = one(&items[0].x);"), "field-address")
 refused("value-in-dots", "split", ALIKE + "static int some(int n, ...) { return n; }" + USE.replace("double sum = 0;", "double sum = some(1, &items[0].x);"), "field-address")
 OFFSETS.update({"tag": 16, "y": 24})
+# what stands behind a pragma is read, too; what the pragma names is not renamed
+PARALLEL = HEAD + TYPE + USE.replace("    for (int i", "#pragma omp parallel for CLAUSE\n    for (int i", 1)
+accepted("openmp", "split", HOT, {"a.c": PARALLEL.replace("CLAUSE", "")}, "items_cold[i].tag", options="-fopenmp")
+accepted("openmp-clause", "split", HOT, {"a.c": PARALLEL.replace("CLAUSE", "shared(items) \\\n schedule(static)")}, "item_cold(", options="-fopenmp") # not by arrays of other names
+refused("openmp-field", "split", HEAD + TYPE + NODES.replace("for (int i = 0; i < 64; i++)\n        sum", "struct item *p = all[0];\n#pragma omp parallel for \\\n reduction(+ : p->tag)\n    for (int i = 0; i < 64; i++)\n        sum") % ("malloc(sizeof *p)", "free", "free"), "directive", options="-fopenmp")
 accepted("never", "split", HOT, {"a.c": HEAD + TYPE + "\n#if 0 /* old */\nint f(struct item *p) { return p->key; }\n#endif\n#define NO_ITEM ((struct item *)0)\n" +
                                  NODES.replace("if (!p)", "if (p == NO_ITEM)") % ("malloc(sizeof *p)", "free", "free")})
 
