@@ -291,6 +291,8 @@ static void read_base(struct reader *reader, struct element *element, CXCursor b
     CXType type = clang.getCursorType(variable);
     bool inside = clang.getCursorKind(base) == CXCursor_DeclRefExpr && is_in_body(reader, variable);
     element->base = BASE_UNKNOWN;
+    if (clang.getCursorKind(base) == CXCursor_MemberRefExpr && !is_pointer(clang.getCursorType(base)))
+        element->type = ""; /* an array in a structure, or in a union */
     if (clang.getCursorKind(base) != CXCursor_DeclRefExpr || !is_variable(variable) || (inside && is_pointer(type))) {
         read_expression(reader, base, true, false);
         return;

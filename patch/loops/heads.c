@@ -203,6 +203,8 @@ void nest_read(struct nest *nest, struct walk *walk, const struct frame *inner)
         nest_refuse(nest, walk, LWP_REFUSAL_HEAD, inner->cursor);
         return;
     }
+    for (size_t i = 0; i < walk->from->argument_count; i++)
+        nest->any_type = nest->any_type || strcmp(walk->from->arguments[i], "-fno-strict-aliasing") == 0;
     nest->is_read = true;
     nest_read_body(nest, walk, parts[BODY]);
     if (is_used_after(walk, nest, function->cursor, nest->outer.counter))

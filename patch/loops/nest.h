@@ -49,6 +49,7 @@ struct nest {
     size_t begin, end;         /* of the outer loop */
     unsigned depth;            /* loops around the inner one */
     bool is_read;              /* heads and body, as far as no refusal says else */
+    bool any_type;             /* memory may be used as of any type: -fno-strict-aliasing */
     struct head outer, inner;
     struct element *elements;
     size_t element_count, element_room;

@@ -105,28 +105,30 @@ static bool is_restrict(const struct element *element, const struct memory *memo
     return element->base == BASE_RESTRICT && memory_values(memory, element->variable) == 1;
 }
 
-static bool are_apart(const struct element *a, const struct element *b, const struct memory *memory)
+static bool are_apart(const struct nest *nest, const struct element *a, const struct element *b, const struct memory *memory)
 {
     bool a_own = is_own(a, memory), b_own = is_own(b, memory), a_only = is_restrict(a, memory), b_only = is_restrict(b, memory);
-    return !may_be_same_type(a->type, b->type) || ((a_own || a_only) && (b_own || b_only));
+    return (!nest->any_type && !may_be_same_type(a->type, b->type)) || ((a_own || a_only) && (b_own || b_only));
 }
 
 static void check_pair(struct nest *nest, const struct element *a, const struct element *b, const struct memory *memory)
 {
     bool same = a->base != BASE_UNKNOWN && b->base != BASE_UNKNOWN && strcmp(a->variable, b->variable) == 0;
-    if (same ? order_matters(nest, a, b) : !are_apart(a, b, memory))
+    if (same ? order_matters(nest, a, b) : !are_apart(nest, a, b, memory))
         lwp_refuse(&nest->refusals, same ? LWP_REFUSAL_DEPENDENCE : LWP_REFUSAL_ALIAS, b->source, b->at, NULL);
 }
 
 static void check_variable(struct nest *nest, const struct outside *outside, const struct memory *memory)
 {
+    if (strcmp(outside->variable, nest->outer.variable) == 0 || strcmp(outside->variable, nest->inner.variable) == 0)
+        lwp_refuse(&nest->refusals, LWP_REFUSAL_HEAD, outside->source, outside->at, NULL); /* read before it was known as a counter */
     if (outside->reads && outside->writes)
         lwp_refuse(&nest->refusals, LWP_REFUSAL_CARRIED, outside->source, outside->at, NULL);
     if (!memory_is_exposed(memory, outside->variable))
         return;
     bool reached = outside->writes;
     for (size_t i = 0; i < nest->element_count; i++)
-        reached = reached || (nest->elements[i].writes && may_be_same_type(nest->elements[i].type, outside->type));
+        reached = reached || (nest->elements[i].writes && (nest->any_type || may_be_same_type(nest->elements[i].type, outside->type)));
     if (reached)
         lwp_refuse(&nest->refusals, LWP_REFUSAL_ALIAS, outside->source, outside->at, NULL);
 }
@@ -140,6 +142,8 @@ void nest_check_order(struct nest *nest, const struct memory *memory)
                 check_pair(nest, &nest->elements[k], &nest->elements[i], memory);
     for (size_t i = 0; i < nest->outside_count; i++)
         check_variable(nest, &nest->outsides[i], memory);
+    if (strcmp(counters[0], counters[1]) == 0)
+        lwp_refuse(&nest->refusals, LWP_REFUSAL_COUNTER, nest->source, nest->begin, NULL);
     for (size_t i = 0; i < 2; i++)
         if (memory_is_exposed(memory, counters[i]))
             lwp_refuse(&nest->refusals, LWP_REFUSAL_COUNTER, nest->source, nest->begin, NULL);

@@ -58,7 +58,7 @@ static const char *absolute(struct lwp_arena *arena, const char *directory, cons
 /* Options that decide what the source says. Those of the first row take their value as the next word when nothing follows. */
 static const char *const valued[] = {"-D", "-U", "-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-x"};
 static const char *const whole[] = {"-std=", "-ansi",   "-nostdinc",       "-m32",          "-m64",     "-mavx",        "-msse", "-mfma",
-                                    "-mbmi", "-march=", "-funsigned-char", "-fsigned-char", "-pthread", "-fshort-enums"};
+                                    "-mbmi", "-march=", "-funsigned-char", "-fsigned-char", "-pthread", "-fshort-enums", "-fno-strict-aliasing"};
 
 static void add_argument(struct lwp_unit *unit, const char *word)
 {

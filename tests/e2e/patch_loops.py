@@ -15,7 +15,7 @@ enum { ROWS = 30, COLUMNS = 40 };
 #define AT(array, row, column) array[(row) * COLUMNS + (column)]
 #define PLUS(a, b) a + b
 static double a[ROWS][COLUMNS], b[ROWS][COLUMNS], line[COLUMNS], total, (*flat)[COLUMNS], *plain, *made, *alias, **rows;
-static int height = ROWS, width = COLUMNS, picks[ROWS];
+static int height = ROWS, width = COLUMNS, picks[ROWS], *numbers = picks;
 static struct { double x, y; } pairs[ROWS][COLUMNS];
 double outside(double x);
 static double own(double x) { total += x; return x; }
@@ -52,7 +52,7 @@ def wrong(what, text):
     print("%s: %s" % (what, text))
 
 
-def patch(text, parameters):
+def patch(text, parameters, options=""):
     """The patch for the loop whose body says HERE."""
     global count
     count += 1
@@ -65,7 +65,7 @@ def patch(text, parameters):
     with open(folder + "/analysis.json", "w") as to:
         json.dump({"schema": "lwp-analysis", "version": "1.0", "findings": [{"id": "interchange-1", "title": "t", "speedup": 2, "expected_speedup": [1, 3], "refs": {"locality": 0}}],
                    "locality": [{"loop": 0}], "loops": [{"file": os.path.abspath(folder) + "/a.c", "first_line": line, "last_line": line}]}, to)
-    return folder, subprocess.run([LWP, "patch", "analysis.json", "--cc", "cc a.c"], cwd=folder, capture_output=True, text=True, check=False)
+    return folder, subprocess.run([LWP, "patch", "analysis.json", "--cc", "cc %s a.c" % options], cwd=folder, capture_output=True, text=True, check=False)
 
 
 def output(folder, name):
@@ -87,8 +87,8 @@ def accepted(text, parameters="int n, int m, double *p, double *q"):
         wrong(text, "%s, %s\n%s" % (before, output(folder, "after"), run.stdout))
 
 
-def refused(reason, text, parameters="int n, int m, double *p, double *q"):
-    run = patch(text, parameters)[1]
+def refused(reason, text, parameters="int n, int m, double *p, double *q", options=""):
+    run = patch(text, parameters, options)[1]
     if run.returncode != 1 or reason not in re.findall(r"^a.c:\d+: ([a-z-]+): ", run.stderr, re.M) or run.stdout:
         wrong(text, "%s expected, status %d, %s" % (reason, run.returncode, run.stderr))
 
@@ -122,6 +122,12 @@ refused("nest", "for (int j = 0; j < m; j++) {\n line[j] = 0;\n for (int i = 0; 
 refused("loop-head", "for (int j = 0; j < m; j++)\n for (int i = j; i < n; i++)\n /* HERE */ a[i][j] = 1;")
 refused("loop-head", "for (int j = 0; j < m; j++)\n for (int i = 0; i < n;)\n /* HERE */ a[i++][j] = 1;")
 refused("alias", "for (int j = 0; j < m; j++)\n for (int i = 0; i < picks[0] + 1; i++)\n /* HERE */ ((int *)p)[i * 40 + j] = 1;")
+OTHER_TYPE = COLUMN_WISE + "/* HERE */ a[i][j] += numbers[i];"
+accepted(OTHER_TYPE)
+refused("alias", OTHER_TYPE, options="-fno-strict-aliasing")
+refused("alias", "static union { double d[1200]; long l[1200]; } both;\n" + COLUMN_WISE + "/* HERE */ both.d[i * 40 + j] = both.l[j];")
+refused("loop-head", "int i, j = 3;\nfor (i = 0; i < j; i++)\n for (j = 0; j < m; j++)\n /* HERE */ a[i][j] = 1;")
+refused("loop-counter", "int i;\nfor (i = 0; i < n; i++)\n for (i = 0; i < n; i++)\n /* HERE */ a[i][i] = 1;")
 refused("loop-counter", "int i, j;\nfor (j = 0; j < m; j++)\n for (i = 0; i < n; i++)\n /* HERE */ a[i][j] = 1;\n total += i;")
 refused("directive", "#pragma omp parallel for\n" + COLUMN_WISE + "/* HERE */ a[i][j] = 1;")
 refused("directive", COLUMN_WISE + "{\n#ifdef X\n b[i][j] = 1;\n#endif\n /* HERE */ a[i][j] = 1; }")
