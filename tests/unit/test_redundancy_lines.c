@@ -130,9 +130,9 @@ static void test_library(void **state)
 /* The load of a loop of some dozen instructions. */
 extern const char the_load[], __executable_start[];
 
-__attribute__((noinline, noipa)) static long reload(const long *from, long times)
+__attribute__((noinline, noipa)) static unsigned long reload(const unsigned long *from, long times)
 {
-    long sum = 0, value;
+    unsigned long sum = 0, value;
     for (long i = 0; i < times; i++) {
         __asm__ volatile("the_load: movq (%1), %0" : "=r"(value) : "r"(from));
         sum = (sum * 1664525 + value) ^ (sum >> 7);
@@ -147,7 +147,7 @@ static void test_one_instruction(void **state)
 {
     (void)state;
     enum { CALLERS = 40 };
-    const long one = 1;
+    const unsigned long one = 1;
     struct made made;
     struct lwp_finding findings[5];
     struct lwp_redundancies found;
