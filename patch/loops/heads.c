@@ -6,8 +6,6 @@
 
 /* ---- a loop's head ---- */
 
-enum { INIT, CONDITION, ADVANCE, BODY, PARTS };
-
 static bool is_reference(CXCursor expression, CXCursor variable)
 {
     CXCursor inner = walk_strip(expression);
@@ -45,21 +43,14 @@ static int read_advance(struct walk *walk, CXCursor advance, CXCursor counter)
 {
     CXCursor parts[CHILDREN_MOST];
     unsigned count = walk_children(advance, parts);
-    struct span span = walk_span(walk, advance);
-    if (!count || !is_reference(parts[0], counter) || !span.source)
+    if (!count || !is_reference(parts[0], counter))
         return 0;
-    const char *text = span.source->text;
-    if (clang.getCursorKind(advance) == CXCursor_UnaryOperator && span.end - span.begin > 2) {
-        if (strncmp(text + span.begin, "++", 2) == 0 || strncmp(text + span.end - 2, "++", 2) == 0)
-            return 1;
-        if (strncmp(text + span.begin, "--", 2) == 0 || strncmp(text + span.end - 2, "--", 2) == 0)
-            return -1;
-    } else if (clang.getCursorKind(advance) == CXCursor_CompoundAssignOperator && count == 2 &&
-               clang.getCursorKind(walk_strip(parts[1])) == CXCursor_IntegerLiteral && !walk_is_null(parts[1])) {
+    if (clang.getCursorKind(advance) == CXCursor_CompoundAssignOperator && count == 2 &&
+        clang.getCursorKind(walk_strip(parts[1])) == CXCursor_IntegerLiteral && !walk_is_null(parts[1])) {
         const char *sign = walk_operator(walk, advance);
         return strcmp(sign, "+=") == 0 ? 1 : strcmp(sign, "-=") == 0 ? -1 : 0;
     }
-    return 0;
+    return walk_step(walk, advance);
 }
 
 /* The ends between which the counter is, from `i < END` and what it begins with. */
@@ -96,16 +87,17 @@ static bool read_text(struct walk *walk, struct head *head, CXCursor loop, CXCur
 static bool read_head(struct nest *nest, struct walk *walk, CXCursor loop, struct head *head, CXCursor *parts)
 {
     CXCursor all[CHILDREN_MOST], compared[CHILDREN_MOST], first;
-    if (walk_children(loop, all) != PARTS)
+    if (walk_children(loop, all) != FOR_PARTS)
         return false;
-    memcpy(parts, all, PARTS * sizeof *parts);
-    if (!read_init(walk, parts[INIT], &head->counter, &first) || !read_text(walk, head, loop, parts[ADVANCE]) ||
-        clang.getCursorKind(parts[CONDITION]) != CXCursor_BinaryOperator || walk_children(parts[CONDITION], compared) != 2 ||
+    memcpy(parts, all, FOR_PARTS * sizeof *parts);
+    if (!read_init(walk, parts[FOR_INIT], &head->counter, &first) || !read_text(walk, head, loop, parts[FOR_ADVANCE]) ||
+        clang.getCursorKind(parts[FOR_CONDITION]) != CXCursor_BinaryOperator || walk_children(parts[FOR_CONDITION], compared) != 2 ||
         !is_reference(compared[0], head->counter))
         return false;
-    head->variable = walk_string(walk, clang.getCursorUSR(head->counter));
-    head->step = read_advance(walk, parts[ADVANCE], head->counter);
-    return head->step && read_ends(walk, head, parts[CONDITION], nest_read_end(nest, walk, first), nest_read_end(nest, walk, compared[1]));
+    head->variable = walk_usr(walk, head->counter);
+    head->step = read_advance(walk, parts[FOR_ADVANCE], head->counter);
+    return head->step &&
+           read_ends(walk, head, parts[FOR_CONDITION], nest_read_end(nest, walk, first), nest_read_end(nest, walk, compared[1]));
 }
 
 /* ---- what is used after the loops ---- */
@@ -129,8 +121,8 @@ static enum CXChildVisitResult search_uses(CXCursor cursor, CXCursor parent, CXC
     if (span.source == nest->source && span.begin >= nest->begin && span.end <= nest->end)
         return CXChildVisit_Continue;
     bool around = span.source == nest->source && span.begin <= nest->begin && span.end >= nest->end;
-    bool begins = kind == CXCursor_ForStmt && !around && walk_children(cursor, parts) == PARTS &&
-                  read_init(search->walk, parts[INIT], &counter, &first) && clang.equalCursors(counter, search->variable);
+    bool begins = kind == CXCursor_ForStmt && !around && walk_children(cursor, parts) == FOR_PARTS &&
+                  read_init(search->walk, parts[FOR_INIT], &counter, &first) && clang.equalCursors(counter, search->variable);
     search->found = search->found || kind == CXCursor_LabelStmt ||
                     (kind == CXCursor_DeclRefExpr && !search->begins && is_reference(cursor, search->variable));
     search->begins += begins;
@@ -185,7 +177,7 @@ void nest_read(struct nest *nest, struct walk *walk, const struct frame *inner)
 {
     const struct frame *outer = outer_of(inner), *function = inner;
     struct span span = walk_span(walk, outer ? outer->cursor : inner->cursor);
-    CXCursor parts[PARTS];
+    CXCursor parts[FOR_PARTS];
     nest->source = span.source;
     nest->begin = span.begin;
     nest->end = span.end;
@@ -206,7 +198,7 @@ void nest_read(struct nest *nest, struct walk *walk, const struct frame *inner)
     for (size_t i = 0; i < walk->from->argument_count; i++)
         nest->any_type = nest->any_type || strcmp(walk->from->arguments[i], "-fno-strict-aliasing") == 0;
     nest->is_read = true;
-    nest_read_body(nest, walk, parts[BODY]);
+    nest_read_body(nest, walk, parts[FOR_BODY]);
     if (is_used_after(walk, nest, function->cursor, nest->outer.counter))
         nest_refuse(nest, walk, LWP_REFUSAL_COUNTER, outer->cursor);
     if (is_used_after(walk, nest, function->cursor, nest->inner.counter))

@@ -1,35 +1,27 @@
 #include "patch/loops/loops.h"
 
+#include "base/path.h"
 #include "patch/loops/nest.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct interchange {
     struct walk walk; /* first: visitors get it */
     struct nest nest; /* the innermost one at the finding's lines */
     struct memory *memory;
+    char *path; /* of the finding's source; NULL: it was built elsewhere */
 };
 
-/* A file as it is here, and as it was recorded. */
-static bool is_same_file(const char *path, const char *recorded)
-{
-    struct stat here, there;
-    if (strcmp(path, recorded) == 0)
-        return true;
-    if (stat(recorded, &there)) /* built elsewhere */
-        return strcmp(strrchr(path, '/'), strrchr(recorded, '/') ? strrchr(recorded, '/') : "") == 0;
-    return stat(path, &here) == 0 && here.st_ino == there.st_ino && here.st_dev == there.st_dev;
-}
-
 /* Whether a loop is at the finding's lines: they are some of its own. */
-static bool is_meant(struct walk *walk, CXCursor loop)
+static bool is_meant(struct interchange *interchange, CXCursor loop)
 {
-    const struct lwp_change *change = walk->uses->change;
-    struct span span = walk_span(walk, loop);
-    return span.source && is_same_file(span.source->path, change->file) && lwp_source_line(span.source, span.begin) <= change->first_line &&
-           lwp_source_line(span.source, span.end) >= change->last_line;
+    const struct lwp_change *change = interchange->walk.uses->change;
+    struct span span = walk_span(&interchange->walk, loop);
+    if (!span.source || (interchange->path ? strcmp(span.source->path, interchange->path)
+                                           : strcmp(lwp_path_last(span.source->path), lwp_path_last(change->file))))
+        return false;
+    return lwp_source_line(span.source, span.begin) <= change->first_line && lwp_source_line(span.source, span.end) >= change->last_line;
 }
 
 static void visit(struct walk *walk, const struct frame *frame)
@@ -37,7 +29,7 @@ static void visit(struct walk *walk, const struct frame *frame)
     struct interchange *interchange = (struct interchange *)walk;
     enum CXCursorKind kind = clang.getCursorKind(frame->cursor);
     memory_visit(interchange->memory, walk, frame);
-    if (kind == CXCursor_ForStmt && is_meant(walk, frame->cursor)) {
+    if (kind == CXCursor_ForStmt && is_meant(interchange, frame->cursor)) {
         struct nest nest = {.refusals.arena = walk->uses->arena};
         nest_read(&nest, walk, frame);
         if (nest.depth > interchange->nest.depth) {
@@ -61,7 +53,8 @@ static void exchange(struct walk *walk, const struct nest *nest)
 
 int lwp_loops_interchange(struct lwp_uses *uses, struct lwp_error *err)
 {
-    struct interchange interchange = {.walk = {.uses = uses, .ways = IN_LOOPS, .visit = visit}, .memory = memory_new()};
+    struct interchange interchange = {
+        .walk = {.uses = uses, .ways = IN_LOOPS, .visit = visit}, .memory = memory_new(), .path = realpath(uses->change->file, NULL)};
     struct lwp_refusals *refusals = &uses->refusals[LWP_WAY_LOOPS];
     struct nest *nest = &interchange.nest;
     int status = walk_units(&interchange.walk, err);
@@ -76,5 +69,6 @@ int lwp_loops_interchange(struct lwp_uses *uses, struct lwp_error *err)
         exchange(&interchange.walk, nest);
     nest_free(nest);
     memory_free(interchange.memory);
+    free(interchange.path);
     return status;
 }

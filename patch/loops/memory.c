@@ -39,12 +39,12 @@ void memory_free(struct memory *memory)
 
 static bool is_pointer(CXCursor of)
 {
-    return clang.getCanonicalType(clang.getCursorType(of)).kind == CXType_Pointer;
+    return walk_is_pointer(clang.getCursorType(of));
 }
 
 static void say(struct memory *memory, struct walk *walk, CXCursor of, enum saying what, const char *from)
 {
-    LWP_PUSH(memory->said, (struct said){walk_string(walk, clang.getCursorUSR(of)), what, from});
+    LWP_PUSH(memory->said, (struct said){walk_usr(walk, of), what, from});
 }
 
 static void gets(struct memory *memory, struct walk *walk, CXCursor of, CXCursor value)
@@ -57,7 +57,7 @@ static void gets(struct memory *memory, struct walk *walk, CXCursor of, CXCursor
     if (known && known->role == ROLE_ALLOCATE)
         say(memory, walk, of, GETS_NEW, NULL);
     else if (call && !known)
-        say(memory, walk, of, GETS_RESULT, walk_string(walk, clang.getCursorUSR(callee)));
+        say(memory, walk, of, GETS_RESULT, walk_usr(walk, callee));
     else
         say(memory, walk, of, GETS_OTHER, NULL);
 }
@@ -79,19 +79,9 @@ static void returns(struct memory *memory, struct walk *walk, const struct frame
         return;
     CXCursor inner = walk_strip(value[0]), variable = clang.getCursorReferenced(inner);
     if (clang.getCursorKind(inner) == CXCursor_DeclRefExpr && is_local(variable))
-        say(memory, walk, function->cursor, GETS_VARIABLE, walk_string(walk, clang.getCursorUSR(variable)));
+        say(memory, walk, function->cursor, GETS_VARIABLE, walk_usr(walk, variable));
     else
         gets(memory, walk, function->cursor, value[0]);
-}
-
-/* Operators that give a variable no value. An operator between two arguments of a macro may be any: the text shows a comma. */
-static bool gives_none(const char *operator)
-{
-    static const char *const plain[] = {"+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "&&", "||", "&", "|", "^", "<<", ">>"};
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (strcmp(operator, plain[i]) == 0)
-            return true;
-    return false;
 }
 
 /* Any other operator than &, as far as the text shows it. */
@@ -100,8 +90,7 @@ static bool keeps_address(struct walk *walk, CXCursor unary)
     struct span span = walk_span(walk, unary);
     if (!span.source || span.end - span.begin < 2)
         return false;
-    const char *begin = span.source->text + span.begin, *end = span.source->text + span.end - 2;
-    return strchr("-+!~*", *begin) || strncmp(end, "++", 2) == 0 || strncmp(end, "--", 2) == 0;
+    return strchr("-+!~*", span.source->text[span.begin]) || walk_step(walk, unary);
 }
 
 static bool is_in_assembler(const struct frame *reference)
@@ -165,7 +154,7 @@ void memory_visit(struct memory *memory, struct walk *walk, const struct frame *
     else if (kind == CXCursor_BinaryOperator && is_pointer(to) && is_pointer(parts[0]) &&
              strcmp(walk_operator(walk, frame->cursor), "=") == 0)
         gets(memory, walk, to, parts[1]);
-    else if (kind != CXCursor_UnaryOperator && is_pointer(to) && !gives_none(walk_operator(walk, frame->cursor)))
+    else if (kind != CXCursor_UnaryOperator && is_pointer(to) && walk_may_assign(walk, frame->cursor))
         say(memory, walk, to, GETS_OTHER, NULL);
 }
 

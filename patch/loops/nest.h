@@ -6,6 +6,7 @@
 #include "patch/uses/walk.h"
 
 enum { INDICES_MOST = 4 };
+enum { FOR_INIT, FOR_CONDITION, FOR_ADVANCE, FOR_BODY, FOR_PARTS }; /* of a for statement that has them all */
 
 struct head {
     size_t begin, end; /* between the parentheses */
@@ -30,6 +31,7 @@ struct element {
     unsigned index_count;
     struct form indices[INDICES_MOST]; /* the last subscript first */
     bool writes;
+    bool alone; /* set by nest_check_order(): elements of two variables with this are apart */
     struct lwp_source *source;
     size_t at;
 };

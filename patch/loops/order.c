@@ -44,16 +44,15 @@ static bool solve_row(struct distance *distance, enum loop row_loop, const struc
     struct form room = form_sum(*row, column->beyond, -1);
     if (!form_is_number(&column->least, &least) || least < 0 || !form_is_number(&room, &spare) || spare < 0)
         return false;
-    for (long long rows = -ROWS_MOST; rows <= ROWS_MOST; rows++) {
-        struct form difference = *rest;
-        for (long long i = 0; i < (rows < 0 ? -rows : rows); i++)
-            difference = form_sum(difference, *row, rows < 0 ? 1 : -1);
+    struct form difference = *rest;
+    for (int i = 0; i < ROWS_MOST; i++)
+        difference = form_sum(difference, *row, 1);
+    for (long long rows = -ROWS_MOST; rows <= ROWS_MOST; rows++, difference = form_sum(difference, *row, -1))
         if (form_is_number(&difference, &left) && left == 0) {
             learn(distance, row_loop, rows);
             learn(distance, row_loop == OUTER_LOOP ? INNER_LOOP : OUTER_LOOP, 0);
             return true;
         }
-    }
     return false;
 }
 
@@ -94,27 +93,22 @@ static bool may_be_same_type(const char *a, const char *b)
     return !*a || !*b || strcmp(a, b) == 0;
 }
 
-/* Whether an element is in to memory that a pointer from elsewhere cannot lead to. */
-static bool is_own(const struct element *element, const struct memory *memory)
+/* Whether no other variable leads to the element's memory, or none that is of this kind, too. */
+static bool is_alone(const struct element *element, const struct memory *memory)
 {
-    return element->base == BASE_ARRAY || (element->base == BASE_POINTER && memory_is_own(memory, element->variable));
+    return element->base == BASE_ARRAY || (element->base == BASE_POINTER && memory_is_own(memory, element->variable)) ||
+           (element->base == BASE_RESTRICT && memory_values(memory, element->variable) == 1);
 }
 
-static bool is_restrict(const struct element *element, const struct memory *memory)
+static bool are_apart(const struct nest *nest, const struct element *a, const struct element *b)
 {
-    return element->base == BASE_RESTRICT && memory_values(memory, element->variable) == 1;
+    return (!nest->any_type && !may_be_same_type(a->type, b->type)) || (a->alone && b->alone);
 }
 
-static bool are_apart(const struct nest *nest, const struct element *a, const struct element *b, const struct memory *memory)
-{
-    bool a_own = is_own(a, memory), b_own = is_own(b, memory), a_only = is_restrict(a, memory), b_only = is_restrict(b, memory);
-    return (!nest->any_type && !may_be_same_type(a->type, b->type)) || ((a_own || a_only) && (b_own || b_only));
-}
-
-static void check_pair(struct nest *nest, const struct element *a, const struct element *b, const struct memory *memory)
+static void check_pair(struct nest *nest, const struct element *a, const struct element *b)
 {
     bool same = a->base != BASE_UNKNOWN && b->base != BASE_UNKNOWN && strcmp(a->variable, b->variable) == 0;
-    if (same ? order_matters(nest, a, b) : !are_apart(nest, a, b, memory))
+    if (same ? order_matters(nest, a, b) : !are_apart(nest, a, b))
         lwp_refuse(&nest->refusals, same ? LWP_REFUSAL_DEPENDENCE : LWP_REFUSAL_ALIAS, b->source, b->at, NULL);
 }
 
@@ -137,9 +131,11 @@ void nest_check_order(struct nest *nest, const struct memory *memory)
 {
     const char *counters[] = {nest->outer.variable, nest->inner.variable};
     for (size_t i = 0; i < nest->element_count; i++)
+        nest->elements[i].alone = is_alone(&nest->elements[i], memory);
+    for (size_t i = 0; i < nest->element_count; i++)
         for (size_t k = 0; k <= i; k++)
             if (nest->elements[i].writes || nest->elements[k].writes)
-                check_pair(nest, &nest->elements[k], &nest->elements[i], memory);
+                check_pair(nest, &nest->elements[k], &nest->elements[i]);
     for (size_t i = 0; i < nest->outside_count; i++)
         check_variable(nest, &nest->outsides[i], memory);
     if (strcmp(counters[0], counters[1]) == 0)

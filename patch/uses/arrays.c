@@ -45,7 +45,7 @@ void walk_array_variable(struct walk *walk, CXCursor declaration)
     CXString name = clang.getCursorSpelling(declaration);
     bool named = strcmp(clang.getCString(name), change->object) == 0;
     clang.disposeString(name);
-    const char *usr = walk_string(walk, clang.getCursorUSR(declaration));
+    const char *usr = walk_usr(walk, declaration);
     if (!named || (walk->array_usr && strcmp(usr, walk->array_usr) != 0))
         return;
     walk->array_usr = usr;

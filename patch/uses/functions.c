@@ -88,7 +88,7 @@ static struct function *find(struct walk *walk, const char *usr)
 
 static struct function *of(struct walk *walk, CXCursor declaration)
 {
-    return find(walk, walk_string(walk, clang.getCursorUSR(declaration)));
+    return find(walk, walk_usr(walk, declaration));
 }
 
 /* ---- one function's body ---- */
@@ -158,7 +158,7 @@ static bool is_new(struct body *body, CXCursor expression)
     }
     if (clang.Cursor_isNull(callee) || clang.getCursorKind(callee) != CXCursor_FunctionDecl || body->function->depend_count == DEPENDS_MOST)
         return false;
-    body->function->depends[body->function->depend_count++] = walk_string(body->walk, clang.getCursorUSR(callee));
+    body->function->depends[body->function->depend_count++] = walk_usr(body->walk, callee);
     body->function->sizes = 0;
     body->function->transparent = false;
     return true;
@@ -249,7 +249,7 @@ static void look_at_reference(struct body *body, const struct frame *frame)
     CXCursor to = clang.getCursorReferenced(frame->cursor);
     bool assigned = false;
     long parameter = parameter_index(body, frame->cursor);
-    if (parameter >= 0 && clang.getCanonicalType(clang.getCursorType(to)).kind == CXType_Pointer &&
+    if (parameter >= 0 && walk_is_pointer(clang.getCursorType(to)) &&
         (!is_quiet(body, frame, &assigned) || assigned))
         body->function->opaque &= ~(1u << parameter);
     if (parameter >= 0 && !is_one_value(body, frame))
@@ -361,7 +361,7 @@ void walk_defines(struct walk *walk, CXCursor declaration)
 
 static void add(struct walk *walk, enum need need, CXCursor function, CXCursor at, enum lwp_refusal reason, unsigned argument)
 {
-    struct pending pending = {.need = need, .usr = walk_string(walk, clang.getCursorUSR(function)), .reason = reason, .argument = argument};
+    struct pending pending = {.need = need, .usr = walk_usr(walk, function), .reason = reason, .argument = argument};
     CXString name = clang.getCursorSpelling(function);
     walk_place(walk, clang.getRangeStart(clang.getCursorExtent(at)), &pending.source, &pending.at);
     pending.name_end = pending.source && walk_is_text(pending.source, pending.at, clang.getCString(name))

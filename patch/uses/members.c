@@ -36,7 +36,7 @@ void walk_member(struct walk *walk, const struct frame *frame)
         size_t at = walk_skip_space(member.source, base.end);
         member.arrow = text[at] == '-' && text[at + 1] == '>';
         written = (member.arrow || text[at] == '.') && walk_skip_space(member.source, at + (member.arrow ? 2 : 1)) == member.name_at &&
-                  member.arrow == (clang.getCanonicalType(clang.getCursorType(parts[0])).kind == CXType_Pointer);
+                  member.arrow == walk_is_pointer(clang.getCursorType(parts[0]));
     }
     if (!written) {
         bool editable = walk_macro_member(walk, frame->cursor, member.field);

@@ -65,6 +65,7 @@ struct span {
 };
 
 char *walk_string(struct walk *walk, CXString string); /* in the arena */
+const char *walk_usr(struct walk *walk, CXCursor declaration); /* one name in all units */
 bool walk_place(struct walk *walk, CXSourceLocation location, struct lwp_source **source, size_t *offset);
 struct span walk_span(struct walk *walk, CXCursor cursor);
 bool walk_is_text(const struct lwp_source *source, size_t at, const char *text); /* a whole word there */
@@ -76,7 +77,9 @@ void walk_in_macro(struct walk *walk, CXCursor use); /* refuses where a macro ma
 
 unsigned walk_children(CXCursor cursor, CXCursor *children); /* at most CHILDREN_MOST; how many */
 CXCursor walk_strip(CXCursor expression);                    /* without parentheses and casts */
+bool walk_number(CXCursor literal, long long *number);
 bool walk_is_null(CXCursor expression);
+bool walk_is_pointer(CXType type);
 /* Which watched structure the type is or points to (through arrays and pointers, *depth of the latter), or -1. */
 int walk_target(const struct walk *walk, CXType type, unsigned *pointers);
 bool walk_is_value(const struct walk *walk, CXType type);          /* the structure itself, or an array of it */
@@ -84,6 +87,9 @@ bool walk_mentions(struct walk *walk, CXType type);                /* a function
 bool walk_is_array(const struct walk *walk, CXCursor declaration); /* the variable of the change */
 /* The operator between the two operands of a binary operator, as written; "" if unclear. */
 const char *walk_operator(struct walk *walk, CXCursor binary);
+/* Whether a binary operator gives its left operand a value, as far as the text does not show another one. */
+bool walk_may_assign(struct walk *walk, CXCursor expression);
+int walk_step(struct walk *walk, CXCursor expression); /* ++: 1, --: -1, else 0 */
 bool walk_is_null_test(struct walk *walk, const struct frame *above, unsigned index);
 bool walk_is_sign(struct walk *walk, CXCursor unary, char sign); /* what a unary operator begins with */
 /* The first frame above that is neither a cast nor parentheses; *index: which child of it leads here. */

@@ -10,6 +10,11 @@ char *walk_string(struct walk *walk, CXString string)
     return copy;
 }
 
+const char *walk_usr(struct walk *walk, CXCursor declaration)
+{
+    return walk_string(walk, clang.getCursorUSR(declaration));
+}
+
 bool walk_place(struct walk *walk, CXSourceLocation location, struct lwp_source **source, size_t *offset)
 {
     CXFile file;

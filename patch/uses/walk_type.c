@@ -56,16 +56,27 @@ CXCursor walk_strip(CXCursor expression)
     return expression;
 }
 
+bool walk_number(CXCursor literal, long long *number)
+{
+    CXEvalResult value = clang.Cursor_Evaluate(literal); /* the text may be a macro's name */
+    bool known = value && clang.EvalResult_getKind(value) == CXEval_Int;
+    if (known)
+        *number = clang.EvalResult_getAsLongLong(value);
+    if (value)
+        clang.EvalResult_dispose(value);
+    return known;
+}
+
 bool walk_is_null(CXCursor expression)
 {
     CXCursor inner = walk_strip(expression);
-    if (clang.getCursorKind(inner) != CXCursor_IntegerLiteral)
-        return false;
-    CXEvalResult value = clang.Cursor_Evaluate(inner); /* the text may be a macro's name */
-    bool zero = value && clang.EvalResult_getKind(value) == CXEval_Int && clang.EvalResult_getAsLongLong(value) == 0;
-    if (value)
-        clang.EvalResult_dispose(value);
-    return zero;
+    long long number;
+    return clang.getCursorKind(inner) == CXCursor_IntegerLiteral && walk_number(inner, &number) && number == 0;
+}
+
+bool walk_is_pointer(CXType type)
+{
+    return clang.getCanonicalType(type).kind == CXType_Pointer;
 }
 
 int walk_target(const struct walk *walk, CXType type, unsigned *pointers)
@@ -139,6 +150,29 @@ const char *walk_operator(struct walk *walk, CXCursor binary)
     while (end < right.begin && strchr("+-*/%=!<>&|^,", left.source->text[end]))
         end++;
     return lwp_arena_strndup(walk->uses->arena, left.source->text + at, end - at);
+}
+
+bool walk_may_assign(struct walk *walk, CXCursor expression)
+{
+    static const char *const others[] = {"+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "&&", "||", "&", "|", "^", "<<", ">>"};
+    if (clang.getCursorKind(expression) != CXCursor_BinaryOperator)
+        return clang.getCursorKind(expression) == CXCursor_CompoundAssignOperator;
+    const char *operator= walk_operator(walk, expression); /* between two arguments of a macro the text shows a comma */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(operator, others[i]) == 0)
+            return false;
+    return true;
+}
+
+int walk_step(struct walk *walk, CXCursor expression)
+{
+    struct span span = walk_span(walk, expression);
+    if (clang.getCursorKind(expression) != CXCursor_UnaryOperator || !span.source || span.end - span.begin < 3)
+        return 0;
+    const char *begin = span.source->text + span.begin, *end = span.source->text + span.end - 2;
+    if (strncmp(begin, "++", 2) == 0 || strncmp(end, "++", 2) == 0)
+        return 1;
+    return strncmp(begin, "--", 2) == 0 || strncmp(end, "--", 2) == 0 ? -1 : 0;
 }
 
 const struct frame *walk_above(const struct frame *frame, unsigned *index)
