@@ -34,7 +34,7 @@ struct loop_source {
     struct code_scopes *scopes;
     struct loop_line *lines; /* of each instruction, read when needed */
     uint32_t *counts;        /* per scope, zero between uses */
-    bool *added;             /* of each instruction of the loop asked about: see loop_added() */
+    bool *states;            /* of each instruction of the loop asked about: see loop_states() */
     struct loop_statement *statements;
     size_t statement_count, statement_room;
     struct lwp_map *stated;  /* key of a statement -> the last loop asked about that has it, 0: none had */
@@ -65,7 +65,7 @@ struct loop_source *loop_source_new(struct code_module *module, struct code_rang
     code_statements(module, range.low, range.high, loop_take_statement, source);
     source->opening_line = code_line_opening(module, range.low);
     source->lines = lwp_zeroed(cfg->instruction_count, sizeof *source->lines);
-    source->added = lwp_zeroed(cfg->instruction_count, sizeof *source->added);
+    source->states = lwp_zeroed(cfg->instruction_count, sizeof *source->states);
     source->counts = lwp_zeroed(source->scopes ? source->scopes->count : 0, sizeof *source->counts);
     return source;
 }
@@ -74,7 +74,7 @@ void loop_source_free(struct loop_source *source)
 {
     free(source->lines);
     free(source->counts);
-    free(source->added);
+    free(source->states);
     free(source->statements);
     lwp_map_free(source->stated);
     free(source);
@@ -173,11 +173,11 @@ static void loop_find_statements(struct loop_source *source, const struct loop_b
 
 /* Is the instruction's line one that the loop is known to have? Not when the statements of that line all begin elsewhere in the
  * function: a constant or a copy that the compiler shares between several uses keeps the line of one of them. */
-static bool loop_states(struct loop_source *source, uint32_t instruction)
+static bool loop_states(struct loop_source *source, const struct loop_blocks *loop, uint32_t instruction)
 {
     const struct loop_line *own = loop_line(source, instruction);
     uint32_t begins = lwp_map_get(source->stated, loop_statement_key(own->file, own->line));
-    return !source->added[instruction] && (begins == LWP_MAP_NONE || begins == source->asked);
+    return (begins == LWP_MAP_NONE || begins == source->asked) && !loop_added(source, loop, instruction);
 }
 
 /* Of the instructions that count: all of them when none does. */
@@ -187,10 +187,10 @@ static uint32_t loop_scope(struct loop_source *source, const struct loop_blocks 
     LOOP_EACH(i)
     {
         all++;
-        total += loop_states(source, i);
+        total += source->states[i];
     }
     LOOP_EACH(i)
-    for (uint32_t scope = total && !loop_states(source, i) ? LWP_NONE : loop_line(source, i)->scope; scope != LWP_NONE;
+    for (uint32_t scope = total && !source->states[i] ? LWP_NONE : loop_line(source, i)->scope; scope != LWP_NONE;
          scope = loop_outer(source, scope))
         source->counts[scope]++;
     total = total ? total : all;
@@ -245,7 +245,7 @@ static void loop_extend(struct loop_source *source, const struct loop_blocks *lo
     LOOP_EACH(i)
     {
         if (!loop_line_in(source, scope, i, &file, &line) || file != result->file || line < low || line > high ||
-            (trust == LOOP_STATED && !loop_states(source, i)))
+            (trust == LOOP_STATED && !source->states[i]))
             continue;
         if (!result->first_line || line < result->first_line)
             result->first_line = line;
@@ -292,9 +292,9 @@ struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_bl
     struct loop_lines result = {0};
     const char *file;
     uint32_t line, scope = 0, votes = 0;
-    LOOP_EACH(i)
-    source->added[i] = loop_added(source, loop, i);
     loop_find_statements(source, loop);
+    LOOP_EACH(i)
+    source->states[i] = loop_states(source, loop, i);
     if (source->scopes) {
         scope = loop_scope(source, loop);
         result.function = code_scope_name(source->scopes, scope);
