@@ -26,7 +26,8 @@ static const char *layout_callers(const struct lwp_review *review, const json_t 
         const char *function = lwp_json_string_or(frame, "function", "");
         bool same = strcmp(function, last) == 0;
         if (above && !same && shown++ < CALLERS_SHOWN)
-            text = SAY("%s%s%s()", text, *text ? " < " : ", called by ", *function ? lwp_review_brief(review, lwp_stable_function(review->arena, function)) : "?");
+            text = SAY("%s%s%s()", text, *text ? " < " : ", called by ",
+                       *function ? lwp_review_brief(review, lwp_stable_function(review->arena, function)) : "?");
         above |= same;
         last = above ? function : last;
         if (above && strcmp(function, "main") == 0)
