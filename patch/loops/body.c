@@ -331,6 +331,12 @@ static void read_statement(struct reader *reader, CXCursor statement)
     case CXCursor_ForStmt:
         read_loop(reader, statement);
         return;
+    case CXCursor_DoStmt: /* also what macros of several statements are made of */
+        reader->breakable++;
+        read_inner(reader, parts[0]);
+        reader->breakable--;
+        read_expression(reader, parts[1], true, false);
+        return;
     case CXCursor_NullStmt:
         return;
     case CXCursor_BreakStmt:

@@ -143,8 +143,8 @@ static bool is_used_after(struct walk *walk, const struct nest *nest, CXCursor f
 
 /* ---- the nest ---- */
 
-/* Lines of the preprocessor in the loops, or right before them: a pragma speaks of the loop that follows. */
-static bool has_directive(const struct nest *nest, struct walk *walk, const struct frame *outer)
+/* Lines of the preprocessor in the loops, or right before them: a pragma speaks of the loop that follows. A macro may be one, too. */
+static bool has_directive(const struct nest *nest, struct walk *walk, const struct expansions *expansions, const struct frame *outer)
 {
     CXCursor beside[CHILDREN_MOST];
     const char *text = nest->source->text;
@@ -160,7 +160,8 @@ static bool has_directive(const struct nest *nest, struct walk *walk, const stru
     for (size_t at = from; at < nest->end; at++)
         if (text[at] == '#' || strncmp(text + at, "_Pragma", 7) == 0)
             return true;
-    return false;
+    return expansions_are_in(expansions, nest->source, from, nest->begin) ||
+           expansions_have_pragma(expansions, walk, nest->source, nest->begin, nest->end);
 }
 
 /* The loop around that has nothing else in it, or NULL. */
@@ -173,7 +174,7 @@ static const struct frame *outer_of(const struct frame *inner)
     return up && clang.getCursorKind(up->cursor) == CXCursor_ForStmt ? up : NULL;
 }
 
-void nest_read(struct nest *nest, struct walk *walk, const struct frame *inner)
+void nest_read(struct nest *nest, struct walk *walk, const struct expansions *expansions, const struct frame *inner)
 {
     const struct frame *outer = outer_of(inner), *function = inner;
     struct span span = walk_span(walk, outer ? outer->cursor : inner->cursor);
@@ -187,7 +188,7 @@ void nest_read(struct nest *nest, struct walk *walk, const struct frame *inner)
         nest_refuse(nest, walk, LWP_REFUSAL_NEST, inner->cursor);
         return;
     }
-    if (has_directive(nest, walk, outer))
+    if (has_directive(nest, walk, expansions, outer))
         nest_refuse(nest, walk, LWP_REFUSAL_DIRECTIVE, outer->cursor);
     if (nest->refusals.refused_count)
         return;
@@ -198,6 +199,10 @@ void nest_read(struct nest *nest, struct walk *walk, const struct frame *inner)
     for (size_t i = 0; i < walk->from->argument_count; i++)
         nest->any_type = nest->any_type || strcmp(walk->from->arguments[i], "-fno-strict-aliasing") == 0;
     nest->is_read = true;
+    nest->number = nest_number(function->cursor, inner->cursor);
+    nest->function = walk_usr(walk, function->cursor);
+    nest_print(nest, walk, function->cursor);
+    nest->has_macro = expansions_are_in(expansions, nest->source, nest->begin, nest->end);
     nest_read_body(nest, walk, parts[FOR_BODY]);
     if (is_used_after(walk, nest, function->cursor, nest->outer.counter))
         nest_refuse(nest, walk, LWP_REFUSAL_COUNTER, outer->cursor);

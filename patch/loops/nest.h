@@ -52,6 +52,11 @@ struct nest {
     unsigned depth;            /* loops around the inner one */
     bool is_read;              /* heads and body, as far as no refusal says else */
     bool any_type;             /* memory may be used as of any type: -fno-strict-aliasing */
+    const char *function;      /* its USR */
+    unsigned number;           /* of the inner loop among those of the function */
+    const char *printed;       /* the whole function, as libclang understands it: without macros */
+    size_t function_begin, function_end;
+    bool has_macro; /* one is used in the loops */
     struct head outer, inner;
     struct element *elements;
     size_t element_count, element_room;
@@ -69,10 +74,36 @@ const char *nest_type(CXType type);
 
 bool nest_is_inside(struct walk *walk, CXCursor cursor, const struct lwp_source *source, size_t begin, size_t end);
 
+/* ---- expand.c: macros in the loops ---- */
+
+/* A use of a macro. */
+struct expansion {
+    CXCursor cursor;
+    struct lwp_source *source;
+    size_t at;
+};
+
+/* Those of a unit. */
+struct expansions {
+    struct expansion *expansions;
+    size_t expansion_count, expansion_room;
+};
+
+void expansions_visit(struct expansions *expansions, struct walk *walk, const struct frame *frame);
+bool expansions_are_in(const struct expansions *expansions, const struct lwp_source *source, size_t begin, size_t end);
+/* Whether one of them makes a pragma, which no cursor shows. */
+bool expansions_have_pragma(const struct expansions *expansions, struct walk *walk, const struct lwp_source *source, size_t begin,
+                            size_t end);
+
+unsigned nest_number(CXCursor function, CXCursor inner);
+void nest_print(struct nest *nest, struct walk *walk, CXCursor function);
+/* The source with the function as it was printed. */
+const char *nest_expand(const struct nest *nest, struct lwp_arena *arena);
+
 /* ---- heads.c ---- */
 
 /* Reads a nest at its inner loop; what forbids an interchange, or is not understood, is in its refusals. */
-void nest_read(struct nest *nest, struct walk *walk, const struct frame *inner);
+void nest_read(struct nest *nest, struct walk *walk, const struct expansions *expansions, const struct frame *inner);
 
 /* ---- body.c ---- */
 

@@ -54,7 +54,7 @@
     R(NEST, "nest", "there are no two loops at these lines of which the inner one is all that the outer one does")                         \
     R(HEAD, "loop-head", "a loop has another form than for (i = a; i < b; i++), or its ends depend on the other loop")                     \
     R(COUNTER, "loop-counter", "a loop's counter is changed in the loops, or used after them")                                             \
-    R(DIRECTIVE, "directive", "a pragma names it, or a line of the preprocessor stands in the loops or right before them")                     \
+    R(DIRECTIVE, "directive", "a pragma names it, or a line of the preprocessor or a macro stands in the loops or right before them")      \
     R(JUMP, "jump", "a jump leaves the iteration in the middle")                                                                           \
     R(CALL, "call", "what this function does may depend on the order of its calls")                                                        \
     R(EXPRESSION, "expression", "it is not known what this does")                                                                          \

@@ -56,6 +56,11 @@ struct lwp_source *lwp_source_open(struct lwp_sources *sources, const char *path
     return text ? source_add(sources, path, text, length) : NULL;
 }
 
+void lwp_source_give(struct lwp_sources *sources, const char *path, const char *text)
+{
+    source_add(sources, path, lwp_format("%s", text), strlen(text))->given = true;
+}
+
 void lwp_source_create(struct lwp_sources *sources, const char *path, const char *text)
 {
     struct lwp_source *source = source_add(sources, path, lwp_format("%s", ""), 0);

@@ -21,6 +21,7 @@ struct lwp_source {
     size_t length;
     struct lwp_arena *arena;
     bool created;     /* by the patch */
+    bool given;       /* its text is not that of the file */
     bool has_returns; /* lines end with \r\n */
     struct lwp_edit *edits;
     size_t edit_count, edit_room;
@@ -34,6 +35,9 @@ struct lwp_sources {
 
 /* The file as it is on disk, read once; NULL: cannot be read. Lives as long as the sources. */
 struct lwp_source *lwp_source_open(struct lwp_sources *sources, const char *path);
+
+/* Another text in place of a file's, to be read as if it were there. Before the file is opened. */
+void lwp_source_give(struct lwp_sources *sources, const char *path, const char *text);
 
 /* A file that the patch adds. */
 void lwp_source_create(struct lwp_sources *sources, const char *path, const char *text);

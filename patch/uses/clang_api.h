@@ -29,9 +29,13 @@
     F(getCursorLexicalParent)                                                                                                              \
     F(getCursorExtent)                                                                                                                     \
     F(getCursorLocation)                                                                                                                   \
+    F(getCursorPrintingPolicy)                                                                                                             \
+    F(getCursorPrettyPrinted)                                                                                                              \
+    F(PrintingPolicy_dispose)                                                                                                              \
     F(getCursorSpelling)                                                                                                                   \
     F(getCursorUSR)                                                                                                                        \
     F(getCanonicalCursor)                                                                                                                  \
+    F(equalLocations)                                                                                                                      \
     F(equalCursors)                                                                                                                        \
     F(isCursorDefinition)                                                                                                                  \
     F(Cursor_isNull)                                                                                                                       \

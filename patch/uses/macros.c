@@ -167,6 +167,31 @@ void walk_macro_other(struct walk *walk, CXCursor access, CXCursor field)
     LWP_PUSH(walk->macro_other, member);
 }
 
+/* Whether the bodies of all macros of this name have the word. */
+static bool says(const struct walk *walk, const char *text, size_t length, const char *word, unsigned depth)
+{
+    for (size_t i = 0; i < walk->macro_count; i++) {
+        const struct lwp_macro *macro = &walk->macros[i];
+        if (strlen(macro->name) != length || memcmp(macro->name, text, length) != 0)
+            continue;
+        const char *body = macro->source->text;
+        if (depth == NESTED_MOST || lwp_find_word(body + macro->begin, macro->end - macro->begin, word))
+            return true;
+        for (size_t at = macro->begin + length, inner; at < macro->end; at += inner ? inner : 1) {
+            inner = word_length(body + at);
+            if (inner && says(walk, body + at, inner, word, depth + 1))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool walk_macro_says(struct walk *walk, CXCursor expansion, const char *word)
+{
+    const char *name = walk_string(walk, clang.getCursorSpelling(expansion));
+    return says(walk, name, strlen(name), word, 0);
+}
+
 void walk_macros_decide(struct walk *walk)
 {
     for (size_t i = 0; i < walk->macro_other_count; i++)

@@ -140,6 +140,7 @@ long walk_field(const struct walk *walk, CXCursor field); /* its index, or -1: o
 /* ---- macros.c: accesses that a macro spells ---- */
 
 void walk_macro(struct walk *walk, CXCursor definition);
+bool walk_macro_says(struct walk *walk, CXCursor expansion, const char *word); /* in its body or that of a macro it names */
 bool walk_macro_member(struct walk *walk, CXCursor access, size_t field); /* false: the body cannot be edited for it */
 void walk_macro_other(struct walk *walk, CXCursor access, CXCursor field); /* an access to another type's field */
 void walk_macros_decide(struct walk *walk);

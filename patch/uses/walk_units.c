@@ -42,9 +42,23 @@ static bool check_errors(struct walk *walk)
     return true;
 }
 
+/* Texts that stand for those of files, as libclang wants them. */
+static struct CXUnsavedFile *list_given(const struct walk *walk, unsigned *count)
+{
+    const struct lwp_sources *sources = walk->uses->sources;
+    struct CXUnsavedFile *given = lwp_arena_alloc(walk->uses->arena, sources->source_count + 1, sizeof *given);
+    *count = 0;
+    for (size_t i = 0; i < sources->source_count; i++)
+        if (sources->sources[i]->given)
+            given[(*count)++] = (struct CXUnsavedFile){sources->sources[i]->path, sources->sources[i]->text, sources->sources[i]->length};
+    return given;
+}
+
 static void read_unit(struct walk *walk, CXIndex index)
 {
     const struct lwp_unit *unit = walk->from;
+    unsigned given_count;
+    struct CXUnsavedFile *given = list_given(walk, &given_count);
     walk->file = NULL;
     if (walk->begin_unit)
         walk->begin_unit(walk);
@@ -53,8 +67,8 @@ static void read_unit(struct walk *walk, CXIndex index)
         lwp_uses_refuse(walk->uses, walk->ways, LWP_REFUSAL_CPLUSPLUS, source, 0);
         return;
     }
-    if (clang.parseTranslationUnit2FullArgv(index, NULL, (const char *const *)unit->arguments, (int)unit->argument_count, NULL, 0,
-                                            CXTranslationUnit_DetailedPreprocessingRecord, &walk->unit) != CXError_Success) {
+    if (clang.parseTranslationUnit2FullArgv(index, NULL, (const char *const *)unit->arguments, (int)unit->argument_count, given,
+                                            given_count, CXTranslationUnit_DetailedPreprocessingRecord, &walk->unit) != CXError_Success) {
         lwp_uses_refuse(walk->uses, walk->ways, LWP_REFUSAL_PARSE, source, 0);
         return;
     }

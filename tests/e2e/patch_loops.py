@@ -14,6 +14,11 @@ HEAD = """#include <stdio.h>
 enum { ROWS = 30, COLUMNS = 40 };
 #define AT(array, row, column) array[(row) * COLUMNS + (column)]
 #define PLUS(a, b) a + b
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define NEVER 1000
+#define SET(to, from) do { (to) = (from); } while (0)
+#define PRAGMA(x) _Pragma(#x)
+#define FAST PRAGMA(omp parallel for)
 static double a[ROWS][COLUMNS], b[ROWS][COLUMNS], line[COLUMNS], total, (*flat)[COLUMNS], *plain, *made, *alias, **rows;
 static int height = ROWS, width = COLUMNS, picks[ROWS], *numbers = picks;
 static struct { double x, y; } pairs[ROWS][COLUMNS];
@@ -99,6 +104,8 @@ for body in ("a[i][j] += b[i][j];", "a[i][j] = b[j % 30][i] + line[j];", "a[i + 
              "{ double t = a[i][j];\n for (int k = 0; k < 3; k++) { if (k == 2) continue; t += b[i][k]; }\n b[i][j] = sqrt(t); }", "*(plain + i * width + j) = a[picks[i]][j];",
              "{ int at = i * width + j; made[at] = made[at] * 2 + a[i][j]; }", "if (b[i][j] > 9) a[i][j] = i; else a[i][j] = j;"):
     accepted(COLUMN_WISE.replace("j < m", "j < width") + "/* HERE */ " + body)
+for body in ("AT(plain, i, j) = 1;", "{ AT(made, i, j) += AT(plain, i, j) * 2; SET(line[j], AT(plain, i, j)); }", "a[i][j] = PLUS(b[i][j], 1) * 2;", "a[i][j] = MAX(b[i][j], NEVER);"):
+    accepted(COLUMN_WISE.replace("j < m", "j < COLUMNS") + "/* HERE */ " + body)  # read again without the macros
 accepted("    int i, j, at; double t;\n    for (j = COLUMNS - 1; j >= 0; j--) {\n        /* down */\n        for (i = ROWS - 1; i >= 0; --i) {\n            at = i * COLUMNS + j;\n            t = plain[at]; /* HERE */\n"
          "            plain[at] = t * 2;\n        }\n    }\n    for (i = 0; i < n; i++) total += i;")
 accepted("for (long j = 1; j < COLUMNS; j += 2)\n for (long i = 1; i < height; i++)\n /* HERE */ a[i][j] = a[i - 1][j - 1] + a[i - 1][j] + a[i][j - 2 + 1];")
@@ -110,7 +117,7 @@ accepted(COLUMN_WISE + "/* HERE */ p[i * m + j] += q[i * m + j];", "int n, int m
 for reason, body in (("dependence", "a[picks[i]][picks[j % ROWS]] = i + j;"), ("dependence", "plain[i * 7 + j] += 1;"), ("dependence", "plain[picks[i]] = j;"), ("dependence", "line[i + j - (i + j >= COLUMNS) * COLUMNS] = i;"),
                      ("alias", "alias[i * COLUMNS + j] = plain[i * COLUMNS + j];"), ("alias", "rows[i][j] += 1;"), ("alias", "p[i * m + j] = q[i * m + j];"), ("alias", "*(double *)(a[i] + j) = b[i][j];"),
                      ("carried-value", "total += a[i][j];"), ("carried-value", "a[i][j] = width++;"), ("call", "a[i][j] = own(b[i][j]);"), ("call", "a[i][j] = outside(i);"),
-                     ("jump", "if (a[i][j] > 30) break;"), ("jump", "{ if (a[i][j] > 30) return; b[i][j] = 1; }"), ("expression", "AT(plain, i, j) = 1;"), ("expression", "a[i][j] = PLUS(b[i][j], 1);"), ("expression", "*&line[j] = i;"),
+                     ("jump", "if (a[i][j] > 30) break;"), ("jump", "{ if (a[i][j] > 30) return; b[i][j] = 1; }"), ("expression", "*&line[j] = i;"),
                      ("loop-counter", "{ a[i][j] = 1; i += n; }"), ("carried-value", "{ static double s; s = a[i][j]; b[i][j] = s; if (s > 5) total = s; }".replace("static double s; ", "double s; "))):
     refused(reason, COLUMN_WISE + "/* HERE */ " + body)
 refused("dependence", "for (int j = 1; j < COLUMNS - 1; j++)\n for (int i = 1; i < ROWS; i++)\n /* HERE */ a[i][j] = a[i - 1][j + 1];")
@@ -129,6 +136,11 @@ refused("alias", "static union { double d[1200]; long l[1200]; } both;\n" + COLU
 refused("loop-head", "int i, j = 3;\nfor (i = 0; i < j; i++)\n for (j = 0; j < m; j++)\n /* HERE */ a[i][j] = 1;")
 refused("loop-counter", "int i;\nfor (i = 0; i < n; i++)\n for (i = 0; i < n; i++)\n /* HERE */ a[i][i] = 1;")
 refused("loop-counter", "int i, j;\nfor (j = 0; j < m; j++)\n for (i = 0; i < n; i++)\n /* HERE */ a[i][j] = 1;\n total += i;")
+for reason, body in (("dependence", "AT(plain, j, i) += 1;"), ("carried-value", "total = MAX(total, a[i][j]);"), ("carried-value", "SET(total, a[i][j]);")):
+    refused(reason, COLUMN_WISE.replace("j < m", "j < COLUMNS") + "/* HERE */ " + body)
+refused("loop-head", "for (int j = 0; j < m; j++)\n for (int i = PLUS(j, 0); i < n; i++)\n /* HERE */ a[i][j] = 1;")
+refused("directive", "FAST\n" + COLUMN_WISE + "/* HERE */ a[i][j] = 1;")
+refused("directive", COLUMN_WISE.replace("for (int i", "FAST for (int i") + "/* HERE */ a[i][j] = 1;")
 refused("directive", "#pragma omp parallel for\n" + COLUMN_WISE + "/* HERE */ a[i][j] = 1;")
 refused("directive", COLUMN_WISE + "{\n#ifdef X\n b[i][j] = 1;\n#endif\n /* HERE */ a[i][j] = 1; }")
 refused("expression", "volatile double v;\n" + COLUMN_WISE + "/* HERE */ { v = a[i][j]; b[i][j] = 1; }")

@@ -4,6 +4,7 @@ patch_loops_fuzz.py [COUNT [FIRST_SEED]]"""
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,10 @@ HEAD = """#include <stdio.h>
 #include <math.h>
 #define ROWS %d
 #define COLUMNS %d
+#define AT(array, row, column, width) array[(row) * (width) + column]
+#define SET(to, from) do { (to) = from; } while (0)
+#define ADD(to, from) to += (from)
+#define CELL(i, j) (a[i][j])
 static unsigned long a[ROWS][COLUMNS], b[ROWS][COLUMNS], line[COLUMNS + ROWS], *flat, *other, *alias, **rows;
 static double real[ROWS][COLUMNS];
 static unsigned long total, kept;
@@ -53,6 +58,7 @@ class Nest:
         self.type = r.choice(["int", "int", "long", "size_t", "unsigned"])
         self.margin = r.choice([0, 0, 1, 1, 2])
         self.locals = set()
+        self.macros = random.Random(seed) if seed % 2 else None
 
     def index(self, name, spread=True):
         r = self.random
@@ -101,12 +107,22 @@ class Nest:
             return "for (%s%s = %d; %s <= %s - 1; %s += 2)" % (declare, name, low, name, high if "size" not in self.type and "uns" not in self.type else "ROWS - %d" % self.margin, name)
         return "for (%s%s = %d; %s < %s; %s)" % (declare, name, low, name, "(%s)(%s)" % (self.type, high) if self.type != "int" else high, r.choice([name + "++", "++" + name, name + " += 1"]))
 
+    def in_macros(self, line):
+        """What a macro may say is said by one, often."""
+        def any_of(pattern, with_macro, line):
+            return re.sub(pattern, lambda found: found.expand(with_macro) if self.macros.random() < 0.5 else found.group(), line)
+        line = any_of(r"(flat|other|p|q)\[\(([^()]*)\) \* (COLUMNS|count) \+ ([^][]*)\]", r"AT(\1, \2, \4, \3)", line)
+        line = any_of(r"\ba\[(\w+)\]\[(\w+)\]", r"CELL(\1, \2)", line)
+        line = any_of(r"^([^ =]+) = ([^;]*);$", r"SET(\1, \2);", line)
+        return any_of(r"^([^ =]+) \+= ([^;]*);$", r"ADD(\1, \2);", line)
+
     def text(self):
         r = self.random
         restrict = r.choice(["", "", "restrict "])
         body = ["t = %s;" % r.choice(["i + j", "a[i][j]", "7"])] if r.random() < 0.7 else []
         body += ["at = i * COLUMNS + j;"] if r.random() < 0.8 else []
         body += [self.statement() for _ in range(r.randint(1, 3))]
+        body = [self.in_macros(line) for line in body] if self.macros else body
         lines = ["static void work(unsigned long *%sp, unsigned long *%sq)" % (restrict, restrict), "{", "    unsigned long t = 3;", "    long at = 0, k = 0;"]
         if self.old:
             lines.append("    %s i, j;" % self.type)
