@@ -45,6 +45,7 @@ static void read_base(struct reader *reader, struct element *element, CXCursor b
     element->variable = walk_usr(reader->walk, variable);
     if (!walk_is_pointer(type)) {
         element->base = BASE_ARRAY;
+        element->all_bytes = clang.Type_getSizeOf(type);
         return;
     }
     reader_use(reader, variable, base, true, false);
@@ -57,7 +58,9 @@ static void read_base(struct reader *reader, struct element *element, CXCursor b
 /* a[i][j], *(p + i), p->x; without `reads` and `writes` only the address is computed. */
 static void read_element(struct reader *reader, CXCursor expression, const char *type, bool reads, bool writes)
 {
-    struct element element = {.type = type};
+    struct element element = {.type = type,
+                              .bytes = clang.Type_getSizeOf(clang.getCursorType(expression)),
+                              .always = reader->scope_depth == 1 && !reader->perhaps};
     CXCursor at = expression, parts[CHILDREN_MOST];
     bool is_private = false;
     walk_place(reader->walk, clang.getRangeStart(clang.getCursorExtent(expression)), &element.source, &element.at);
@@ -140,7 +143,10 @@ static void read_binary(struct reader *reader, CXCursor expression)
         reader_refuse(reader, LWP_REFUSAL_EXPRESSION, expression);
         return;
     }
+    bool perhaps = strcmp(walk_operator(reader->walk, expression), "&&") == 0 || strcmp(walk_operator(reader->walk, expression), "||") == 0;
+    reader->perhaps += perhaps;
     read_expression(reader, operands[1], true, false);
+    reader->perhaps -= perhaps;
     read_expression(reader, operands[0], !assigns, assigns);
 }
 
@@ -198,8 +204,12 @@ static void read_expression(struct reader *reader, CXCursor expression, bool rea
             reader_refuse(reader, LWP_REFUSAL_EXPRESSION, expression);
         return;
     case CXCursor_CStyleCastExpr:
-    case CXCursor_ConditionalOperator:
         read_all(reader, expression);
+        return;
+    case CXCursor_ConditionalOperator:
+        reader->perhaps++;
+        read_all(reader, expression);
+        reader->perhaps--;
         return;
     case CXCursor_DeclRefExpr:
         read_reference(reader, expression, reads, writes);

@@ -39,17 +39,20 @@ static bool read_init(struct walk *walk, CXCursor init, CXCursor *counter, CXCur
 }
 
 /* `++`, `--`, `+= 2` and the like: the sign of the step, 0: something else. */
-static int read_advance(struct walk *walk, CXCursor advance, CXCursor counter)
+static int read_advance(struct walk *walk, struct head *head, CXCursor advance)
 {
     CXCursor parts[CHILDREN_MOST];
+    long long by;
     unsigned count = walk_children(advance, parts);
-    if (!count || !is_reference(parts[0], counter))
+    if (!count || !is_reference(parts[0], head->counter))
         return 0;
     if (clang.getCursorKind(advance) == CXCursor_CompoundAssignOperator && count == 2 &&
         clang.getCursorKind(walk_strip(parts[1])) == CXCursor_IntegerLiteral && !walk_is_null(parts[1])) {
         const char *sign = walk_operator(walk, advance);
+        head->by_one = walk_number(parts[1], &by) && by == 1;
         return strcmp(sign, "+=") == 0 ? 1 : strcmp(sign, "-=") == 0 ? -1 : 0;
     }
+    head->by_one = true;
     return walk_step(walk, advance);
 }
 
@@ -95,7 +98,9 @@ static bool read_head(struct nest *nest, struct walk *walk, CXCursor loop, struc
         !is_reference(compared[0], head->counter))
         return false;
     head->variable = walk_usr(walk, head->counter);
-    head->step = read_advance(walk, parts[FOR_ADVANCE], head->counter);
+    CXType type = clang.getCanonicalType(clang.getCursorType(head->counter));
+    head->is_unsigned = type.kind >= CXType_Bool && type.kind <= CXType_ULongLong;
+    head->step = read_advance(walk, head, parts[FOR_ADVANCE]);
     return head->step &&
            read_ends(walk, head, parts[FOR_CONDITION], nest_read_end(nest, walk, first), nest_read_end(nest, walk, compared[1]));
 }

@@ -13,6 +13,8 @@ struct head {
     CXCursor counter;
     const char *variable;      /* its USR */
     int step;                  /* its sign */
+    bool by_one;               /* that is all it is */
+    bool is_unsigned;
     struct form least, beyond; /* least <= counter < beyond */
 };
 
@@ -30,6 +32,9 @@ struct element {
     const char *type;     /* see nest_type() */
     unsigned index_count;
     struct form indices[INDICES_MOST]; /* the last subscript first */
+    long long bytes;                   /* of it */
+    long long all_bytes;               /* of all elements; 0: not known; of a pointer set by nest_check_order() */
+    bool always;                       /* every iteration has it */
     bool writes;
     bool alone; /* set by nest_check_order(): elements of two variables with this are apart */
     struct lwp_source *source;
@@ -121,6 +126,8 @@ void memory_visit(struct memory *memory, struct walk *walk, const struct frame *
 /* Once all units are read: */
 bool memory_is_own(const struct memory *memory, const char *variable);     /* nothing else leads to the memory that it points to */
 bool memory_is_exposed(const struct memory *memory, const char *variable); /* its address is taken somewhere */
+/* The most memory that it ever points to; 0: not known. */
+long long memory_most_bytes(const struct memory *memory, const char *variable);
 unsigned memory_values(const struct memory *memory, const char *variable); /* places that give a pointer a value */
 
 /* ---- order.c ---- */

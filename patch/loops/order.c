@@ -35,14 +35,47 @@ static void solve_one(struct distance *distance, enum loop loop, const struct fo
         learn(distance, loop, number / by);
 }
 
+/* Whether the column of row * ROW + column stays below ROW because an element beyond its array would be used otherwise: all rows are
+ * gone through from the first, and the last one ends where the array does. */
+static bool is_within_array(const struct nest *nest, enum loop row_loop, long long row)
+{
+    const struct head *rows = row_loop == OUTER_LOOP ? &nest->outer : &nest->inner;
+    long long first, beyond, factor, number, all;
+    if (!rows->by_one || !form_is_number(&rows->least, &first) || first != 0 || !form_is_number(&rows->beyond, &beyond) || beyond <= 0 ||
+        row <= 0 || __builtin_mul_overflow(row, beyond, &all))
+        return false;
+    for (size_t i = 0; i < nest->element_count; i++) {
+        const struct element *element = &nest->elements[i];
+        const struct form *index = &element->indices[0];
+        struct form rest = form_part(index, NO_LOOP), of_row = form_part(index, row_loop),
+                    of_column = form_part(index, row_loop == OUTER_LOOP ? INNER_LOOP : OUTER_LOOP);
+        if (element->always && element->index_count == 1 && element->bytes > 0 && element->all_bytes > 0 &&
+            element->all_bytes / element->bytes <= all && form_is_number(&rest, &number) && number == 0 &&
+            form_is_number(&of_row, &factor) && factor == row && form_is_number(&of_column, &factor) && factor == 1)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a column stays within the row. */
+static bool is_within_row(const struct nest *nest, enum loop row_loop, const struct form *row, const struct head *column)
+{
+    long long least, spare, length;
+    struct form room = form_sum(*row, column->beyond, -1);
+    bool known = form_is_number(&column->least, &least);
+    if (known ? least < 0 : !column->is_unsigned)
+        return false;
+    return (known && form_is_number(&room, &spare) && spare >= 0) ||
+           (form_is_number(row, &length) && is_within_array(nest, row_loop, length));
+}
+
 /* ROW * (distance in one loop) + (distance in the other) == rest, as in row * 600 + column: solved where the second counter stays within
  * a row. */
-static bool solve_row(struct distance *distance, enum loop row_loop, const struct form *row, const struct head *column,
+static bool solve_row(struct distance *distance, const struct nest *nest, enum loop row_loop, const struct form *row,
                       const struct form *rest)
 {
-    long long least, spare, left;
-    struct form room = form_sum(*row, column->beyond, -1);
-    if (!form_is_number(&column->least, &least) || least < 0 || !form_is_number(&room, &spare) || spare < 0)
+    long long left;
+    if (!is_within_row(nest, row_loop, row, row_loop == OUTER_LOOP ? &nest->inner : &nest->outer))
         return false;
     struct form difference = *rest;
     for (int i = 0; i < ROWS_MOST; i++)
@@ -69,9 +102,9 @@ static void solve(struct distance *distance, const struct nest *nest, const stru
         solve_one(distance, OUTER_LOOP, &outer, &rest);
     else if (!outer.count)
         solve_one(distance, INNER_LOOP, &inner, &rest);
-    else if (!form_is_number(&inner, &number) || number != 1 || !solve_row(distance, OUTER_LOOP, &outer, &nest->inner, &rest))
+    else if (!form_is_number(&inner, &number) || number != 1 || !solve_row(distance, nest, OUTER_LOOP, &outer, &rest))
         if (form_is_number(&outer, &number) && number == 1)
-            solve_row(distance, INNER_LOOP, &inner, &nest->outer, &rest);
+            solve_row(distance, nest, INNER_LOOP, &inner, &rest);
 }
 
 /* Whether two elements to one array may come in the other order. */
@@ -130,8 +163,12 @@ static void check_variable(struct nest *nest, const struct outside *outside, con
 void nest_check_order(struct nest *nest, const struct memory *memory)
 {
     const char *counters[] = {nest->outer.variable, nest->inner.variable};
-    for (size_t i = 0; i < nest->element_count; i++)
-        nest->elements[i].alone = is_alone(&nest->elements[i], memory);
+    for (size_t i = 0; i < nest->element_count; i++) {
+        struct element *element = &nest->elements[i];
+        element->alone = is_alone(element, memory);
+        if (element->base == BASE_POINTER)
+            element->all_bytes = memory_most_bytes(memory, element->variable);
+    }
     for (size_t i = 0; i < nest->element_count; i++)
         for (size_t k = 0; k <= i; k++)
             if (nest->elements[i].writes || nest->elements[k].writes)

@@ -22,6 +22,7 @@ struct reader {
     size_t temporary_count;
     unsigned scopes[SCOPES_MOST], scope_depth, last_scope; /* statements around, by number */
     unsigned breakable;                                    /* loops around, in the body */
+    unsigned perhaps;                                      /* expressions around whose operands are not always evaluated */
 };
 
 /* ---- values.c ---- */

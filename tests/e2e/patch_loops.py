@@ -19,7 +19,7 @@ enum { ROWS = 30, COLUMNS = 40 };
 #define SET(to, from) do { (to) = (from); } while (0)
 #define PRAGMA(x) _Pragma(#x)
 #define FAST PRAGMA(omp parallel for)
-static double a[ROWS][COLUMNS], b[ROWS][COLUMNS], line[COLUMNS], total, (*flat)[COLUMNS], *plain, *made, *alias, **rows;
+static double a[ROWS][COLUMNS], b[ROWS][COLUMNS], line[COLUMNS], total, whole[ROWS * COLUMNS], (*flat)[COLUMNS], *plain, *large, *made, *alias, **rows;
 static int height = ROWS, width = COLUMNS, picks[ROWS], *numbers = picks;
 static struct { double x, y; } pairs[ROWS][COLUMNS];
 double outside(double x);
@@ -30,7 +30,7 @@ static double *cached(size_t size) { static double *p; if (!p) p = calloc(size, 
 MAIN = """
 int main(void)
 {
-    flat = malloc(ROWS * sizeof *flat); plain = malloc(ROWS * COLUMNS * sizeof *plain); made = allocated(ROWS * COLUMNS); alias = plain + 3;
+    flat = malloc(ROWS * sizeof *flat); plain = malloc(ROWS * COLUMNS * sizeof *plain); made = allocated(ROWS * COLUMNS); large = allocated(2 * ROWS * COLUMNS); alias = plain + 3;
     rows = malloc(ROWS * sizeof *rows);
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++) {
@@ -122,6 +122,16 @@ for reason, body in (("dependence", "a[picks[i]][picks[j % ROWS]] = i + j;"), ("
     refused(reason, COLUMN_WISE + "/* HERE */ " + body)
 refused("dependence", "for (int j = 1; j < COLUMNS - 1; j++)\n for (int i = 1; i < ROWS; i++)\n /* HERE */ a[i][j] = a[i - 1][j + 1];")
 refused("dependence", "for (int j = 0; j < m; j++)\n for (int i = 0; i < n; i++)\n /* HERE */ plain[i * COLUMNS + j] += 1;")  # is m within a row?
+WITHIN = "for (size_t j = n; j < (size_t)m; j++)\n for (int i = 0; i < ROWS; i++)\n /* HERE */ %s"  # or beyond the array in the last row
+for array in ("plain", "made", "whole"):
+    accepted(WITHIN % (array + "[i * COLUMNS + j] += 1;"))
+for index in ("(i + 1) * COLUMNS + j", "i * COLUMNS + j - 1", "i * COLUMNS - j", "i * 39 + j"):
+    refused("dependence", WITHIN % ("made[%s] += 1;" % index))
+for body in ("large[i * COLUMNS + j] += 1;", "if (j < COLUMNS) made[i * COLUMNS + j] += 1;", "line[i] = j < COLUMNS ? made[i * COLUMNS + j] : 2; if (i) made[i * COLUMNS + j] += 1;"):
+    refused("dependence", WITHIN % ("{ %s }" % body))
+for rows in ("int i = 1; i < ROWS; i++", "int i = 0; i < ROWS; i += 2", "int i = 0; i < ROWS - 1; i++", "int i = 0; i < n; i++"):
+    refused("dependence", WITHIN.replace("int i = 0; i < ROWS; i++", rows) % "plain[i * COLUMNS + j] += 1;")
+refused("dependence", "for (int j = n; j < m; j++)\n for (int i = 0; i < ROWS; i++)\n /* HERE */ made[i * COLUMNS + j] += 1;")  # below 0?
 refused("dependence", "for (unsigned j = 0; j < 40; j++)\n for (unsigned i = 0; i < 30; i++)\n /* HERE */ plain[i * 40u + j] += 1;")  # may wrap
 refused("alias", "double *c = cached(1200), *d = cached(1200);\n" + COLUMN_WISE + "/* HERE */ c[i * COLUMNS] += d[j];")
 refused("alias", "double **where = &made; *where = plain;\n" + COLUMN_WISE + "/* HERE */ made[i * COLUMNS + j] = plain[j];")
@@ -136,7 +146,7 @@ refused("alias", "static union { double d[1200]; long l[1200]; } both;\n" + COLU
 refused("loop-head", "int i, j = 3;\nfor (i = 0; i < j; i++)\n for (j = 0; j < m; j++)\n /* HERE */ a[i][j] = 1;")
 refused("loop-counter", "int i;\nfor (i = 0; i < n; i++)\n for (i = 0; i < n; i++)\n /* HERE */ a[i][i] = 1;")
 refused("loop-counter", "int i, j;\nfor (j = 0; j < m; j++)\n for (i = 0; i < n; i++)\n /* HERE */ a[i][j] = 1;\n total += i;")
-for reason, body in (("dependence", "AT(plain, j, i) += 1;"), ("carried-value", "total = MAX(total, a[i][j]);"), ("carried-value", "SET(total, a[i][j]);")):
+for reason, body in (("dependence", "AT(plain, picks[i], j) += 1;"), ("carried-value", "total = MAX(total, a[i][j]);"), ("carried-value", "SET(total, a[i][j]);")):
     refused(reason, COLUMN_WISE.replace("j < m", "j < COLUMNS") + "/* HERE */ " + body)
 refused("loop-head", "for (int j = 0; j < m; j++)\n for (int i = PLUS(j, 0); i < n; i++)\n /* HERE */ a[i][j] = 1;")
 refused("directive", "FAST\n" + COLUMN_WISE + "/* HERE */ a[i][j] = 1;")
