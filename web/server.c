@@ -6,9 +6,9 @@
 #include "web/server.h"
 
 #include "base/arena.h"
+#include "web/httpd_api.h"
 #include "web/text.h"
 
-#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct lwp_server {
 
 static const char *server_header(struct MHD_Connection *connection, const char *name)
 {
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+    return httpd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
 /* "host:port" or "[v6]:port" without the port, compared with the names of this machine. */
@@ -97,12 +97,12 @@ static void server_release(void *text)
 
 static struct MHD_Response *server_body(struct lwp_text *text, bool packed)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+    struct MHD_Response *response = httpd.create_response_from_buffer_with_free_callback_cls(
         packed ? text->packed_length : text->length, packed ? text->packed : text->body, server_release, text);
     if (response)
         lwp_text_hold(text);
     if (packed && response)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "zstd");
+        httpd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "zstd");
     return response;
 }
 
@@ -123,14 +123,14 @@ static void server_add_headers(struct MHD_Response *response, unsigned status, c
         {"Cross-Origin-Opener-Policy", "same-origin"},
         {MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        MHD_add_response_header(response, all[i][0], all[i][1]);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, text->type);
+        httpd.add_response_header(response, all[i][0], all[i][1]);
+    httpd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, text->type);
     if (text->packed)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+        httpd.add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
     if (status == MHD_HTTP_OK || status == MHD_HTTP_NOT_MODIFIED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, text->tag);
+        httpd.add_response_header(response, MHD_HTTP_HEADER_ETAG, text->tag);
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+        httpd.add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 }
 
 /* Called when a request's headers are there, and again when it has ended: only then may more requests of the same
@@ -152,15 +152,15 @@ static enum MHD_Result server_request(void *context, struct MHD_Connection *conn
     struct MHD_Response *response;
     if (answer.status == MHD_HTTP_OK && server_header_has(connection, MHD_HTTP_HEADER_IF_NONE_MATCH, answer.text->tag)) {
         answer.status = MHD_HTTP_NOT_MODIFIED;
-        response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+        response = httpd.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     } else {
         response = server_body(answer.text, answer.text->packed && server_header_has(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING, "zstd"));
     }
     enum MHD_Result result = MHD_NO;
     if (response) {
         server_add_headers(response, answer.status, answer.text);
-        result = MHD_queue_response(connection, answer.status, response);
-        MHD_destroy_response(response);
+        result = httpd.queue_response(connection, answer.status, response);
+        httpd.destroy_response(response);
     }
     lwp_text_drop(answer.text);
     return result;
@@ -170,7 +170,7 @@ static enum MHD_Result server_request(void *context, struct MHD_Connection *conn
 static size_t server_unescape(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context, (void)connection;
-    size_t length = MHD_http_unescape(text);
+    size_t length = httpd.http_unescape(text);
     for (size_t i = 0; i < length; i++)
         if (!text[i])
             text[i] = '\1';
@@ -196,10 +196,15 @@ static unsigned server_connections(void)
 int lwp_server_start(struct lwp_server **made, struct lwp_site *site, int fd, bool loopback, const char *secret,
                      struct lwp_error *err)
 {
-    struct lwp_server *server = lwp_allocated(malloc(sizeof *server));
+    int status = lwp_httpd_load(err);
     *made = NULL;
+    if (status) {
+        close(fd);
+        return status;
+    }
+    struct lwp_server *server = lwp_allocated(malloc(sizeof *server));
     *server = (struct lwp_server){.site = site, .loopback = loopback, .secret = secret};
-    server->daemon = MHD_start_daemon(
+    server->daemon = httpd.start_daemon(
         MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, server_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, server_connections(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_IDLE_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
@@ -217,7 +222,7 @@ void lwp_server_stop(struct lwp_server *server)
 {
     if (!server)
         return;
-    MHD_stop_daemon(server->daemon);
+    httpd.stop_daemon(server->daemon);
     free(server);
 }
 

@@ -23,6 +23,9 @@ int lwp_pmu_events_find(const char *devices, const struct lwp_pmu_cpu *cpu, unsi
 /* Not of the PMU, and so on every machine: the accesses that first touch a page. */
 void lwp_pmu_events_of_faults(struct lwp_pmu_events *events);
 
+/* The kernel says what it can count, and the processor is not among it. */
+bool lwp_pmu_is_missing(const char *devices);
+
 int lwp_pmu_events_from_sysfs(const char *devices, unsigned latency, struct lwp_pmu_events *events,
                               struct lwp_error *err);
 int lwp_pmu_events_from_names(const struct lwp_pmu_cpu *cpu, unsigned latency, struct lwp_pmu_events *events,

@@ -3,7 +3,9 @@
  * but the kernel turns a precise count of retired operations into IBS by itself. */
 #include "collector/perf/events.h"
 
+#include <config.h>
 #include <cpuid.h>
+#include <dlfcn.h>
 #include <perfmon/pfmlib.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
@@ -74,6 +76,22 @@ static const struct names_model *names_model(const struct lwp_pmu_cpu *cpu)
     return NULL;
 }
 
+/* Its tables take longer to load than the rest of lwp, and few need them. */
+static struct {
+    __typeof__(&pfm_initialize) initialize;
+    __typeof__(&pfm_get_os_event_encoding) encode;
+} pfm;
+
+static bool names_load(void)
+{
+    void *library = dlopen(LWP_LIBPFM, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return false;
+    pfm.initialize = (__typeof__(pfm.initialize))dlsym(library, "pfm_initialize");
+    pfm.encode = (__typeof__(pfm.encode))dlsym(library, "pfm_get_os_event_encoding");
+    return pfm.initialize && pfm.encode;
+}
+
 /* libpfm4 is asked for processors that it does not take this one for: whether they work, the kernel decides. It reads
  * that wish from the environment, which the program to be run inherits: it is taken back at once. */
 static bool names_start(void)
@@ -81,7 +99,7 @@ static bool names_start(void)
     static const char wish[] = "LIBPFM_ENCODE_INACTIVE";
     bool there = getenv(wish) != NULL;
     setenv(wish, "1", 0);
-    bool good = pfm_initialize() == PFM_SUCCESS;
+    bool good = (pfm.encode || names_load()) && pfm.initialize() == PFM_SUCCESS;
     if (!there)
         unsetenv(wish);
     return good;
@@ -92,7 +110,7 @@ static bool names_encode(const char *name, struct lwp_pmu_code *code)
     struct perf_event_attr attr;
     memset(&attr, 0, sizeof attr);
     pfm_perf_encode_arg_t argument = {.attr = &attr, .size = sizeof argument};
-    if (pfm_get_os_event_encoding(name, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &argument) != PFM_SUCCESS)
+    if (pfm.encode(name, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &argument) != PFM_SUCCESS)
         return false;
     *code = (struct lwp_pmu_code){
         .type = attr.type, .config = attr.config, .config1 = attr.config1, .config2 = attr.config2, .precise_ip = 2};
@@ -161,5 +179,7 @@ int lwp_pmu_events_find(const char *devices, const struct lwp_pmu_cpu *cpu, unsi
 {
     if (lwp_pmu_events_from_sysfs(devices, latency, events, err) == LWP_OK)
         return LWP_OK;
+    if (lwp_pmu_is_missing(devices))
+        return lwp_error_set(err, LWP_ERR_MISSING, "there is no PMU, as in most virtual machines");
     return lwp_pmu_events_from_names(cpu, latency, events, err);
 }

@@ -145,13 +145,22 @@ static void sysfs_ibs(const char *devices, struct lwp_pmu_events *events)
     events->event[events->count++] = both;
 }
 
+static const char *const sysfs_intel_devices[] = {"cpu", "cpu_core", "cpu_atom", "cpu_lowpower"};
+
+bool lwp_pmu_is_missing(const char *devices)
+{
+    for (size_t i = 0; i < sizeof sysfs_intel_devices / sizeof *sysfs_intel_devices; i++)
+        if (sysfs_has(devices, sysfs_intel_devices[i], "type"))
+            return false;
+    return sysfs_has(devices, "software", "type") && !sysfs_has(devices, "ibs_op", "type");
+}
+
 int lwp_pmu_events_from_sysfs(const char *devices, unsigned latency, struct lwp_pmu_events *events,
                               struct lwp_error *err)
 {
-    static const char *const intel[] = {"cpu", "cpu_core", "cpu_atom", "cpu_lowpower"};
     *events = (struct lwp_pmu_events){.unit = LWPS_WEIGHT_CYCLES};
-    for (size_t i = 0; i < sizeof intel / sizeof *intel; i++)
-        sysfs_intel(devices, intel[i], latency, events);
+    for (size_t i = 0; i < sizeof sysfs_intel_devices / sizeof *sysfs_intel_devices; i++)
+        sysfs_intel(devices, sysfs_intel_devices[i], latency, events);
     sysfs_ibs(devices, events);
     if (events->count)
         return LWP_OK;

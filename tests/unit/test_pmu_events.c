@@ -237,6 +237,20 @@ static void no_events(void **state)
     }
 }
 
+/* The kernel lists its software events and nothing of the processor's: libpfm4 has nothing to add. */
+static void no_pmu(void **state)
+{
+    (void)state;
+    struct lwp_pmu_events events;
+    struct lwp_error err = {0};
+    put("software/type", "1");
+    assert_true(lwp_pmu_is_missing(folder));
+    assert_int_equal(lwp_pmu_events_find(folder, &processors[0].cpu, LATENCY, &events, &err), LWP_ERR_MISSING);
+    assert_non_null(strstr(err.text, "no PMU"));
+    put("cpu/type", "4");
+    assert_false(lwp_pmu_is_missing(folder));
+}
+
 /* Terms in several pieces, and what cannot be a term: never wrong bits, rather no event. */
 static void awkward_trees(void **state)
 {
@@ -332,6 +346,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bits_by_sysfs, set_up, tear_down),
         cmocka_unit_test(bits_by_libpfm),
         cmocka_unit_test(no_events),
+        cmocka_unit_test_setup_teardown(no_pmu, set_up, tear_down),
         cmocka_unit_test_setup_teardown(awkward_trees, set_up, tear_down),
         cmocka_unit_test_setup_teardown(as_text_and_back, set_up, tear_down),
     };
