@@ -17,8 +17,8 @@ struct lwp_run_account {
 
 enum { LWP_RUN_ACCOUNT_BYTES = 4096 };
 
-/* Of each run, once: for programs that build their data at the start and then work on it, and for the first processes. */
-enum { LWP_RUN_CREDIT_NS = 120000000 };
+/* In advance of what a run earns: for programs that build their data at the start and then work on it, and for the first processes. */
+enum { LWP_RUN_ADVANCE_NS = 120000000 };
 
 #define LWP_RUN_ADD(account, field, amount) __atomic_fetch_add(&(account)->field, (amount), __ATOMIC_RELAXED)
 #define LWP_RUN_GET(account, field)         __atomic_load_n(&(account)->field, __ATOMIC_RELAXED)
@@ -26,7 +26,8 @@ enum { LWP_RUN_CREDIT_NS = 120000000 };
 /* What may be spent yet beyond what each thread may on its own, ns. */
 static inline int64_t lwp_run_surplus(const struct lwp_run_account *account, double share)
 {
-    double left = LWP_RUN_CREDIT_NS + share * (double)LWP_RUN_GET(account, cpu_ns) - (double)LWP_RUN_GET(account, spent_ns);
+    double earned = share * (double)LWP_RUN_GET(account, cpu_ns);
+    double left = (earned > LWP_RUN_ADVANCE_NS ? earned : LWP_RUN_ADVANCE_NS) - (double)LWP_RUN_GET(account, spent_ns);
     return left > 1e18 ? (int64_t)1e18 : left < -1e18 ? -(int64_t)1e18 : (int64_t)left;
 }
 

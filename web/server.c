@@ -204,11 +204,11 @@ int lwp_server_start(struct lwp_server **made, struct lwp_site *site, int fd, bo
     }
     struct lwp_server *server = lwp_allocated(malloc(sizeof *server));
     *server = (struct lwp_server){.site = site, .loopback = loopback, .secret = secret};
-    server->daemon = httpd.start_daemon(
-        MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, server_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, server_connections(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_IDLE_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_UNESCAPE_CALLBACK, server_unescape, NULL, MHD_OPTION_END);
+    server->daemon =
+        httpd.start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, server_request, server, MHD_OPTION_LISTEN_SOCKET,
+                           fd, MHD_OPTION_CONNECTION_LIMIT, server_connections(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_IDLE_S,
+                           MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                           MHD_OPTION_UNESCAPE_CALLBACK, server_unescape, NULL, MHD_OPTION_END);
     if (!server->daemon) {
         free(server);
         close(fd);

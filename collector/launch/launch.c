@@ -17,6 +17,7 @@
 
 /* When the program's huge pages are looked at, from its start: after 0.2, 0.6, 1.8 s and so on. */
 static const double launch_look_s = 0.2, launch_look_grows = 3, launch_look_last_s = 1000;
+static const double launch_look_part = 0.003; /* of the time, at most */
 
 static const int launch_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
 
@@ -146,7 +147,10 @@ static int launch_wait(struct lwp_ended *ended, const struct timespec *start, do
     if (number < 0 && errno == EAGAIN) {
         long huge = launch_huge_kib(ended->pid);
         ended->huge_pages_kib = huge > ended->huge_pages_kib ? huge : ended->huge_pages_kib;
-        *look_s *= launch_look_grows;
+        struct timespec looked;
+        clock_gettime(CLOCK_MONOTONIC, &looked);
+        const double began_s = launch_seconds(start, &now) + left, ended_s = launch_seconds(start, &looked);
+        *look_s = fmax(*look_s * launch_look_grows, ended_s + (ended_s - began_s) / launch_look_part);
     }
     return number;
 }

@@ -18,9 +18,10 @@ static uint64_t random_below(uint64_t below)
     return (random_state >> 33) % below;
 }
 
-/* Mean costs of each in ns; `heap` of each ms of CPU time while allocations are recorded as the program makes them. */
+/* Mean costs of each in ns; `heap` of each ms of CPU time while allocations are recorded as the program makes them, which are `kept`. */
 struct costs {
     uint64_t sample, watch, trial, heap;
+    double kept;
 };
 
 /* Runs for `cpu` ns of CPU time as the sampler does. */
@@ -33,7 +34,7 @@ static struct lwp_time_budget run(const struct costs *costs, uint64_t cpu, doubl
         now += period > alone ? period : alone;
         lwp_budget_spend(&budget, LWP_COST_SAMPLES, costs->sample / 2 + random_below(costs->sample));
         lwp_budget_spend(&budget, LWP_COST_HEAP, (costs->heap * (period > alone ? period : alone) / 1000000) >> thinning);
-        if (lwp_budget_affords_heap(&budget, now))
+        if (lwp_budget_affords_heap(&budget, now, costs->kept))
             thinning -= thinning > 0;
         else
             thinning += thinning < 10;
@@ -54,8 +55,13 @@ static void everything_stays_within_the_share(void **state)
 {
     (void)state;
     static const struct costs all[] = {
-        {30000, 0, 0, 0}, {55000, 100000, 0, 0}, {90000, 400000, 300000, 0}, {20000, 3000, 50000, 0},
-        {55000, 100000, 0, 8000}, {55000, 200000, 100000, 200000}, {200000, 1000000, 1000000, 900000},
+        {30000, 0, 0, 0, 0},
+        {55000, 100000, 0, 0, 0},
+        {90000, 400000, 300000, 0, 0},
+        {20000, 3000, 50000, 0, 0},
+        {55000, 100000, 0, 8000, 0.5},
+        {55000, 200000, 100000, 200000, 1},
+        {200000, 1000000, 1000000, 900000, 0},
     };
     static const double shares[] = {0.01, 0.03, 0.15};
     const uint64_t cpu = 40 * second;
@@ -63,9 +69,9 @@ static void everything_stays_within_the_share(void **state)
         for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
             struct lwp_time_budget budget = run(&all[i], cpu, shares[k]);
             double used = (double)lwp_budget_spent(&budget) / (double)cpu;
-            double credit = (double)(heap_credit_ns + watch_credit_ns) / (double)cpu;
+            double advance = (double)watch_advance_ns / (double)cpu;
             double last = (double)(2 * all[i].watch + 2 * all[i].trial) / (double)cpu; /* begun while there was some left */
-            if (used > shares[k] * 1.02 + credit + last)
+            if (used > shares[k] * 1.02 + advance + last)
                 fail_msg("costs %zu, share %.2f: %.4f", i, shares[k], used);
         }
 }
@@ -74,9 +80,9 @@ static void what_is_not_needed_goes_to_samples(void **state)
 {
     (void)state;
     const uint64_t cpu = 20 * second;
-    struct lwp_time_budget alone = run(&(struct costs){55000, 0, 0, 0}, cpu, 0.03);
-    struct lwp_time_budget watched = run(&(struct costs){55000, 100000, 0, 0}, cpu, 0.03);
-    struct lwp_time_budget heap = run(&(struct costs){55000, 100000, 0, 100000}, cpu, 0.03);
+    struct lwp_time_budget alone = run(&(struct costs){55000, 0, 0, 0, 0}, cpu, 0.03);
+    struct lwp_time_budget watched = run(&(struct costs){55000, 100000, 0, 0, 0}, cpu, 0.03);
+    struct lwp_time_budget heap = run(&(struct costs){55000, 100000, 0, 100000, 0}, cpu, 0.03);
     assert_true(part(&alone, LWP_COST_SAMPLES, cpu) > 0.0235 && part(&alone, LWP_COST_SAMPLES, cpu) < 0.0245);
     assert_true(part(&watched, LWP_COST_SAMPLES, cpu) > 0.017 && part(&watched, LWP_COST_SAMPLES, cpu) < 0.019);
     assert_true(part(&watched, LWP_COST_WATCHES, cpu) > 0.011 && part(&watched, LWP_COST_WATCHES, cpu) < 0.0125);
@@ -88,8 +94,8 @@ static void trials_have_half_where_a_thread_reads(void **state)
 {
     (void)state;
     const uint64_t cpu = 20 * second;
-    struct lwp_time_budget both = run(&(struct costs){55000, 100000, 100000, 0}, cpu, 0.03);
-    struct lwp_time_budget few = run(&(struct costs){55000, 100000, 1000, 0}, cpu, 0.03); /* what trials need is theirs */
+    struct lwp_time_budget both = run(&(struct costs){55000, 100000, 100000, 0, 0}, cpu, 0.03);
+    struct lwp_time_budget few = run(&(struct costs){55000, 100000, 1000, 0, 0}, cpu, 0.03); /* what trials need is theirs */
     assert_true(part(&both, LWP_COST_TRIALS, cpu) > 0.0055);
     assert_true(part(&few, LWP_COST_WATCHES, cpu) > 0.005 && part(&few, LWP_COST_WATCHES, cpu) < 0.0065);
 }
@@ -98,10 +104,22 @@ static void a_costly_start_is_paid_for_later(void **state)
 {
     (void)state;
     struct lwp_time_budget budget = {.share = 0.03, .watches = true};
-    assert_true(lwp_budget_affords_watch(&budget, 0, false)); /* the credit */
+    assert_true(lwp_budget_affords_watch(&budget, 0, false)); /* the advance */
     lwp_budget_spend(&budget, LWP_COST_WATCHES, 40000000);
     assert_false(lwp_budget_affords_watch(&budget, second, false));
     assert_true(lwp_budget_affords_watch(&budget, 4 * second, false));
+}
+
+static void only_blocks_that_stay_get_an_advance(void **state)
+{
+    (void)state;
+    struct lwp_time_budget budget = {.share = 0.03};
+    lwp_budget_spend(&budget, LWP_COST_HEAP, 50000000);
+    assert_true(lwp_budget_affords_heap(&budget, second / 5, 1));
+    assert_false(lwp_budget_affords_heap(&budget, second / 5, 0.1));
+    assert_true(lwp_budget_affords_heap(&budget, 10 * second, 0.1));
+    lwp_budget_spend(&budget, LWP_COST_HEAP, 200000000); /* an advance, no gift */
+    assert_false(lwp_budget_affords_heap(&budget, 10 * second, 1));
 }
 
 /* Nothing of what armed registers slow is let off, whoever has armed them. */
@@ -120,11 +138,9 @@ static void what_registers_slow_is_paid_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_stays_within_the_share),
-        cmocka_unit_test(what_registers_slow_is_paid_for),
-        cmocka_unit_test(what_is_not_needed_goes_to_samples),
-        cmocka_unit_test(trials_have_half_where_a_thread_reads),
-        cmocka_unit_test(a_costly_start_is_paid_for_later),
+        cmocka_unit_test(everything_stays_within_the_share),     cmocka_unit_test(only_blocks_that_stay_get_an_advance),
+        cmocka_unit_test(what_registers_slow_is_paid_for),       cmocka_unit_test(what_is_not_needed_goes_to_samples),
+        cmocka_unit_test(trials_have_half_where_a_thread_reads), cmocka_unit_test(a_costly_start_is_paid_for_later),
     };
     return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
 }

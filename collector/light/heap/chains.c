@@ -100,7 +100,7 @@ static void chains_learn(struct lwp_chains *chains, const uint64_t *frame)
 struct chains_walk {
     uint32_t count;
     bool whole;   /* frame[count - 1] is the outermost */
-    bool starved; /* there is no time to learn more */
+    bool cut;     /* more could be learnt */
 };
 
 static void chains_walk(struct lwp_chains *chains, const uint64_t *frame, struct chains_walk *walk, bool *unknown)
@@ -122,19 +122,17 @@ static void chains_walk(struct lwp_chains *chains, const uint64_t *frame, struct
     }
 }
 
-static void chains_frames(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget, struct chains_walk *walk)
+static void chains_frames(struct lwp_chains *chains, const uint64_t *frame, bool learns, struct chains_walk *walk)
 {
     enum { TRIES = 3 };
-    uint64_t begun;
     bool unknown;
     chains_walk(chains, frame, walk, &unknown);
     for (int tries = 0; unknown && tries < TRIES; tries++) { /* what is learnt may be that a distance is not always the same */
-        if (!budget->begin(budget->of, &begun)) {
-            walk->starved = true;
+        if (!learns) {
+            walk->cut = true;
             return;
         }
         chains_learn(chains, frame);
-        budget->end(budget->of, begun);
         chains_walk(chains, frame, walk, &unknown);
     }
 }
@@ -227,15 +225,15 @@ static uint32_t chains_intern(struct lwp_chains *chains, struct lwp_chain *chain
     return chains->count;
 }
 
-uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget, bool *starved)
+uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, bool learns, bool *cut)
 {
     struct lwp_chain chain = {.count = 0};
     struct chains_walk walk = {.count = 0};
     if (!chains->depth)
         chains->depth = LWP_CHAIN_LINKS;
     if (lwp_chains_own(chains, frame))
-        chains_frames(chains, frame, budget, &walk);
-    *starved = walk.starved;
+        chains_frames(chains, frame, learns, &walk);
+    *cut = walk.cut;
     if (walk.count)
         chain_make(chains, &walk, frame, &chain);
     else { /* of another stack, or nothing is known of it */

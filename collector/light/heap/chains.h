@@ -99,15 +99,9 @@ static inline bool lwp_chain_holds(const struct lwp_chains *chains, const struct
     return !other;
 }
 
-/* The chain that the stack holds, made if need be. 0: it is not known, or there is no room for more chains. *starved:
- * the time to learn (`begin` says so) is used up: it ends where another time more will be known. */
-struct lwp_chain_budget {
-    bool (*begin)(void *of, uint64_t *begun);
-    void (*end)(void *of, uint64_t begun);
-    void *of;
-};
-
-uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, const struct lwp_chain_budget *budget, bool *starved);
+/* The chain that the stack holds, made if need be. 0: it is not known, or there is no room for more chains. *cut: it ends where
+ * more would be known if `learns` had let it unwind. */
+uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, bool learns, bool *cut);
 
 /* The first link in which they differ; the smaller count: one begins with all of the other. */
 uint32_t lwp_chains_fork(const struct lwp_chain *a, const struct lwp_chain *b);

@@ -19,6 +19,7 @@ uint32_t lwp_pool_count;
 static struct lwp_pool_table pools_table;
 static uint32_t pools_hot;
 static bool pools_glibc;
+static uint64_t pools_allocations, pools_frees; /* of all that were counted in */
 
 bool lwp_pools_init(bool glibc)
 {
@@ -80,6 +81,14 @@ void lwp_pool_count_in(uint32_t id, uint64_t allocations, uint64_t frees, uint64
         pool->peak = all - gone;
     if (!pool->hot && all >= HOT_ALLOCATIONS && pools_hot < LWP_SHADOW_HOT)
         pools_promote(pool, id);
+    __atomic_fetch_add(&pools_allocations, allocations, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&pools_frees, frees, __ATOMIC_RELAXED);
+}
+
+double lwp_pools_kept(void)
+{
+    uint64_t all = __atomic_load_n(&pools_allocations, __ATOMIC_RELAXED), gone = __atomic_load_n(&pools_frees, __ATOMIC_RELAXED);
+    return !all ? 1 : gone < all ? 1 - (double)gone / (double)all : 0;
 }
 
 uint64_t lwp_pools_write_counts(void)

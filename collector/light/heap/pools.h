@@ -18,6 +18,9 @@ uint32_t lwp_pool_intern(uint32_t context, uint64_t size);
 /* Adds what a thread counted; gives busy pools an index of their own. */
 void lwp_pool_count_in(uint32_t pool, uint64_t allocations, uint64_t frees, uint64_t bytes);
 
+/* Of all blocks that were counted in the part that is still there; 1: there were none. */
+double lwp_pools_kept(void);
+
 uint64_t lwp_pools_write_counts(void); /* returns all allocations */
 void lwp_pools_again(void);            /* into the new file of a fork's child */
 

@@ -18,7 +18,7 @@
 
 enum {
     SLOW_PART = 128,          /* at most this part of the time goes into unwinding at allocations */
-    SLOW_FIRST_NS = 10000000, /* at the start, as long as the run has credit; else: */
+    SLOW_FIRST_NS = 10000000, /* in advance, as long as the run affords it; else: */
     SLOW_LEAST_NS = 500000,
     SLOW_REVIEW_NS = 1000000,
     SLOW_MOST_NS = 1000000, /* more than that is no call path's: the thread had to wait for a processor */
@@ -114,51 +114,50 @@ void lwp_sites_after_fork(void)
 
 /* ---- slow paths ---- */
 
+/* What it took. Programs whose paths are ever other ones spend most of their time on allocations here, and review that more often than
+ * their samples come. */
+static void sites_charge(struct lwp_sites *sites, uint64_t ns)
+{
+    enum { THINNING_MOST = 1023 };
+    struct lwp_thread *self = sites->thread;
+    ns = ns < SLOW_MOST_NS ? ns : SLOW_MOST_NS;
+    lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns);
+    sites->review_ns += ns;
+    if (sites->review_ns < SLOW_REVIEW_NS)
+        return;
+    sites->review_ns = 0;
+    lwp_run_tell(self);
+    if (!lwp_budget_affords_heap(&self->budget, lwp_clock(CLOCK_THREAD_CPUTIME_ID), lwp_pools_kept()) &&
+        self->heap_thinning < THINNING_MOST)
+        self->heap_thinning = self->heap_thinning * 2 + 1;
+}
+
 /* Programs with ever new call paths would spend their time being unwound: past its part of the CPU time (waiting for a
- * processor does not count), paths stay unknown. */
-static bool sites_slow_begin(const struct lwp_sites *sites, uint64_t *now)
+ * processor does not count), paths stay unknown. 0: not known. */
+static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool *cut)
 {
-    *now = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    return sites->slow_ns < (uint64_t)(lwp_run_affords() ? SLOW_FIRST_NS : SLOW_LEAST_NS) + (*now - sites->start_ns) / SLOW_PART;
-}
-
-static void sites_slow_end(struct lwp_sites *sites, uint64_t begun)
-{
-    sites->slow_ns += lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
-}
-
-static bool sites_learn_begin(void *of, uint64_t *begun)
-{
-    struct lwp_sites *sites = of;
-    bool affords = sites_slow_begin(sites, begun);
-    if (!affords)
+    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID), earned = (begun - sites->start_ns) / SLOW_PART;
+    uint64_t advance = lwp_run_affords() ? SLOW_FIRST_NS : SLOW_LEAST_NS;
+    bool learns = sites->slow_ns < (earned > advance ? earned : advance);
+    uint32_t chain = lwp_chains_find(&sites->chains, frame, learns, cut);
+    if (!chain) {
+        sites_add_counts(sites);
+        memset(sites->path, 0, sizeof sites->path);
+        memset(sites->paths_used, 0, sizeof sites->paths_used);
+        lwp_chains_forget(&sites->chains);
+        chain = lwp_chains_find(&sites->chains, frame, learns, cut);
+    }
+    if (learns)
+        sites->slow_ns += lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
+    if (*cut)
         sites->rests = RESTS;
-    return affords;
-}
-
-static void sites_learn_end(void *of, uint64_t begun)
-{
-    sites_slow_end(of, begun);
-}
-
-/* 0: not known. */
-static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool *starved)
-{
-    struct lwp_chain_budget budget = {sites_learn_begin, sites_learn_end, sites};
-    uint32_t chain = lwp_chains_find(&sites->chains, frame, &budget, starved);
-    if (chain)
-        return chain;
-    sites_add_counts(sites);
-    memset(sites->path, 0, sizeof sites->path);
-    memset(sites->paths_used, 0, sizeof sites->paths_used);
-    lwp_chains_forget(&sites->chains);
-    return lwp_chains_find(&sites->chains, frame, &budget, starved);
+    return chain;
 }
 
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
 {
-    bool starved;
-    uint32_t chain = sites_chain(sites, frame, &starved);
+    bool cut;
+    uint32_t chain = sites_chain(sites, frame, &cut);
     return chain ? lwp_chains_context(&sites->chains, chain, sites->told) : 0;
 }
 
@@ -217,10 +216,10 @@ static struct lwp_allocation_path *sites_place(struct lwp_sites *sites, uint32_t
 static struct lwp_allocation_path *sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
     int saved = errno;
-    bool starved;
+    bool cut;
     struct lwp_allocation_path *path = NULL;
-    uint32_t chain = sites_chain(sites, frame, &starved);
-    if (chain && !starved) {
+    uint32_t chain = sites_chain(sites, frame, &cut);
+    if (chain && !cut) {
         uint64_t key;
         path = sites_place(sites, chain, frame, size, &key);
         bool known = path->key == key && !path->fork && path->chain == chain;
@@ -242,23 +241,6 @@ static void sites_path_there(void *of)
 {
     struct sites_slow *slow = of;
     slow->path = sites_path_slow(slow->sites, slow->frame, slow->size);
-}
-
-/* What it took. Programs whose paths are ever other ones spend most of their time on allocations here, and review that more often than
- * their samples come. */
-static void sites_charge(struct lwp_sites *sites, uint64_t ns)
-{
-    enum { THINNING_MOST = 1023 };
-    struct lwp_thread *self = sites->thread;
-    ns = ns < SLOW_MOST_NS ? ns : SLOW_MOST_NS;
-    lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns);
-    sites->review_ns += ns;
-    if (sites->review_ns < SLOW_REVIEW_NS)
-        return;
-    sites->review_ns = 0;
-    lwp_run_tell(self);
-    if (!lwp_budget_affords_heap(&self->budget, lwp_clock(CLOCK_THREAD_CPUTIME_ID)) && self->heap_thinning < THINNING_MOST)
-        self->heap_thinning = self->heap_thinning * 2 + 1;
 }
 
 /* A coroutine's stack may have no room; and what is not on the thread's own is not unwound. */

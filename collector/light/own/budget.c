@@ -1,8 +1,9 @@
-/* Allocations come when the program wants them, so they draw first: up to three quarters of the share, and a credit for programs
- * that build their data at the start and then work on it (missing a part of those blocks would hide what all the rest is
- * about). Samples and watches divide what is left. Credits are given as long as the run has a surplus (run_account.h): many
- * processes would cost that much each. The n-th thread of a process gets an n-th. Whether another watch is started depends on what those
- * before have cost, never on what they found. */
+/* Allocations come when the program wants them, so they draw first: up to three quarters of the share. Programs that build their
+ * data at the start and then work on it get that in advance (missing a part of those blocks would hide what all the rest is
+ * about), as far as their blocks stay: what is freed again soon is no such data, and a quarter is enough to see it. Samples and watches
+ * divide what is left. Advances are given as long as the run has a surplus (run_account.h): many processes would cost that much each. The
+ * n-th thread of a process gets an n-th. Whether another watch is started depends on what those before have cost, never on what they found.
+ */
 #include "collector/light/own/budget.h"
 
 static const double heap_most = 0.75, sample_part = 0.6;
@@ -10,7 +11,8 @@ static const double heap_most = 0.75, sample_part = 0.6;
 /* Of samples when nothing is watched: where caches are cold they cost up to 1.2 times their charge, which stops, mostly
  * charged too much, make up for otherwise. */
 static const double sample_part_alone = 0.8;
-static const uint64_t heap_credit_ns = 120000000, watch_credit_ns = 3000000;
+static const double heap_advance_least = 0.25;
+static const uint64_t heap_advance_ns = 120000000, watch_advance_ns = 3000000;
 
 /* Half to each where both have some: the one that did not pay could go on for ever. */
 void lwp_budget_spend_armed(struct lwp_time_budget *budget, uint64_t ns, bool watches, bool trial)
@@ -39,14 +41,14 @@ uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample
     return (uint64_t)((double)sample_ns / (budget_left(budget, cpu_ns) * (budget->watches ? sample_part : sample_part_alone)));
 }
 
-static uint64_t budget_credit(const struct lwp_time_budget *budget, uint64_t credit_ns)
+static double budget_advance(const struct lwp_time_budget *budget, uint64_t advance_ns)
 {
-    return budget->run && lwp_run_surplus(budget->run, budget->share) <= 0 ? 0 : credit_ns / (1 + budget->before);
+    return budget->run && lwp_run_surplus(budget->run, budget->share) <= 0 ? 0 : (double)advance_ns / (1 + budget->before);
 }
 
 static double budget_watches(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
-    return (double)budget_credit(budget, watch_credit_ns) + (double)cpu_ns * budget_left(budget, cpu_ns) * (1 - sample_part);
+    return budget_advance(budget, watch_advance_ns) + (double)cpu_ns * budget_left(budget, cpu_ns) * (1 - sample_part);
 }
 
 /* In a thread that reads what others store, half is for trials of that: watches of its own accesses come with each sample
@@ -65,8 +67,9 @@ bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu
     return trials < allowed / 2 || (double)budget->spent[LWP_COST_WATCHES] + trials < allowed;
 }
 
-bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns)
+bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept)
 {
-    return (double)budget->spent[LWP_COST_HEAP] <=
-           (double)budget_credit(budget, heap_credit_ns) + (double)cpu_ns * budget->share * heap_most;
+    double advance = budget_advance(budget, heap_advance_ns) * (kept > heap_advance_least ? kept : heap_advance_least),
+           earned = (double)cpu_ns * budget->share * heap_most;
+    return (double)budget->spent[LWP_COST_HEAP] <= (advance > earned ? advance : earned);
 }

@@ -40,7 +40,7 @@ uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample
 bool lwp_budget_affords_watch(const struct lwp_time_budget *budget, uint64_t cpu_ns, bool reads);
 bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu_ns);
 
-/* Whether allocations are still recorded as densely as they are. */
-bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns);
+/* Whether allocations are still recorded as densely as they are. `kept`: of all blocks so far the part that is still there. */
+bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept);
 
 #endif

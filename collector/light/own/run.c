@@ -1,7 +1,7 @@
-/* Setting a process up costs some milliseconds. As long as the run has credit each process is that has run for 20 ms of CPU time. From
- * then on a part of the run's share goes there: a process that has run for t is set up by then with a chance P(t) that grows with t,
- * so that what is spent on average is that part of t, and all that were not set up are stood for by those that were
- * (Horvitz and Thompson: samples at t weigh 1 / P(t)). Each process draws one number and is set up when P exceeds it. */
+/* Setting a process up costs some milliseconds. As long as the run has most of its advance each process is that has run for 20 ms of CPU
+ * time. From then on a part of the run's share goes there: a process that has run for t is set up by then with a chance P(t) that grows
+ * with t, so that what is spent on average is that part of t, and all that were not set up are stood for by those that were (Horvitz and
+ * Thompson: samples at t weigh 1 / P(t)). Each process draws one number and is set up when P exceeds it. */
 #define _GNU_SOURCE
 #include "collector/light/own/run.h"
 
@@ -102,7 +102,7 @@ static uint64_t run_join_ns(void)
 
 bool lwp_run_is_rich(void)
 {
-    return lwp_run_surplus(lwp_run, run_share) > LWP_RUN_CREDIT_NS / 4 * 3;
+    return lwp_run_surplus(lwp_run, run_share) > LWP_RUN_ADVANCE_NS / 4 * 3;
 }
 
 double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns)

@@ -25,7 +25,7 @@ struct lwp_thread {
     struct lwp_time_budget budget;
     uint64_t told_cpu_ns, told_spent_ns; /* to the run's account (run.h) */
     bool slow;                           /* a call path is being found, which is timed by itself */
-    uint64_t lost_in_heap;   /* samples that found the thread recording an allocation: what that costs */
+    uint64_t heap_ns;                    /* that lost samples stand for which found the thread recording an allocation: what that costs */
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t random;         /* state of the dither */
     uint64_t begun_ns;       /* CLOCK_MONOTONIC */

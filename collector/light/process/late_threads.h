@@ -1,6 +1,6 @@
 /* Threads that are not set up when they begin. To set one up costs some 50 us with its end, more than many live for. While the run has
- * credit each thread is; then only so many that it costs a part of the share, each with the same known chance. The others wait in a
- * table and cost next to nothing. Those that turn out to run long are set up when a thread that is sampled, or one that makes threads,
+ * most of its advance each thread is; then only so many that it costs a part of the share, each with the same known chance. The others wait
+ * in a table and cost next to nothing. Those that turn out to run long are set up when a thread that is sampled, or one that makes threads,
  * looks at the table; until then the chosen ones stand for them (Horvitz and Thompson: one over the chance). */
 #ifndef LWP_COLLECTOR_LIGHT_PROCESS_LATE_THREADS_H
 #define LWP_COLLECTOR_LIGHT_PROCESS_LATE_THREADS_H

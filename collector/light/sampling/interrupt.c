@@ -76,8 +76,9 @@ static void interrupt_tick(const struct lwp_interrupt *interrupt)
         return;
     }
     self->samples_lost++;
-    self->lost_in_heap += self->busy > 1 && !self->slow;
-    lwp_rate_lost(self, sampler);
+    uint64_t stands_for = lwp_rate_lost(self, sampler);
+    if (self->busy > 1 && !self->slow)
+        self->heap_ns += stands_for;
 }
 
 /* The end of a suspension, or a tick that was under way when it began: the time of that is in the suspension. */
