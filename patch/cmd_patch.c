@@ -61,7 +61,8 @@ const struct lwp_command lwp_cmd_patch = {
     .usage = "[options] [DIR]",
     .summary = "write the change that a finding asks for, as a patch",
     .details =
-        "Reorders the fields of a C structure, splits or pads it, as finding N advises, in all sources that use it, and prints the change "
+        "Reorders the fields of a C structure, splits or pads it, joins arrays or interchanges loops, as finding N advises, in all "
+        "sources, and prints the change "
         "as a unified diff for 'patch -p1' or 'git apply'. No file is changed. libclang reads the sources, so each use is found by its "
         "declaration, not by its name.\n\n"
         "A split of one array makes an array of each group; of nodes, or of arrays that pointers lead into, a pool (lwp_split.h, which the "
@@ -69,6 +70,8 @@ const struct lwp_command lwp_cmd_patch = {
         "Two loops are interchanged where it is certain that the program does the same then: no iteration may use what another one writes "
         "in an order that would change. Pointers count as leading to different memory only if each is given nothing but new memory in all "
         "of the sources, or both are restrict.\n\n"
+        "Arrays that loops use at the same index become one array of structures where they are allocated and freed as one and nothing but "
+        "their elements is used.\n\n"
         "A use that the change could break and that cannot be rewritten is a reason to refuse: bytes that are written to a file or "
         "compared, casts, unions, sizes written as numbers, and others. All of them are listed with their line, a name and the reason, and "
         "nothing is printed as a patch unless --partial is given.\n\n"

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/result_operand.h"
+#include "patch/arrays/arrays.h"
 #include "patch/loops/loops.h"
 #include "patch/rewrite/rewrite.h"
 #include "patch/trial/trial.h"
@@ -32,6 +33,8 @@ static int read_units(struct lwp_units *units, const struct lwp_patch_request *r
 
 static int read_uses(struct lwp_uses *uses, struct lwp_error *err)
 {
+    if (uses->change->kind == LWP_CHANGE_REGROUP)
+        return lwp_arrays_regroup(uses, err);
     return uses->change->kind == LWP_CHANGE_INTERCHANGE ? lwp_loops_interchange(uses, err) : lwp_uses_find(uses, err);
 }
 
@@ -45,7 +48,9 @@ static void drop_edits(struct lwp_sources *sources)
 static enum lwp_way rewrite(struct lwp_uses *uses)
 {
     if (uses->change->kind == LWP_CHANGE_INTERCHANGE)
-        return LWP_WAY_LOOPS; /* done when it was read */
+        return LWP_WAY_LOOPS; /* done when it was read, as is the next one */
+    if (uses->change->kind == LWP_CHANGE_REGROUP)
+        return LWP_WAY_REGROUP;
     if (uses->change->kind != LWP_CHANGE_SPLIT) {
         if (uses->type.source)
             (uses->change->kind == LWP_CHANGE_PAD ? lwp_rewrite_pad : lwp_rewrite_reorder)(uses);

@@ -155,15 +155,6 @@ static void returns(struct memory *memory, struct walk *walk, const struct frame
         gets(memory, walk, function->cursor, value[0]);
 }
 
-/* Any other operator than &, as far as the text shows it. */
-static bool keeps_address(struct walk *walk, CXCursor unary)
-{
-    struct span span = walk_span(walk, unary);
-    if (!span.source || span.end - span.begin < 2)
-        return false;
-    return strchr("-+!~*", span.source->text[span.begin]) || walk_step(walk, unary);
-}
-
 static bool is_in_assembler(const struct frame *reference)
 {
     const struct frame *up = reference->up;
@@ -220,7 +211,7 @@ void memory_visit(struct memory *memory, struct walk *walk, const struct frame *
     if (clang.getCursorKind(to) != CXCursor_DeclRefExpr)
         return;
     to = clang.getCursorReferenced(to);
-    if (kind == CXCursor_UnaryOperator && !keeps_address(walk, frame->cursor))
+    if (kind == CXCursor_UnaryOperator && !walk_keeps_address(walk, frame->cursor))
         say(memory, walk, to, IS_EXPOSED, NULL);
     else if (clang.getCursorKind(to) == CXCursor_ParmDecl && !is_pointer(to) &&
              (walk_may_assign(walk, frame->cursor) || walk_step(walk, frame->cursor)))

@@ -115,6 +115,34 @@ static int read_interchange(struct lwp_change *change, const json_t *root, const
     return LWP_OK;
 }
 
+/* Arrays that are to become one. */
+static int read_regroup(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const json_t *regroup,
+                        struct lwp_error *err)
+{
+    const json_t *objects = json_object_get(regroup, "objects"), *interval = json_object_get(regroup, "expected_speedup");
+    change->kind = LWP_CHANGE_REGROUP;
+    change->type = "the arrays";
+    change->speedup = json_number_value(json_object_get(regroup, "speedup"));
+    change->low = json_number_value(json_array_get(interval, 0));
+    change->high = json_number_value(json_array_get(interval, 1));
+    change->arrays = lwp_arena_alloc(arena, json_array_size(objects) + 1, sizeof *change->arrays);
+    size_t i;
+    json_t *number;
+    json_array_foreach(objects, i, number) {
+        const json_t *object = json_array_get(json_object_get(root, "objects"), (size_t)json_integer_value(number));
+        const json_t *site = json_object_get(object, "site");
+        struct lwp_change_array *array = &change->arrays[change->array_count++];
+        array->name = json_string_value(json_object_get(object, "name"));
+        array->file = json_string_value(json_object_get(site, "file"));
+        array->line = (unsigned)json_integer_value(json_object_get(site, "line"));
+        if (!array->name || !array->file)
+            return lwp_error_set(
+                err, LWP_ERR_MISSING,
+                "the finding does not know where all of its arrays are allocated: compile the program with -g, collect again");
+    }
+    return change->array_count > 1 ? LWP_OK : lwp_error_set(err, LWP_ERR_MISSING, "the finding names no arrays");
+}
+
 int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const char *finding, struct lwp_error *err)
 {
     const json_t *entry = find_finding(root, finding);
@@ -123,6 +151,7 @@ int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const js
                              json_array_size(json_object_get(root, "findings")));
     const json_t *split = json_object_get(json_object_get(entry, "refs"), "split"),
                  *sharing = json_object_get(json_object_get(entry, "refs"), "sharing"),
+                 *regroup = json_object_get(json_object_get(entry, "refs"), "regroup"),
                  *locality = json_object_get(json_object_get(entry, "refs"), "locality");
     change->finding = json_string_value(json_object_get(entry, "id"));
     change->title = json_string_value(json_object_get(entry, "title"));
@@ -131,11 +160,14 @@ int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const js
     if (json_is_integer(sharing))
         return read_sharing(change, arena, root, json_array_get(json_object_get(root, "sharing"), (size_t)json_integer_value(sharing)),
                             err);
+    if (json_is_integer(regroup))
+        return read_regroup(change, arena, root, json_array_get(json_object_get(root, "regroups"), (size_t)json_integer_value(regroup)),
+                            err);
     if (json_is_integer(locality) && change->finding && strncmp(change->finding, "interchange-", strlen("interchange-")) == 0)
         return read_interchange(change, root, entry,
                                 json_array_get(json_object_get(root, "locality"), (size_t)json_integer_value(locality)), err);
     return lwp_error_set(err, LWP_ERR_MISSING,
-                         "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields, splits and pads structures, and "
-                         "interchanges loops",
+                         "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields, splits and pads structures, "
+                         "joins arrays, and interchanges loops",
                          finding, change->finding);
 }

@@ -8,12 +8,18 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT, LWP_CHANGE_PAD, LWP_CHANGE_INTERCHANGE };
+enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT, LWP_CHANGE_PAD, LWP_CHANGE_INTERCHANGE, LWP_CHANGE_REGROUP };
 
 struct lwp_change_group {
     const char **fields;
     const long long *offsets; /* in the structure as it is; a field's place */
     size_t count;
+};
+
+/* A variable, and where its memory is allocated. */
+struct lwp_change_array {
+    const char *name, *file;
+    unsigned line;
 };
 
 struct lwp_change {
@@ -27,6 +33,8 @@ struct lwp_change {
     double speedup, low, high;       /* predicted; low 0: not */
     struct lwp_change_group *groups; /* the hot ones, as advised; the rest is cold; to pad: one, of the fields that threads share */
     size_t group_count;
+    struct lwp_change_array *arrays; /* to regroup */
+    size_t array_count;
     long long line_bytes;           /* to pad: of a cache line */
     unsigned first_line, last_line; /* of the inner loop */
 };

@@ -47,10 +47,13 @@
     R(EMBEDDED, "embedded", "an element is part of another structure")                                                                     \
     R(NESTED, "nested-type", "the type is defined inside another structure or a function")                                                 \
     R(OTHER_VARIABLE, "other-variable", "the type is used for more than the one array")                                                    \
-    R(ARRAY_ESCAPES, "array-escapes", "the array's address is used for more than to access a field of an element")                         \
-    R(ONE_DECLARATION, "one-declaration", "several variables are declared at once")                                                        \
+    R(ARRAY_ESCAPES, "array-escapes", "the array's address is used for more than to access an element's fields")                           \
+    R(ONE_DECLARATION, "one-declaration", "the variables of this declaration cannot be taken apart, or are declared again")                \
     R(ALLOCATION, "allocation", "the allocation is not a statement that can be repeated for each part")                                    \
     R(NAME_TAKEN, "name-taken", "the name that a part would get is used already")                                                          \
+    R(NO_ARRAY, "no-array", "no array of this name is declared for all of a source and allocated where it was when the program ran")       \
+    R(SIDE, "side-by-side", "the arrays are not allocated, tested and freed as one: same function and count, statements side by side")     \
+    R(UNSEEN, "unseen-use", "an array is named where no use is seen: in a branch of #if, a pragma or a macro")                             \
     R(NEST, "nest", "there are no two loops at these lines of which the inner one is all that the outer one does")                         \
     R(HEAD, "loop-head", "a loop has another form than for (i = a; i < b; i++), or its ends depend on the other loop")                     \
     R(COUNTER, "loop-counter", "a loop's counter is changed in the loops, or used after them")                                             \

@@ -51,6 +51,7 @@
     F(File_tryGetRealPathName)                                                                                                             \
     F(getFileName)                                                                                                                         \
     F(getCanonicalType)                                                                                                                    \
+    F(isConstQualifiedType)                                                                                                                \
     F(isVolatileQualifiedType)                                                                                                             \
     F(isRestrictQualifiedType)                                                                                                             \
     F(getEnumConstantDeclValue)                                                                                                            \

@@ -411,6 +411,12 @@ static bool allocates(struct walk *walk, const char *usr, unsigned depth)
     return all;
 }
 
+bool walk_is_allocator(struct walk *walk, const char *usr)
+{
+    struct function function = *find(walk, usr);
+    return function.transparent && function.sizes && allocates(walk, usr, 0);
+}
+
 static void pool_call(struct walk *walk, const struct pending *pending, const char *as)
 {
     struct lwp_uses *uses = walk->uses;

@@ -11,13 +11,14 @@
 #include <stdbool.h>
 
 enum lwp_way {
-    LWP_WAY_LAYOUT, /* the fields move within the element */
-    LWP_WAY_POOL,   /* elements come from a pool, cold fields are found by arithmetic */
-    LWP_WAY_ARRAYS, /* one array becomes one for each group */
-    LWP_WAY_LOOPS,  /* two loops change places */
+    LWP_WAY_LAYOUT,  /* the fields move within the element */
+    LWP_WAY_POOL,    /* elements come from a pool, cold fields are found by arithmetic */
+    LWP_WAY_ARRAYS,  /* one array becomes one for each group */
+    LWP_WAY_LOOPS,   /* two loops change places */
+    LWP_WAY_REGROUP, /* several arrays become one */
     LWP_WAYS
 };
-enum { IN_LAYOUT = 1, IN_POOL = 2, IN_ARRAYS = 4, IN_SPLIT = 6, IN_ALL = 7, IN_LOOPS = 8 };
+enum { IN_LAYOUT = 1, IN_POOL = 2, IN_ARRAYS = 4, IN_SPLIT = 6, IN_ALL = 7, IN_LOOPS = 8, IN_REGROUP = 16 };
 
 struct lwp_field {
     const char *name, *type;    /* the canonical type */

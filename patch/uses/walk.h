@@ -71,7 +71,8 @@ struct span walk_span(struct walk *walk, CXCursor cursor);
 bool walk_is_text(const struct lwp_source *source, size_t at, const char *text); /* a whole word there */
 size_t walk_skip_space(const struct lwp_source *source, size_t at);              /* and comments */
 void walk_refuse(struct walk *walk, unsigned ways, enum lwp_refusal reason, CXCursor at);
-void walk_in_macro(struct walk *walk, CXCursor use); /* refuses where a macro makes its text a string or part of a name */
+bool walk_is_stringified(struct walk *walk, CXCursor use); /* a macro makes its text a string or part of a name */
+void walk_in_macro(struct walk *walk, CXCursor use);       /* refuses if so */
 
 /* ---- walk_type.c: what an expression is of ---- */
 
@@ -91,6 +92,7 @@ const char *walk_operator(struct walk *walk, CXCursor binary);
 bool walk_may_assign(struct walk *walk, CXCursor expression);
 int walk_step(struct walk *walk, CXCursor expression); /* ++: 1, --: -1, else 0 */
 bool walk_is_null_test(struct walk *walk, const struct frame *above, unsigned index);
+bool walk_keeps_address(struct walk *walk, CXCursor unary);      /* any operator but &, as far as the text shows it */
 bool walk_is_sign(struct walk *walk, CXCursor unary, char sign); /* what a unary operator begins with */
 /* The first frame above that is neither a cast nor parentheses; *index: which child of it leads here. */
 const struct frame *walk_above(const struct frame *frame, unsigned *index);
@@ -117,6 +119,7 @@ void walk_needs_opaque(struct walk *walk, CXCursor function, unsigned argument, 
 void walk_needs_single(struct walk *walk, CXCursor function, unsigned argument, CXCursor at);
 void walk_needs_callback(struct walk *walk, CXCursor function, CXCursor at);
 void walk_defines(struct walk *walk, CXCursor declaration);
+bool walk_is_allocator(struct walk *walk, const char *usr); /* allocates as malloc or calloc does; once all units are read */
 void walk_functions_decide(struct walk *walk);
 void walk_functions_free(struct walk *walk);
 

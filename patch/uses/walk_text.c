@@ -83,7 +83,7 @@ void walk_refuse(struct walk *walk, unsigned ways, enum lwp_refusal reason, CXCu
     lwp_uses_refuse(walk->uses, ways, reason, source, offset);
 }
 
-void walk_in_macro(struct walk *walk, CXCursor use)
+bool walk_is_stringified(struct walk *walk, CXCursor use)
 {
     CXFile file;
     unsigned at;
@@ -92,11 +92,16 @@ void walk_in_macro(struct walk *walk, CXCursor use)
     struct lwp_source *source;
     size_t offset;
     if (!walk_place(walk, begin, &source, &offset) || at >= source->length)
-        return;
+        return false;
     /* the outermost macro's name is where the expansion begins; one inside its arguments may be the one that matters */
     for (size_t i = 0; i < walk->stringifier_count; i++)
-        if (at < offset && lwp_find_word(source->text + at, offset - at, walk->stringifiers[i])) {
-            walk_refuse(walk, IN_SPLIT, LWP_REFUSAL_STRINGIFIED, use);
-            return;
-        }
+        if (at < offset && lwp_find_word(source->text + at, offset - at, walk->stringifiers[i]))
+            return true;
+    return false;
+}
+
+void walk_in_macro(struct walk *walk, CXCursor use)
+{
+    if (walk_is_stringified(walk, use))
+        walk_refuse(walk, IN_SPLIT, LWP_REFUSAL_STRINGIFIED, use);
 }

@@ -186,6 +186,14 @@ const struct frame *walk_above(const struct frame *frame, unsigned *index)
     return up;
 }
 
+bool walk_keeps_address(struct walk *walk, CXCursor unary)
+{
+    struct span span = walk_span(walk, unary);
+    if (!span.source || span.end - span.begin < 2)
+        return false;
+    return strchr("-+!~*", span.source->text[span.begin]) || walk_step(walk, unary);
+}
+
 bool walk_is_sign(struct walk *walk, CXCursor unary, char sign)
 {
     struct span span = walk_span(walk, unary);

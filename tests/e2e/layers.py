@@ -36,7 +36,7 @@ analysis/output
 analysis/check analysis/diff
 patch/sources
 patch/uses
-patch/loops patch/rewrite patch/trial
+patch/arrays patch/loops patch/rewrite patch/trial
 patch
 web
 collector/perf
