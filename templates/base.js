@@ -63,7 +63,8 @@ const list = value => Array.isArray(value) ? value : [];
 const at = (array, index) => Number.isInteger(index) ? list(array)[index] : undefined;
 const unknown = (text = 'unknown') => el('span.unknown', null, text);
 
-const count = n => isNumber(n) ? n.toLocaleString('en-US') : 'unknown';
+/* 1,234.5; the browser's own formatter takes milliseconds to start */
+const count = n => isNumber(n) ? String(+n.toFixed(3)).replace(/(?<!\.\d*)\B(?=(\d{3})+(?!\d))/g, ',') : 'unknown';
 const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
 
 function percent(share) {

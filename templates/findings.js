@@ -123,11 +123,11 @@ function findingCard(finding, rank, most) {
 /* What expected gains are of: latencies do not say how much of the run they are. */
 const wholeOf = () => data.run.weight_unit === 'cycles' ? 'time of accesses' : 'whole program';
 
-const unknownShare = () => list(data.objects).reduce((sum, object) => sum + (object.kind === 'unknown' ? object.share || 0 : 0), 0);
+const unknownShare = () => (page.shares || {}).unknown || 0;
 
 /* What the table of data does not hold. */
 function rest() {
-  const given = list(data.objects).reduce((sum, object) => sum + (object.kind === 'unknown' ? 0 : object.share || 0), 0), lost = unknownShare();
+  const given = (page.shares || {}).known || 0, lost = unknownShare();
   return `${percent(given)} of the time is memory stall on known data${lost > 0 ? `, ${percent(lost)} is memory stall on unknown data` : ''}; the rest is computation or unknown.`;
 }
 

@@ -1,9 +1,19 @@
 /* The result that the page holds, and how its loops, objects and frames are called. */
 
-const page = JSON.parse(document.getElementById('lwp-data').textContent);
-const data = page.analysis || {};
-data.run = data.run || {};
-const sources = new Map(list(page.sources && page.sources.files).map(file => [file.path, file]));
+let page, data, sources;
+function take(text) {
+  page = JSON.parse(text);
+  data = page.analysis || {};
+  data.run = data.run || {};
+  sources = new Map(list(page.sources && page.sources.files).map(file => [file.path, file]));
+}
+take(document.getElementById('lwp-data').textContent);
+
+/* Of a large result, what the first view shows stands before the scripts, and all of it behind them. Whether all is here. */
+function whole() {
+  if (page.partial && document.readyState !== 'loading') take([...document.querySelectorAll('.lwp-rest')].map(piece => piece.textContent).join(''));
+  return !page.partial;
+}
 
 function frameName(frame) {
   if (frame.function) return frame.function;

@@ -6,7 +6,7 @@ function splitOfObject(index) {
 }
 
 function objectsTable(most) {
-  const rows = list(data.objects).map((object, index) => ({object, index})).sort((a, b) => (b.object.share || 0) - (a.object.share || 0)).slice(0, most);
+  const rows = list(data.objects).map((object, index) => ({object, index})).filter(r => r.object).sort((a, b) => (b.object.share || 0) - (a.object.share || 0)).slice(0, most);
   if (!rows.length) return el('p.soft', null, 'No sample could be attributed to a data object.');
   const full = Math.max(...rows.map(r => r.object.share || 0), 1e-9);
   return table('Data objects', [

@@ -52,6 +52,7 @@ function draw() {
   if (location.hash === '#main') { main.focus(); return; }
   const [name, item] = location.hash.slice(1).split('?')[0].split('/');
   const known = Object.hasOwn(VIEWS, name) ? name : Object.keys(VIEWS)[0], view = VIEWS[known];
+  if (known !== Object.keys(VIEWS)[0] && !whole()) { document.addEventListener('DOMContentLoaded', draw, {once: true}); return; }
   let content;
   try {
     content = page.view === 'index' ? viewIndex() : view.item && (item !== undefined || view.item !== 'also') ? view.draw(/^\d{1,9}$/.test(item || '') ? Number(item) : -1) : view.draw();

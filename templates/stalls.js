@@ -122,10 +122,15 @@ function viewStalls() {
 
 /* ---- lines and instructions ---- */
 
-const stallLines = new Map();
-list((data.stalls || {}).lines).forEach(line => stallLines.set(`${line.file}:${line.line}`, line));
-const stallOfLine = (file, number) => stallLines.get(`${file}:${number}`);
-const mostOfLines = Math.max(1e-9, ...list((data.stalls || {}).lines).map(line => line.share));
+let stallLines = null, mostOfLines = 1e-9; /* known when the first line is drawn */
+function stallOfLine(file, number) {
+  if (!stallLines) {
+    const lines = list((data.stalls || {}).lines);
+    stallLines = new Map(lines.map(line => [`${line.file}:${line.line}`, line]));
+    mostOfLines = Math.max(mostOfLines, ...lines.map(line => line.share));
+  }
+  return stallLines.get(`${file}:${number}`);
+}
 
 function lineNote(line) {
   return [`${percent(line.share)} stall`, isNumber(line.stride) ? `, stride ${bytes(line.stride)}` : '', Number.isInteger(line.object) ? `, ${clip(objectName(at(data.objects, line.object)), 24)}` : ''].join('');

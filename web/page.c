@@ -2,8 +2,9 @@
  *   head    charset, generator and, in the exported file, the policy that allows nothing but the page's own parts
  *   title   the title's text
  *   style   a link or the style itself
- *   data    the result in <script type="application/json">, which no browser runs
+ *   data    the result in <script type="application/json">, which no browser runs; of a large one what the first view shows
  *   script  a link or the scripts themselves
+ *   rest    of a large result, all of it, in pieces
  * Everything in the data comes from the profiled program and is hostile: it is only ever data here, and the scripts
  * make text nodes of it. */
 #include "web/page.h"
@@ -16,7 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_TEMPLATES_BYTES = 256 << 10 };
+enum {
+    PAGE_TEMPLATES_BYTES = 256 << 10,
+    PAGE_LARGE_BYTES = 128 << 10, /* of data: what a browser reads and parses in some milliseconds */
+    PAGE_PIECE_BYTES = 256 << 10, /* between two of them a browser finds the time to show what is drawn */
+};
 
 static int page_json_part(const char *text, size_t bytes, void *to)
 {
@@ -69,16 +74,32 @@ static void page_tried(json_t *analysis, enum lwp_source_policy source)
     }
 }
 
+/* What part of the time is memory stall on data that is known, and on data that is not. */
+static json_t *page_shares(const json_t *analysis)
+{
+    double known = 0, unknown = 0;
+    size_t i;
+    const json_t *object;
+    json_array_foreach(json_object_get(analysis, "objects"), i, object) {
+        const char *kind = json_string_value(json_object_get(object, "kind"));
+        *(kind && strcmp(kind, "unknown") == 0 ? &unknown : &known) += json_number_value(json_object_get(object, "share"));
+    }
+    return json_pack("{s:f, s:f}", "known", known, "unknown", unknown);
+}
+
 json_t *lwp_page_result_data(const char *name, json_t *analysis, const struct lwp_page_wish *wish)
 {
     /* an eighth is left for what escapes add */
     size_t room = wish->bytes_max - PAGE_TEMPLATES_BYTES;
     page_tried(analysis, wish->source);
+    json_t *shares = page_shares(analysis); /* before items are left out */
     json_t *left_out = lwp_trim(analysis, room / 4 * 3), *sources = lwp_source_collect(analysis, wish->source, wish->roots, room / 8);
     char *clean = lwp_utf8_clean(name); /* a folder's name is bytes */
-    json_t *data = left_out && sources ? json_pack("{s:s, s:s, s:s, s:s, s:O, s:O, s:O}", "view", "result", "name",
-                                                   clean ? clean : "", "mode", wish->mode, "lwp", LWP_VERSION, "analysis", analysis, "sources", sources, "left_out", left_out)
+    json_t *data = left_out && sources ? json_pack("{s:s, s:s, s:s, s:s, s:O, s:O, s:O, s:O}", "view", "result", "name", clean ? clean : "",
+                                                   "mode", wish->mode, "lwp", LWP_VERSION, "analysis", analysis, "sources", sources,
+                                                   "left_out", left_out, "shares", shares)
                                        : NULL;
+    json_decref(shares);
     json_decref(left_out);
     json_decref(sources);
     free(clean);
@@ -149,27 +170,95 @@ static void page_head(FILE *to, const struct lwp_assets *assets, const char *roo
             style, script);
 }
 
-static int page_fill(FILE *to, const char *place, const struct lwp_assets *assets, const char *root,
-                     const char *title, const json_t *data, struct lwp_error *err)
+/* The data as JSON; of a large result the part for the first view, too. */
+struct page_text {
+    char *whole, *first;
+};
+
+static char *page_json_text(const json_t *value, size_t *length, struct lwp_error *err)
 {
+    char *text = NULL;
+    FILE *to = open_memstream(&text, length);
+    int status = to ? lwp_page_write_json(to, value, err) : lwp_error_errno(err, "cannot embed the result in the page");
+    if (to && fclose(to) && !status)
+        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    if (!status)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int page_text_make(struct page_text *text, const json_t *data, struct lwp_error *err)
+{
+    size_t whole = 0, part = 0;
+    *text = (struct page_text){page_json_text(data, &whole, err), NULL};
+    if (!text->whole)
+        return LWP_ERR_MEMORY;
+    json_t *first = whole >= PAGE_LARGE_BYTES ? lwp_page_first(data) : NULL;
+    if (!first)
+        return 0;
+    text->first = page_json_text(first, &part, err);
+    json_decref(first);
+    if (!text->first)
+        return LWP_ERR_MEMORY;
+    if (part > whole / 4) { /* not worth its place */
+        free(text->first);
+        text->first = NULL;
+    }
+    return 0;
+}
+
+static void page_text_free(struct page_text *text)
+{
+    free(text->whole);
+    free(text->first);
+}
+
+static void page_put_json(FILE *to, const char *attribute, const char *text, size_t length)
+{
+    fprintf(to, "<script type=\"application/json\" %s>%.*s</script>", attribute, (int)length, text);
+}
+
+static void page_put_pieces(FILE *to, const char *text)
+{
+    for (size_t left = strlen(text), piece; left; text += piece, left -= piece) {
+        piece = left > PAGE_PIECE_BYTES ? PAGE_PIECE_BYTES : left;
+        while (piece < left && (text[piece] & 0xc0) == 0x80) /* inside of a character */
+            piece--;
+        page_put_json(to, "class=\"lwp-rest\"", text, piece);
+    }
+}
+
+/* What the page is made of. */
+struct page_parts {
+    const struct lwp_assets *assets;
+    const char *root, *title;
+    const json_t *data;
+    struct page_text text;
+};
+
+static int page_fill(FILE *to, const char *place, const struct page_parts *parts, struct lwp_error *err)
+{
+    const struct lwp_assets *assets = parts->assets;
+    const char *root = parts->root;
     if (strcmp(place, "head") == 0) {
-        page_head(to, assets, root, data);
+        page_head(to, assets, root, parts->data);
     } else if (strcmp(place, "title") == 0) {
-        lwp_markup_text(to, title);
+        lwp_markup_text(to, parts->title);
     } else if (strcmp(place, "style") == 0) {
         if (!root)
             fprintf(to, "<style>%s</style>", assets->style);
         else
             fprintf(to, "<link rel=\"stylesheet\" href=\"%sreport.css\">", root);
     } else if (strcmp(place, "data") == 0) {
-        fputs("<script type=\"application/json\" id=\"lwp-data\">", to);
-        int status = lwp_page_write_json(to, data, err);
-        if (status)
-            return status;
-        fputs("</script>", to);
+        const char *text = parts->text.first ? parts->text.first : parts->text.whole;
+        page_put_json(to, "id=\"lwp-data\"", text, strlen(text));
+    } else if (strcmp(place, "rest") == 0) {
+        if (parts->text.first)
+            page_put_pieces(to, parts->text.whole);
     } else if (strcmp(place, "script") == 0) {
         if (!root)
-            fprintf(to, "<script>%s</script>", page_script(assets, root, data));
+            fprintf(to, "<script>%s</script>", page_script(assets, root, parts->data));
         else
             fprintf(to, "<script src=\"%sreport.js\"></script>", root);
     } else {
@@ -178,34 +267,45 @@ static int page_fill(FILE *to, const char *place, const struct lwp_assets *asset
     return 0;
 }
 
-int lwp_page_build(const struct lwp_assets *assets, const char *root, const char *title, const json_t *data, char **html,
-                   size_t *length, struct lwp_error *err)
+/* The template with its places filled. */
+static int page_write(FILE *to, const struct page_parts *parts, struct lwp_error *err)
 {
     static const char open[] = "<!-- lwp:", close[] = " -->";
-    int status = page_check_inline(assets, err);
-    if (status)
-        return status;
-    *html = NULL;
-    FILE *to = open_memstream(html, length);
-    if (!to)
-        return lwp_error_errno(err, "cannot build the page");
-    const char *from = assets->html, *next;
-    while (!status && (next = strstr(from, open))) {
+    const char *from = parts->assets->html, *next;
+    while ((next = strstr(from, open))) {
         fwrite(from, 1, (size_t)(next - from), to);
         next += sizeof open - 1;
         const char *end = strstr(next, close);
         char place[16];
-        if (!end || end - next >= (long)sizeof place) {
-            status = lwp_error_set(err, LWP_ERR_FORMAT, "the template has a place that does not end: '%.20s'", next);
-            break;
-        }
+        if (!end || end - next >= (long)sizeof place)
+            return lwp_error_set(err, LWP_ERR_FORMAT, "the template has a place that does not end: '%.20s'", next);
         snprintf(place, sizeof place, "%.*s", (int)(end - next), next);
-        status = page_fill(to, place, assets, root, title, data, err);
+        int status = page_fill(to, place, parts, err);
+        if (status)
+            return status;
         from = end + sizeof close - 1;
     }
     fputs(from, to);
-    int failed = ferror(to);
-    if ((fclose(to) || failed) && !status)
+    return 0;
+}
+
+int lwp_page_build(const struct lwp_assets *assets, const char *root, const char *title, const json_t *data, char **html, size_t *length,
+                   struct lwp_error *err)
+{
+    struct page_parts parts = {assets, root, title, data, {0}};
+    *html = NULL;
+    int status = page_check_inline(assets, err);
+    if (status)
+        return status;
+    status = page_text_make(&parts.text, data, err);
+    FILE *to = status ? NULL : open_memstream(html, length);
+    if (!status && !to)
+        status = lwp_error_errno(err, "cannot build the page");
+    if (!status)
+        status = page_write(to, &parts, err);
+    page_text_free(&parts.text);
+    int failed = to && ferror(to);
+    if (to && (fclose(to) || failed) && !status)
         status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
     if (status) {
         free(*html);

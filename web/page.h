@@ -24,13 +24,16 @@ struct lwp_page_wish {
     size_t bytes_max;   /* of the page: at least 1 MiB, at most LWP_PAGE_BYTES_MAX */
 };
 
-/* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources", "left_out"}. Leaves out of
+/* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources", "left_out", "shares"}. Leaves out of
  * `analysis` what would make the page too large. */
 json_t *lwp_page_result_data(const char *name, json_t *analysis, const struct lwp_page_wish *wish);
 
 /* What a page of two runs is given: that of `after`, with {"view": "diff", "diff", "sides"}: of each side's data as much as
  * its drawings take. NULL without memory. */
 json_t *lwp_page_diff_data(const char *name, json_t *diff, const json_t *before, json_t *after, const struct lwp_page_wish *wish);
+
+/* Of the data of one result, what its first view shows, in the same form with "partial": true. NULL where it is another page's. */
+json_t *lwp_page_first(const json_t *data);
 
 /* The file's title for a person: the command that was run, or `name`. */
 const char *lwp_page_title(const char *name, const json_t *analysis);

@@ -2,7 +2,7 @@
 """The report in headless Chromium: the exported file and the served page show the same in every view, by deep link, in light
 and dark; nothing is logged, nothing is loaded from elsewhere, hostile text stays text, and copying copies."""
 # Waits: for the browser
-import json, os, re, signal, sys
+import json, os, re, signal, subprocess, sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")
 from chromium import SRC, TMP, Browser, By, axe, check, export, problems, result, served
@@ -239,6 +239,38 @@ def other_results(browser):
     browser.is_quiet("other results", f"file://{TMP}/")
 
 
+FIRST_BYTES, FIRST_NODES = 100 << 10, 1500
+
+
+def first_view(browser):
+    """What a page of 5,000 objects does until its first view is there: it reads little, draws little, and shows what the whole result would."""
+    subprocess.run([sys.executable, SRC / "tests/web/large.py", TMP / "huge"], check=True)
+    file = export(TMP / "huge")
+    page, url = file.read_text(), f"file://{file}"
+    check(len(page) < 6 << 20, f"a page of 5,000 objects has {len(page)} bytes")
+    check(page.index('id="lwp-data"') < page.index("'use strict'") < page.index('class="lwp-rest"'), "what the first view does not show stands before the scripts")
+    count = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "window.parsed = 0; const parse = JSON.parse; JSON.parse = text => { window.parsed += text.length; return parse(text); };"})
+    browser.open(url)
+    parsed, nodes = browser.driver.execute_script("return [window.parsed, document.querySelectorAll('main *').length]")
+    check(0 < parsed < FIRST_BYTES, f"the first view parses {parsed} bytes")
+    check(nodes < FIRST_NODES, f"the first view has {nodes} elements")
+    first = browser.text()
+    check("data of make_9" in first and "function_" not in first, f"the first view lacks its table: {first[-600:]}")
+    browser.driver.execute_script("whole(); redraw()")
+    check(browser.driver.execute_script("return window.parsed") > 1 << 20, "the whole result is not there")
+    check(browser.text() == first, "the first view shows something else than the whole result")
+    browser.open(url)
+    browser.follow(browser.driver.find_element(By.CSS_SELECTOR, "a[href='#split/0']").click)
+    check("Stride 80 B" in browser.text(), "a link of the first view leads nowhere")
+    browser.open(url)
+    browser.driver.find_element(By.ID, "search").send_keys("data of make_4321")
+    check("data of make_4321" in browser.text("#found"), "the search does not find what the first view does not show")
+    browser.open(url + "#object/4321")
+    check("data of make_4321" in browser.text("h1"), "a deep link into a large page")
+    browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", count)
+    browser.is_quiet("first view", url)
+
+
 def history(browser, own):
     """Several results: the newest first, any two on one page, and back."""
     def later(analysis):
@@ -300,6 +332,7 @@ def main():
         check("exported without source" in browser.text() and "all[i].mass" not in none.read_text(), "--source=none has source")
         history(browser, f"file://{none}")
         other_results(browser)
+        first_view(browser)
         regrouped(browser)
         reordered(browser)
         hostile(browser)

@@ -1,8 +1,10 @@
-/* What a page of a large result leaves out: it fits, ids stay right, findings keep what they speak of, and what went is told. */
+/* What a page of a large result leaves out, and what it shows first: it fits, ids stay right, findings keep what they speak of, and
+ * what went is told. */
 #include "web/page.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -124,6 +126,37 @@ static void test_many_names_fit(void **state)
     json_decref(analysis);
 }
 
+static bool kept(const json_t *items, size_t index)
+{
+    return json_is_object(json_array_get(items, index));
+}
+
+/* The first view: the heaviest objects, what findings and advice speak of, where those are allocated; nothing else, at its place. */
+static void test_first_view(void **state)
+{
+    (void)state;
+    json_t *data = json_pack("{s:s, s:o}", "view", "result", "analysis", large());
+    json_t *first = lwp_page_first(data), *analysis = json_object_get(first, "analysis");
+    static const char *const keys[] = {"objects", "contexts"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *items = json_object_get(analysis, keys[i]);
+        assert_int_equal(json_array_size(items), FOUND + 1);
+        assert_true(kept(items, 0) && kept(items, 9) && kept(items, FOUND));
+        assert_false(kept(items, 10) || kept(items, FOUND - 1));
+    }
+    assert_true(kept(json_object_get(analysis, "redundancies"), FOUND) && !kept(json_object_get(analysis, "redundancies"), 0));
+    assert_true(json_is_object(json_object_get(analysis, "communication"))); /* was measured */
+    assert_null(json_object_get(json_object_get(analysis, "communication"), "regions"));
+    assert_true(json_is_true(json_object_get(first, "partial")));
+    assert_null(json_object_get(data, "partial"));
+    assert_int_equal(json_array_size(json_object_get(json_object_get(json_object_get(data, "analysis"), "communication"), "regions")),
+                     REGIONS);
+    json_decref(first);
+    json_object_set_new(data, "view", json_string("diff"));
+    assert_null(lwp_page_first(data));
+    json_decref(data);
+}
+
 /* Whatever is in it: nothing fits into nothing, and all ends. */
 static void test_odd_results(void **state)
 {
@@ -137,6 +170,9 @@ static void test_odd_results(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         json_t *analysis = json_loads(texts[i], 0, NULL);
         assert_non_null(analysis);
+        json_t *data = json_pack("{s:s, s:O}", "view", "result", "analysis", analysis);
+        json_decref(lwp_page_first(data));
+        json_decref(data);
         json_decref(lwp_trim(analysis, 0));
         json_decref(analysis);
     }
@@ -145,10 +181,8 @@ static void test_odd_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_results_stay),
-        cmocka_unit_test(test_large_results_fit),
-        cmocka_unit_test(test_many_names_fit),
-        cmocka_unit_test(test_odd_results),
+        cmocka_unit_test(test_small_results_stay), cmocka_unit_test(test_large_results_fit), cmocka_unit_test(test_many_names_fit),
+        cmocka_unit_test(test_first_view),         cmocka_unit_test(test_odd_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,37 @@ static void test_page(void **state)
     free(html);
 }
 
+/* A large result is there twice: as far as the first view shows it, then all of it in pieces, none of which cuts a character. */
+static void test_large_page(void **state)
+{
+    (void)state;
+    struct lwp_assets assets = {"<!-- lwp:data --><!-- lwp:script --><!-- lwp:rest -->", "", "f()", NULL};
+    static const char open[] = "<script type=\"application/json\" class=\"lwp-rest\">", close[] = "</script>";
+    json_t *objects = json_array();
+    for (int i = 0; i < 20000; i++)
+        json_array_append_new(objects, json_pack("{s:s, s:f}", "name", "\u20ac<\u00e4", "share", 1.0 / (i + 1)));
+    json_t *data = json_pack("{s:s, s:{s:o}}", "view", "result", "analysis", "objects", objects);
+    char *html = NULL, *whole = json_text(data);
+    size_t length = 0, at = 0, pieces = 0;
+    assert_int_equal(lwp_page_build(&assets, NULL, "", data, &html, &length, NULL), 0);
+    const char *first = strstr(html, "id=\"lwp-data\">"), *script = strstr(html, "f()"), *piece = html;
+    assert_true(first && strstr(first, "\"partial\":true") < script && script < strstr(html, "lwp-rest"));
+    assert_true(script - first < 4096);
+    while ((piece = strstr(piece, open))) {
+        piece += sizeof open - 1;
+        size_t bytes = (size_t)(strstr(piece, close) - piece);
+        assert_true(bytes > 0 && ((unsigned char)*piece & 0xc0) != 0x80);
+        assert_memory_equal(piece, whole + at, bytes);
+        at += bytes;
+        pieces++;
+    }
+    assert_int_equal(at, strlen(whole));
+    assert_true(pieces > 1);
+    free(whole);
+    free(html);
+    json_decref(data);
+}
+
 static void test_bad_templates(void **state)
 {
     (void)state;
@@ -458,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_text_for_html),
         cmocka_unit_test(test_sha256),
         cmocka_unit_test(test_page),
+        cmocka_unit_test(test_large_page),
         cmocka_unit_test(test_bad_templates),
         cmocka_unit_test(test_built_in_assets),
         cmocka_unit_test_setup_teardown(test_source, make_folder, remove_folder),
