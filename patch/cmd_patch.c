@@ -76,7 +76,7 @@ const struct lwp_command lwp_cmd_patch = {
         "compared, casts, unions, sizes written as numbers, and others. All of them are listed with their line, a name and the reason, and "
         "nothing is printed as a patch unless --partial is given.\n\n"
         "--try copies the project's folder, as it is and patched, builds both with three placements of code (alignment of functions, order "
-        "of linking) and runs them in turns with environments of varied size, until the 95 % interval of the gain is below 3 % or "
+        "of linking) and runs them alternately with environments of varied size, until the 95 % interval of the gain is below 3 % or "
         "--seconds "
         "have passed. Output and exit status must agree. The gain is that of CPU time. It is printed beside the predicted one; the "
         "patch and the gain are kept in DIR/tried.json, and lwp report, lwp diff and the page show them. Of the commands nothing but what "

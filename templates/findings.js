@@ -177,7 +177,7 @@ function viewFindings() {
     el('p.lead', null, findings.length ? ['Data structures whose layout does not fit the loops that use them, and redundant work. The largest predicted gain is first. ', firstGain(findings)] :
       data.silence ? silenceText(data.silence) :
       nothingSampled() ? 'No sample was taken, so nothing is known, good or bad: the program ran too briefly or hardly used the processor.' :
-      !run.samples && data.communication ? 'Nothing that was looked for calls for a change.' : few ? `Only ${plural(run.samples, 'sample was', 'samples were')} taken: too few to say anything. Run the program longer or on a larger input.` :
+      !run.samples && data.communication ? 'Nothing that was measured calls for a change.' : few ? `Only ${plural(run.samples, 'sample was', 'samples were')} taken: too few to say anything. Run the program longer or on a larger input.` :
         `In ${plural(run.samples, 'sample', 'samples')} no data structure was found whose layout would make the program measurably faster.` +
         (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time is memory stall on unknown data.` : '')),
     page.view === 'diff' && el('p.note', null, el('a', {href: '#diff'}, gainCame(diff.program || {}) || 'Before and after'), ': this is the report of the second run.'),

@@ -60,11 +60,11 @@ function localitySampledTable(rows) {
 }
 
 function viewLocality(index) {
-  if (!data.locality) return [el('h1', null, 'Locality'), notMeasured('How far apart uses of the same data are, and what caches keep of it', '-e exact --detect locality')];
+  if (!data.locality) return [el('h1', null, 'Locality'), notMeasured('Reuse distances, and what caches keep of the data', '-e exact --detect locality')];
   if (index !== undefined) return viewLocalityOf(index);
   const rows = list(data.locality).map((row, i) => ({...row, index: i}));
   if (rows.some(r => !isNumber(r.accesses))) return [el('h1', null, 'Locality'),
-    el('p.lead', null, 'Each structure in each loop, as far as samples tell. How far apart uses of a line are and what caches keep takes a full trace: lwp collect -e exact --detect locality.'),
+    el('p.lead', null, 'Each structure in each loop, as far as samples show. Reuse distances and cache misses take a full trace: lwp collect -e exact --detect locality.'),
     leftOut('locality'),
     localitySampledTable(rows)];
   return [el('h1', null, 'Locality'),
@@ -83,7 +83,7 @@ function cacheMarks() {
 function viewLocalityOf(index) {
   const row = at(data.locality, index);
   if (!row) return missingView('There is no such row in this result.');
-  if (!isNumber(row.accesses)) return missingView('Samples tell no more of it than the table of all locality does.');
+  if (!isNumber(row.accesses)) return missingView('Samples show no more of it than the table of all locality has.');
   const loop = at(data.loops, row.loop), finding = localityFinding(index), object = at(data.objects, row.object);
   const pair = (here, there) => [here, row.elsewhere && el('span.soft', null, `; there ${there}`)];
   return [

@@ -91,7 +91,7 @@ function notMeasured(what, options) {
     list(data.run.command).length > 0 && el('div.code', null, copyButton(command), code(command, 'A command that measures it')));
 }
 
-const nothingFound = text => el('p.nothing-found', null, el('span', {'aria-hidden': 'true'}, '✓ '), el('strong', null, 'Looked for, nothing found. '), text);
+const nothingFound = text => el('p.nothing-found', null, el('span', {'aria-hidden': 'true'}, '✓ '), el('strong', null, 'Measured, nothing found. '), text);
 
 function severity(level) {
   const known = ['high', 'medium', 'low'].includes(level) ? level : 'low';

@@ -94,7 +94,7 @@ static void check_gone(struct check *check, const struct lwp_baseline_entry *ent
     if (!lwp_baseline_looked_for(check->review, entry)) {
         line.result = LWP_JUDGED_SKIPPED;
         line.state = "known";
-        line.why = "not looked for in this run";
+        line.why = "not measured in this run";
     }
     check_add(check, line);
 }
@@ -110,7 +110,7 @@ static void check_total(struct check *check, size_t kind)
         return;
     if (!json_is_object(total)) {
         line.result = LWP_JUDGED_SKIPPED;
-        line.why = "not looked for in this run: lwp collect --detect redundancy";
+        line.why = "not measured in this run: lwp collect --detect redundancy";
         check->unmeasured = true;
     } else {
         bool exact = json_is_true(json_object_get(total, "exact"));

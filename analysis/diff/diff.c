@@ -182,7 +182,7 @@ static json_t *diff_notes(const struct lwp_diff *diff)
                                                  "known, so the program's ratio has no interval. Merge several runs on "
                                                  "each side (lwp analyze A B C -o FILE) to get one."));
     if (!diff->seconds)
-        json_array_append_new(notes, json_string("The weights are not CPU time on both sides: shares only are compared."));
+        json_array_append_new(notes, json_string("The costs are not CPU time on both sides: shares only are compared."));
     if (diff->before.left_out || diff->after.left_out)
         json_array_append_new(notes, json_string("Only the heaviest objects of each result are compared."));
     return notes;

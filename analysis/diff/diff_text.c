@@ -297,7 +297,7 @@ static void text_agreement(const struct lwp_terminal *text, const json_t *agreem
     lwp_terminal_heading(text, "Agreement of sampling with the exact engine");
     json_array_foreach(json_object_get(agreement, "structures"), i, row)
         text_agreed_structure(text, row);
-    fprintf(text->out, "   %.1f %% of the weight is on other structures\n", 100 * lwp_json_number(agreement, "weight_apart"));
+    fprintf(text->out, "   %.1f %% of the cost is on other structures\n", 100 * lwp_json_number(agreement, "weight_apart"));
     json_array_foreach(json_object_get(agreement, "redundancies"), i, row)
         text_agreed_pair(text, row);
 }

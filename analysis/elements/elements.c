@@ -433,7 +433,7 @@ void lwp_elements_notes(struct lwp_profile *profile)
                              object->fields_unknown);
         else if (object->several && !object->element_bytes)
             lwp_profile_note(profile,
-                             "%s: its parts are walked with different strides, so it holds several arrays; what their "
+                             "%s: its parts are traversed with different strides, so it holds several arrays; what their "
                              "elements are is not known.",
                              lwp_objects_name(profile, (uint32_t)i));
     }

@@ -59,9 +59,9 @@ static const struct {
     [UNREADABLE] = {" may not be read: its code is known by address only.", " may not be read: their code is known by address only."},
     [NO_ELF] = {" is no x86-64 ELF file (any more): its code is known by address only.",
                 " are no x86-64 ELF files (any more): their code is known by address only."},
-    [DOUBTFUL] = {" was written after the run began and has no build-id that would tell whether it is the same: if it was built "
+    [DOUBTFUL] = {" was written after the run began and has no build-id that would show whether it is the same: if it was built "
                   "anew, names, lines and types are wrong.",
-                  " were written after the run began and have no build-id that would tell whether they are the same: if they were "
+                  " were written after the run began and have no build-id that would show whether they are the same: if they were "
                   "built anew, names, lines and types are wrong."},
 };
 
@@ -182,7 +182,7 @@ static void run_unknown(struct lwp_profile *profile)
 static void run_no_redundancy(struct lwp_profile *profile)
 {
     if (!lwp_profile_detected(profile, LWP_DETECT_REDUNDANCY, false))
-        lwp_profile_note(profile, "Redundant stores and loads were not looked for: that takes lwp collect --detect redundancy.");
+        lwp_profile_note(profile, "Redundant stores and loads were not measured: that takes lwp collect --detect redundancy.");
     else if (!profile->samples_with_address)
         lwp_profile_note(profile, "Of redundant stores and loads nothing is known: no access was sampled with its address.");
     else
@@ -196,7 +196,7 @@ void lwp_findings_notes(struct lwp_profile *profile, const struct lwp_answers *a
     run_unknown(profile);
     module_notes(profile);
     if (!answers->locality.measured)
-        lwp_profile_note(profile, "Reuse distances and what caches keep were not looked for: that takes a full trace "
+        lwp_profile_note(profile, "Reuse distances and what caches keep were not measured: that takes a full trace "
                                   "(lwp collect -e exact --detect locality).");
     if (!profile->watchpoints.origin_count)
         run_no_redundancy(profile);

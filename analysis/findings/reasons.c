@@ -105,7 +105,7 @@ static struct lwp_reason reason_together(const struct subject *subject)
     size_t used = fields_used(subject->layout), all = subject->layout->field_count;
     double near = sequential_part(subject);
     if (near > most && used == all)
-        return (struct lwp_reason){.code = "sequential", .sentence = "its loops go through it in order and use all of its fields"};
+        return (struct lwp_reason){.code = "sequential", .sentence = "its loops traverse it sequentially and use all of its fields"};
     return (struct lwp_reason){
         .code = "used_together",
         .sentence =
@@ -177,7 +177,7 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
     if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
         return reason_fits(subject);
     if (near > most)
-        return (struct lwp_reason){.code = "sequential", .sentence = SAY("single values (%s), gone through in order already", what)};
+        return (struct lwp_reason){.code = "sequential", .sentence = SAY("single values (%s), traversed sequentially already", what)};
     if (!lwp_evidence_of(object->weight.samples))
         return reason_few(subject, object->weight.samples);
     return (struct lwp_reason){
@@ -195,14 +195,14 @@ static struct lwp_reason reason_unknown_fields(const struct subject *subject)
     if (object->several)
         return (struct lwp_reason){.code = "unknown_fields",
                                    .sentence =
-                                       "parts of it are gone through with different strides: it holds several arrays or types, and which "
+                                       "parts of it are traversed with different strides: it holds several arrays or types, and which "
                                        "bytes are which field is not known"};
     if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
         return reason_fits(subject);
     return (struct lwp_reason){
         .code = "unknown_fields",
         .sentence = object->type ? SAY("it is used as %s, but where its elements begin and end is not known", object->type->name)
-                                 : "neither debug info nor the addresses tell what its elements and fields are"};
+                                 : "neither debug info nor the addresses show what its elements and fields are"};
 }
 
 /* Without the stop at its end. */

@@ -96,8 +96,8 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
     if (!lwp_profile_detected(profile, LWP_DETECT_LAYOUT, true))
         return (struct lwp_silence){.kind = "not_measured",
                                     .code = "layout_not_asked",
-                                    .sentence = "nothing of what was looked for is worth a change, and layout was not looked for",
-                                    .help = "Look for it with lwp collect --detect layout."};
+                                    .sentence = "none of the detectors found anything worth a change, and layout was not measured",
+                                    .help = "Measure it with lwp collect --detect layout."};
     if (engine->exact && profile->instructions)
         return silence_of_windows(profile, coverage);
     if (profile->samples == 0)
@@ -110,7 +110,7 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
         return (struct lwp_silence){
             .kind = "not_measured",
             .code = "no_addresses",
-            .sentence = SAY("what the program did with its memory could be told for %.0f %% of its time only (%llu of %llu samples have an "
+            .sentence = SAY("what the program did with its memory is known for %.0f %% of its time only (%llu of %llu samples have an "
                             "address), so nothing is known of the rest, good or bad",
                             100 * (1 - unknown), (unsigned long long)profile->samples_with_address, (unsigned long long)profile->samples),
             .help = "Collect it with -e exact, which sees every access, or with hardware events where there are any (lwp doctor)."};

@@ -131,7 +131,7 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
     double adopted = lwp_streams_adopt(profile, lwp_objects_special(profile, LWP_OBJECT_UNOWNED));
     if (adopted > 0.02 * profile->total.weight)
         lwp_profile_note(profile,
-                         "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
+                         "%.0f %% of the cost is on small blocks that were not recorded one by one; it was given to the "
                          "pool which the same instructions use otherwise.",
                          100 * adopted / profile->total.weight);
     lwp_regions_share_time(profile);

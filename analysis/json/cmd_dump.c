@@ -323,7 +323,7 @@ const struct lwp_command lwp_cmd_dump = {
     .name = "dump",
     .usage = "FILE.lwps…",
     .summary = "print the records of sample files as text",
-    .details = "One line a record, an indented line an access; addresses are hexadecimal, times and weights in ns.\n"
+    .details = "One line a record, an indented line an access; addresses are hexadecimal, times and costs (weight) in ns.\n"
                "Exit status: 0 sound, 1 damaged or not readable (what is sound is printed), 125 wrong usage.",
     .options = dump_options,
     .run = dump_run,

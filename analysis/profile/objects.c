@@ -102,7 +102,7 @@ static uint64_t object_special_key(enum lwp_object_special which)
 
 uint32_t lwp_objects_special(struct lwp_profile *profile, enum lwp_object_special which)
 {
-    static const char *const labels[] = {"stack", "unknown", "memory without a known owner"};
+    static const char *const labels[] = {"stack", "unknown", "memory of no known data object"};
     return object_intern(profile, object_special_key(which),
                          &(struct lwp_object){.kind = which == LWP_OBJECT_OTHER_STACK ? LWP_OBJECT_STACK : LWP_OBJECT_UNKNOWN,
                                               .module = LWP_NONE,

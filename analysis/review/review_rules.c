@@ -18,7 +18,7 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "from blocks of many nodes, several of them share a cache line and a page. What was freed goes to a list of free nodes.",
      NULL},
     {"regroup", "RegroupArrays", "regroups", "Arrays that are used at the same index lie apart.",
-     "Each of several arrays that a loop reads at the same index costs a cache line of its own when the index jumps. One array of a "
+     "Each of several arrays that a loop reads at the same index costs a cache line of its own when the index is random. One array of a "
      "structure brings all of them with one line.",
      NULL},
     {"set-conflict", "SetConflict", "conflicts", "A loop traverses more lines that fall into one set of a cache than the set holds.",
@@ -34,7 +34,7 @@ const struct lwp_review_rule lwp_review_rules[] = {
     {"silent-store", "SilentStore", "redundancies", "Stores leave the value in memory as it was.",
      "The value is computed and written although it is there already. Test the inputs first, or skip what has converged.", NULL},
     {"silent-load", "SilentLoad", "redundancies", "Loads fetch again what has not changed.",
-     "Keep the value, use a better data structure for the search, or do not walk the data again.", NULL},
+     "Keep the value, use a better data structure for the search, or do not traverse the data again.", NULL},
     {"computation", "RedundantComputation", "redundancies", "The same is computed again from the same values.",
      "Move it out of the loop, keep the result, or let the compiler see that it does not change.", NULL},
     {"register", "RedundantRegisterWrite", "redundancies", "Registers are written with the value they hold.",
@@ -59,7 +59,7 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "Work through the data in blocks that fit a cache.", "blocking-"},
     {"loop-fusion", "LoopFusion", "locality", "Two loops go over the same data, one after the other.",
      "Make one loop of the two, so that data is used while it is in the cache.", "fusion-"},
-    {"huge-pages", "HugePages", "locality", "Accesses jump over more pages than the processor keeps addresses of.",
+    {"huge-pages", "HugePages", "locality", "Accesses are spread over more pages than the TLB covers.",
      "Ask for huge pages: madvise(MADV_HUGEPAGE), or transparent huge pages.", "pages-"},
     {"padding", "ArrayPadding", "locality", "Elements of an array fall into few sets of a cache.",
      "Pad the rows so that they do not start a power of two apart.", "padding-"},

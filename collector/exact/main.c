@@ -119,7 +119,7 @@ static void main_before_call(ThreadId id, UInt number, UWord *arguments, UInt co
     (void)id, (void)count;
     if (lwp_schedule_call(number, arguments) && !order_noted) {
         order_noted = true;
-        lwp_exact_process_note("Threads waited for a time, or for other processes: in another run their turns may come otherwise, "
+        lwp_exact_process_note("Threads waited for a time, or for other processes: in another run they may be scheduled in another order, "
                                "and shares differ a little.");
     }
     lwp_checkpoint_before_call(number);

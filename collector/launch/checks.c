@@ -110,7 +110,7 @@ static void check_capability(struct lwp_check *check, const struct permission *p
     check_put(check, "CAP_PERFMON", good ? NULL : remedy_perfmon, "%s",
               permission->perfmon ? "there: events may look into the kernel"
               : good              ? "not there, but perf_event_paranoid does without"
-                                  : "not there (containers drop it): what the kernel does with watched memory is not seen");
+                                  : "not there (containers drop it): accesses of the kernel to memory with a watchpoint are not seen");
 }
 
 static void check_seccomp(struct lwp_check *check, const struct permission *permission, int refused)
@@ -202,12 +202,10 @@ void lwp_checks_make(struct lwp_check *checks)
     check_paranoid(&checks[n++], &permission);
     check_capability(&checks[n++], &permission);
     check_seccomp(&checks[n++], &permission, refused);
-    check_probe(&checks[n++], "hardware breakpoints", lwp_probe_breakpoint,
-                "they work: redundant stores and loads can be watched for", &permission,
-                "enable debug registers in the hypervisor");
-    check_probe(&checks[n++], "breakpoints in the kernel", lwp_probe_kernel_breakpoint,
-                "they see system calls use watched memory", &permission,
-                "enable debug registers in the hypervisor; without, watches end at system calls");
+    check_probe(&checks[n++], "hardware breakpoints", lwp_probe_breakpoint, "they work: redundant stores and loads can be detected",
+                &permission, "enable debug registers in the hypervisor");
+    check_probe(&checks[n++], "breakpoints in the kernel", lwp_probe_kernel_breakpoint, "they see accesses of system calls", &permission,
+                "enable debug registers in the hypervisor; without, watchpoints end at system calls");
     check_probe(&checks[n++], "cycle counter", lwp_probe_pmu, "there is a PMU", &permission, remedy_hypervisor);
     checks[n].needed = true;
     check_probe(&checks[n++], "libunwind", lwp_probe_unwind, "call paths are recorded", &permission,

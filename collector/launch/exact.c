@@ -65,7 +65,7 @@ static int exact_caches(const struct lwp_machine *machine, char *text, size_t si
     if (used)
         return LWP_OK;
     return lwp_error_set(err, LWP_ERR_MISSING,
-                         "collect: the exact engine needs the sizes of the caches, which /sys/devices/system/cpu does not tell here");
+                         "collect: the exact engine needs the sizes of the caches, which /sys/devices/system/cpu does not have here");
 }
 
 /* Bytes of the program's stack: Valgrind's default is at most 8 MiB. */

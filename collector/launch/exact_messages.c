@@ -89,7 +89,7 @@ static void message_calls(struct messages *all)
     if (all->call_count > CALLS_NAMED)
         snprintf(numbers + used, sizeof numbers - used, " and %u more", all->call_count - CALLS_NAMED);
     if (all->call_count)
-        message_put(all, true, "Valgrind does not know %s %s: the program was told that the kernel has no such call (ENOSYS).",
+        message_put(all, true, "Valgrind does not know %s %s: to the program it failed as if the kernel had no such call (ENOSYS).",
                     all->call_count == 1 ? "system call" : "the system calls", numbers);
 }
 

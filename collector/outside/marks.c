@@ -107,7 +107,7 @@ static int marks_open(struct lwp_events *events, struct lwp_remote *remote, pid_
         lwp_tasks_free(&threads);
     }
     errno = why;
-    return why ? lwp_error_errno(err, "collect: LWP_BEGIN() and LWP_END() of process %d cannot be watched", (int)pid) : LWP_OK;
+    return why ? lwp_error_errno(err, "collect: LWP_BEGIN() and LWP_END() of process %d cannot be followed", (int)pid) : LWP_OK;
 }
 
 void lwp_marks_follow(struct lwp_events *events, struct lwp_followed *followed, bool region, bool first)

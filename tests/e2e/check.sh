@@ -98,7 +98,7 @@ checks 0 'passed: nothing was found' clean.json
 checks 0 'at least 20.0 % of the program, within' stores.json
 checks 1 'more than the allowed 15.0 %' --max-share 15 stores.json
 checks 1 'total: dead_store at least 20.0 %, more' --budget total.budget stores.json
-checks 2 'total: dead_store not looked for' --budget total.budget unsure.json
+checks 2 'total: dead_store not measured' --budget total.budget unsure.json
 
 sed -n '/^    {$/,/^    }$/p' "$SRC/docs/ci.md" > documented.budget
 checks 1 'total: dead_store.* allowed 10.0 %.*dead-store: .*allowed 5.0 %' --budget documented.budget stores.json
@@ -111,7 +111,7 @@ checks 1 'new dead-store' --max-share 15 --baseline known.json stores.json
 checks 0 'known split' --baseline certain.json certain.json # an analysis is a baseline, too
 "$LWP" check --baseline both.json --write-baseline stores.json > out 2> err && cp both.json first && "$LWP" check --baseline both.json --write-baseline certain.json > out 2> err || fail "both"
 grep -q dead-store both.json && grep -q split both.json || { cat both.json; fail "what was not looked for is lost"; }
-checks 0 'known dead-store.*not looked for in this run' --baseline both.json certain.json
+checks 0 'known dead-store.*not measured in this run' --baseline both.json certain.json
 checks 0 'wrote four' --baseline four.baseline --write-baseline four.json
 checks 0 'known regroup' --baseline four.baseline three.json # one array more or less is the same advice
 checks 1 'new regroup' --baseline four.baseline other.json

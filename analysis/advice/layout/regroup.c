@@ -123,7 +123,7 @@ static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidat
         return false;
     if (!lwp_evidence_of(regroup->weight.samples) && regroup->gain.high >= gain_needed) {
         lwp_profile_note(profile,
-                         "Too few samples (%llu) on %s to advise on joining them; let the program run longer or sample faster (-F).",
+                         "Too few samples (%llu) on %s to advise on regrouping them; let the program run longer or sample faster (-F).",
                          (unsigned long long)regroup->weight.samples, lwp_regroup_list(profile, candidates, regroup));
         return false;
     }
@@ -166,8 +166,8 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
             reported[i] |= regroups->cluster[i] == (int)g;
         if (regroup->gain.low < gain_needed) {
             lwp_profile_note(profile,
-                             "Loops use %s at the same index, but joining them is not expected to pay: they are walked in order, where "
-                             "each has its cache lines used up anyway, or too little time is spent waiting for them.",
+                             "Loops use %s at the same index, but regrouping them is not expected to pay: they are traversed sequentially, "
+                             "so that each uses all of its cache lines anyway, or too little memory stall is on them.",
                              lwp_regroup_list(profile, candidates, regroup));
             continue;
         }

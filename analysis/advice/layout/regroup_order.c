@@ -141,7 +141,7 @@ static struct lwp_regroup_verdict order_judge(struct lwp_regroup_use a, struct l
     if (count < needed || usual < 4 * ALWAYS_NEAR)
         return unknown;
     if (order_spread(x, y, count, true, &middle) < usual / 8)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "they are walked in opposite directions", false};
+        return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "they are traversed in opposite directions", false};
     if (!sure)
         return unknown;
     if (order_spread(x, y, count, false, &middle) < usual / 8)

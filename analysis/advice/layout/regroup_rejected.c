@@ -31,7 +31,7 @@ struct lwp_regroup_verdict lwp_regroup_why(const struct lwp_regroup_candidates *
     if (verdict.reason == LWP_REGROUP_NONE)
         verdict = (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "loops that use one without the other would fetch both", false};
     if (verdict.reason == LWP_REGROUP_UNKNOWN)
-        verdict.detail = "the samples do not show that they are walked together";
+        verdict.detail = "the samples do not show that they are traversed together";
     return verdict;
 }
 

@@ -19,7 +19,7 @@ bool lwp_split_of_library(struct lwp_profile *profile, const struct lwp_layout *
         return false;
     lwp_profile_note(profile,
                      "%s is not advised to be split: its elements are the %s of a container of the language's library, whose layout is not "
-                     "the program's, and what is read of one after it was found comes with what was looked for.",
+                     "the program's, and what is read of an element comes with the key that the search for it has loaded.",
                      type ? type->name : lwp_objects_name(profile, layout->objects[0]), entry ? "entries" : "nodes");
     return true;
 }

@@ -161,7 +161,8 @@ static bool advise_interchange(const struct advice *advice, struct lwp_locality_
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
         "Loop interchange: make the loop %s the inner one and the loop %s the outer one, if no loop-carried dependence forbids it ('lwp "
-        "patch' checks that in C, and makes the change). %s is then walked line by line. Then run lwp collect again and compare with lwp "
+        "patch' checks that in C, and makes the change). %s is then traversed line by line. Then run lwp collect again and compare with "
+        "lwp "
         "diff.",
         place_of(advice, around), here, name);
     return true;
@@ -343,7 +344,8 @@ static bool advise_blocking(const struct advice *advice, struct lwp_locality_tip
                          name, fmin(100, 100 * accesses_far(advice) / fmax(1, lines_fetched(advice))));
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
-        "Blocking: let the loop %s go over %.0f bytes of %s (half of the first-level cache, %.0f steps of %lld bytes), finish the loop %s "
+        "Blocking: let the loop %s go over %.0f bytes of %s (half of the first-level cache, %.0f elements at a stride of %lld bytes), "
+        "finish the loop %s "
         "for that block, then take the next block, if no loop-carried dependence forbids it. Then run lwp collect again and compare with "
         "lwp diff.",
         here, block, name, floor(block / (double)llabs(row->stride)), (long long)llabs(row->stride), place_of(advice, around));
@@ -362,10 +364,10 @@ static bool advise_pages(const struct advice *advice, struct lwp_locality_tip *t
         return false;
     *tip = tip_of(advice, row->share, saved);
     const char *name = name_of(advice);
-    tip->title = lwp_arena_printf(
-        advice->profile->arena,
-        "The code %s uses %s on more pages by turns than a processor knows the places of: %.0f %% of these accesses look them up",
-        place_of(advice, advice->region), name, 100 * walks / advice->accesses);
+    tip->title =
+        lwp_arena_printf(advice->profile->arena,
+                         "The code %s uses %s on more pages at a time than the TLB covers: %.0f %% of these accesses need a page walk",
+                         place_of(advice, advice->region), name, 100 * walks / advice->accesses);
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
         "Huge pages: %s %s with aligned_alloc and madvise(MADV_HUGEPAGE)%s on pages of 2 MiB, or use what lies on one page together (sort "

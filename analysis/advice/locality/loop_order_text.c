@@ -110,7 +110,7 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
     else
         tip->next_step =
             lwp_arena_printf(profile->arena,
-                             "Blocking: in either order of the loops one array is walked column by column. Let both loops go over a "
+                             "Blocking: in either order of the loops one array is traversed column by column. Let both loops go over a "
                              "block "
                              "of %lld times %lld elements before the next block, so that each cache line is used up while it is there.",
                              block, block);

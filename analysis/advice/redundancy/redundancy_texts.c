@@ -75,7 +75,7 @@ static const struct {
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_LINEAR_SEARCH,
      "A linear search: the loop goes through the same unchanged data, one element after the other, until it finds what it looks for.",
      "If the data is sorted, or can be kept so, look things up by bisection (bsearch, std::lower_bound); else in a hash table. Or begin "
-     "where the last search ended, if what is looked for only grows."},
+     "where the last search ended, if the key only grows."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_FULL_SEARCH,
      "A search that goes on to the end of the unchanged data, whether or not it has found what it looks for.",
      "Stop when it is found, if the first match will do; better look things up by bisection or in a hash table."},
@@ -89,8 +89,7 @@ static const struct {
      "Keep the results that cannot have changed, do more in one pass while the data is in the cache, or skip data that does nothing, such "
      "as zeroes."},
 
-    {LWP_WATCHPOINT_OVERWRITTEN, LWP_CAUSE_UNKNOWN,
-     "What one thread stores is overwritten by another one before anything reads it.",
+    {LWP_WATCHPOINT_OVERWRITTEN, LWP_CAUSE_UNKNOWN, "What one thread stores is overwritten by another one before anything reads it.",
      "Let each thread store to data of its own, or only the last one to this; that also spares the line's way between cores."},
 
     {LWP_WATCHPOINT_COMPUTATION, LWP_CAUSE_UNKNOWN,
@@ -104,7 +103,7 @@ static const struct {
      "A function that is called in a loop computes the same from the same values in many calls.",
      "Let the compiler inline it, so that what does not change moves out of the loop; or compute that part once and pass it in."},
     {LWP_WATCHPOINT_COMPUTATION, LWP_CAUSE_LOOP_INVARIANT,
-     "The loop computes the same from the same values again and again: in each pass, or each time it is gone through.",
+     "The loop computes the same from the same values again and again: in each pass, or each time it runs.",
      "Compute it before the loop, or, where it depends on an inner loop's counter, keep the results of the first time; if the compiler has "
      "to assume that a store changes the inputs, local copies of them help."},
     {LWP_WATCHPOINT_COMPUTATION, LWP_CAUSE_COMMON_EXPRESSION,

@@ -164,7 +164,8 @@ static bool tip_pieces(struct lwp_profile *profile, const struct lwp_communicati
         profile->arena,
         "Make what one thread hands to another contiguous: allocate each thread's blocks in one piece (an array of contiguous blocks in "
         "place of rows that run through all of them), or copy the part that is read into a buffer. Of the lines read at %s %.0f %% are the "
-        "other thread's data; the rest of each line is fetched for nothing and, where its owner writes it, taken back.",
+        "other thread's data; the rest of each line is fetched for nothing and, where the other thread writes it, fetched again (a "
+        "coherence miss).",
         where, fmin(100, 100 * bytes / (lines * LINE)));
     return true;
 }

@@ -289,7 +289,7 @@ static void counted_notes(struct lwp_profile *profile, const struct lwp_counted_
             "Distances of communication were measured on some of the elements only, in the end on one of %llu: they are estimates.",
             1ull << (how->distances_thinned & 63));
     if (found->others)
-        lwp_profile_note(profile, "The %zu threads that communicate least are told together as \"others\".", found->others);
+        lwp_profile_note(profile, "The %zu threads that communicate least are reported together as \"others\".", found->others);
     lwp_profile_note(profile, "Communication was counted while one thread ran at a time: which thread comes first, and how often one looks "
                               "in vain, is that of this run.");
 }

@@ -202,7 +202,7 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
     if (profile->communication.measured)
         return;
     if (!found->measured) {
-        lwp_profile_note(profile, "Communication and false sharing between threads were not looked for: %s.",
+        lwp_profile_note(profile, "Communication and false sharing between threads were not measured: %s.",
                          communication_asked(profile) ? "no access could be chosen for a watchpoint"
                                                       : "not asked for (lwp collect --detect), or not possible with this engine");
         return;

@@ -27,8 +27,8 @@ static void note_once(void)
 {
     static int noted;
     if (!__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
-        lwp_thread_note("the program uses hardware breakpoints of its own: from then on lwp did without debug registers and watched "
-                        "no accesses");
+        lwp_thread_note("the program uses hardware breakpoints of its own: from then on lwp did without debug registers, "
+                        "and no access got a watchpoint");
 }
 
 long lwp_own_perf_event_open(long number, const struct perf_event_attr *attributes, long pid, long cpu, long group,

@@ -194,7 +194,7 @@ static void counts_note(bool applies, bool *said, const char *text)
 static void counts_losses(void)
 {
     static const char unseen[] = "Some redundant accesses were not counted: there was not enough memory to follow all of them.",
-                      merged[] = "There were more pairs of redundant accesses than lwp tells apart: those of least bytes were "
+                      merged[] = "There were more pairs of redundant accesses than lwp distinguishes: those of least bytes were "
                                  "counted together, and are in the totals only.";
     counts_note(lwp_redundancy_shadow.unseen, &counts.said_unseen, unseen);
     counts_note(lwp_redundancy_shadow.pairs.merged, &counts.said_merged, merged);
