@@ -61,7 +61,7 @@ const struct lwp_command lwp_cmd_patch = {
     .usage = "[options] [DIR]",
     .summary = "write the change that a finding asks for, as a patch",
     .details =
-        "Reorders the fields of a C structure, splits or pads it, joins arrays or interchanges loops, as finding N advises, in all "
+        "Reorders the fields of a C structure, splits or pads it, regroups arrays or interchanges loops, as finding N advises, in all "
         "sources, and prints the change "
         "as a unified diff for 'patch -p1' or 'git apply'. No file is changed. libclang reads the sources, so each use is found by its "
         "declaration, not by its name.\n\n"

@@ -168,6 +168,6 @@ int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const js
                                 json_array_get(json_object_get(root, "locality"), (size_t)json_integer_value(locality)), err);
     return lwp_error_set(err, LWP_ERR_MISSING,
                          "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields, splits and pads structures, "
-                         "joins arrays, and interchanges loops",
+                         "regroups arrays, and interchanges loops",
                          finding, change->finding);
 }
