@@ -297,6 +297,25 @@ static void test_interval_of_runs(void **state)
     assert_true(agree.high > 1.2 * agree.low); /* what the machine does from minute to minute stays */
 }
 
+/* Runs that gain here and lose there do not show a gain; a minute that is unlike others does not hide one. */
+static void test_no_gain(void **state)
+{
+    (void)state;
+    struct lwp_pattern_times times = {
+        .before = 12.2, .after = 11.9, .core = 1.9, .ratio = 0.97, .low = 0.97, .high = 0.97, .runs = 5, .spread = 0.07};
+    const struct lwp_gain_range any = {0, 1};
+    struct lwp_gain_measured measured = {0};
+    lwp_gain_interval(&times, &any, 0, &measured);
+    assert_true(measured.high > 1);
+    times.ratio = times.low = times.high = 0.85;
+    times.after = 0.85 * times.before;
+    lwp_gain_interval(&times, &any, 0, &measured);
+    assert_true(measured.high < 0.98);
+    times.spread = 0.3;
+    lwp_gain_interval(&times, &any, 0, &measured);
+    assert_true(measured.high > 1);
+}
+
 /* A pattern is run again while time is left, but for what is kept for other patterns; and not again when it is asked for once more, nor
  * when it does not wait for memory. */
 static void test_runs(void **state)
@@ -372,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_kernel_time),
         cmocka_unit_test(test_interval),
         cmocka_unit_test(test_interval_of_runs),
+        cmocka_unit_test(test_no_gain),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_pace_beside),
     };

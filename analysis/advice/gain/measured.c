@@ -306,20 +306,19 @@ static double measured_scaled(const struct lwp_pattern_times *times, double core
     return (core + (times->after - core) * fmax(0, pace - core) / (times->before - core)) / pace;
 }
 
-/* What is not sure of log(ratio), as a standard deviation: the pages that memory comes to lie on, and what others do to the caches, differ
- * from run to run and from minute to minute. A few runs say little about their own spread: that of other patterns counts like two more. */
-static double measured_state(const struct lwp_pattern_times *times, double core)
+/* What the runs leave unsure of log(ratio), as a standard deviation: the pages that memory comes to lie on, and what others do to the
+ * caches, differ from run to run. A few runs say little about their own spread: that of other patterns counts like two more. */
+static double measured_runs(const struct lwp_pattern_times *times, double waits)
 {
-    const double waits = 1 - fmin(1, core / times->before), usual = run_off * waits, runs = fmax(1, times->runs);
-    const double spread = sqrt((RUNS_USUAL * usual * usual + (runs - 1) * times->spread * times->spread) / (RUNS_USUAL + runs - 1));
-    return hypot(spread / sqrt(runs), minute_off * waits);
+    const double usual = run_off * waits, runs = fmax(1, times->runs);
+    return sqrt((RUNS_USUAL * usual * usual + (runs - 1) * times->spread * times->spread) / (RUNS_USUAL + runs - 1) / runs);
 }
 
 /* Of the new layout's time to today's. Where the loop's own time is known and another one than the pattern's, either all that the loop
  * waits for memory scales (the caches were in another state when it was sampled), or what both layouts have in common is different: the
  * interval has both ends, and the pattern may be off by as much. Else the loop waits at most the part of its time that was sampled as such,
- * and the pattern may differ from its loop as patterns do whose loops' times are known. What differs from run to run adds to it: that
- * decides on how much is gained, not on whether anything is. */
+ * and the pattern may differ from its loop as patterns do whose loops' times are known. What differs from run to run adds to it, and
+ * what differs from minute to minute: of the two the latter decides on how much is gained, not on whether anything is. */
 void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
                        struct lwp_gain_measured *measured)
 {
@@ -335,12 +334,14 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
             other = value = measured_scaled(times, core, core / (1 - sampled));
     }
     off *= value * fabs(1 - value);
-    const double state = deviations * value * measured_state(times, core);
+    const double all = 1 - fmin(1, core / times->before);
+    const double runs = value < 1 || value > 1 ? deviations * value * measured_runs(times, all) : 0; /* 1: the layout is the same */
+    const double state = hypot(runs, deviations * value * minute_off * all);
     const double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
     const double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
     measured->low = fmax(fmin(other, value - hypot(below, value < 1 ? state : 0)), 0.5 * value);
-    measured->high = fmax(fmax(other, value + above), fmin(value + hypot(above, state), still_gains));
+    measured->high = fmax(fmax(other, value + hypot(above, runs)), fmin(value + hypot(above, state), still_gains));
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)
