@@ -19,7 +19,7 @@
 enum { TURNS_MOST = 64, TURNS_NEEDED = 3, THREADS_MOST = 64, ELEMENTS_MOST = 1 << 28, ELEMENTS_FEW = 4 };
 
 static const uint64_t line = 64;
-static const double stretch_seconds = 0.03, warm_least = 0.012, warm_seconds = 0.05, memory_part = 0.4, nearest_bytes = 12 << 10,
+static const double stretch_seconds = 0.01, warm_least = 0.006, warm_seconds = 0.03, memory_part = 0.4, nearest_bytes = 12 << 10,
                     patience = 20;
 
 static double time_now(clockid_t clock)

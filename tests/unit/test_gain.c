@@ -316,12 +316,14 @@ static void test_no_gain(void **state)
     assert_true(measured.high > 1);
 }
 
-/* A pattern is run again while time is left, but for what is kept for other patterns; and not again when it is asked for once more, nor
- * when it does not wait for memory. */
+/* A pattern is run again where its loop takes much of all time; not when it is asked for once more, nor when it does not wait for memory,
+ * nor for a loop that takes little: of that one no more is run, and a note says so, once a part of the time is used up. */
 static void test_runs(void **state)
 {
     (void)state;
-    struct lwp_profile profile = {.arena = lwp_arena_new(), .measure_seconds = 100, .measure_most = 100};
+    struct lwp_region little = {.weight = {.weight = 3}};
+    struct lwp_profile profile = {.arena = lwp_arena_new(), .measure_seconds = 100, .measure_most = 100, .regions = &little};
+    profile.total.weight = 100;
     struct lwp_pattern before = {.array_count = 1, .access_count = 1, .elements = 1 << 12, .instructions = 4, .chain = 1}, after, other;
     struct lwp_pattern_times times, same;
     before.arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_CHAINED, .spacing = 256};
@@ -329,26 +331,32 @@ static void test_runs(void **state)
     before.far = 1;
     memcpy(&after, &before, sizeof after);
     after.arrays[0].spacing = 16;
-    if (!lwp_gain_times(&profile, &before, &after, &times))
-        skip();                                   /* the machine is too busy: what takes too long is given up */
-    assert_true(profile.measure_seconds < 99.65); /* it was run again */
-    if (times.runs < 5)
-        skip();
-    assert_true(times.spread > 0 && times.ratio > 0 && times.before > 0);
+    if (!lwp_gain_times_once(&profile, 0, &before, &after, &times))
+        skip(); /* the machine is too busy: what takes too long is given up */
+    assert_true(times.runs <= 1);
+    assert_true(lwp_gain_times(&profile, 0, &before, &after, &times));
+    assert_true(times.runs <= 1);
+    assert_true(lwp_gain_times(&profile, LWP_NONE, &before, &after, &times));
+    assert_true(times.runs > 1 && times.spread > 0 && times.ratio > 0 && times.before > 0);
     const double left = profile.measure_seconds;
-    assert_true(lwp_gain_times(&profile, &before, &after, &same));
+    assert_true(lwp_gain_times(&profile, LWP_NONE, &before, &after, &same));
     near(profile.measure_seconds, left);
     near(same.ratio, times.ratio);
-    profile.measure_seconds = 20; /* less than is kept */
+    profile.measure_seconds = 80;
     memcpy(&other, &after, sizeof other);
     other.arrays[0].spacing = 32;
-    assert_true(!lwp_gain_times(&profile, &before, &other, &times) || times.runs <= 1);
+    assert_int_equal(profile.note_count, 0);
+    assert_true(!lwp_gain_times(&profile, 0, &before, &other, &times));
+    assert_int_equal(profile.note_count, 1);
+    if (lwp_gain_times(&profile, LWP_NONE, &after, &after, &times))
+        near(times.ratio, 1); /* the same is the same */
     profile.measure_seconds = 100;
     before.elements = after.elements = 128; /* the nearest cache has them */
     before.arrays[0].spacing = 16;
     before.chain = after.chain = 20;
     before.arrays[0].walk = after.arrays[0].walk = LWP_PATTERN_STEPS;
-    assert_true(!lwp_gain_times(&profile, &before, &after, &times) || times.runs <= 1);
+    assert_true(!lwp_gain_times(&profile, LWP_NONE, &before, &after, &times) || times.runs <= 1);
+    free(profile.notes);
     lwp_arena_free(profile.arena);
 }
 

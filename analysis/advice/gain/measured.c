@@ -354,7 +354,7 @@ bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_
 /* A search along a chain ends somewhere, and the next one begins elsewhere without waiting for it: how many are under way at one time was
  * not seen. The truth lies between one after the other and all at one time. */
 static void measured_overlapped(struct lwp_profile *profile, struct lwp_pattern before, struct lwp_pattern after,
-                                const struct lwp_gain_range *stalls, struct lwp_gain_measured *measured)
+                                const struct lwp_gain_range *stalls, uint32_t region, struct lwp_gain_measured *measured)
 {
     struct lwp_pattern *const both[] = {&before, &after};
     struct lwp_pattern_times times;
@@ -366,12 +366,25 @@ static void measured_overlapped(struct lwp_profile *profile, struct lwp_pattern 
             if (both[i]->arrays[a].walk == LWP_PATTERN_CHAINED)
                 both[i]->arrays[a].walk = LWP_PATTERN_INDEXED;
         }
-    if (!lwp_gain_times(profile, &before, &after, &times))
+    if (!lwp_gain_times(profile, region, &before, &after, &times))
         return;
     lwp_gain_interval(&times, stalls, 0, &other);
     measured->ratio = sqrt(measured->ratio * other.ratio);
     measured->low = fmin(measured->low, other.low);
     measured->high = fmax(measured->high, other.high);
+}
+
+/* Whether the times are the loop's. Samples fall on an access also where another instruction is what takes long: the loop may wait less
+ * than it seems to. A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not
+ * run. */
+static bool measured_believed(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_pattern_times *times,
+                              const struct lwp_gain_range *stalls, struct lwp_gain_measured *measured)
+{
+    bool same, resembles = lwp_gain_resembles(times, stalls, measured->pace, &same);
+    measured->between =
+        !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && resembles && (same || !measured_nested(profile, visit));
+    measured->reproduced = measured->between && same;
+    return measured->between;
 }
 
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
@@ -390,27 +403,26 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         return false;
     for (int tries = 0; tries < MEASURED_TRIES; tries++) {
         if (!measured_pattern(profile, visit, before, chain, spacing, &today) ||
-            !measured_pattern(profile, visit, after, chain, spacing, &changed) || !lwp_gain_times(profile, &today, &changed, &times))
+            !measured_pattern(profile, visit, after, chain, spacing, &changed) ||
+            !lwp_gain_times_once(profile, visit->region, &today, &changed, &times))
             return false;
         waits = 1 - fmin(1, times.core / times.before);
         if (waits - stalls.high < stall_agrees)
             break;
         chain += (waits - stalls.high) * times.before / (chain > 4 ? times.core / chain : usual_cycle_ns);
     }
+    /* One instruction loads and adds: which of the two is awaited no sample says. */
+    measured->doubtful = measured->pace <= 0 && visit->shape.chain >= chain_long * visit->visits && !measured_written(profile, visit);
+    if (measured_believed(profile, visit, &times, &stalls, measured)) {
+        lwp_gain_times(profile, visit->region, &today, &changed, &times);
+        measured_believed(profile, visit, &times, &stalls, measured);
+    }
     measured->core = times.core;
     measured->pattern = times.before;
     lwp_gain_interval(&times, &stalls, measured->pace, measured);
-    if (visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0)
-        measured_overlapped(profile, today, changed, &stalls, measured);
+    if (measured->between && visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0)
+        measured_overlapped(profile, today, changed, &stalls, visit->region, measured);
     measured->ratio = fmax(measured->ratio, 1 - stalls.high);
     measured->high = fmax(measured->high, measured->ratio);
-    /* Samples fall on an access also where another instruction is what takes long: the loop may wait less than it seems to.
-     * A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not run. */
-    bool same, resembles = lwp_gain_resembles(&times, &stalls, measured->pace, &same);
-    /* One instruction loads and adds: which of the two is awaited no sample says. */
-    measured->doubtful = measured->pace <= 0 && visit->shape.chain >= chain_long * visit->visits && !measured_written(profile, visit);
-    measured->between =
-        !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && resembles && (same || !measured_nested(profile, visit));
-    measured->reproduced = measured->between && same;
     return true;
 }

@@ -45,8 +45,13 @@ bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_
 void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
                        struct lwp_gain_measured *measured);
 
-/* Times both, or finds their times among those that were taken already. False: not allowed, no time left, or it failed. */
-bool lwp_gain_times(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after,
+/* Times both, or finds their times among those that were taken already: several times where the region takes so much of all time (LWP_NONE:
+ * all of it) that what runs differ by would be seen in the program's speed-up. False: not allowed, no time left, or it failed. */
+bool lwp_gain_times(struct lwp_profile *profile, uint32_t region, const struct lwp_pattern *before, const struct lwp_pattern *after,
                     struct lwp_pattern_times *times);
+
+/* ... once only: to see whether it is the right pattern. */
+bool lwp_gain_times_once(struct lwp_profile *profile, uint32_t region, const struct lwp_pattern *before, const struct lwp_pattern *after,
+                         struct lwp_pattern_times *times);
 
 #endif

@@ -13,12 +13,14 @@
 
 enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 5 };
 
-static const double seconds_each = 0.25, first_seconds = 0.3 /* with what is set up */, waits_least = 0.1, reserve_few = 0.3,
-                    reserve_many = 0.5 /* of the seconds that are allowed: for patterns that were not run yet */;
+/* Seconds a run, of them all a part that is there for any loop (others have as much more as they take of all time), and what is known
+ * well enough of all time: standard deviations. */
+static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, run_usual = 0.12, waits_least = 0.1;
 
 struct lwp_gain_timed {
     struct lwp_pattern before, after;
-    struct lwp_pattern_times times;
+    struct lwp_pattern_times runs[RUNS_MOST];
+    size_t count;
     bool failed;
 };
 
@@ -33,7 +35,7 @@ static double timed_median(const double *values, size_t count)
 /* One set of times from those of several runs. */
 static void timed_join(const struct lwp_pattern_times *runs, size_t count, struct lwp_pattern_times *times)
 {
-    double before[RUNS_MOST], after[RUNS_MOST], core[RUNS_MOST], ratios[RUNS_MOST], mean = 0, squares = 0;
+    double before[RUNS_MOST] = {0}, after[RUNS_MOST] = {0}, core[RUNS_MOST] = {0}, ratios[RUNS_MOST] = {0}, mean = 0, squares = 0;
     for (size_t i = 0; i < count; i++) {
         before[i] = runs[i].before;
         after[i] = runs[i].after;
@@ -43,12 +45,16 @@ static void timed_join(const struct lwp_pattern_times *runs, size_t count, struc
     }
     for (size_t i = 0; i < count; i++)
         squares += (ratios[i] - mean) * (ratios[i] - mean);
+    if (count == 1) {
+        *times = runs[0];
+        return;
+    }
     *times = (struct lwp_pattern_times){.before = timed_median(before, count),
                                         .after = timed_median(after, count),
                                         .core = timed_median(core, count),
                                         .ratio = exp(timed_median(ratios, count)),
                                         .runs = (unsigned)count,
-                                        .spread = count > 1 ? sqrt(squares / (double)(count - 1)) : 0};
+                                        .spread = sqrt(squares / (double)(count - 1))};
     times->low = times->high = times->ratio; /* what turns of one run differ by is in the spread */
 }
 
@@ -59,54 +65,93 @@ static double timed_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Memory is what differs from run to run. */
-static bool timed_waits(const struct lwp_pattern_times *times)
+/* Of all time. */
+static double timed_share(const struct lwp_profile *profile, uint32_t region)
 {
-    return times->core < (1 - waits_least) * times->before;
+    return region == LWP_NONE ? 1 : fmin(1, profile->regions[region].weight.weight / profile->total.weight);
 }
 
-/* Runs the pattern again, as often as the time allows that is not kept for others. */
-static void timed_again(struct lwp_profile *profile, struct lwp_gain_timed *timed)
+static bool timed_allowed(const struct lwp_profile *profile, uint32_t region)
 {
-    struct lwp_pattern_times runs[RUNS_MOST] = {timed->times};
+    const double part = fmin(1, for_any + timed_share(profile, region));
+    return profile->measure_most - profile->measure_seconds < part * profile->measure_most;
+}
+
+static bool timed_run(struct lwp_profile *profile, struct lwp_gain_timed *timed)
+{
     struct lwp_error err = {0};
-    size_t count = 1;
-    double took = first_seconds;
-    while (count < RUNS_MOST && profile->measure_seconds - took > (count < RUNS_FEW ? reserve_few : reserve_many) * profile->measure_most) {
-        const double began = timed_now();
-        const int status = lwp_pattern_compare(&timed->before, &timed->after, seconds_each, &runs[count], &err);
-        took = timed_now() - began;
-        profile->measure_seconds -= took;
-        if (status)
-            break;
-        count++;
-    }
-    if (count > 1)
-        timed_join(runs, count, &timed->times);
+    const double began = timed_now();
+    const int status = lwp_pattern_compare(&timed->before, &timed->after, seconds_each, &timed->runs[timed->count], &err);
+    profile->measure_seconds -= timed_now() - began;
+    timed->count += !status;
+    return !status;
 }
 
-bool lwp_gain_times(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after,
+static struct lwp_gain_timed *timed_find(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after)
+{
+    for (size_t i = 0; i < profile->timed_count; i++) {
+        struct lwp_gain_timed *timed = &profile->timed[i];
+        if (memcmp(&timed->before, before, sizeof *before) == 0 && memcmp(&timed->after, after, sizeof *after) == 0)
+            return timed;
+    }
+    return NULL;
+}
+
+/* What was timed already, or once now; NULL: not allowed, or it failed. */
+static struct lwp_gain_timed *timed_once(struct lwp_profile *profile, uint32_t region, const struct lwp_pattern *before,
+                                         const struct lwp_pattern *after)
+{
+    struct lwp_gain_timed *timed = timed_find(profile, before, after);
+    if (!timed && profile->measure_seconds > 0 && profile->timed_count < TIMED_KEPT && timed_allowed(profile, region)) {
+        if (!profile->timed)
+            profile->timed = lwp_arena_alloc(profile->arena, TIMED_KEPT, sizeof *profile->timed);
+        timed = &profile->timed[profile->timed_count++];
+        timed->before = *before;
+        timed->after = *after;
+        timed_run(profile, timed);
+    } else if (!timed && (profile->measure_seconds > 0 || profile->measure_seconds < 0)) {
+        lwp_profile_note(
+            profile,
+            "Of some loops the accesses were not run on this machine: the time for that, at most %g s for a result and less for "
+            "loops that take little of the run, was used up. What is said of them is an estimate.",
+            profile->measure_most);
+    }
+    return timed && timed->count ? timed : NULL;
+}
+
+static void timed_times(const struct lwp_gain_timed *timed, struct lwp_pattern_times *times)
+{
+    timed_join(timed->runs, timed->count, times);
+    if (memcmp(&timed->before, &timed->after, sizeof timed->before) == 0)
+        times->ratio = times->low = times->high = 1;
+}
+
+/* Whether another run would tell more of the program's time: memory is what differs from run to run. */
+static bool timed_wanted(const struct lwp_pattern_times *times, double share)
+{
+    const double runs = times->runs ? times->runs : 1, sure = (runs < RUNS_FEW ? run_usual : times->spread) / sqrt(runs);
+    return runs < RUNS_MOST && times->core < (1 - waits_least) * times->before &&
+           share * times->ratio * sure > known_well * (1 - share + share * times->ratio);
+}
+
+bool lwp_gain_times_once(struct lwp_profile *profile, uint32_t region, const struct lwp_pattern *before, const struct lwp_pattern *after,
+                         struct lwp_pattern_times *times)
+{
+    const struct lwp_gain_timed *timed = timed_once(profile, region, before, after);
+    if (timed)
+        timed_times(timed, times);
+    return timed;
+}
+
+bool lwp_gain_times(struct lwp_profile *profile, uint32_t region, const struct lwp_pattern *before, const struct lwp_pattern *after,
                     struct lwp_pattern_times *times)
 {
-    struct lwp_error err = {0};
-    for (size_t i = 0; i < profile->timed_count; i++) {
-        const struct lwp_gain_timed *timed = &profile->timed[i];
-        if (memcmp(&timed->before, before, sizeof *before) == 0 && memcmp(&timed->after, after, sizeof *after) == 0) {
-            *times = timed->times;
-            return !timed->failed;
-        }
-    }
-    if (profile->measure_seconds < seconds_each || profile->timed_count == TIMED_KEPT)
+    struct lwp_gain_timed *timed = timed_once(profile, region, before, after);
+    if (!timed)
         return false;
-    if (!profile->timed)
-        profile->timed = lwp_arena_alloc(profile->arena, TIMED_KEPT, sizeof *profile->timed);
-    struct lwp_gain_timed *timed = &profile->timed[profile->timed_count++];
-    timed->before = *before;
-    timed->after = *after;
-    timed->failed = lwp_pattern_compare(before, after, seconds_each, &timed->times, &err) != LWP_OK;
-    profile->measure_seconds -= first_seconds;
-    if (!timed->failed && timed_waits(&timed->times))
-        timed_again(profile, timed);
-    *times = timed->times;
-    return !timed->failed;
+    timed_times(timed, times);
+    const bool equal = memcmp(before, after, sizeof *before) == 0;
+    while (!equal && timed_wanted(times, timed_share(profile, region)) && timed_allowed(profile, region) && timed_run(profile, timed))
+        timed_times(timed, times);
+    return true;
 }

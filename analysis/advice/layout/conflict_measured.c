@@ -131,7 +131,7 @@ bool lwp_conflict_measure(struct lwp_profile *profile, const struct lwp_conflict
     const uint64_t elements = measured_elements(profile, loop);
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
     if (!shape->instructions || elements < LWP_PATTERN_UNROLLED || !measured_pattern(profile, loop, shape, NULL, elements, &before) ||
-        !measured_pattern(profile, loop, shape, moved, elements, &after) || !lwp_gain_times(profile, &before, &after, &times))
+        !measured_pattern(profile, loop, shape, moved, elements, &after) || !lwp_gain_times(profile, loop->region, &before, &after, &times))
         return false;
     const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, loop->region, shape);
     bool same;

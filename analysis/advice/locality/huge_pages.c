@@ -143,13 +143,14 @@ static bool pages_measure(struct lwp_profile *profile, const struct pages_use *u
     memcpy(&huge, &small, sizeof huge);
     small.pages = LWP_PATTERN_SMALL;
     huge.pages = LWP_PATTERN_HUGE;
-    if (!lwp_gain_times(profile, &small, &huge, &times))
-        return false;
-    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, use->row->region, &use->shape);
-    if (!lwp_gain_resembles(&times, &stalls, 0, &same))
+    const uint32_t region = use->row->region;
+    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, region, &use->shape);
+    const struct lwp_share whole = lwp_share_of(&profile->regions[region].weight, &profile->total);
+    if (whole.value * stalls.high < 1 - 1 / gain_least || !lwp_gain_times_once(profile, region, &small, &huge, &times) ||
+        !lwp_gain_resembles(&times, &stalls, 0, &same) || !lwp_gain_times(profile, region, &small, &huge, &times) ||
+        !lwp_gain_resembles(&times, &stalls, 0, &same))
         return false;
     lwp_gain_interval(&times, &stalls, 0, &measured);
-    const struct lwp_share whole = lwp_share_of(&profile->regions[use->row->region].weight, &profile->total);
     const double part = lwp_gain_sampled(profile);
     tip->share = whole.value;
     tip->speedup = 1 / (1 - part * whole.value * (1 - measured.ratio));

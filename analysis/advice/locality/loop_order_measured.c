@@ -270,7 +270,7 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
     if (!order->shape.instructions || !measured_gather(order, column, &nest) || !measured_fill(order, &nest, false, &before) ||
         !measured_fill(order, &nest, true, &after))
         return false;
-    if (!lwp_gain_times(profile, &before, &after, &times))
+    if (!lwp_gain_times(profile, order->region, &before, &after, &times))
         return false;
     struct lwp_gain_range stalls = lwp_gain_stall_share(profile, order->region, &order->shape);
     const double pace = measured_pace(order, column, &nest, times.before);
