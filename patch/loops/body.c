@@ -373,6 +373,23 @@ struct form nest_read_end(struct nest *nest, struct walk *walk, CXCursor express
     return reader_form(&reader, expression);
 }
 
+void nest_read_statements(struct nest *nest, struct walk *walk, CXCursor body, CXCursor work, CXCursor loop)
+{
+    CXCursor statements[CHILDREN_MOST];
+    unsigned count = walk_children(body, statements);
+    struct reader *reader = lwp_zeroed(1, sizeof *reader);
+    reader->nest = nest;
+    reader->walk = walk;
+    reader->body = body;
+    enter(reader, body);
+    for (unsigned i = 0; i < count; i++)
+        if (clang.equalLocations(clang.getCursorLocation(statements[i]), clang.getCursorLocation(loop)))
+            read_inner(reader, work);
+        else
+            read_statement(reader, statements[i]);
+    free(reader);
+}
+
 void nest_read_body(struct nest *nest, struct walk *walk, CXCursor body)
 {
     struct reader *reader = lwp_zeroed(1, sizeof *reader);

@@ -169,21 +169,24 @@ static bool has_directive(const struct nest *nest, struct walk *walk, const stru
            expansions_have_pragma(expansions, walk, nest->source, nest->begin, nest->end);
 }
 
-/* The loop around that has nothing else in it, or NULL. */
-static const struct frame *outer_of(const struct frame *inner)
+/* The loop around, or NULL; *perfect: it has nothing else in it. */
+static const struct frame *outer_of(const struct frame *inner, bool *perfect)
 {
     const struct frame *up = inner->up;
     CXCursor statements[CHILDREN_MOST];
-    if (up && clang.getCursorKind(up->cursor) == CXCursor_CompoundStmt && walk_children(up->cursor, statements) == 1)
+    *perfect = true;
+    if (up && clang.getCursorKind(up->cursor) == CXCursor_CompoundStmt) {
+        *perfect = walk_children(up->cursor, statements) == 1;
         up = up->up;
+    }
     return up && clang.getCursorKind(up->cursor) == CXCursor_ForStmt ? up : NULL;
 }
 
 void nest_read(struct nest *nest, struct walk *walk, const struct expansions *expansions, const struct frame *inner)
 {
-    const struct frame *outer = outer_of(inner), *function = inner;
+    const struct frame *outer = outer_of(inner, &nest->is_perfect), *function = inner;
     struct span span = walk_span(walk, outer ? outer->cursor : inner->cursor);
-    CXCursor parts[FOR_PARTS];
+    CXCursor parts[FOR_PARTS], outer_parts[FOR_PARTS];
     nest->source = span.source;
     nest->begin = span.begin;
     nest->end = span.end;
@@ -197,7 +200,7 @@ void nest_read(struct nest *nest, struct walk *walk, const struct expansions *ex
         nest_refuse(nest, walk, LWP_REFUSAL_DIRECTIVE, outer->cursor);
     if (nest->refusals.refused_count)
         return;
-    if (!read_head(nest, walk, outer->cursor, &nest->outer, parts) || !read_head(nest, walk, inner->cursor, &nest->inner, parts)) {
+    if (!read_head(nest, walk, outer->cursor, &nest->outer, outer_parts) || !read_head(nest, walk, inner->cursor, &nest->inner, parts)) {
         nest_refuse(nest, walk, LWP_REFUSAL_HEAD, inner->cursor);
         return;
     }
@@ -208,7 +211,10 @@ void nest_read(struct nest *nest, struct walk *walk, const struct expansions *ex
     nest->function = walk_usr(walk, function->cursor);
     nest_print(nest, walk, function->cursor);
     nest->has_macro = expansions_are_in(expansions, nest->source, nest->begin, nest->end);
-    nest_read_body(nest, walk, parts[FOR_BODY]);
+    if (nest->is_perfect)
+        nest_read_body(nest, walk, parts[FOR_BODY]);
+    else if (!nest_read_around(nest, walk, outer_parts, parts, inner->cursor))
+        nest_refuse(nest, walk, LWP_REFUSAL_NEST, inner->cursor);
     if (is_used_after(walk, nest, function->cursor, nest->outer.counter))
         nest_refuse(nest, walk, LWP_REFUSAL_COUNTER, outer->cursor);
     if (is_used_after(walk, nest, function->cursor, nest->inner.counter))

@@ -185,8 +185,10 @@ int lwp_loops_interchange(struct lwp_uses *uses, struct lwp_error *err)
     for (size_t i = 0; i < interchange->nest_count; i++)
         for (size_t k = 0; k < interchange->nests[i].refusals.refused_count; k++)
             LWP_PUSH(refusals->refused, interchange->nests[i].refusals.refuseds[k]);
-    if (interchange->nest_count && nest->is_read)
+    if (interchange->nest_count && nest->is_read && nest->is_perfect)
         exchange(&interchange->walk, nest);
+    else if (interchange->nest_count && !refusals->refused_count)
+        nest_distribute(nest, uses->arena);
     interchange_free(interchange);
     return status;
 }

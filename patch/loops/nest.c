@@ -14,6 +14,7 @@ void nest_free(struct nest *nest)
 {
     free(nest->elements);
     free(nest->outsides);
+    free(nest->around.uses);
     free(nest->refusals.refuseds);
     *nest = (struct nest){0};
 }

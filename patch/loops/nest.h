@@ -1,11 +1,11 @@
-/* Two loops of which the inner one is all that the outer one does, and what their iterations read and write. */
+/* Two loops, and what their iterations read and write. */
 #ifndef LWP_PATCH_NEST_H
 #define LWP_PATCH_NEST_H
 
 #include "patch/loops/form.h"
 #include "patch/uses/walk.h"
 
-enum { INDICES_MOST = 4 };
+enum { INDICES_MOST = 4, OWN_MOST = 8 };
 enum { FOR_INIT, FOR_CONDITION, FOR_ADVANCE, FOR_BODY, FOR_PARTS }; /* of a for statement that has them all */
 
 struct head {
@@ -51,10 +51,36 @@ struct outside {
     size_t at; /* of the last use */
 };
 
+/* A variable that belongs to one iteration of the outer loop, declared in it. */
+struct own {
+    CXCursor declaration;
+    const char *name, *type; /* as written */
+    size_t begin, name_at, end;
+    bool is_set; /* it is declared with a value */
+};
+struct own_use {
+    unsigned own;
+    size_t at;
+};
+
+/* Where things are that stand around the inner loop; see around.c. */
+struct around {
+    size_t body_begin, body_end;              /* of the outer loop's body */
+    size_t inner_begin, inner_end;            /* of the inner loop */
+    size_t work_begin;                        /* of the inner loop's body */
+    const char *counter, *type, *first, *end; /* of the outer loop's head, as written */
+    struct own owns[OWN_MOST];
+    unsigned own_count;
+    struct own_use *uses;
+    size_t use_count, use_room;
+};
+
 struct nest {
     struct lwp_source *source; /* NULL: none found */
     size_t begin, end;         /* of the outer loop */
     unsigned depth;            /* loops around the inner one */
+    bool is_perfect;           /* the inner loop is all that the outer one does */
+    struct around around;      /* otherwise */
     bool is_read;              /* heads and body, as far as no refusal says else */
     bool any_type;             /* memory may be used as of any type: -fno-strict-aliasing */
     const char *function;      /* its USR */
@@ -116,6 +142,16 @@ void nest_read(struct nest *nest, struct walk *walk, const struct expansions *ex
 struct form nest_read_end(struct nest *nest, struct walk *walk, CXCursor expression);
 /* Reads the inner loop's body. */
 void nest_read_body(struct nest *nest, struct walk *walk, CXCursor body);
+
+/* Reads the statements of a loop; the body of the loop among them is `work`. */
+void nest_read_statements(struct nest *nest, struct walk *walk, CXCursor body, CXCursor work, CXCursor loop);
+
+/* ---- around.c ---- */
+
+/* Reads what the outer loop does beside the inner one; false: not understood. `outer`, `inner`: the parts of their statements. */
+bool nest_read_around(struct nest *nest, struct walk *walk, const CXCursor *outer, const CXCursor *inner, CXCursor loop);
+/* Makes the edits that give it loops of its own. */
+void nest_distribute(const struct nest *nest, struct lwp_arena *arena);
 
 /* ---- memory.c: which pointers have memory of their own? ---- */
 

@@ -115,7 +115,11 @@ static bool order_matters(const struct nest *nest, const struct element *a, cons
         return true;
     for (unsigned i = 0; i < a->index_count; i++)
         solve(&distance, nest, &a->indices[i], &b->indices[i]);
-    if (distance.never || (distance.outer_known && distance.outer == 0) || (distance.inner_known && distance.inner == 0))
+    if (distance.never || (distance.outer_known && distance.outer == 0))
+        return false;
+    if (!nest->is_perfect) /* no two iterations of the outer loop may have one in common */
+        return true;
+    if (distance.inner_known && distance.inner == 0)
         return false;
     return !distance.outer_known || !distance.inner_known ||
            (distance.outer > 0) != ((distance.inner > 0) == (nest->outer.step == nest->inner.step));
@@ -149,7 +153,7 @@ static void check_variable(struct nest *nest, const struct outside *outside, con
 {
     if (strcmp(outside->variable, nest->outer.variable) == 0 || strcmp(outside->variable, nest->inner.variable) == 0)
         lwp_refuse(&nest->refusals, LWP_REFUSAL_HEAD, outside->source, outside->at, NULL); /* read before it was known as a counter */
-    if (outside->reads && outside->writes)
+    if (outside->writes && (outside->reads || !nest->is_perfect))
         lwp_refuse(&nest->refusals, LWP_REFUSAL_CARRIED, outside->source, outside->at, NULL);
     if (!memory_is_exposed(memory, outside->variable))
         return;

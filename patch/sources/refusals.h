@@ -54,7 +54,7 @@
     R(NO_ARRAY, "no-array", "no array of this name is declared for all of a source and allocated where it was when the program ran")       \
     R(SIDE, "side-by-side", "the arrays are not allocated, tested and freed as one: same function and count, statements side by side")     \
     R(UNSEEN, "unseen-use", "an array is named where no use is seen: in a branch of #if, a pragma or a macro")                             \
-    R(NEST, "nest", "there are no two loops at these lines of which the inner one is all that the outer one does")                         \
+    R(NEST, "nest", "there are no two loops at these lines, or not all that stands around the inner one is understood")                    \
     R(HEAD, "loop-head", "a loop has another form than for (i = a; i < b; i++), or its ends depend on the other loop")                     \
     R(COUNTER, "loop-counter", "a loop's counter is changed in the loops, or used after them")                                             \
     R(DIRECTIVE, "directive", "a pragma names it, or a line of the preprocessor or a macro stands in the loops or right before them")      \

@@ -19,7 +19,7 @@ enum { ROWS = 30, COLUMNS = 40 };
 #define SET(to, from) do { (to) = (from); } while (0)
 #define PRAGMA(x) _Pragma(#x)
 #define FAST PRAGMA(omp parallel for)
-static double a[ROWS][COLUMNS], b[ROWS][COLUMNS], line[COLUMNS], total, whole[ROWS * COLUMNS], (*flat)[COLUMNS], *plain, *large, *made, *alias, **rows;
+static double a[ROWS][COLUMNS], b[ROWS][COLUMNS], line[COLUMNS], total, whole[ROWS * COLUMNS], wide[5][600], sums[600], (*flat)[COLUMNS], *plain, *large, *made, *alias, **rows;
 static int height = ROWS, width = COLUMNS, picks[ROWS], *numbers = picks;
 static struct { double x, y; } pairs[ROWS][COLUMNS];
 double outside(double x);
@@ -37,7 +37,11 @@ int main(void)
             rows[i] = a[i];
             a[i][j] = i * 3 + j; b[i][j] = i ^ j; flat[i][j] = i; plain[i * COLUMNS + j] = j; made[i * COLUMNS + j] = i + j; pairs[i][j].x = i; pairs[i][j].y = j;
         }
+    for (int i = 0; i < 5 * 600; i++)
+        wide[i / 600][i % 600] = i % 37;
     work(ROWS, COLUMNS, made, plain);
+    for (int i = 0; i < 600; i++)
+        total += sums[i] * i;
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++)
             total += (i + 3 * j) * (a[i][j] + b[i][j] * 2 + flat[i][j] * 3 + plain[i * COLUMNS + j] + made[i * COLUMNS + j] + pairs[i][j].x * pairs[i][j].y) + line[j];
@@ -79,7 +83,7 @@ def output(folder, name):
     return run.returncode, run.stdout, run.stderr
 
 
-def accepted(text, parameters="int n, int m, double *p, double *q"):
+def accepted(text, parameters="int n, int m, double *p, double *q", around=False):
     folder, run = patch(text, parameters)
     if run.returncode:
         wrong(text, "refused: " + run.stderr)
@@ -88,7 +92,7 @@ def accepted(text, parameters="int n, int m, double *p, double *q"):
     subprocess.run(["patch", "-s", "-p1"], input=run.stdout, cwd=folder, text=True, check=True)
     patched = open(folder + "/a.c").read()
     here = patched[:patched.index("/* HERE */")]
-    if output(folder, "after") != before or re.findall(r"for \([^;]*?(\w) =", here[here.index("static void work("):])[-2:] != ["i", "j"]:
+    if output(folder, "after") != before or ("j_end = " in patched if around else re.findall(r"for \([^;]*?(\w) =", here[here.index("static void work("):])[-2:] == ["i", "j"]) is False:
         wrong(text, "%s, %s\n%s" % (before, output(folder, "after"), run.stdout))
 
 
@@ -135,7 +139,19 @@ refused("dependence", "for (int j = n; j < m; j++)\n for (int i = 0; i < ROWS; i
 refused("dependence", "for (unsigned j = 0; j < 40; j++)\n for (unsigned i = 0; i < 30; i++)\n /* HERE */ plain[i * 40u + j] += 1;")  # may wrap
 refused("alias", "double *c = cached(1200), *d = cached(1200);\n" + COLUMN_WISE + "/* HERE */ c[i * COLUMNS] += d[j];")
 refused("alias", "double **where = &made; *where = plain;\n" + COLUMN_WISE + "/* HERE */ made[i * COLUMNS + j] = plain[j];")
-refused("nest", "for (int j = 0; j < m; j++) {\n line[j] = 0;\n for (int i = 0; i < n; i++)\n /* HERE */ line[j] += a[i][j];\n }")
+
+# ---- statements around the inner loop ----
+SUM = "for (int j = 0; j < 600; j++) {\n    double s = 0;\n    for (int i = 0; i < 5; i++)\n        /* HERE */ s += wide[i][j] *\n            i;\n    sums[j] = s;\n}"
+accepted(SUM, around=True)
+for old, new in (("double s = 0;\n", "float lo;\n    unsigned k = 3; double s = 0; // three\n    lo = wide[1][j];\n"), ("/* HERE */ s += wide[i][j] *\n            i;", "{ /* HERE */ if (wide[i][j] > 20) s += i; else { double t = s; s = t * 1.1; } }"),
+                 ("double s = 0;", "sums[j] = 0; double s; s = 3; if (sums[j] > 3) s = 4;"), ("int j = 0; j < 600", "size_t j = n; j < 600"), ("sums[j] = s;", "")):
+    accepted(SUM.replace(old, new), around=True)
+accepted("for (int j = 0; j < m; j++) {\n line[j] = 0;\n for (int i = 0; i < n; i++)\n /* HERE */ line[j] += a[i][j];\n }", around=True)
+for reason, old, new in (("carried-value", "sums[j] = s;", "total += s;"), ("dependence", "sums[j] = s;", "sums[j] = s + sums[j + 1 - (j == 599)];"), ("dependence", "s += ", "s += sums[599 - j] + "), ("jump", "s +=", "if (s > 50) break; else s +="),
+                         ("jump", "sums[j] = s;", "if (s > 5) continue; sums[j] = s;"), ("loop-head", "int i = 0;", "int i = s;"), ("expression", "s += ", "*&s += "), ("nest", "j++", "j += 2"), ("nest", "j < 600", "j <= 599"), ("nest", "double s = 0;", "double s = 0, t = 1;"),
+                         ("nest", "double s = 0;", "double s = 0, t[2] = {0};"), ("expression", "double s = 0;", "static double s; s = 0;"), ("nest", "for (int j", "int j;\nfor (j"), ("nest", "for (int i", "int i;\nfor (i"), ("nest", "sums[j] = s;", "double u = s; sums[j] = u;"),
+                         ("name-taken", "double s = 0;", "double s = 0; int j_end = 3;"), ("alias", "sums[j] = s;", "q[j % 40] = s + p[j % 40];"), ("call", "sums[j] = s;", "sums[j] = own(s);"), ("nest", "int j = 0; j < 600", "char j = 0; j < 60"), ("nest", "j < 600", "j < (long)m")):
+    refused(reason, SUM.replace(old, new))
 refused("loop-head", "for (int j = 0; j < m; j++)\n for (int i = j; i < n; i++)\n /* HERE */ a[i][j] = 1;")
 refused("loop-head", "for (int j = 0; j < m; j++)\n for (int i = 0; i < n;)\n /* HERE */ a[i++][j] = 1;")
 refused("alias", "for (int j = 0; j < m; j++)\n for (int i = 0; i < picks[0] + 1; i++)\n /* HERE */ ((int *)p)[i * 40 + j] = 1;")

@@ -52,6 +52,7 @@ int main(void)
 
 class Nest:
     def __init__(self, seed):
+        self.seed = seed
         self.random = r = random.Random(seed)
         self.outer, self.inner = r.choice([("i", "j"), ("j", "i")])  # i: rows, j: columns
         self.old = r.random() < 0.3
@@ -126,12 +127,19 @@ class Nest:
         lines = ["static void work(unsigned long *%sp, unsigned long *%sq)" % (restrict, restrict), "{", "    unsigned long t = 3;", "    long at = 0, k = 0;"]
         if self.old:
             lines.append("    %s i, j;" % self.type)
-        first = len(lines) + 2
-        lines += ["    " + self.loop(self.outer) + (" {" if r.random() < 0.3 else ""), "        " + self.loop(self.inner) + " {"]
-        closing = lines[-2].endswith("{")
+        around = [[], []]
+        if self.seed % 3 == 0 and not self.old:
+            around = [[re.sub(r"\b%s\b" % self.inner, "2", self.statement()) for _ in range(r.randint(0, 1))] for _ in "ab"]
+            around[0].append("unsigned long s = %s;" % r.choice(["1", self.outer, "line[%s]" % self.outer]))
+            around[1].append("%s += s;" % r.choice(["line[%s]" % self.outer] * 3 + ["line[%s + 1]" % self.outer, "total", "flat[%s]" % self.outer]))
+            body.append("s = s * 3 + %s;" % re.sub(r"\bt\b", "1", self.value()))
+            body = [line for line in body if not line.startswith(("t ", "at "))] if r.random() < 0.7 else body
+        first = len(lines) + 2 + len(around[0])
+        lines += ["    " + self.loop(self.outer) + (" {" if r.random() < 0.3 or around[0] else "")] + around[0] + ["        " + self.loop(self.inner) + " {"]
+        closing = lines[-2 - len(around[0])].endswith("{")
         lines += ["            " + line for line in body] + ["        }"]
         last = len(lines)
-        lines += ["    }"] * closing
+        lines += around[1] + ["    }"] * closing
         if self.old and r.random() < 0.15:
             lines.append("    total += i;")
         lines += ["    kept += t + at + k;" if r.random() < 0.5 else "    (void)t; (void)at; (void)k; (void)p; (void)q;", "}"]
