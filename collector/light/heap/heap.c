@@ -7,6 +7,7 @@
 
 #include "collector/light/heap/blocks.h"
 #include "collector/light/heap/early.h"
+#include "collector/light/heap/hook_cost.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
 #include "collector/light/own/own_stack.h"
@@ -127,11 +128,13 @@ static SLOW void heap_add_block(struct lwp_sites *sites, void *block, size_t siz
 {
     struct heap_added added = {sites, block, size, kind, frame};
     int saved = errno;
+    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     sites->thread->busy++;
     if (lwp_chains_own(&sites->chains, frame))
         heap_add_there(&added);
     else
         lwp_own_stack_run(heap_add_there, &added);
+    lwp_sites_charge(sites, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun);
     sites->thread->busy--;
     errno = saved;
 }
@@ -157,13 +160,16 @@ static SLOW void heap_remove_block(const void *block)
 {
     struct lwp_sites *sites = lwp_sites_self;
     int saved = errno;
+    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     if (!sites || !sites->thread) /* a thread that is not sampled, or a child without files */
         sites = NULL;
     if (sites)
         sites->thread->busy++;
     lwp_own_stack_run(heap_remove_there, (void *)block);
-    if (sites)
+    if (sites) {
+        lwp_sites_charge(sites, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun);
         sites->thread->busy--;
+    }
     errno = saved;
 }
 
@@ -182,7 +188,8 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
     struct lwp_thread *self = sites->thread;
     if (__builtin_expect(self->heap_thinning, 0) && self->heap_turn++ & self->heap_thinning)
         return;
-    self->busy = 1; /* samples from here on are known to be our own cost, and bound it (rate.c) */
+    struct lwp_hook hook;
+    lwp_hook_begin(self, &hook);
     struct lwp_allocation_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
     if (path) {
         if (__builtin_expect(path->hot, 1))
@@ -192,7 +199,7 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
         if (__builtin_expect(++path->count >= path->most, 0))
             lwp_sites_count(sites, path);
     }
-    self->busy = 0;
+    lwp_hook_end(self, &hook);
 }
 
 static __attribute__((noinline)) void heap_note_seldom(void *block, size_t size, const uint64_t *frame)
@@ -216,8 +223,9 @@ static FAST void heap_forget(const void *block)
     if (!heap_on)
         return;
     struct lwp_sites *sites = heap_enter();
+    struct lwp_hook hook;
     if (sites)
-        sites->thread->busy = 1;
+        lwp_hook_begin(sites->thread, &hook);
     uint8_t index = lwp_shadow_clear((uint64_t)block);
     if (__builtin_expect(sites && index && index <= LWP_SHADOW_HOT, 1)) {
         if (__builtin_expect(++sites->frees[index] >= 1000, 0))
@@ -226,7 +234,7 @@ static FAST void heap_forget(const void *block)
         heap_forget_seldom(block, index);
     }
     if (sites)
-        sites->thread->busy = 0;
+        lwp_hook_end(sites->thread, &hook);
 }
 
 bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start)

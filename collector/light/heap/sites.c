@@ -21,7 +21,6 @@ enum {
     SLOW_FIRST_NS = 10000000, /* in advance, as long as the run affords it; else: */
     SLOW_LEAST_NS = 500000,
     SLOW_REVIEW_NS = 1000000,
-    SLOW_MOST_NS = 1000000, /* more than that is no call path's: the thread had to wait for a processor */
     RESTS = 63, /* blocks that stay unknown after one whose path could not be afforded: to walk the stack and to ask the clock costs, too */
     COUNT_MOST = 1000,
 };
@@ -114,13 +113,12 @@ void lwp_sites_after_fork(void)
 
 /* ---- slow paths ---- */
 
-/* What it took. Programs whose paths are ever other ones spend most of their time on allocations here, and review that more often than
- * their samples come. */
-static void sites_charge(struct lwp_sites *sites, uint64_t ns)
+/* Programs whose paths are ever other ones, or whose blocks are large, spend most of their time on allocations here, and review that
+ * more often than their samples come. */
+void lwp_sites_charge(struct lwp_sites *sites, uint64_t ns)
 {
     enum { THINNING_MOST = 1023 };
     struct lwp_thread *self = sites->thread;
-    ns = ns < SLOW_MOST_NS ? ns : SLOW_MOST_NS;
     lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns);
     sites->review_ns += ns;
     if (sites->review_ns < SLOW_REVIEW_NS)
@@ -251,14 +249,12 @@ __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct
         sites->rests--;
         return NULL;
     }
-    uint64_t begun = lwp_clock(CLOCK_MONOTONIC);
-    sites->thread->slow = true;
+    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     if (lwp_chains_own(&sites->chains, frame))
         slow.path = sites_path_slow(sites, frame, size);
     else
         lwp_own_stack_run(sites_path_there, &slow);
-    sites->thread->slow = false;
-    sites_charge(sites, lwp_clock(CLOCK_MONOTONIC) - begun);
+    lwp_sites_charge(sites, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun);
     return slow.path;
 }
 

@@ -56,6 +56,9 @@ void lwp_sites_finish(void);                     /* adds the counts of all threa
 void lwp_sites_after_fork(void);
 
 struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size);
+/* A call path, or a block with a record of its own, took so long. */
+void lwp_sites_charge(struct lwp_sites *sites, uint64_t ns);
+
 void lwp_sites_count(struct lwp_sites *sites, struct lwp_allocation_path *path);
 void lwp_sites_freed(struct lwp_sites *sites, uint8_t hot);
 

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { LWP_HOOKS_TIMED = 509 /* a prime: programs do the same again and again */ };
+
 struct lwp_thread {
     pid_t tid;
     bool attached;           /* file open, sampling possible */
@@ -24,8 +26,8 @@ struct lwp_thread {
     uint64_t samples, samples_with_address, samples_lost;
     struct lwp_time_budget budget;
     uint64_t told_cpu_ns, told_spent_ns; /* to the run's account (run.h) */
-    bool slow;                           /* a call path is being found, which is timed by itself */
-    uint64_t heap_ns;                    /* that lost samples stand for which found the thread recording an allocation: what that costs */
+    uint32_t hooks_left;                 /* around the allocator's functions, until one is timed for LWP_HOOKS_TIMED */
+    uint64_t hooks_ns;                   /* what all cost by that, not charged yet */
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t random;         /* state of the dither */
     uint64_t begun_ns;       /* CLOCK_MONOTONIC */

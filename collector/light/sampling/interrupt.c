@@ -76,9 +76,7 @@ static void interrupt_tick(const struct lwp_interrupt *interrupt)
         return;
     }
     self->samples_lost++;
-    uint64_t stands_for = lwp_rate_lost(self, sampler);
-    if (self->busy > 1 && !self->slow)
-        self->heap_ns += stands_for;
+    lwp_rate_lost(self, sampler);
 }
 
 /* The end of a suspension, or a tick that was under way when it began: the time of that is in the suspension. */

@@ -77,13 +77,13 @@ uint64_t lwp_rate_weight(struct lwp_thread *self, struct lwp_sampler *sampler, u
 
 /* ---- how often ---- */
 
-/* Samples lost while an allocation was being recorded measure what recording costs; what it takes from the program's caches,
- * and the calls around it, are about as much again (bench/mallocs: 44 ns a block, 25 of them in malloc and free here). When it
- * costs too much only some allocations are recorded, and the blocks of the others are unknown. */
+/* What recording takes from the program's caches, and the calls around it, are about as much again as the recording (bench/mallocs:
+ * 44 ns a block, 25 of them in malloc and free here). When it costs too much only some allocations are recorded, and the blocks of
+ * the others are unknown. */
 static void rate_review_heap(struct lwp_thread *self, uint64_t cpu_ns)
 {
-    lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->heap_ns * HEAP_COLD);
-    self->heap_ns = 0;
+    lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->hooks_ns * HEAP_COLD);
+    self->hooks_ns = 0;
     if (lwp_budget_affords_heap(&self->budget, cpu_ns, lwp_pools_kept()))
         self->heap_thinning /= 2;
     else if (self->heap_thinning < HEAP_THINNING_MOST)
@@ -99,8 +99,7 @@ static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, ui
     bool overdue = sampler->pmu && cpu_ns - sampler->review_cpu_ns > REVIEW_PERIODS * sampler->period_ns;
     if (sampler->since_review < REVIEW_TICKS && !overdue)
         return;
-    if (!sampler->pmu) /* what is not spread evenly over time cannot measure it */
-        rate_review_heap(self, cpu_ns);
+    rate_review_heap(self, cpu_ns);
     uint64_t spent = self->budget.spent[LWP_COST_SAMPLES], elapsed = cpu_ns - sampler->review_cpu_ns;
     uint64_t wanted = lwp_budget_period(&self->budget, (spent - sampler->review_spent_ns) / sampler->since_review, cpu_ns);
     sampler->review_spent_ns = spent;
@@ -144,18 +143,15 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
 }
 
 /* After a suspension there is no other tick for the same time. */
-uint64_t lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
+void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     sampler->lost++;
     if (!lwp_suspension_is_on(&sampler->suspension))
-        return sampler->next_ns;
+        return;
     uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    lwp_suspension_dropped(&sampler->suspension, sampler->timer);
-    uint64_t stands_for = lwp_suspension_weight(&sampler->suspension);
     rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
     self->last_cpu_ns = cpu;
     rate_draw(self, sampler);
-    return stands_for;
 }
 
 /* Short pauses change nothing, so that what is recorded between them is sampled as evenly as ever. In longer ones the timer ticks seldom:
