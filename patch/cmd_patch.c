@@ -71,7 +71,7 @@ const struct lwp_command lwp_cmd_patch = {
         "in an order that would change. Pointers count as leading to different memory only if each is given nothing but new memory in all "
         "of the sources, or both are restrict.\n\n"
         "Arrays that loops use at the same index become one array of structures where they are allocated and freed as one and nothing but "
-        "their elements is used.\n\n"
+        "their elements is used. Arrays that lie alike in the caches are moved apart where all that may free them is in one source.\n\n"
         "A use that the change could break and that cannot be rewritten is a reason to refuse: bytes that are written to a file or "
         "compared, casts, unions, sizes written as numbers, and others. All of them are listed with their line, a name and the reason, and "
         "nothing is printed as a patch unless --partial is given.\n\n"

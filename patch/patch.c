@@ -35,6 +35,8 @@ static int read_uses(struct lwp_uses *uses, struct lwp_error *err)
 {
     if (uses->change->kind == LWP_CHANGE_REGROUP)
         return lwp_arrays_regroup(uses, err);
+    if (uses->change->kind == LWP_CHANGE_APART)
+        return lwp_arrays_apart(uses, err);
     return uses->change->kind == LWP_CHANGE_INTERCHANGE ? lwp_loops_interchange(uses, err) : lwp_uses_find(uses, err);
 }
 
@@ -48,8 +50,8 @@ static void drop_edits(struct lwp_sources *sources)
 static enum lwp_way rewrite(struct lwp_uses *uses)
 {
     if (uses->change->kind == LWP_CHANGE_INTERCHANGE)
-        return LWP_WAY_LOOPS; /* done when it was read, as is the next one */
-    if (uses->change->kind == LWP_CHANGE_REGROUP)
+        return LWP_WAY_LOOPS; /* done when it was read, as are the next ones */
+    if (uses->change->kind == LWP_CHANGE_REGROUP || uses->change->kind == LWP_CHANGE_APART)
         return LWP_WAY_REGROUP;
     if (uses->change->kind != LWP_CHANGE_SPLIT) {
         if (uses->type.source)

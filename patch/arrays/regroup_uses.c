@@ -1,20 +1,10 @@
 /* Where the arrays are declared and used. */
 #include "patch/arrays/regroup.h"
 
-#include "base/path.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- declarations ---- */
-
-static bool is_same_file(const char *path, const char *recorded)
-{
-    char *real = realpath(recorded, NULL); /* NULL: it was built elsewhere */
-    bool same = real ? strcmp(path, real) == 0 : strcmp(lwp_path_last(path), lwp_path_last(recorded)) == 0;
-    free(real);
-    return same;
-}
 
 /* Elements that may be members: of a type that is known there, and that are neither const nor volatile nor arrays. */
 static bool is_plain(CXType element)
@@ -41,7 +31,7 @@ static void look_at_variable(struct regroup *regroup, CXCursor declaration)
         struct array *array = &regroup->arrays[i];
         if (strcmp(array->name, name) != 0)
             continue;
-        bool ours = global && (array->usr ? strcmp(array->usr, usr) == 0 : is_same_file(source->path, change->arrays[i].file));
+        bool ours = global && (array->usr ? strcmp(array->usr, usr) == 0 : walk_is_file(source, change->arrays[i].file));
         array->elsewhere = array->elsewhere || (!ours && (storage == CX_SC_Extern || (global && storage != CX_SC_Static)));
         if (!ours)
             continue;

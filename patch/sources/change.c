@@ -115,32 +115,52 @@ static int read_interchange(struct lwp_change *change, const json_t *root, const
     return LWP_OK;
 }
 
-/* Arrays that are to become one. */
-static int read_regroup(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const json_t *regroup,
-                        struct lwp_error *err)
+/* An array by the number of its object. */
+static int read_array(struct lwp_change *change, const json_t *root, const json_t *number, long long move, struct lwp_error *err)
 {
-    const json_t *objects = json_object_get(regroup, "objects"), *interval = json_object_get(regroup, "expected_speedup");
-    change->kind = LWP_CHANGE_REGROUP;
+    const json_t *object = json_array_get(json_object_get(root, "objects"), (size_t)json_integer_value(number));
+    const json_t *site = json_object_get(object, "site");
+    struct lwp_change_array *array = &change->arrays[change->array_count++];
+    array->name = json_string_value(json_object_get(object, "name"));
+    array->file = json_string_value(json_object_get(site, "file"));
+    array->line = (unsigned)json_integer_value(json_object_get(site, "line"));
+    array->move = move;
+    if (json_is_integer(number) && array->name && array->file)
+        return LWP_OK;
+    return lwp_error_set(err, LWP_ERR_MISSING,
+                         "the finding does not know where all of its arrays are allocated: compile the program with -g, collect again");
+}
+
+/* Arrays that are to become one (`list`: numbers of objects), or to begin elsewhere (what each is to be moved by). */
+static int read_arrays(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const json_t *advice, const json_t *list,
+                       struct lwp_error *err)
+{
+    const json_t *interval = json_object_get(advice, "expected_speedup");
     change->type = "the arrays";
-    change->speedup = json_number_value(json_object_get(regroup, "speedup"));
+    change->speedup = json_number_value(json_object_get(advice, "speedup"));
     change->low = json_number_value(json_array_get(interval, 0));
     change->high = json_number_value(json_array_get(interval, 1));
-    change->arrays = lwp_arena_alloc(arena, json_array_size(objects) + 1, sizeof *change->arrays);
+    change->arrays = lwp_arena_alloc(arena, json_array_size(list) + 1, sizeof *change->arrays);
     size_t i;
-    json_t *number;
-    json_array_foreach(objects, i, number) {
-        const json_t *object = json_array_get(json_object_get(root, "objects"), (size_t)json_integer_value(number));
-        const json_t *site = json_object_get(object, "site");
-        struct lwp_change_array *array = &change->arrays[change->array_count++];
-        array->name = json_string_value(json_object_get(object, "name"));
-        array->file = json_string_value(json_object_get(site, "file"));
-        array->line = (unsigned)json_integer_value(json_object_get(site, "line"));
-        if (!array->name || !array->file)
-            return lwp_error_set(
-                err, LWP_ERR_MISSING,
-                "the finding does not know where all of its arrays are allocated: compile the program with -g, collect again");
+    json_t *entry;
+    json_array_foreach(list, i, entry) {
+        bool moves = json_is_object(entry);
+        int status = read_array(change, root, moves ? json_object_get(entry, "object") : entry,
+                                moves ? json_integer_value(json_object_get(entry, "move")) : 0, err);
+        if (status)
+            return status;
     }
     return change->array_count > 1 ? LWP_OK : lwp_error_set(err, LWP_ERR_MISSING, "the finding names no arrays");
+}
+
+static int read_conflict(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const json_t *conflict,
+                         struct lwp_error *err)
+{
+    const char *remedy = json_string_value(json_object_get(conflict, "remedy"));
+    if (!remedy || strcmp(remedy, "apart") != 0)
+        return lwp_error_set(err, LWP_ERR_MISSING, "lwp patch moves arrays apart; it cannot make rows longer yet");
+    change->kind = LWP_CHANGE_APART;
+    return read_arrays(change, arena, root, conflict, json_object_get(conflict, "arrays"), err);
 }
 
 int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const char *finding, struct lwp_error *err)
@@ -152,6 +172,7 @@ int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const js
     const json_t *split = json_object_get(json_object_get(entry, "refs"), "split"),
                  *sharing = json_object_get(json_object_get(entry, "refs"), "sharing"),
                  *regroup = json_object_get(json_object_get(entry, "refs"), "regroup"),
+                 *conflict = json_object_get(json_object_get(entry, "refs"), "conflict"),
                  *locality = json_object_get(json_object_get(entry, "refs"), "locality");
     change->finding = json_string_value(json_object_get(entry, "id"));
     change->title = json_string_value(json_object_get(entry, "title"));
@@ -160,14 +181,19 @@ int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const js
     if (json_is_integer(sharing))
         return read_sharing(change, arena, root, json_array_get(json_object_get(root, "sharing"), (size_t)json_integer_value(sharing)),
                             err);
-    if (json_is_integer(regroup))
-        return read_regroup(change, arena, root, json_array_get(json_object_get(root, "regroups"), (size_t)json_integer_value(regroup)),
-                            err);
+    if (json_is_integer(regroup)) {
+        const json_t *advice = json_array_get(json_object_get(root, "regroups"), (size_t)json_integer_value(regroup));
+        change->kind = LWP_CHANGE_REGROUP;
+        return read_arrays(change, arena, root, advice, json_object_get(advice, "objects"), err);
+    }
+    if (json_is_integer(conflict))
+        return read_conflict(change, arena, root, json_array_get(json_object_get(root, "conflicts"), (size_t)json_integer_value(conflict)),
+                             err);
     if (json_is_integer(locality) && change->finding && strncmp(change->finding, "interchange-", strlen("interchange-")) == 0)
         return read_interchange(change, root, entry,
                                 json_array_get(json_object_get(root, "locality"), (size_t)json_integer_value(locality)), err);
     return lwp_error_set(err, LWP_ERR_MISSING,
                          "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields, splits and pads structures, "
-                         "regroups arrays, and interchanges loops",
+                         "regroups arrays or moves them apart, and interchanges loops",
                          finding, change->finding);
 }

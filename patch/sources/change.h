@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT, LWP_CHANGE_PAD, LWP_CHANGE_INTERCHANGE, LWP_CHANGE_REGROUP };
+enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT, LWP_CHANGE_PAD, LWP_CHANGE_INTERCHANGE, LWP_CHANGE_REGROUP, LWP_CHANGE_APART };
 
 struct lwp_change_group {
     const char **fields;
@@ -20,6 +20,7 @@ struct lwp_change_group {
 struct lwp_change_array {
     const char *name, *file;
     unsigned line;
+    long long move; /* bytes; to move apart */
 };
 
 struct lwp_change {
@@ -33,7 +34,7 @@ struct lwp_change {
     double speedup, low, high;       /* predicted; low 0: not */
     struct lwp_change_group *groups; /* the hot ones, as advised; the rest is cold; to pad: one, of the fields that threads share */
     size_t group_count;
-    struct lwp_change_array *arrays; /* to regroup */
+    struct lwp_change_array *arrays; /* to regroup or to move apart */
     size_t array_count;
     long long line_bytes;           /* to pad: of a cache line */
     unsigned first_line, last_line; /* of the inner loop */

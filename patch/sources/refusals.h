@@ -53,6 +53,7 @@
     R(NAME_TAKEN, "name-taken", "the name that a part would get is used already")                                                          \
     R(NO_ARRAY, "no-array", "no array of this name is declared for all of a source and allocated where it was when the program ran")       \
     R(SIDE, "side-by-side", "the arrays are not allocated, tested and freed as one: same function and count, statements side by side")     \
+    R(FREED, "freed-here", "one of the arrays may be freed or resized here, by another source or not by a call of free()")                 \
     R(UNSEEN, "unseen-use", "an array is named where no use is seen: in a branch of #if, a pragma or a macro")                             \
     R(NEST, "nest", "there are no two loops at these lines, or not all that stands around the inner one is understood")                    \
     R(HEAD, "loop-head", "a loop has another form than for (i = a; i < b; i++), or its ends depend on the other loop")                     \

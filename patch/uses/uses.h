@@ -15,7 +15,7 @@ enum lwp_way {
     LWP_WAY_POOL,    /* elements come from a pool, cold fields are found by arithmetic */
     LWP_WAY_ARRAYS,  /* one array becomes one for each group */
     LWP_WAY_LOOPS,   /* two loops change places */
-    LWP_WAY_REGROUP, /* several arrays become one */
+    LWP_WAY_REGROUP, /* several arrays become one, or move apart */
     LWP_WAYS
 };
 enum { IN_LAYOUT = 1, IN_POOL = 2, IN_ARRAYS = 4, IN_SPLIT = 6, IN_ALL = 7, IN_LOOPS = 8, IN_REGROUP = 16 };

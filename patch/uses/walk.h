@@ -69,6 +69,7 @@ const char *walk_usr(struct walk *walk, CXCursor declaration); /* one name in al
 bool walk_place(struct walk *walk, CXSourceLocation location, struct lwp_source **source, size_t *offset);
 struct span walk_span(struct walk *walk, CXCursor cursor);
 bool walk_is_text(const struct lwp_source *source, size_t at, const char *text); /* a whole word there */
+bool walk_is_file(const struct lwp_source *source, const char *recorded);
 size_t walk_skip_space(const struct lwp_source *source, size_t at);              /* and comments */
 void walk_refuse(struct walk *walk, unsigned ways, enum lwp_refusal reason, CXCursor at);
 bool walk_is_stringified(struct walk *walk, CXCursor use); /* a macro makes its text a string or part of a name */

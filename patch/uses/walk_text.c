@@ -1,5 +1,8 @@
 #include "patch/uses/walk.h"
 
+#include "base/path.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 char *walk_string(struct walk *walk, CXString string)
@@ -56,6 +59,14 @@ bool walk_is_text(const struct lwp_source *source, size_t at, const char *text)
     size_t length = strlen(text);
     return at + length <= source->length && memcmp(source->text + at, text, length) == 0 &&
            !lwp_is_word_character(source->text[at + length]) && (at == 0 || !lwp_is_word_character(source->text[at - 1]));
+}
+
+bool walk_is_file(const struct lwp_source *source, const char *recorded)
+{
+    char *real = realpath(recorded, NULL); /* NULL: it was built elsewhere */
+    bool same = real ? strcmp(source->path, real) == 0 : strcmp(lwp_path_last(source->path), lwp_path_last(recorded)) == 0;
+    free(real);
+    return same;
 }
 
 size_t walk_skip_space(const struct lwp_source *source, size_t at)

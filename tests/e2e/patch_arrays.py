@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""lwp patch on arrays that belong together: they become one array of structures, and what may forbid it is refused by its name."""
+"""lwp patch on arrays: those that belong together become one array of structures, those that lie alike in the caches move apart, and what may
+forbid it is refused by its name."""
 import json
 import os
 import re
@@ -68,7 +69,7 @@ def wrong(what, text):
     print("%s: %s" % (what, text))
 
 
-def patch(changes, more=""):
+def patch(changes, more="", kind="regroup"):
     global count
     count += 1
     folder = "case%d" % count
@@ -83,7 +84,8 @@ def patch(changes, more=""):
             to.write(content)
     lines = [next((n for n, line in enumerate(text.split("\n"), 1) if re.match(r" *%s = .*(alloc|pooled)" % name, line)), 1) for name in NAMES]
     with open(folder + "/analysis.json", "w") as to:
-        json.dump({"schema": "lwp-analysis", "version": "1.0", "findings": [{"id": "regroup-1", "title": "t", "refs": {"regroup": 0}}], "regroups": [{"objects": [0, 1, 2]}],
+        json.dump({"schema": "lwp-analysis", "version": "1.0", "findings": [{"id": kind + "-1", "title": "t", "refs": {kind: 0}}], "regroups": [{"objects": [0, 1, 2]}],
+                   "conflicts": [{"remedy": "apart", "arrays": [{"object": i, "move": 64 * i} for i in range(3)]}],
                    "objects": [{"name": name, "site": {"file": os.path.abspath(folder) + "/a.c", "line": line}} for name, line in zip(NAMES, lines)]}, to)
     return folder, subprocess.run([LWP, "patch", "analysis.json", "--cc", "cc %s a.c" % ("b.c" if more else "")], cwd=folder, capture_output=True, text=True, check=False)
 
@@ -151,5 +153,37 @@ for old, new in (("malloc(COUNT * sizeof *kinds)", "malloc((COUNT + 1) * sizeof 
 refused("side-by-side", ("= malloc(COUNT * sizeof *", "= narrow(COUNT, sizeof *"), ("static double sum", "static void *narrow(int number, int bytes) { return malloc(number * bytes); }\nstatic double sum"))
 refused("side-by-side", ("= malloc(COUNT * sizeof *kinds)", "= malloc((int)(COUNT * sizeof *kinds))"))
 refused("allocator", ("= malloc(COUNT * sizeof *", "= pooled(COUNT, sizeof *"))
+
+# ---- moving apart ----
+def moved(*changes):
+    folder, run = patch(changes, kind="conflict")
+    if run.returncode:
+        wrong(changes, "refused: " + run.stderr)
+        return
+    before = output(folder, "before")
+    subprocess.run(["patch", "-s", "-p1"], input=run.stdout, cwd=folder, text=True, check=True)
+    patched = open(folder + "/a.c").read()
+    if before[0] or output(folder, "after") != before or len(re.findall(r"= (?:\([a-z *]*\))?places_apart\(.*, (?:64|128)\);", patched)) != 2:
+        wrong(changes, "%s, %s\n%s" % (before, output(folder, "after"), run.stdout))
+
+
+def kept(reason, *changes, more=""):
+    run = patch(changes, more, "conflict")[1]
+    if run.returncode != 1 or reason not in re.findall(r"^(?:[ab].c:\d+: )?([a-z-]+): ", run.stderr, re.M) or run.stdout:
+        wrong(changes, "%s expected, status %d, %s%s" % (reason, run.returncode, run.stderr, run.stdout))
+
+
+moved()
+moved(("malloc(COUNT * sizeof *weights)", "calloc(sizeof *weights, COUNT)"), ("malloc(COUNT * sizeof *kinds)", "(int *)allocate(count - 0, sizeof(int))"), ("free(weights);", "double *all[] = {weights, others}; for (int k = 0; k < 2; k++) free(all[k]);"),
+      ("    free(others);\n", ""), ("free(kinds)", "free((void *)kinds)"))
+moved((SUM, SUM + "double *p = &weights[2]; all += *p + (weights == NULL);"), ("    weights = ", "    for (int k = 0; k < 40; k++) {\n        free(weights);\n        weights = "), ("    kinds = ", "    }\n    kinds = "))  # allocated again and again
+for old, new in (("    kinds[i]", "    if (i == 1) { void (*f)(void *) = free; f(NULL); }\n    kinds[i]"), (LATER, "    weights = realloc(weights, COUNT * sizeof *weights);\n" + LATER)):
+    kept("freed-here", (old, new))
+kept("freed-here", more="#include <stdlib.h>\nvoid drop(double *p);\nvoid drop(double *p) { free(p); }")
+kept("freed-here", more="#include <stdlib.h>\nvoid drop(void *p);\nvoid drop(void *p) { free(p); }")
+kept("allocator", ("= malloc(COUNT * sizeof *", "= pooled(COUNT, sizeof *"))
+kept("allocator", ("= malloc(COUNT * sizeof *weights)", "= malloc(count > 3 ? COUNT * sizeof *weights : 8)"))
+kept("name-taken", ("double all = 0;", "double all = 0, places_lock = 0;"))
+kept("no-array", ("    weights = malloc", "    weights = /* here */\n        malloc"), ("    kinds = malloc(COUNT * sizeof *kinds)", "    int *made = malloc(COUNT * sizeof *made);\n    kinds = made"))
 print("%d programs" % count)
 sys.exit(bad > 0)
