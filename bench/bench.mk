@@ -28,7 +28,7 @@ run_benches = rm -rf bench-results; failed=; export PYTHONDONTWRITEBYTECODE=1; \
     $(srcdir)/bench/results > bench-results/RESULTS.md && echo 'written: bench-results/RESULTS.md'; \
     [ -z "$$failed" ] || { echo "over budget, or not measured:$$failed"; exit 1; }
 
-BENCHES = cost others growth scale exact serve
+BENCHES = cost others growth scale exact serve page
 bench: all examples $(bench_bin)
 	@$(call run_benches,$(BENCHES),bench_with)
 

@@ -15,7 +15,7 @@ for _ in range(3):
     after = os.times()
     took.append(after.children_user + after.children_system - before.children_user - before.children_system)
 size = (TMP / "large.html").stat().st_size
-# the bar is in bench/serve, which is for quiet machines: here it must not be out of hand
+# the bar is in bench/serve and bench/page, which are for quiet machines: here they must not be out of hand
 print(f"export {min(took):.2f} s of CPU time, {size / 2**20:.2f} MiB")
 check(min(took) < 10, f"the export takes {min(took):.2f} s")
 check(size < 8 << 20, f"the export has {size} bytes")
