@@ -191,14 +191,14 @@ function viewRedundancies() {
       'Sampled stores and loads, each followed by a watchpoint until the next access to the same bytes.'),
     tiles(Object.keys(REDUNDANT).filter(kind => totals[kind] || !ONLY_COUNTED.includes(kind)).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
-      if (total && !total.exact && total.decided < 20) return [title, 'unknown', `only ${total.decided} of ${count(total.candidates)} have a known end`, what];
+      if (total && !total.exact && total.decided < FEW_DECIDED) return [title, 'unknown', `too few: ${total.decided} of ${plural(total.candidates, 'watchpoint', 'watchpoints')} decided`, what];
       const share = total && told(total, REDUNDANT[kind][2]);
       return total ? [title, percent(share.share), total.exact ? 'exact' : `of ${share.of}; 95\u00a0% interval ${interval(share.ci)}`,
         (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watchpoints`) + (total.approximate > 0.005 ? `; ${percent(total.approximate)} more change it by less than ${tolerance()}` : '') + (total.undecided > 0.005 ? `; ${percent(total.undecided)} undecided` : '')] :
         [title, 'unknown', 'no watchpoint was decided', what];
     })),
     ONLY_COUNTED.some(kind => !totals[kind]) && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '),
-      ONLY_COUNTED.filter(kind => !totals[kind]).map(kind => `${REDUNDANT[kind][0].toLowerCase()} (${REDUNDANT[kind][1]})`).join(', '), '. ', el('code', null, 'lwp collect -e exact --detect values,registers,spatial'), ' does.'),
+      prose(ONLY_COUNTED.filter(kind => !totals[kind]).map(kind => `${REDUNDANT[kind][0].toLowerCase()} (${REDUNDANT[kind][1]})`).join(', ') + '. '), el('code', null, 'lwp collect -e exact --detect values,registers,spatial'), ' measures them.'),
     valuesTable(totals),
     leftOut('redundancies'),
     list(data.redundancies).length ? Object.keys(REDUNDANT).map(pairsTable) : nothingFound('No pair of accesses stood out.'),
@@ -215,7 +215,7 @@ function viewRedundancy(index) {
       el(cause ? 'span.tag.cause' : 'span.tag.cause.soft', null, cause || 'cause unknown')),
     el('p.lead', null, prose(pair.meaning)),
     tiles([
-      [`Share of ${told(pair, of).of}`, percent(told(pair, of).share), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95\u00a0% interval ${interval(told(pair, of).ci)}`, what],
+      [`Share of ${told(pair, of).of}`, isSure(pair) ? percent(told(pair, of).share) : `at most ${percent(told(pair, of).ci[1])}`, redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95\u00a0% interval ${interval(told(pair, of).ci)}`, what],
       isNumber(pair.own_share) && ['Equal elements', percent(pair.own_share), 'of the elements looked at here have a value that another one has'],
       isNumber(pair.neighbour_share) && ['Equal to the one before', percent(pair.neighbour_share), 'of the elements looked at here'],
       [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), engineName()],

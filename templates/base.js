@@ -20,9 +20,8 @@ function clip(text, most = NAME_MAX) {
   return shown.slice(0, cut) + '…' + shown.slice(shown.length - (most - cut)) + (shown.length > 1000 ? ` (${count(shown.length)} characters)` : '');
 }
 
-/* Sentences of lwp's own analysis, with names in them. */
 /* C++ names without what makes them long: template arguments and parameters of more than BRIEF characters become "<…>" and
- * "(…)". What does not pair, as in "operator<", stays. */
+ * "(…)". What does not pair, as in "operator<", stays, as does a sentence's own parenthesis. */
 const BRIEF = 16;
 function brief(text) {
   const shown = String(text), opened = [], cuts = [];
@@ -31,7 +30,7 @@ function brief(text) {
     if ((c === '<' || c === '(') && /[\w>\]]/.test(before) && !/\boperator[<(]?$/.test(shown.slice(Math.max(0, i - 10), i))) opened.push(i);
     else if (opened.length && (c === '>' && before !== '-' && shown[opened[opened.length - 1]] === '<' || c === ')' && shown[opened[opened.length - 1]] === '(')) {
       const from = opened.pop();
-      if (!opened.length && i - from > BRIEF) cuts.push([from + 1, i]);
+      if (!opened.length && i - from > BRIEF && shown[from - 1] !== ' ') cuts.push([from + 1, i]);
     } else if (c === '(') opened.push(i);
   }
   if (opened.length) return shown;

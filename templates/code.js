@@ -95,7 +95,7 @@ function viewLoop(index) {
   const full = Math.max(...users.map(u => u.use.share || 0), 1e-9);
   return [
     el('p.crumbs', null, el('a', {href: '#loops'}, 'Code'), ' › loop'),
-    el('h1', {title: loop.function}, brief(loop.function || 'unknown function'), el('span.soft', null, ' ', loop.file ? baseName(loop.file) + linesOf(loop) : '')),
+    el('h1', {title: loop.function}, brief(loop.function || 'unknown function'), el('span.soft', null, ' ', loop.file ? baseName(loop.file) + linesOf(loop) : '', isNumber(loop.level) && `, loop ${loop.level} of the nest`)),
     loop.inlined_into && el('p', null, 'The function is ', inlinedText(loop), '.'),
     tiles([['Share of the time', percent(loop.share), 'without the loops inside'], ['Samples', count(loop.samples), engineName()]]),
     Number.isInteger(loop.parent) && at(data.loops, loop.parent) && el('p', null, 'Inside of ', el('a', {href: '#loop/' + loop.parent}, loopPlace(at(data.loops, loop.parent)))),

@@ -38,7 +38,7 @@ function findingEvidence(finding) {
     case 'redundancy': { const pair = pick('redundancies'); const of = told(pair.line || pair, redundantKind(pair)[2]); return {item: pair, of: of.of, ci: of.ci, share: of.share, samples: (pair.line || pair).samples, exact: redundantExact(pair.kind)}; }
     case 'sharing': { const item = pick('sharing'); return {item, ci: item.share_ci, samples: item.samples}; }
     case 'communication': return {item: at(list((data.communication || {}).regions), index) || {}, exact: true};
-    case 'locality': { const row = pick('locality'); return {item: row, exact: true, accesses: row.accesses}; }
+    case 'locality': { const row = pick('locality'), traced = isNumber(row.accesses); return {item: row, ci: finding.share_ci, samples: traced ? finding.samples : row.seen, exact: traced, accesses: row.accesses}; }
     default: return {item: {}};
   }
 }
@@ -58,9 +58,9 @@ function changeTile(advice) {
 }
 
 /* Engine and samples: what the numbers rest on. */
-function evidenceText(evidence) {
+function evidenceText(evidence, between = ' · ') {
   const seen = isNumber(evidence.accesses) ? `${count(evidence.accesses)} accesses traced` : isNumber(evidence.samples) ? evidence.exact ? `seen ${count(evidence.samples)} times` : plural(evidence.samples, 'sample', 'samples') : null;
-  return [engineName(), evidence.exact ? 'counted, not sampled' : null, seen].filter(Boolean).join(' · ');
+  return [engineName(), evidence.exact ? 'counted, not sampled' : null, seen].filter(Boolean).join(between);
 }
 
 /* A new layout at a glance: one element today with the heat of its fields, what becomes of it, and what that saves. */
@@ -94,13 +94,14 @@ const triedPatch = tried => tried && typeof tried.patch === 'string' && fold('Th
 /* Why to believe it, in one sentence; after what is wrong, what to do, and what that gains. */
 function whyText(finding, evidence) {
   const share = isNumber(evidence.share) ? evidence.share : finding.share, of = evidence.of || (finding.kind === 'communication' ? 'the accesses' : 'the time'), from = evidence.item.speedup_from;
-  return [el('strong', null, 'Why: '), `it concerns ${percent(share)} of ${of}${!evidence.exact && isRange(evidence.ci) ? ` (95\u00a0% interval ${interval(evidence.ci)})` : ''}, ${evidenceText(evidence)}`,
+  return [el('strong', null, 'Why: '), `it concerns ${percent(share)} of ${of}${!evidence.exact && isRange(evidence.ci) ? ` (95\u00a0% interval ${interval(evidence.ci)})` : ''}, by the ${evidenceText(evidence, ', ')}`,
     from === 'measured here' ? '; the accesses of its loops were run in both layouts on this machine' : isRange(finding.expected_speedup) ? '; the gain is estimated, not measured' : '', '.'];
 }
 
 function findingCard(finding, rank, most) {
   const link = findingLink(finding), evidence = findingEvidence(finding), layout = finding.kind === 'split' || finding.kind === 'regroup';
-  const shareOf = finding.kind === 'communication' ? 'Share of the accesses' : 'Share of the time today';
+  const stake = finding.kind === 'redundancy' && isNumber(finding.time_at_stake); /* what is saved if all of the work went */
+  const shareOf = finding.kind === 'communication' ? 'Share of the accesses' : stake ? 'Time at stake, at most' : 'Share of the time today';
   return el(evidence.confidence === 'low' ? 'li.finding.unsure' : 'li.finding', null, el('div.rank', {'aria-hidden': 'true'}, String(rank)),
     el('div.finding-body', null,
       el('h2', null, link ? el('a', {href: link}, prose(brief(finding.title))) : prose(brief(finding.title))),
@@ -139,11 +140,18 @@ function missingParts() {
   return names.length > 0 && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '), names.join(', '), '. Nothing is known about them, good or bad.');
 }
 
+/* Beside the CPU time that the run takes without lwp: a short one may take less than lwp's start. */
+const briefRun = () => isNumber(data.run.cpu_s) && data.run.cpu_s < 1;
+function measuringCost() {
+  const added = data.run.overhead_percent;
+  return !isNumber(added) ? 'unknown' : added >= 200 ? `${(added / 100).toFixed(1)} times the run` : `${added.toFixed(1)}\u00a0%`;
+}
+
 function measuredBy() {
   const run = data.run;
-  return [run.engine ? `${run.engine} engine` : 'unknown engine', `${plural(run.samples, 'sample', 'samples')}`,
+  return [run.engine && `${run.engine} engine`, `${plural(run.samples, 'sample', 'samples')}`,
     run.samples_lost ? `${count(run.samples_lost)} lost` : null,
-    isNumber(run.overhead_percent) ? `${run.overhead_percent.toFixed(1)} % measured cost` : 'cost unknown'].filter(Boolean).join(' · ');
+    `cost of measuring ${measuringCost()}`].filter(Boolean).join(' · ');
 }
 
 /* The gain of doing the first alone. */
@@ -174,7 +182,7 @@ function viewFindings() {
   const few = !(run.samples >= 100);
   return [
     el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `No advice for ${programName()}`),
-    el('p.lead', null, findings.length ? ['Data structures whose layout does not fit the loops that use them, and redundant work. The largest predicted gain is first. ', firstGain(findings)] :
+    el('p.lead', null, findings.length ? ['Data structures whose layout does not fit the loops that use them, and redundant work. ', findings.some(f => isRange(f.expected_speedup)) && 'The largest predicted gain is first. ', firstGain(findings)] :
       data.silence ? silenceText(data.silence) :
       nothingSampled() ? 'No sample was taken, so nothing is known, good or bad: the program ran too briefly or hardly used the processor.' :
       !run.samples && data.communication ? 'Nothing that was measured calls for a change.' : few ? `Only ${plural(run.samples, 'sample was', 'samples were')} taken: too few to say anything. Run the program longer or on a larger input.` :
@@ -185,12 +193,12 @@ function viewFindings() {
       ['Run time', seconds(run.wall_s), isNumber(run.cpu_s) ? `${seconds(run.cpu_s)} of CPU time` : null],
       ['Memory stall', isNumber(run.stall_share) && run.samples > 0 ? percent(run.stall_share) : 'unknown', run.samples > 0 ? 'of the CPU time sampled' : 'nothing was sampled'],
       ['Samples', count(run.samples), `${count(run.samples_with_address)} with an address${run.samples_lost ? `, ${count(run.samples_lost)} lost` : ''}`],
-      ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(1) + '\u00a0%' : 'unknown', `${run.engine || 'unknown'} engine`],
+      ['Cost of measuring', measuringCost(), briefRun() ? 'so short a run bears the whole start of lwp' : 'of the CPU time without lwp', run.engine && `${run.engine} engine`],
     ]),
     findings.length > 0 && el('ol.findings', null, findings.map((f, i) => findingCard(f, i + 1, most))),
     leftAlone(),
     missingParts(),
-    data.coverage && data.coverage.sentence && el('p.soft', null, data.coverage.sentence),
+    data.coverage && data.coverage.sentence && el('p.soft', null, prose(data.coverage.sentence)),
     el('section', null, el('h2', null, 'Memory stall by data object'), run.samples > 0 ? [objectsTable(10), el('p.soft', null, rest())] : notMeasured('Which data the program is stalled on', nothingSampled() ? '-F 10000 --max-overhead 50' : '--detect layout'),
       el('p', null, el('a', {href: '#objects'}, 'All data'), ' · ', el('a', {href: '#loops'}, 'All loops'))),
     notes(),

@@ -3,7 +3,7 @@
 const PURPOSE = 'lwp profiles how a program uses memory and says which data structures, arrays or loops to change, what that gains, and why.';
 
 const HELP = { /* view: [what it is, terms] */
-  findings: ['Changes worth making, the largest predicted gain first. Each says what is wrong, what to do, what it gains for the whole program, and the evidence.', ['memory stall', 'structure splitting', 'array regrouping', 'AoS and SoA', 'predicted gain', '95 % interval']],
+  findings: ['Changes worth making, the largest predicted gain first. Each says what is wrong, what to do, what it gains for the whole program, and the evidence.', ['memory stall', 'structure splitting', 'array regrouping', 'AoS and SoA', 'predicted gain', 'time at stake', '95 % interval']],
   split: ['One structure: its fields in cache lines today, the proposed groups, the declaration to paste, and the loops that make it worth it.', ['hot/cold splitting', 'cache line', 'stride', 'affinity', 'padding']],
   regroup: ['Arrays that loops use at the same index, and the array of structures that would hold them together.', ['array regrouping', 'AoS and SoA', 'cache line', 'affinity']],
   objects: ['All data with samples: variables, and heap blocks by allocation site.', ['data object', 'allocation site', 'memory stall', '95 % interval']],
@@ -11,7 +11,7 @@ const HELP = { /* view: [what it is, terms] */
   stalls: ['Where the program is stalled on memory: a box is a function, its width is the stall below it; the lowest boxes are the data. Click a box to zoom; the timeline shows when each data object causes stall.', ['memory stall', 'calling context', 'allocation site', 'inverted']],
   loops: ['CPU time by source line and by loop; the number beside a line is memory stall on that line.', ['memory stall', 'stride']],
   loop: ['One loop: its source, its instructions, and the data it uses.', ['memory stall', 'stride', 'concurrent streams']],
-  redundancies: ['Stores nothing reads, and loads, stores and computations that repeat a known value, as pairs of two calling contexts.', ['dead store', 'silent store', 'silent load', 'calling context', 'watchpoint']],
+  redundancies: ['Stores nothing reads, and loads, stores and computations that repeat a known value, as pairs of two calling contexts.', ['dead store', 'silent store', 'silent load', 'time at stake', 'calling context', 'watchpoint']],
   redundancy: ['One redundant pair: the two accesses, how they were reached, and what to do.', ['dead store', 'silent store', 'silent load', 'calling context']],
   locality: ['How soon data is used again and in which stride, for each data object and loop, and what a cache model says of it.', ['reuse distance', 'stride', 'concurrent streams', 'coherence miss']],
   threads: ['What threads read of each other\u2019s data, and cache lines that several threads use.', ['communication', 'false sharing', 'true sharing', 'communication reuse distance', 'cutoff', 'coherence miss']],
@@ -33,6 +33,7 @@ const GLOSSARY = {
   'cache line': 'the unit in which caches fetch memory, mostly 64 bytes',
   'padding': 'bytes between fields that only alignment needs',
   'predicted gain': 'how many times faster the whole program is expected to run; the range spans the most pessimistic and the most optimistic assumptions',
+  'time at stake': 'the part of the program\u2019s time that is saved at most, were all of this work left out',
   '95 % interval': 'the range that holds the true share in 95 of 100 runs, given the number of samples',
   'data object': 'a variable, or all heap blocks of one allocation site',
   'allocation site': 'the calling context of the malloc, new or mmap that made a block',

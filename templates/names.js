@@ -93,6 +93,10 @@ function notMeasured(what, options) {
 
 const nothingFound = text => el('p.nothing-found', null, el('span', {'aria-hidden': 'true'}, '✓ '), el('strong', null, 'Measured, nothing found. '), text);
 
+/* So little was decided that nothing found says nothing. */
+const FEW_DECIDED = 20;
+const nothingYet = text => el('p.nothing-found', null, el('span', {'aria-hidden': 'true'}, '⊘ '), el('strong', null, 'Too little was measured to say. '), text);
+
 function severity(level) {
   const known = ['high', 'medium', 'low'].includes(level) ? level : 'low';
   return el(`span.severity.${known}`, null, known + ' severity');

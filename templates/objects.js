@@ -108,7 +108,7 @@ function viewObject(index) {
   const object = at(data.objects, index);
   if (!object) return missingView('There is no such data object in this result.');
   const split = splitOfObject(index), line = (data.run.machine && data.run.machine.line_bytes) || 64;
-  const fields = list(object.fields), uses = list(object.loops);
+  const fields = list(object.fields), uses = list(object.loops).slice().sort((a, b) => (b.share || 0) - (a.share || 0));
   if (object.left_out)
     return [el('p.crumbs', null, el('a', {href: '#objects'}, 'Data'), ' › object'), el('h1', null, objectName(object)), tiles([['Share of the time', percent(object.share), isRange(object.share_ci) ? `95\u00a0% interval ${interval(object.share_ci)}` : null], ['Samples', count(object.samples), engineName()]]), leftOut('objects', 'names')];
   return [

@@ -133,7 +133,7 @@ function viewThreads() {
     list(data.sharing).length > 0 && sharingSection(),
     threads.length > 1 && el('section', null, el('h2', null, 'Communication'),
       flows.length && flows[0].share > 0 ? [list(region.advice).map(text => el('p.note', null, prose(text))), communicationMatrix(communication, region), threadLegend(threads), el('h3', null, 'Largest flows between two threads'), flowsTable(communication, flows)] :
-        nothingFound(`No thread was seen to load what another one had stored; ${plural(communication.watched, 'store', 'stores')} had a watchpoint.`)),
+        (communication.decided >= FEW_DECIDED ? nothingFound : nothingYet)(`No thread was seen to load what another one had stored: ${count(communication.decided)} of ${plural(communication.watched, 'watchpoint', 'watchpoints')} on stores decided.`)),
     !list(data.sharing).length && sharingSection(),
   ];
 }

@@ -46,5 +46,5 @@ function usageDiff(kind, advice) {
   if (!usage) return null;
   const pre = el('pre.usage', {tabindex: '0', 'aria-label': 'accesses of the hottest loop before and after'});
   usage.lines.forEach(line => pre.append(el('span.minus', null, `- ${visible(line.before.trim())}\n`), el('span.plus', null, `+ ${visible(line.after.trim())}\n`)));
-  return [el('h3', null, 'Accesses in the hottest loop ', el('span.soft', null, el('a', {href: '#loop/' + usage.index}, loopPlace(usage.loop)))), pre, el('p.soft', null, 'From the text of these lines: check names and types.')];
+  return [el('h3', null, 'How accesses change ', el('span.soft', null, el('a', {href: '#loop/' + usage.index}, loopPlace(usage.loop)), `, ${percent(usage.loop.share)} of the time`)), pre, el('p.soft', null, 'Made from the text of these lines, in the hottest loop that has such: check names and types.')];
 }

@@ -137,7 +137,7 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
         finding->title =
             SAY("Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time", what, mean, element);
     else
-        finding->title = SAY("Split %s into %u parts: loops use %.0f of its %llu bytes at a time", what,
+        finding->title = SAY("Split %s into %u groups: loops use %.0f of its %llu bytes at a time", what,
                              (unsigned)(split->groups + split->cold), mean, element);
     finding->next_step = finding_split_step(profile, split);
     if (split->pool > 0)
@@ -411,8 +411,8 @@ static void findings_overlap(struct lwp_profile *profile, struct lwp_finding *fi
                 continue;
             findings[i].shares_with = findings[j].id;
             findings[i].next_step =
-                SAY("%s It %s as %s: their predicted gains do not add up, and what is left once one is done has to be measured anew.",
-                    findings[i].next_step, loop ? "gains of the same loop's time" : "is about the same data", findings[j].id);
+                SAY("%s It %s as %s: the two gains do not add up; measure again after the first change.", findings[i].next_step,
+                    loop ? "saves time of the same loop" : "is about the same data", findings[j].id);
         }
 }
 

@@ -223,8 +223,11 @@ static struct lwp_reason reason_of(const struct subject *subject)
     if (share.value < lwp_split_needs.share)
         return (struct lwp_reason){.code = "little_time",
                                    .sentence =
-                                       SAY("only %.1f %% of the time is spent waiting for it, and a change is worth it from %.0f %% on",
-                                           100 * share.value, 100 * lwp_split_needs.share)};
+                                       share.value < 0.0005
+                                           ? SAY("less than 0.1 %% of the time is memory stall on it; a change is worth it from %.0f %% on",
+                                                 100 * lwp_split_needs.share)
+                                           : SAY("only %.1f %% of the time is memory stall on it; a change is worth it from %.0f %% on",
+                                                 100 * share.value, 100 * lwp_split_needs.share)};
     if (type && type->owner == LWP_TYPE_OF_SYSTEM && type->kind != LWP_TYPE_SCALAR)
         return (struct lwp_reason){.code = "library_type",
                                    .sentence =

@@ -185,15 +185,16 @@ static void markdown_left_alone(const struct markdown *page)
 static void markdown_foot(const struct markdown *page)
 {
     markdown_left_alone(page);
-    const json_t *run = json_object_get(page->review->root, "run"), *overhead = json_object_get(run, "overhead_percent"), *note;
+    const json_t *run = json_object_get(page->review->root, "run"), *note;
+    const char *added = lwp_review_cost(page->review);
     size_t i;
     fprintf(page->out, "\n<sub>Measured by lwp's %s engine: %.0f samples, %.0f with an address, %.0f lost",
             lwp_json_string_or(run, "engine", "unknown"), lwp_json_amount(run, "samples"), lwp_json_amount(run, "samples_with_address"),
             lwp_json_amount(run, "samples_lost"));
     if (lwp_json_amount(run, "cpu_s") > 0)
         fprintf(page->out, "; %.2f s of CPU time", lwp_json_amount(run, "cpu_s"));
-    if (json_is_number(overhead))
-        fprintf(page->out, ", of which lwp took %.1f %%", json_number_value(overhead));
+    if (added)
+        fprintf(page->out, "; lwp added %s", added);
     const char *seen = lwp_json_string(json_object_get(page->review->root, "coverage"), "sentence");
     fputs(seen ? ". " : ".", page->out);
     lwp_markdown_text(page->out, seen ? seen : "");

@@ -31,7 +31,8 @@ static void report_command(const struct lwp_report *report, const json_t *comman
 
 static void report_run(const struct lwp_report *report)
 {
-    const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
+    const json_t *run = json_object_get(report->root, "run");
+    const char *added = lwp_review_cost(report->review);
     FILE *out = report->out;
     report_command(report, json_object_get(run, "command"));
     fprintf(out, "Measured  %s engine, %.0f samples, %.0f with an address, %.0f lost\n", lwp_json_string_or(run, "engine", "unknown"),
@@ -40,8 +41,8 @@ static void report_run(const struct lwp_report *report)
     fprintf(out, timed ? "Cost      %.2f s of CPU time" : "Cost      CPU time not recorded", lwp_json_amount(run, "cpu_s"));
     if (timed && lwp_json_amount(run, "samples") > 0 && json_is_number(json_object_get(run, "stall_share")))
         fprintf(out, ", %.0f %% of it memory stall", lwp_json_percent(run, "stall_share"));
-    if (json_is_number(overhead))
-        fprintf(out, "; lwp took %.1f %%", json_number_value(overhead));
+    if (added)
+        fprintf(out, "; lwp added %s", added);
     putc('\n', out);
     const char *seen = lwp_json_string(json_object_get(report->root, "coverage"), "sentence");
     if (seen) {
@@ -103,12 +104,13 @@ static void report_loops(const struct lwp_report *report)
 
 static void report_brief(const struct lwp_report *report)
 {
-    const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
+    const json_t *run = json_object_get(report->root, "run");
+    const char *added = lwp_review_cost(report->review);
     lwp_report_findings_brief(report);
     fprintf(report->out, "%.0f samples (%.0f lost) by the %s engine", lwp_json_amount(run, "samples"), lwp_json_amount(run, "samples_lost"),
             lwp_json_string_or(run, "engine", "unknown"));
-    if (json_is_number(overhead))
-        fprintf(report->out, "; measured overhead %.1f %%", json_number_value(overhead));
+    if (added)
+        fprintf(report->out, "; lwp added %s", added);
     fprintf(report->out, "\n");
 }
 

@@ -120,6 +120,9 @@ const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_re
 /* Whether too little is known of it to fail a check, or to colour it. */
 bool lwp_review_is_unsure(const struct lwp_review_item *item);
 
+/* What measuring added to the run's CPU time: "1.4 %"; NULL: unknown. */
+const char *lwp_review_cost(const struct lwp_review *review);
+
 /* What to say where there is no finding: what could not be measured, that nothing is to be gained, or that what there is is left
  * alone. And what would tell more, or NULL. */
 const char *lwp_review_none(const struct lwp_review *review);

@@ -161,6 +161,16 @@ const char *lwp_review_bytes(const struct lwp_review *review, double bytes)
     return SAY(unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
 
+const char *lwp_review_cost(const struct lwp_review *review)
+{
+    const json_t *run = json_object_get(review->root, "run"), *overhead = json_object_get(run, "overhead_percent");
+    double added = json_number_value(overhead), cpu_s = lwp_json_amount(run, "cpu_s");
+    if (!json_is_number(overhead))
+        return NULL;
+    const char *start = cpu_s > 0 && cpu_s < 1 ? ": so short a run bears the whole start of lwp" : "";
+    return added >= 200 ? SAY("%.1f times the run%s", added / 100, start) : SAY("%.1f %%%s", added, start);
+}
+
 static const double bound_most = 0.9; /* of the time at stake: a bound above that says nothing */
 
 /* ---- texts for every format ---- */

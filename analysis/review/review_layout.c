@@ -108,7 +108,7 @@ static void layout_gain(struct lwp_review *review, struct lwp_review_item *item,
 static void layout_split_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *split, const json_t *object)
 {
     const json_t *traffic = json_object_get(split, "traffic"), *memory = json_object_get(split, "memory");
-    FACT("evidence", "waiting for it takes %.1f %% of all time (%.1f-%.1f), %.0f samples", 100 * item->share, 100 * item->share_low,
+    FACT("evidence", "memory stall on it takes %.1f %% of all time (%.1f-%.1f), %.0f samples", 100 * item->share, 100 * item->share_low,
          100 * item->share_high, lwp_json_amount(object, "samples"));
     FACT("", "%.0f elements of %.0f bytes%s, %s; its loops take %.1f %%", lwp_json_amount(object, "elements"),
          lwp_json_amount(object, "element_bytes"), layout_sure(review, split), lwp_review_bytes(review, lwp_json_amount(object, "bytes")),

@@ -65,6 +65,8 @@ static void closing_counts(const struct lwp_result *result, bool simulated)
     char overhead[64] = "overhead unknown";
     if (simulated)
         snprintf(overhead, sizeof overhead, "traced under Valgrind");
+    else if (result->overhead_percent >= 200)
+        snprintf(overhead, sizeof overhead, "overhead %.1f times the CPU time", result->overhead_percent / 100);
     else if (result->overhead_percent >= 0)
         snprintf(overhead, sizeof overhead, "overhead %.1f %% of CPU time", result->overhead_percent);
     else if (result->cpu_ns)

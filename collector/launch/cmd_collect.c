@@ -191,9 +191,10 @@ static char *collect_unsampled(const struct lwp_account_sums *sums, double cpu_n
     double part = cpu_ns > 0 ? sums->early_ns / cpu_ns : 0;
     if (!sums->processes || (part < 0.05 && sums->processes == sums->set_up))
         return NULL;
-    return lwp_format("%u processes ran, %u of them were recorded. Not sampled was %.0f %% of the CPU time: that of processes before they "
-                      "had run for 20 ms, and of those without lwp's library. The others stand for those that ran longer and were not recorded.",
-                      sums->processes, sums->set_up, 100 * part);
+    return lwp_format(
+        "%u process%s ran, %u of them recorded. Not sampled was %.0f %% of the CPU time: that of processes before they "
+        "had run for 20 ms, and of those without lwp's library. The others stand for those that ran longer and were not recorded.",
+        sums->processes, sums->processes == 1 ? "" : "es", sums->set_up, 100 * part);
 }
 
 /* What lwp has cost, beside what the run would have taken without. */

@@ -26,7 +26,7 @@ VIEWS = {
     "loop/5": ["passwd: not called like a source file"],
     "redundancies": ["Not measured in this run"],
     "threads": ["Not measured in this run"],
-    "run": ["./particles --count 1000000 'it'\\''s one'", "timer", "2,040, of them 1,987 with an address", "1.42 %", "L3: 32.0 MiB", "/srv/app/particles", "00ff00ff", "status 0", os.uname().nodename],
+    "run": ["./particles --count 1000000 'it'\\''s one'", "timer", "2,040, of them 1,987 with an address", "1.4 %", "L3: 32.0 MiB", "/srv/app/particles", "00ff00ff", "status 0", os.uname().nodename],
     "split/99": ["There is no such structure"],
     "loop/x": ["There is no such loop"],
     "nonsense/<b>": ["2 things to change"],
@@ -216,6 +216,22 @@ def other_results(browser):
     file = export(result("calm", calm)[0])
     browser.open(f"file://{file}")
     check("No advice for particles" in browser.text() and "Not measured in this run" in browser.text(), "no advice and not measured look the same")
+
+    def brief(analysis):
+        """A run shorter than lwp's start, and a loop that was sampled, not traced."""
+        analysis["run"].update(cpu_s=0.004, overhead_percent=753.7)
+        analysis["communication"] = {"threads": [{"tid": 1, "name": "a"}, {"tid": 2, "name": "b"}], "others": 0, "unit": "share", "watched": 20, "decided": 12, "regions": []}
+        analysis["locality"] = [{"object": 0, "loop": 0, "share": 0.3, "seen": 77, "stride_lines": {"dominant": 1.25, "share": 0.9}, "streams": None, "pages": None}]
+        analysis["findings"] = [{"id": "interchange-1", "kind": "locality", "title": "The loop a.c:3-5 (loop 2 of the nest) goes down the columns of f(std::vector<int, std::allocator<int> > const&)", "severity": "low", "share": 0.3,
+                                 "share_ci": [0.2, 0.4], "expected_speedup": None, "refs": {"locality": 0}, "next_step": "Interchange."}]
+    file = export(result("brief", brief)[0])
+    browser.open(f"file://{file}")
+    text = browser.text()
+    for words in ("7.5 times the run", "whole start of lwp", "(loop 2 of the nest)", "f(…)", "77 samples", "95 % interval 20.0–40.0 %"):
+        check(words in text, f"a brief run: '{words}' is not there: {text[:900]}")
+    browser.open(f"file://{file}#threads")
+    check("Too little was measured to say. No thread was seen to load what another one had stored: 12 of 20 watchpoints on stores decided." in browser.text(), f"12 watchpoints: {browser.text()[:500]}")
+    check("counted, not sampled" not in text and "largest predicted gain" not in text, "a brief run: samples are called counts, or no gain is called the largest")
 
     def broken(analysis):
         analysis["loops"] = [7, None]

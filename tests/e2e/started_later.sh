@@ -50,7 +50,7 @@ python3 - <<'P' || failed=1
 import json, re
 run = json.load(open("many/run.json"))
 note = next((n for n in run.get("notes", []) if "Not sampled was" in n), "")
-ran, recorded, left_out = (int(n) for n in re.match(r"(\d+) processes ran, (\d+) of them.* Not sampled was (\d+) %", note).groups())
+ran, recorded, left_out = (int(n) for n in re.match(r"(\d+) process(?:es)? ran, (\d+) of them.* Not sampled was (\d+) %", note).groups())
 weight, due = float(open("many.weight").read()), run["cpu_s"] * (1 - left_out / 100)
 if ran != 37 or not 2 <= recorded <= 37 or not 20 <= left_out <= 60 or not 0.5 * due < weight < 1.6 * due:
     raise SystemExit(f"FAILED: {note}: {weight} s of samples for {due} s")

@@ -7,12 +7,12 @@ import re, sys
 from pathlib import Path
 
 WORDS = {
-    r"wait(s|ed|ing)? for (the )?(memory|data|loads?|caches?)\b": "memory stall",
+    r"wait(s|ed|ing)? for (the )?(memory|data|loads?|caches?)\b|\b(spent|time) waiting|waiting for it takes": "memory stall",
     r"\bin (\w+ )?steps of\b|\b(same|different|even|large|small|short) steps?\b|\bsteps? (of|is) (a |%\S+ )?(bytes|lines|longer|shorter)|\bsteps? evenly": "stride",
     r"\bwalk(s|ed|ing)?\b": "traverses, traversal",
     r"(walks?|streams?|fetched|accessed|read) side by side": "concurrent streams, concurrently",
     r"\bjoin(s|ed|ing)? (the |two |these )?(arrays?|them)\b|\bput together\b|belongs? together": "array regrouping",
-    r"\bnew parts?\b|\bhalves of the (structure|element)\b": "groups; hot part, cold part",
+    r"\bnew parts?\b|into %\S+ parts|\bhalves of the (structure|element)\b": "groups; hot part, cold part",
     r"\bjump(s|ed|ing)?\b": "random access",
     r"\bin order\b(?! (to|of)\b)": "sequential",
     r"\bis gone (through|over)\b": "is traversed",

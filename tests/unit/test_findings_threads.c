@@ -69,7 +69,7 @@ static void test_same_loop(void **state)
     assert_null(findings[0].shares_with);
     assert_string_equal(findings[1].severity, "high");
     assert_string_equal(findings[1].shares_with, findings[0].id);
-    assert_memory_equal(findings[1].next_step, "second. It gains of the same loop's time as interchange-", 56);
+    assert_memory_equal(findings[1].next_step, "second. It saves time of the same loop as interchange-", 54);
     assert_null(findings[2].shares_with); /* another loop */
     assert_string_equal(findings[2].next_step, "third.");
     /* The layout of the same data, padded already; and 49 samples make nothing severe. */

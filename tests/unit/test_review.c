@@ -54,6 +54,30 @@ static void test_relative_paths(void **state)
     lwp_arena_free(arena);
 }
 
+/* What lwp added to the run; a run shorter than lwp's start says so. */
+static void test_cost(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *text;
+    } table[] = {
+        {"{\"run\":{\"cpu_s\":2.9,\"overhead_percent\":1.44}}", "1.4 %"},
+        {"{\"run\":{\"cpu_s\":0.004,\"overhead_percent\":753.7}}", "7.5 times the run: so short a run bears the whole start of lwp"},
+        {"{\"run\":{\"cpu_s\":0.5,\"overhead_percent\":12}}", "12.0 %: so short a run bears the whole start of lwp"},
+        {"{\"run\":{\"overhead_percent\":3}}", "3.0 %"},
+    };
+    struct lwp_review review = {.arena = lwp_arena_new()};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        json_t *root = json_loads(table[i].json, 0, NULL);
+        review.root = root;
+        assert_string_equal(lwp_review_cost(&review), table[i].text);
+        json_decref(root);
+    }
+    review.root = NULL;
+    assert_null(lwp_review_cost(&review));
+    lwp_arena_free(review.arena);
+}
+
 static char *written(void (*write)(FILE *, const char *), const char *text)
 {
     char *made = NULL;
@@ -149,8 +173,9 @@ static void test_redact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stable_names), cmocka_unit_test(test_relative_paths), cmocka_unit_test(test_markdown_text),
-        cmocka_unit_test(test_fingerprint),  cmocka_unit_test(test_known_by_half),  cmocka_unit_test(test_redact),
+        cmocka_unit_test(test_stable_names),  cmocka_unit_test(test_cost),        cmocka_unit_test(test_relative_paths),
+        cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_known_by_half),
+        cmocka_unit_test(test_redact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

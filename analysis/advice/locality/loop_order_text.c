@@ -97,7 +97,7 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
                              "Loop interchange: make %s the inner one and the loop %s the outer one, if no loop-carried dependence "
                              "forbids it ('lwp patch' checks that in C, and makes the change); a sum kept in a variable "
                              "becomes an array of sums. %.0f iterations then use a line that one uses now. Otherwise keep a "
-                             "transposed copy. Misses: lwp collect -e exact --detect locality.",
+                             "transposed copy. To count misses: lwp collect -e exact --detect locality.",
                              outer, here, 1 / column->columns.lines);
     else if (interchange)
         tip->next_step = lwp_arena_printf(profile->arena,
@@ -105,7 +105,7 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
                                           "down the columns beside it. Let it "
                                           "go over several columns at a time, with the loop over columns as the inner "
                                           "one, or keep a transposed copy. "
-                                          "Misses: lwp collect -e exact --detect locality.",
+                                          "To count misses: lwp collect -e exact --detect locality.",
                                           here);
     else
         tip->next_step =
