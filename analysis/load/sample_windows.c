@@ -149,7 +149,7 @@ void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_pr
                     arrays[count++] = all[known];
                 known++;
             }
-            lwp_moves_sample(&profile->moves, all, known);
+            lwp_moves_sample(&profile->moves, profile, all, known);
             lwp_traversals_sample(&profile->traversals, &thread, arrays, count, window->times[k]);
             lwp_concurrents_sample(&profile->concurrents, arrays, count);
         }

@@ -53,6 +53,7 @@ struct lwp_pattern {
      * neighbours until all of them were visited. 1 and indexed: each index is drawn anew, and some are there more than once. */
     double far;
     uint64_t window;     /* 0: as 1 */
+    unsigned search;     /* chained: visits until the next chain begins anywhere, without waiting for this one: 1, 2 or 4; 0: never */
     uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
     double instructions; /* of a round; what the accesses do not need is filled up */
     double flags;        /* of them: those that write the processor's flags */
@@ -84,6 +85,7 @@ double lwp_pattern_bytes(const struct lwp_pattern *pattern);
 /* What the code reads and writes: where it stands in each array, and in the list of indices. */
 struct lwp_pattern_place {
     uint64_t at[LWP_PATTERN_ARRAYS];
+    uint64_t first; /* array 0's first element */
     const uint32_t *order;
     uint64_t rounds; /* a multiple of LWP_PATTERN_UNROLLED, not 0 */
 };

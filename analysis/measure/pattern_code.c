@@ -22,8 +22,9 @@ static const ZydisRegister code_arrays[LWP_PATTERN_ARRAYS] = {ZYDIS_REGISTER_RBX
 static const ZydisRegister code_saved[] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12,
                                            ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
 static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_REGISTER_RCX, code_order = ZYDIS_REGISTER_R13,
-                           code_index = ZYDIS_REGISTER_RDX, code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14,
-                           code_chain = ZYDIS_REGISTER_R15, code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2;
+                           code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */, code_index = ZYDIS_REGISTER_RDX,
+                           code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14, code_chain = ZYDIS_REGISTER_R15,
+                           code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2;
 
 struct code_buffer {
     uint8_t *bytes;
@@ -223,13 +224,29 @@ static void code_outer(struct code_buffer *code, const struct lwp_pattern *patte
         memcpy(code->bytes + from - sizeof by, &by, sizeof by);
 }
 
+/* Chains that end are begun again at the element that the list of indices has. */
+static bool code_searches(const struct lwp_pattern *pattern)
+{
+    return pattern->search && pattern->arrays[0].walk == LWP_PATTERN_CHAINED;
+}
+
+static void code_search(struct code_buffer *code, const struct lwp_pattern *pattern)
+{
+    ZydisEncoderOperand at = code_at((struct code_place){.base = code_first, .index = code_address, .scale = 1}, 0, 8);
+    code_multiply(code, code_address, code_index, pattern->arrays[0].spacing);
+    code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_arrays[0]), at);
+}
+
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct code_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
     struct code_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST), .floating = pattern->floating};
     uint64_t spacing = 0;
-    if (indexed)
+    const bool searches = code_searches(pattern), begins = searches && ahead % pattern->search == 0;
+    if (indexed || begins)
         code_move(code, code_low(code_index, 4), code_memory(code_order, 4 * (int64_t)ahead, 4));
+    if (begins)
+        code_search(code, pattern);
     for (size_t a = 0; a < pattern->array_count; a++) {
         struct code_place place = {0};
         for (size_t i = 0; i < pattern->access_count; i++) {
@@ -242,7 +259,7 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
         }
     }
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
-    if (pattern->arrays[0].walk == LWP_PATTERN_CHAINED)
+    if (pattern->arrays[0].walk == LWP_PATTERN_CHAINED && (!searches || (ahead + 1) % pattern->search))
         code_move(code, code_arrays[0], code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 8));
 }
 
@@ -265,7 +282,8 @@ static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *p
         indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
         closing += code_steps(&pattern->arrays[a]);
     }
-    closing += indexed;
+    const bool listed = indexed || code_searches(pattern);
+    closing += listed;
     for (unsigned ahead = 0; ahead < LWP_PATTERN_UNROLLED; ahead++) {
         code_visit(code, pattern, ahead, indexed);
         double fill = fmin(pattern->instructions, FILL_MOST) * (ahead + 1) - code->instructions;
@@ -273,7 +291,7 @@ static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *p
         for (double filled = 0; filled + 1 <= fill; filled++)
             code_fill(code, pattern->flags * (ahead + 1));
     }
-    if (indexed)
+    if (listed)
         code_step(code, code_order, 4ull * LWP_PATTERN_UNROLLED);
     for (size_t a = 0; a < pattern->array_count; a++)
         if (code_steps(&pattern->arrays[a]))
@@ -288,6 +306,8 @@ static void code_enter(struct code_buffer *code, const struct lwp_pattern *patte
         code_add(code, ZYDIS_MNEMONIC_PUSH, 1, code_register(code_saved[i]), (ZydisEncoderOperand){0});
     for (size_t a = 0; a < pattern->array_count; a++)
         code_move(code, code_arrays[a], code_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8));
+    if (code_searches(pattern))
+        code_move(code, code_first, code_memory(code_place, offsetof(struct lwp_pattern_place, first), 8));
     code_move(code, code_order, code_memory(code_place, offsetof(struct lwp_pattern_place, order), 8));
     code_move(code, code_rounds, code_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
     code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_rounds), code_number(2));
@@ -309,7 +329,7 @@ static void code_leave(struct code_buffer *code, const struct lwp_pattern *patte
 
 int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_code *made, struct lwp_error *err)
 {
-    struct code_buffer code = {0};
+    struct code_buffer code = {.failed = code_searches(pattern) && pattern->array_count == LWP_PATTERN_ARRAYS};
     *made = (struct lwp_pattern_code){.bytes = CODE_BYTES};
     code.bytes = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code.bytes == MAP_FAILED)

@@ -3,11 +3,13 @@
  * where code shows no constant. */
 #include "analysis/profile/moves.h"
 
+#include "analysis/profile/profile.h"
+#include "analysis/program/code.h"
 #include "base/arena.h"
 
 #include <stdlib.h>
 
-enum { MOVES_MAX = 1 << 15, PAIR_NEAR = 4 };
+enum { MOVES_MAX = 1 << 15, PAIR_NEAR = 4, PARENTS_MOST = 64 };
 
 void lwp_moves_fini(struct lwp_moves *moves)
 {
@@ -118,8 +120,47 @@ const struct lwp_seen_blocks *lwp_moves_blocks(const struct lwp_moves *moves, ui
     return at == LWP_MAP_NONE ? NULL : &moves->blocks[at];
 }
 
-void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_traversal_access *accesses, int count)
+/* Whether the access is to code of the same function around the loop that `in` is in: what runs then has left the loop. What a call from
+ * around it runs is taken for a part of that, so only the code tells. */
+static bool moves_is_around(const struct lwp_profile *profile, const struct lwp_traversal_access *access,
+                            const struct lwp_traversal_access *in)
 {
+    const struct lwp_region *regions = profile->regions;
+    uint32_t up = access->region;
+    for (int depth = 0; up != LWP_NONE && depth < PARENTS_MOST; up = regions[up].parent, depth++)
+        if (up == in->region)
+            return false;
+    const uint32_t module = regions[in->region].module;
+    if (!profile->code || module == LWP_NONE || regions[access->region].module != module)
+        return false;
+    const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, module, access->code);
+    const uint64_t function = place ? place->function_low : 0;
+    place = lwp_code_symbolize(profile->code, module, in->code);
+    return function && place && place->function_low == function;
+}
+
+/* What comes first after each execution of an instruction in a loop: the next one, or the loop's end. */
+static void moves_ends(struct lwp_moves *moves, const struct lwp_profile *profile, const struct lwp_traversal_access *accesses, int count)
+{
+    for (int i = 0; i + 1 < count; i++) {
+        const struct lwp_traversal_access *now = &accesses[i];
+        int next = i + 1;
+        if (now->region >= profile->region_count || profile->regions[now->region].is_function)
+            continue;
+        while (next < count && accesses[next].code != now->code &&
+               (accesses[next].region == now->region || !moves_is_around(profile, &accesses[next], now)))
+            next++;
+        struct lwp_code_moves *item = next < count ? moves_of(moves, now) : NULL;
+        if (item && accesses[next].code == now->code)
+            item->stays++;
+        else if (item)
+            item->leaves++;
+    }
+}
+
+void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_profile *profile, const struct lwp_traversal_access *accesses, int count)
+{
+    moves_ends(moves, profile, accesses, count);
     for (int i = 0; i < count; i++) { /* those after the first one of an object lie where that leads to */
         int k = 0;
         while (k < i && accesses[k].object != accesses[i].object)

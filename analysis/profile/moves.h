@@ -5,6 +5,8 @@
 #include "analysis/profile/traversals.h"
 #include "base/hash.h"
 
+struct lwp_profile;
+
 enum { LWP_MOVES_KEPT = 32, LWP_BLOCKS_KEPT = 1024, LWP_PAIR_KEPT = 16 };
 
 /* Two executions in one sample, at most some dozens of iterations apart. */
@@ -18,6 +20,7 @@ struct lwp_move {
 struct lwp_code_moves {
     uint32_t object, region;
     uint64_t code, seen;
+    uint32_t stays, leaves; /* executions in a loop after which it was executed again, or code around the loop was first */
     size_t count, room;
     struct lwp_move *kept; /* a uniform sample of those seen, at most LWP_MOVES_KEPT */
 };
@@ -55,7 +58,7 @@ struct lwp_moves {
 void lwp_moves_fini(struct lwp_moves *moves);
 
 /* The accesses of one sample in their order. */
-void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_traversal_access *accesses, int count);
+void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_profile *profile, const struct lwp_traversal_access *accesses, int count);
 
 /* NULL: none were seen. */
 const struct lwp_seen_blocks *lwp_moves_blocks(const struct lwp_moves *moves, uint32_t object);

@@ -62,3 +62,14 @@ for name in ("walk", "estimated", "elsewhere"):
 late = splits("late")
 assert all(split["speedup"] < 1.3 for split in late), [(split["speedup"], split["expected_speedup"]) for split in late]
 PY
+# Searches in hash chains of two: samples show that they end after a visit or two, so many are under way at one time. One after the other
+# they would take the memory's whole latency a visit.
+${CC:-cc} -std=gnu11 -O2 -g -DFAMILY=3 -DSIZE=128 -DLENGTH=2 -DKIB=65536 -o chains "$SRC/tests/truth/gain_families.c" || fail "compile chains"
+collect_samples 200 chains.r 40 -F 1000 --max-overhead 25 -- ./chains @ || fail "chains"
+"$LWP" analyze -q chains.r || fail "analyze chains"
+/usr/bin/python3 - << 'PY' || fail "chains"
+import json
+split, = json.load(open("chains.r/analysis.json"))["splits"]
+visit = split.get("visit_ns")
+assert not visit or visit["run"] < 80, visit
+PY

@@ -26,8 +26,9 @@ static void test_moves(void **state)
                                                          {1, 2, 0x104, 8, true, 0x10008, 0, 0},
                                                          {1, 2, 0x100, 6 * 4096, true, 0x10000 + 6 * 4096, 0, 0}};
     struct lwp_moves moves = {0};
+    const struct lwp_profile none = {0};
     for (int i = 0; i < 100; i++)
-        lwp_moves_sample(&moves, sample, 4);
+        lwp_moves_sample(&moves, &none, sample, 4);
     assert_int_equal(moves.count, 1);
     assert_int_equal(moves.items[0].seen, 200);
     assert_int_equal(moves.items[0].count, LWP_MOVES_KEPT);
@@ -230,7 +231,7 @@ static void make_moves(uint32_t index, uint64_t code, int64_t step)
         struct lwp_traversal_access sample[2] = {{.object = objects[index], .region = INNER, .code = code},
                                                  {.object = objects[index], .region = INNER, .code = code}};
         sample[1].offset = sample[1].address = (uint64_t)(step * i);
-        lwp_moves_sample(&profile.moves, sample, 2);
+        lwp_moves_sample(&profile.moves, &profile, sample, 2);
     }
 }
 
@@ -347,7 +348,7 @@ static void test_kept(void **state)
                                                  {.object = objects[0], .region = INNER, .code = 0x208, .close = true}};
         sample[1].address = 0x90000 + (uint64_t)apart;
         lwp_moves_fini(&profile.moves);
-        lwp_moves_sample(&profile.moves, sample, 2);
+        lwp_moves_sample(&profile.moves, &profile, sample, 2);
         assert_int_equal(profile.moves.pair_count, 1);
         assert_int_equal(lwp_order_is_kept(order, &order->accesses[0]), i == 0 || i == 3);
         free(order);

@@ -181,6 +181,29 @@ static void test_memory_is_slower(void **state)
     assert_true(times.ratio < 1 && times.low <= times.ratio && times.ratio <= times.high);
 }
 
+/* Searches of two visits do not wait for each other, and go to the same elements as one long chain. */
+static void test_searches(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1 << 18 };
+    struct lwp_pattern chain = pattern_of(LWP_PATTERN_CHAINED, 128, ELEMENTS), searches = chain;
+    struct lwp_pattern_times times;
+    struct lwp_pattern_memory memory;
+    struct lwp_pattern_code code;
+    searches.search = 2;
+    assert_int_equal(lwp_pattern_compare(&chain, &searches, 0.1, &times, NULL), LWP_OK);
+    assert_true(times.ratio < 0.8);
+    assert_int_equal(lwp_pattern_memory_make(&searches, ELEMENTS, &memory, NULL), LWP_OK);
+    assert_int_equal(lwp_pattern_code_make(&searches, &code, NULL), LWP_OK);
+    struct lwp_pattern_place place = {.first = (uint64_t)(uintptr_t)memory.first[0], .order = memory.order, .rounds = 8};
+    code.run(&place); /* the last two visits: the second is where the first one leads */
+    assert_int_equal(place.at[0], place.first + (uint64_t)memory.order[7] * 128);
+    lwp_pattern_code_free(&code);
+    lwp_pattern_memory_free(&memory);
+    searches.array_count = LWP_PATTERN_ARRAYS; /* no register is left */
+    assert_true(lwp_pattern_code_make(&searches, &code, NULL) != LWP_OK);
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -286,8 +309,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts),    cmocka_unit_test(test_visits_each_element),
                                        cmocka_unit_test(test_order),        cmocka_unit_test(test_window),
                                        cmocka_unit_test(test_nested),       cmocka_unit_test(test_memory_is_slower),
-                                       cmocka_unit_test(test_threads),      cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_gaps),         cmocka_unit_test(test_instructions),
-                                       cmocka_unit_test(test_many_elements)};
+                                       cmocka_unit_test(test_searches),     cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_refused),      cmocka_unit_test(test_gaps),
+                                       cmocka_unit_test(test_instructions), cmocka_unit_test(test_many_elements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

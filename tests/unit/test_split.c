@@ -188,7 +188,7 @@ static void an_order_moves_no_blocks_together(void **state)
         use(&profile, object, 0, fields[f].offset, (uint16_t)fields[f].bytes, false, 400);
     for (uint64_t i = 0; i < 500; i++) {
         struct lwp_traversal_access at = {.object = object, .address = i * 7919 % elements * 96};
-        lwp_moves_sample(&profile.moves, &at, 1);
+        lwp_moves_sample(&profile.moves, &profile, &at, 1);
     }
     lwp_streams_link(&profile);
     double error;

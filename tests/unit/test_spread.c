@@ -26,7 +26,7 @@ static double spread_of(size_t samples, uint64_t apart, uint64_t gap)
         start += block * apart + (block > BLOCKS / 2 ? gap : 0);
         /* What follows in the same sample lies beside it, and counts for nothing. */
         const struct lwp_traversal_access accesses[2] = {{.address = start + 8, .offset = 8}, {.address = start + apart}};
-        lwp_moves_sample(&profile.moves, accesses, 2);
+        lwp_moves_sample(&profile.moves, &profile, accesses, 2);
     }
     double error, spread = lwp_gain_spread(&profile, &which, 1, &error);
     assert_true(fabs(error - spread / (0.693 * sqrt((double)samples))) <= 0.02 * spread);

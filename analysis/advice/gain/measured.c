@@ -128,7 +128,7 @@ static bool measured_others(struct lwp_profile *profile, const struct lwp_gain_v
 
 struct measured_moves {
     double near[MOVES_MOST]; /* in elements */
-    size_t count, far;
+    size_t count, far, stays, leaves;
     bool next; /* all of them from one visit to the very next one; else some visits on */
 };
 
@@ -142,6 +142,8 @@ static void measured_moves_of(const struct lwp_profile *profile, const struct lw
             mine |= visit->objects[k] == of->object;
         if (!mine || lwp_regions_final(profile, of->region) != visit->region)
             continue;
+        moves->stays += of->stays;
+        moves->leaves += of->leaves;
         for (size_t k = 0; k < of->count; k++) {
             double elements = (double)of->kept[k].bytes / spacing;
             if ((moves->next && !of->kept[k].next) || fabs(elements) < 0.5)
@@ -154,6 +156,13 @@ static void measured_moves_of(const struct lwp_profile *profile, const struct lw
     }
 }
 
+/* Of so many visits, as the code can repeat them: 1, 2, 4; 0: more, or not known. The next chain begins without waiting for this one. */
+static unsigned measured_search(const struct measured_moves *moves)
+{
+    const double visits = moves->leaves < MOVES_LEAST ? INFINITY : 1 + (double)moves->stays / (double)moves->leaves;
+    return visits < M_SQRT2 ? 1 : visits < 2 * M_SQRT2 ? 2 : visits < 4 * M_SQRT2 ? 4 : 0;
+}
+
 /* Neighbours are visited in disorder, window by window: from one to the next the places differ by the window's size / sqrt(6) (two of a
  * uniform distribution). Some visits on, only how far a step leads back is a matter of the window. */
 static void measured_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
@@ -163,6 +172,7 @@ static void measured_chain(const struct lwp_profile *profile, const struct lwp_g
     double mean = 0, square = 0;
     pattern->far = visit->far < 0 ? 1 : visit->far;
     measured_moves_of(profile, visit, spacing, &moves);
+    pattern->search = measured_search(&moves);
     if (moves.count + moves.far < MOVES_LEAST) {
         moves = (struct measured_moves){.next = false};
         measured_moves_of(profile, visit, spacing, &moves);
@@ -352,7 +362,7 @@ bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_
 }
 
 /* A search along a chain ends somewhere, and the next one begins elsewhere without waiting for it: how many are under way at one time was
- * not seen. The truth lies between one after the other and all at one time. */
+ * not seen (measured_search). The truth lies between one after the other and all at one time. */
 static void measured_overlapped(struct lwp_profile *profile, struct lwp_pattern before, struct lwp_pattern after,
                                 const struct lwp_gain_range *stalls, uint32_t region, struct lwp_gain_measured *measured)
 {
@@ -420,7 +430,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     measured->core = times.core;
     measured->pattern = times.before;
     lwp_gain_interval(&times, &stalls, measured->pace, measured);
-    if (measured->between && visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0)
+    if (measured->between && visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0 && !today.search)
         measured_overlapped(profile, today, changed, &stalls, visit->region, measured);
     measured->ratio = fmax(measured->ratio, 1 - stalls.high);
     measured->high = fmax(measured->high, measured->ratio);
