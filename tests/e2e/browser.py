@@ -82,9 +82,9 @@ def schemes(browser, base):
         browser.shot(f"scheme-{scheme}")
     check(backs["light"] != backs["dark"], f"light and dark look the same: {backs}")
     browser.scheme("light")
+    browser.size(400, 800)
     for view in VIEWS:  # nothing is wider than a phone
-        browser.size(400, 800)
-        browser.open(f"{base}#{view}")
+        browser.turn(f"{base}#{view}")
         width = browser.driver.execute_script("return document.documentElement.scrollWidth")
         check(width <= 400, f"#{view} is {width} wide on a screen of 400")
     browser.open(f"{base}#split/0")
@@ -127,7 +127,7 @@ def reordered(browser):
     file = export(result("reordered", other_order)[0])
     for view, words in {"split/0": ["the same structure, its fields in another order", "not yours to change"], "objects": ["Not regrouped", "is not allocated while the others are used", "one is gone"],
                         "run": ["97.0 %", "Merged results", "monday", "2.50 s"]}.items():
-        browser.open(f"file://{file}#{view}")
+        browser.turn(f"file://{file}#{view}")
         text = browser.text()
         for word in words:
             check(word in text, f"reordered #{view}: '{word}' is not there")
@@ -164,7 +164,7 @@ def accesses(browser):
                                          "sum += all[i].mass;", "all[i].z += step;", "Grey frames", "particles+0x6e8c"],
                         "redundancy/9": ["There is no such pair"],
                         "threads": ["75.0 %", "25.0 %", "false sharing", "a plain word", "12"], "sharing/0": ["stores 8–15", "Padded"]}.items():
-        browser.open(f"file://{file}#{view}")
+        browser.turn(f"file://{file}#{view}")
         text = browser.text()
         for word in words:
             check(word in text, f"accesses #{view}: '{word}' is not there: {text[:600]}")
@@ -194,7 +194,7 @@ def counted(browser):
     for view, words in {"redundancies": ["Registers", "Equal elements", "4 computations of 10 computations", "Values that did not change", "37.5 %", "12.5 %", "computed in registers", "stored to memory", "3.1 %", "all of these", "43.2 %", "not asked", "same arguments", "uniform fill"],
                         "redundancy/0": ["The two writes", "Written in", "Written again in", "same arguments"],
                         "redundancy/1": ["The store", "75.0 %", "uniform fill"]}.items():
-        browser.open(f"file://{file}#{view}")
+        browser.turn(f"file://{file}#{view}")
         text = browser.text()
         for word in words:
             check(word in text, f"counted #{view}: '{word}' is not there: {text[:900]}")
@@ -208,7 +208,7 @@ def other_results(browser):
         analysis["run"].update(samples=12, samples_with_address=0, overhead_percent=None, wall_s=None, cpu_s=None, cwd=None, host=None)
     file = export(result("empty", empty)[0])
     for view, word in {"findings": "Only 12 samples were taken", "objects": "No sample could be attributed", "loops": "No sample could be attributed", "run": "unknown"}.items():
-        browser.open(f"file://{file}#{view}")
+        browser.turn(f"file://{file}#{view}")
         check(word in browser.text(), f"empty #{view}: '{word}' is not there")
 
     def calm(analysis):
@@ -239,7 +239,7 @@ def other_results(browser):
         analysis["splits"][1]["groups"] = None
     file = export(result("broken", broken)[0])
     for view in VIEWS:
-        browser.open(f"file://{file}#{view}")
+        browser.turn(f"file://{file}#{view}")
         check(len(browser.text()) > 20, f"broken #{view}: nothing is shown")
 
     def large(analysis):

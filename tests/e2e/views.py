@@ -157,7 +157,7 @@ def left_out(browser):
     file = export(folder, "--limit=1")
     check(file.stat().st_size < 1 << 20, f"--limit=1 gives {file.stat().st_size} bytes")
     for view, words in {"objects": "below", "redundancies": "below", "object/2800": "below", "run": "below"}.items():
-        browser.open(f"file://{file}#{view}")
+        browser.turn(f"file://{file}#{view}")
         check(words in browser.text() and "cannot be drawn" not in browser.text(), f"#{view} does not say what was left out: {browser.text()[:400]}")
     browser.open(f"file://{file}#objects")
     browser.shot("left-out")
@@ -183,7 +183,7 @@ def two_runs(browser, script):
                         "structure/99": ["There is no such structure"],
                         # behind it, the report of the second
                         "findings": ["1 thing to change", "Predicted 1.50× (1.35–1.72), measured 2.00×: this is the report of the second run"], "split/0": ["What changes", "struct particle"], "loops": ["total_mass"], "run": ["2.10 s"]}.items():
-        browser.open(f"file://{page}#{view}")
+        browser.turn(f"file://{page}#{view}")
         text = browser.text()
         for word in words:
             check(word in text, f"#{view}: '{word}' is not there: {text[:900]}")
