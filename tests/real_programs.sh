@@ -18,7 +18,7 @@ same() {
     name=$1; shift
     command -v "$1" > /dev/null || { missing="$missing $name"; return; }
     "$@" > plain.out 2> plain.err < /dev/null; plain=$?
-    "$LWP" collect --force -o "r-$name" -- "$@" > lwp.out 2> lwp.err < /dev/null; with=$?
+    "$LWP" collect --force --no-measure -o "r-$name" -- "$@" > lwp.out 2> lwp.err < /dev/null; with=$?
     if [ $plain != $with ]; then echo "FAILED: $name: status $with instead of $plain"; tail -n 5 lwp.err; failed=1; fi
     cmp -s plain.out lwp.out || { echo "FAILED: $name: another output"; failed=1; }
     "$LWP" report "r-$name" > report.out 2> report.err || { echo "FAILED: $name: no report"; cat report.err; failed=1; }

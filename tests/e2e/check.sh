@@ -18,7 +18,7 @@ int main(void)
     struct particle *all = calloc(n, sizeof *all);
     double s = 0;
     for (int i = 0; i < n; i++) all[i].x = i;
-    for (int r = 0; r < 500; r++) s += sum(all, n);
+    for (int r = 0; r < 150; r++) s += sum(all, n);
     return s < 0;
 }
 C

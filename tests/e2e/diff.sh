@@ -7,10 +7,11 @@ fail() { echo "$*"; failures=$((failures + 1)); }
 
 build() { ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/$1.bin" "$SRC/examples/$1.c" || exit 1; }
 
+# Sampled four times as often as users do, so that a part of the examples' rounds is enough.
 collect() { # PROGRAM RESULT ARGUMENTS...
     program=$1 result=$2
     shift 2
-    "$LWP" collect ${options:-} -o "$TMP/$result" -- "$TMP/$program.bin" "$@" > "$TMP/output" 2> "$TMP/log" ||
+    "$LWP" collect -F 2000 --max-overhead 25 ${options:-} -o "$TMP/$result" -- "$TMP/$program.bin" "$@" > "$TMP/output" 2> "$TMP/log" ||
         { cat "$TMP/log"; echo "lwp collect $program failed"; exit 1; }
 }
 
@@ -52,23 +53,25 @@ print("\n".join(problems))
 sys.exit(bool(problems))
 EOF
 
-pair() { # EXAMPLE STRUCTURE PARTS LOOPS [STATUS]
+pair() { # EXAMPLE ROUNDS STRUCTURE PARTS LOOPS [STATUS]
     build "$1"
     build "$1_fixed"
-    collect "$1" "$1" 1
-    collect "$1_fixed" "$1_fixed" 1
+    collect "$1" "$1" 1 "$2"
+    options=--no-measure
+    collect "$1_fixed" "$1_fixed" 1 "$2"
+    options=
     "$LWP" diff --json "$TMP/$1" "$TMP/$1_fixed" > "$TMP/$1.json" 2> "$TMP/log" || fail "lwp diff $1: $(cat "$TMP/log")"
-    /usr/bin/python3 "$TMP/check.py" "$TMP/$1.json" "$SRC/docs/diff.schema.json" "$2" "$3" "$4" "${5:-split}" "$TMP/$1/analysis.json" > "$TMP/problems" ||
+    /usr/bin/python3 "$TMP/check.py" "$TMP/$1.json" "$SRC/docs/diff.schema.json" "$3" "$4" "$5" "${6:-split}" "$TMP/$1/analysis.json" > "$TMP/problems" ||
         { echo "$1:"; cat "$TMP/problems"; failures=$((failures + 1)); }
     "$LWP" diff "$TMP/$1" "$TMP/$1_fixed" > "$TMP/text" 2> "$TMP/log" || fail "lwp diff $1 as text: $(cat "$TMP/log")"
     grep -q '^Verdict .*predicted' "$TMP/text" || fail "$1: no verdict on the promise in the text"
 }
 
-pair neuron "struct neuron" "struct neuron_p,struct neuron_xq,struct neuron_iu,struct neuron_w,struct neuron_v" match,norm_w
+pair neuron 20 "struct neuron" "struct neuron_p,struct neuron_xq,struct neuron_iu,struct neuron_w,struct neuron_v" match,norm_w
 # Its cold part is used only while the data are made: about one run in four takes no sample there.
-pair tree "struct city" "struct city" farthest,tour_length
+pair tree 20 "struct city" "struct city" farthest,tour_length
 
-pair diffusion float "struct pixel" diffuse,gradient regrouped
+pair diffusion 6 float "struct pixel" diffuse,gradient regrouped
 
 # analysis.json files do as well as folders.
 cp "$TMP/tree/analysis.json" "$TMP/before.json"
@@ -76,8 +79,8 @@ cp "$TMP/tree/analysis.json" "$TMP/before.json"
 
 # Two runs on each side give an interval.
 options=--no-analyze
-collect tree tree2 1
-collect tree_fixed tree2_fixed 1
+collect tree tree2 1 20
+collect tree_fixed tree2_fixed 1 20
 options=
 "$LWP" analyze -q --no-measure -o "$TMP/merged.json" "$TMP/tree" "$TMP/tree2" || fail "two runs are not merged"
 "$LWP" analyze -q --no-measure -o "$TMP/merged_fixed.json" "$TMP/tree_fixed" "$TMP/tree2_fixed" || fail "two runs are not merged"
@@ -95,7 +98,8 @@ EOF
 grep -q 'cannot tell: these look like different programs' "$TMP/text" || { fail "two programs:"; head -8 "$TMP/text"; }
 
 # Other work: rounds.
-collect tree rounds 1 20
+options=--no-measure
+collect tree rounds 1 10
 "$LWP" diff "$TMP/tree" "$TMP/rounds" > "$TMP/text" || fail "other rounds: exit status $?"
 grep -q '^Verdict .*cannot tell' "$TMP/text" || { fail "other arguments are compared:"; head -8 "$TMP/text"; }
 

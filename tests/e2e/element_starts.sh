@@ -39,9 +39,9 @@ one() { # ENGINE SHAPE START LEAST MOST [PROGRAM]
     if [ "$1" = light ]; then
         # shellcheck disable=SC2086
         collect_samples 150 "$result" 200 $options -- "$TMP/$program" "$2" @ || { failures=1; return; }
-        "$LWP" analyze "$result" > "$result.err" 2>&1
+        "$LWP" analyze --no-measure "$result" > "$result.err" 2>&1
     else
-        "$LWP" collect -e exact --detect layout --window 20k:500k -o "$result" "$TMP/$program" "$2" 60 > "$result.err" 2>&1
+        "$LWP" collect --no-measure -e exact --detect layout --window 20k:500k -o "$result" "$TMP/$program" "$2" 60 > "$result.err" 2>&1
     fi
     python3 "$TMP/starts.py" "$result" "$2" "$3" "$4" "$5" || { echo "$1 $2 $program: wrong"; cat "$result.err"; failures=1; }
 }

@@ -21,8 +21,8 @@ grep -q -- '--window takes' err || fail "window 0:1 says $(cat err)"
 # neuron: the split that is known to be right, by the same records twice. What it prints of the time must not differ.
 mkdir clocked && $CC -std=gnu11 -O2 -g -pthread -o clocked/neuron "$SRC/examples/neuron.c" "$SRC/tests/programs/own_clock.c" || fail "neuron with a clock of its own"
 for run in one two; do
-    collect --detect layout,redundancy -o $run clocked/neuron 1 2 > out 2> err || { cat err; fail "neuron"; }
-    "$LWP" analyze -q $run || fail "analyze"
+    collect --no-analyze --detect layout,redundancy -o $run clocked/neuron 1 2 > out 2> err || { cat err; fail "neuron"; }
+    "$LWP" analyze -q --no-measure $run || fail "analyze"
     "$LWP" dump $run/p*/t*.lwps | grep -v '^file\|^thread' > $run.dump
 done
 cmp one.dump two.dump || fail "two runs differ"
@@ -38,7 +38,7 @@ PY
 
 # sampling beside it, of ten times the rounds, as seldom loops decide the advice, too: both engines' shares, the same
 # advice, and what both confirm
-"$LWP" collect -q -e timer -F 5000 --max-overhead 50 -o sampled -- "$BUILD/examples-bin/neuron" 1 20 > out 2> err || { cat err; fail "timer"; }
+"$LWP" collect -q --no-measure -e timer -F 5000 --max-overhead 50 -o sampled -- "$BUILD/examples-bin/neuron" 1 20 > out 2> err || { cat err; fail "timer"; }
 "$LWP" diff sampled one > agreement || fail "lwp diff of a timer result and an exact one"
 tr -s '\n ' ' ' < agreement > told
 grep -q 'struct neuron [0-9.]* % .* sampled, [0-9.]* % exact; the same advice' told && grep -q 'both Split struct neuron' told || { cat agreement; fail "the agreement is not shown"; }

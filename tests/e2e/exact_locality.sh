@@ -11,8 +11,8 @@ cat > machine.json <<'J'
 J
 sed 's/32768, "ways": 8/4194304, "ways": 16/; s/1048576/8388608/' machine.json > large.json
 for name in layer layer_fixed speckle speckle_fixed; do
-    "$LWP" collect -q -e exact --detect layout,locality --window all --machine machine.json -o "$name" -- "$BUILD/examples-bin/$name" 1 3 > "$name.out" 2> err || { cat err; fail "$name"; }
-    "$LWP" analyze -q --machine large.json "$name" || fail "analyze $name"
+    "$LWP" collect -q --no-analyze -e exact --detect layout,locality --window all --machine machine.json -o "$name" -- "$BUILD/examples-bin/$name" 1 3 > "$name.out" 2> err || { cat err; fail "$name"; }
+    "$LWP" analyze -q --no-measure --machine large.json "$name" || fail "analyze $name"
 done
 cmp layer.out layer_fixed.out && cmp speckle.out speckle_fixed.out || fail "the twins print different sums"
 "$LWP" analyze --machine layer.out layer 2> err && fail "a machine that is none was taken"
@@ -54,7 +54,7 @@ __attribute__((noinline)) static void turn(int lines, int rounds) { for (int r =
 int main(void) { turn(LINES, LINES < 100 ? 1000 : 5); return 0; }
 C
 for lines in 9 12 16 5278; do
-    $CC -O2 -g -DLINES=$lines turn.c -o turn && "$LWP" collect -q -e exact --detect locality --window all -o turn.$lines -- ./turn && "$LWP" analyze -q turn.$lines || fail "turn $lines"
+    $CC -O2 -g -DLINES=$lines turn.c -o turn && "$LWP" collect -q --no-analyze -e exact --detect locality --window all -o turn.$lines -- ./turn && "$LWP" analyze -q turn.$lines || fail "turn $lines"
 done
 /usr/bin/python3 - <<'PY' || fail "medians"
 import json
@@ -64,8 +64,8 @@ for lines in 9, 12, 16, 5278:
     assert rows[0]["reuse_distance"]["median"] == lines - 1, (lines, rows)
 PY
 # advice on layout is replayed: every element's 64 bytes were one line; the parts that loops use are a quarter of one
-"$LWP" collect -q -e exact --detect layout,locality --machine machine.json -o neuron -- "$BUILD/examples-bin/neuron" 1 1 > out 2>&1 || { cat out; fail "neuron"; }
-"$LWP" analyze -q neuron && "$LWP" report neuron > out || fail "analyze neuron"
+"$LWP" collect -q --no-analyze -e exact --detect layout,locality --machine machine.json -o neuron -- "$BUILD/examples-bin/neuron" 1 1 > out 2>&1 || { cat out; fail "neuron"; }
+"$LWP" analyze -q --no-measure neuron && "$LWP" report neuron > out || fail "analyze neuron"
 grep -q 'replayed .* L1 misses' out && grep -q ' layer in match ' out || { cat out; fail "report neuron"; }
 /usr/bin/python3 - <<'PY' || fail "the replay of neuron"
 import json
@@ -82,7 +82,7 @@ PY
 # from samples: the same strides, which the code tells; what takes a trace is null
 for name in layer layer_fixed; do
     [ $name = layer ] && rounds=200 || rounds=1600
-    collect_samples 600 sampled.$name $rounds -q -F 2000 --max-overhead 25 -- "$BUILD/examples-bin/$name" 1 @ && "$LWP" analyze -q sampled.$name || fail "$name sampled"
+    collect_samples 600 sampled.$name $rounds -q -F 2000 --max-overhead 25 -- "$BUILD/examples-bin/$name" 1 @ && "$LWP" analyze -q --no-measure sampled.$name || fail "$name sampled"
     /usr/bin/python3 -m jsonschema -i sampled.$name/analysis.json "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
 done
 cat >> check.py <<'PY'
@@ -95,14 +95,14 @@ for name in "layer", "layer_fixed":
 PY
 /usr/bin/python3 check.py || fail "what samples say"
 # with communication all is traced, but the file keeps to windows
-"$LWP" collect -q -e exact --detect communication,locality -o windows -- "$BUILD/examples-bin/layer" 2 20 > out 2>&1 && "$LWP" analyze -q windows || { cat out; fail "layer with communication"; }
+"$LWP" collect -q --no-analyze -e exact --detect communication,locality -o windows -- "$BUILD/examples-bin/layer" 2 20 > out 2>&1 && "$LWP" analyze -q --no-measure windows || { cat out; fail "layer with communication"; }
 /usr/bin/python3 - <<'PY' || fail "windows"
 import json
 d = json.load(open("windows/analysis.json"))
 assert 0 < sum(x["accesses"] for x in d["locality"]) < d["communication"]["accesses"] / 3
 PY
 # a program that is fine, in windows
-"$LWP" collect -q -e exact --detect layout,locality -o fine -- "$BUILD/examples-bin/nochange" 2 1 > out 2>&1 || { cat out; fail "nochange"; }
+"$LWP" collect -q --no-analyze -e exact --detect layout,locality -o fine -- "$BUILD/examples-bin/nochange" 2 1 > out 2>&1 || { cat out; fail "nochange"; }
 "$LWP" analyze -q fine || fail "analyze nochange"
 /usr/bin/python3 - <<'PY' || fail "nochange"
 import json

@@ -6,8 +6,8 @@ cd "$TMP" || exit 1
 fail() { echo "FAILED: $*"; exit 1; }
 $CC -O2 -g -pthread -o layouts "$SRC/tests/programs/layouts.c" || exit 1
 for case in holes tight system turns slices bits linked chain across padded mixed; do
-    rounds=400
-    case $case in holes) rounds=700 ;; esac
+    rounds=150
+    case $case in holes) rounds=260 ;; esac
     "$LWP" collect -q -F 2000 --max-overhead 50 --no-analyze -o "$case" -- ./layouts $case $rounds > /dev/null 2> err || { cat err; fail "collect $case"; }
     "$LWP" analyze -q --no-measure "$case" && "$LWP" report --json "$case" > "$case.json" || fail "report $case"
 done

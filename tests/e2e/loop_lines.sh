@@ -69,7 +69,7 @@ collect_samples 80 inlined.r 20 -- ./inlined 300000 @ && collect_samples 150 sum
 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive collect_samples 80 regions.r 500 -- ./regions @ || exit 1
 [ ! -x lists ] || collect_samples 80 lists.r 300 -- ./lists @ || exit 1
 for program in $programs; do
-    "$LWP" analyze "$program.r" > /dev/null 2>&1 && "$LWP" report "$program.r" > "$program.txt" && python3 - $program <<'P' || exit 1
+    "$LWP" analyze --no-measure "$program.r" > /dev/null 2>&1 && "$LWP" report "$program.r" > "$program.txt" && python3 - $program <<'P' || exit 1
 import collections, json, os, subprocess, sys
 program = sys.argv[1]
 loops = [l for l in json.load(open(program + ".r/analysis.json"))["loops"]]

@@ -76,6 +76,7 @@ for function, kind, size in (("particle_new", "particle", 64), ("event_new", "ev
 END
 sampled() { # WHAT
     collect_samples 100 result 1000 --max-overhead 25 -- ./pool @
+    "$LWP" analyze -q --no-measure result
     "$LWP" report --json result > result.json
     python3 check.py "$1"
 }
@@ -83,7 +84,7 @@ exact() { # WHAT OPTION...
     local what=$1
     shift
     rm -rf result
-    "$LWP" collect -q -e exact --window all "$@" -o result ./pool 2 > out 2> err || { cat err; exit 1; }
+    "$LWP" collect -q --no-measure -e exact --window all "$@" -o result ./pool 2 > out 2> err || { cat err; exit 1; }
     "$LWP" report --json result > result.json
     python3 check.py "$what"
 }
@@ -104,7 +105,7 @@ sampled "at fixed addresses"
 "$CC" -O2 -g -o pool pool.c
 exact "--allocator" --allocator take:2
 rm -rf result
-"$LWP" collect -q -e exact --allocator nobody,take:2 -o result ./pool 1 > out 2> err
+"$LWP" collect -q --no-measure -e exact --allocator nobody,take:2 -o result ./pool 1 > out 2> err
 "$LWP" report --json result > result.json
 grep -q "no function nobody was entered" result.json
 for wrong in "" take:4 take: :2 take:2,; do
