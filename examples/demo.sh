@@ -25,10 +25,12 @@ print("%.2f to %.2f" % tuple(max(ranges, key=lambda r: r[1])) if ranges else "no
 }
 
 : > "$out/table"
-for example in neuron neighbours tree readings diffusion boxes stencil nochange rows; do
+# Each with about half of its own rounds, some five seconds before the change.
+for case in neuron:20 neighbours:200 tree:40 readings:100 diffusion:8 boxes:3 stencil:75 nochange:80 rows:100; do
+    example=${case%:*} rounds=${case#*:}
     echo
     echo "=== $example"
-    "$lwp" collect --force -o "$out/$example" -- "$bin/$example" 1 > "$out/output" 2> "$out/$example.log" ||
+    "$lwp" collect --force -o "$out/$example" -- "$bin/$example" 1 "$rounds" > "$out/output" 2> "$out/$example.log" ||
         { cat "$out/$example.log" >&2; echo "demo: lwp collect failed on $example" >&2; exit 1; }
     "$lwp" report "$out/$example" || exit 1
     "$lwp" export --force -o "$out/$example.html" "$out/$example" > "$out/$example.log" 2>&1 ||
@@ -41,15 +43,15 @@ for example in neuron neighbours tree readings diffusion boxes stencil nochange 
         : > "$out/before"; : > "$out/after"; : > "$out/ratios"
         pair=0 begin=$(date +%s)
         while [ $pair -lt $pairs ] && { [ $pair -lt $few ] || [ $(($(date +%s) - begin)) -lt $enough ]; }; do
-            before=$(seconds_of "$bin/$example" 1) || exit 1
+            before=$(seconds_of "$bin/$example" 1 "$rounds") || exit 1
             cp "$out/output" "$out/output.before"
-            after=$(seconds_of "$bin/${example}_fixed" 1) || exit 1
+            after=$(seconds_of "$bin/${example}_fixed" 1 "$rounds") || exit 1
             cmp -s "$out/output" "$out/output.before" || { echo "demo: the fixed $example prints another checksum" >&2; exit 1; }
             echo "$before" >> "$out/before"; echo "$after" >> "$out/after"
             awk -v b="$before" -v a="$after" 'BEGIN { print b / a }' >> "$out/ratios"
             pair=$((pair + 1))
         done
-        "$lwp" collect --force -o "$out/${example}_fixed" -- "$bin/${example}_fixed" 1 > "$out/output" 2> "$out/$example.log" ||
+        "$lwp" collect --force --no-measure -o "$out/${example}_fixed" -- "$bin/${example}_fixed" 1 "$rounds" > "$out/output" 2> "$out/$example.log" ||
             { cat "$out/$example.log" >&2; echo "demo: lwp collect failed on ${example}_fixed" >&2; exit 1; }
         echo
         echo "--- lwp diff $out/$example $out/${example}_fixed"
