@@ -186,7 +186,7 @@ static void test_blocking(void **state)
     make_far(&rows[0], INNER);
     rows[0].outer_share = 0.9; /* each traversal begins where the one before began */
     assert_tip("blocking", far_saved, "again and again: 96 % of the lines", "24576 bytes of table");
-    assert_non_null(strstr(tips.tips[0].next_step, "3072 steps of 8 bytes"));
+    assert_non_null(strstr(tips.tips[0].next_step, "3072 elements at a stride of 8 bytes"));
     counts[0].stores = 1;
     assert_none();
     counts[0].stores = 0;
