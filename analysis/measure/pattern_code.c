@@ -224,6 +224,16 @@ static void code_outer(struct code_buffer *code, const struct lwp_pattern *patte
         memcpy(code->bytes + from - sizeof by, &by, sizeof by);
 }
 
+/* Nobody needs its result, but it takes the room of one: of the registers that results are kept in until they are final, or of the flags.
+ */
+static void code_fill(struct code_buffer *code, double flags)
+{
+    if (code->flags + 1 <= flags)
+        code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_register(code_rounds), code_register(code_rounds));
+    else
+        code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_address), code_memory(code_rounds, 1, 8));
+}
+
 /* Chains that end are begun again at the element that the list of indices has. */
 static bool code_searches(const struct lwp_pattern *pattern)
 {
@@ -235,6 +245,21 @@ static void code_search(struct code_buffer *code, const struct lwp_pattern *patt
     ZydisEncoderOperand at = code_at((struct code_place){.base = code_first, .index = code_address, .scale = 1}, 0, 8);
     code_multiply(code, code_address, code_index, pattern->arrays[0].spacing);
     code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_arrays[0]), at);
+}
+
+/* Whether a search of several visits ends is known when its element has come, and guessed before: a jump by a bit of the element. */
+static void code_guess(struct code_buffer *code, const struct lwp_pattern *pattern)
+{
+    enum { PAGE_BYTE = 1, PAGE_BIT = 1 << 4 }; /* of an address: as good as drawn */
+    code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link + PAGE_BYTE, 1),
+             code_number(PAGE_BIT));
+    ZydisEncoderRequest over = code_jump(0);
+    code_encode(code, &over);
+    const size_t from = code->used;
+    code_fill(code, 0);
+    const int32_t by = (int32_t)(code->used - from);
+    if (!code->failed)
+        memcpy(code->bytes + from - sizeof by, &by, sizeof by);
 }
 
 /* `ahead`: rounds since the registers were moved on. */
@@ -259,18 +284,10 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
         }
     }
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
-    if (pattern->arrays[0].walk == LWP_PATTERN_CHAINED && (!searches || (ahead + 1) % pattern->search))
+    if (searches && pattern->search > 1 && (ahead + 1) % pattern->search == 0)
+        code_guess(code, pattern);
+    else if (pattern->arrays[0].walk == LWP_PATTERN_CHAINED && !(searches && pattern->search == 1))
         code_move(code, code_arrays[0], code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 8));
-}
-
-/* Nobody needs its result, but it takes the room of one: of the registers that results are kept in until they are final, or of the flags.
- */
-static void code_fill(struct code_buffer *code, double flags)
-{
-    if (code->flags + 1 <= flags)
-        code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_register(code_rounds), code_register(code_rounds));
-    else
-        code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_address), code_memory(code_rounds, 1, 8));
 }
 
 /* Several rounds, so that counting them does not take the time of those that do little. */
