@@ -163,7 +163,7 @@ def moved(*changes):
     before = output(folder, "before")
     subprocess.run(["patch", "-s", "-p1"], input=run.stdout, cwd=folder, text=True, check=True)
     patched = open(folder + "/a.c").read()
-    if before[0] or output(folder, "after") != before or len(re.findall(r"= (?:\([a-z *]*\))?places_apart\(.*, (?:64|128)\);", patched)) != 2:
+    if before[0] or output(folder, "after") != before or len(re.findall(r"= (?:\([a-z *]*\))?places_apart\(.*, (?:64|128)\);", patched)) != 2 or re.search(r"^\+.*(size_t|for \(\w+ \w+ =|NULL)", run.stdout, re.M):  # any C, any headers
         wrong(changes, "%s, %s\n%s" % (before, output(folder, "after"), run.stdout))
 
 
@@ -174,7 +174,7 @@ def kept(reason, *changes, more=""):
 
 
 moved()
-moved(("malloc(COUNT * sizeof *weights)", "calloc(sizeof *weights, COUNT)"), ("malloc(COUNT * sizeof *kinds)", "(int *)allocate(count - 0, sizeof(int))"), ("free(weights);", "double *all[] = {weights, others}; for (int k = 0; k < 2; k++) free(all[k]);"),
+moved(("malloc(COUNT * sizeof *weights)", "calloc(sizeof *weights, COUNT)"), ("malloc(COUNT * sizeof *kinds)", "(int *)allocate(count - 0, sizeof(int))"), ("free(weights);", "double *all[] = {weights, others}; for (int k = 0; k < 2; k++)\n        free(all[k]);"),
       ("    free(others);\n", ""), ("free(kinds)", "free((void *)kinds)"))
 moved((SUM, SUM + "double *p = &weights[2]; all += *p + (weights == NULL);"), ("    weights = ", "    for (int k = 0; k < 40; k++) {\n        free(weights);\n        weights = "), ("    kinds = ", "    }\n    kinds = "))  # allocated again and again
 for old, new in (("    kinds[i]", "    if (i == 1) { void (*f)(void *) = free; f(NULL); }\n    kinds[i]"), (LATER, "    weights = realloc(weights, COUNT * sizeof *weights);\n" + LATER)):
