@@ -155,8 +155,11 @@ static void doubts_work(struct doubts *doubts)
     double before, after, known = 0, found = 0;
     uint64_t few;
     doubts_control(doubts, &before, &after, &few);
-    bool control = lwp_diff_seconds(doubts->before, 0) >= 0 && lwp_diff_seconds(doubts->after, 0) >= 0 && few >= CONTROL_SAMPLES &&
-                   before > 0 && after > 0;
+    const double whole_before = lwp_diff_seconds(doubts->before, 1), whole_after = lwp_diff_seconds(doubts->after, 1);
+    bool known_times = whole_before >= 0 && whole_after >= 0, enough = few >= CONTROL_SAMPLES && before > 0 && after > 0;
+    /* Little code beside much that changed says nothing of the whole, and shares its caches. */
+    bool matters = before >= share_matters * whole_before || after >= share_matters * whole_after;
+    bool control = known_times && enough && matters;
     double ratio = control ? before / after : 1, error = control ? 2 * z95 / sqrt((double)few) : 0;
     bool off = control && fabs(log(ratio)) > log(1 + control_off) + error;
     bool data = doubts_data(doubts);
