@@ -1,4 +1,5 @@
 #!/bin/bash
+# Alone: it compares times of two orders of loops
 # Loop order from samples: loops that go over arrays column by column are named, with their strides, and their twins in the other
 # order are not; nor are gathers through an index array, walks that leave elements out on purpose, and loops that have to stay as they
 # are.

@@ -423,10 +423,9 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     }
     /* One instruction loads and adds: which of the two is awaited no sample says. */
     measured->doubtful = measured->pace <= 0 && visit->shape.chain >= chain_long * visit->visits && !measured_written(profile, visit);
-    if (measured_believed(profile, visit, &times, &stalls, measured)) {
-        lwp_gain_times(profile, visit->region, &today, &changed, &times);
-        measured_believed(profile, visit, &times, &stalls, measured);
-    }
+    /* One run that is unlike the loop says little: it may be a neighbour's. */
+    lwp_gain_times(profile, visit->region, &today, &changed, &times);
+    measured_believed(profile, visit, &times, &stalls, measured);
     measured->core = times.core;
     measured->pattern = times.before;
     lwp_gain_interval(&times, &stalls, measured->pace, measured);
