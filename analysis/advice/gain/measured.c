@@ -21,9 +21,9 @@
 
 enum { MEASURED_TRIES = 3, MOVES_LEAST = 8, MOVES_MOST = 256, RUNS_USUAL = 2 };
 
-/* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of one run of a pattern that
- * waits for memory all of the time from other runs of it, right after each other; of what the machine does from one minute to the next. */
-static const double pattern_off = 0.1, run_off = 0.12, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
+/* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of what the machine does from
+ * one minute to the next. */
+static const double pattern_off = 0.1, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
 
 static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
                     waits_alike = 0.02, still_gains = 0.97, usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
@@ -320,7 +320,7 @@ static double measured_scaled(const struct lwp_pattern_times *times, double core
  * caches, differ from run to run. A few runs say little about their own spread: that of other patterns counts like two more. */
 static double measured_runs(const struct lwp_pattern_times *times, double waits)
 {
-    const double usual = run_off * waits, runs = fmax(1, times->runs);
+    const double usual = lwp_gain_run_off * waits, runs = fmax(1, times->runs);
     return sqrt((RUNS_USUAL * usual * usual + (runs - 1) * times->spread * times->spread) / (RUNS_USUAL + runs - 1) / runs);
 }
 
@@ -387,14 +387,13 @@ static void measured_overlapped(struct lwp_profile *profile, struct lwp_pattern 
 /* Whether the times are the loop's. Samples fall on an access also where another instruction is what takes long: the loop may wait less
  * than it seems to. A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not
  * run. */
-static bool measured_believed(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_pattern_times *times,
-                              const struct lwp_gain_range *stalls, struct lwp_gain_measured *measured)
+static void measured_believe(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_pattern_times *times,
+                             const struct lwp_gain_range *stalls, struct lwp_gain_measured *measured)
 {
     bool same, resembles = lwp_gain_resembles(times, stalls, measured->pace, &same);
     measured->between =
         !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && resembles && (same || !measured_nested(profile, visit));
     measured->reproduced = measured->between && same;
-    return measured->between;
 }
 
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
@@ -425,7 +424,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     measured->doubtful = measured->pace <= 0 && visit->shape.chain >= chain_long * visit->visits && !measured_written(profile, visit);
     /* One run that is unlike the loop says little: it may be a neighbour's. */
     lwp_gain_times(profile, visit->region, &today, &changed, &times);
-    measured_believed(profile, visit, &times, &stalls, measured);
+    measured_believe(profile, visit, &times, &stalls, measured);
     measured->core = times.core;
     measured->pattern = times.before;
     lwp_gain_interval(&times, &stalls, measured->pace, measured);

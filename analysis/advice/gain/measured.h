@@ -40,6 +40,10 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
  * not known). *same: no further from that than paces are. */
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same);
 
+/* By how much one run of a pattern that waits for memory all of the time differs from other runs of it, right after each other: a
+ * standard deviation of log(ratio), docs/gains.md. */
+static const double lwp_gain_run_off = 0.12;
+
 /* What times say of the new layout's time to today's: ratio, low and high. `stalls`: the part of its time that the loop was seen to wait;
  * `pace`: of the loop itself, ns; 0: not known. */
 void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,

@@ -15,13 +15,12 @@ enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 5 };
 
 /* Seconds a run, of them all a part that is there for any loop (others have as much more as they take of all time), and what is known
  * well enough of all time: standard deviations. */
-static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, run_usual = 0.12, waits_least = 0.1;
+static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, waits_least = 0.1;
 
 struct lwp_gain_timed {
     struct lwp_pattern before, after;
     struct lwp_pattern_times runs[RUNS_MOST];
     size_t count;
-    bool failed;
 };
 
 static double timed_median(const double *values, size_t count)
@@ -129,7 +128,7 @@ static void timed_times(const struct lwp_gain_timed *timed, struct lwp_pattern_t
 /* Whether another run would tell more of the program's time: memory is what differs from run to run. */
 static bool timed_wanted(const struct lwp_pattern_times *times, double share)
 {
-    const double runs = times->runs ? times->runs : 1, sure = (runs < RUNS_FEW ? run_usual : times->spread) / sqrt(runs);
+    const double runs = times->runs ? times->runs : 1, sure = (runs < RUNS_FEW ? lwp_gain_run_off : times->spread) / sqrt(runs);
     return runs < RUNS_MOST && times->core < (1 - waits_least) * times->before &&
            share * times->ratio * sure > known_well * (1 - share + share * times->ratio);
 }
