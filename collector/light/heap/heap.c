@@ -160,9 +160,9 @@ static SLOW void heap_remove_block(const void *block)
 {
     struct lwp_sites *sites = lwp_sites_self;
     int saved = errno;
-    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     if (!sites || !sites->thread) /* a thread that is not sampled, or a child without files */
         sites = NULL;
+    uint64_t begun = sites ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
     if (sites)
         sites->thread->busy++;
     lwp_own_stack_run(heap_remove_there, (void *)block);

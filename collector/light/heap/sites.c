@@ -117,7 +117,6 @@ void lwp_sites_after_fork(void)
  * more often than their samples come. */
 void lwp_sites_charge(struct lwp_sites *sites, uint64_t ns)
 {
-    enum { THINNING_MOST = 1023 };
     struct lwp_thread *self = sites->thread;
     lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns);
     sites->review_ns += ns;
@@ -126,7 +125,7 @@ void lwp_sites_charge(struct lwp_sites *sites, uint64_t ns)
     sites->review_ns = 0;
     lwp_run_tell(self);
     if (!lwp_budget_affords_heap(&self->budget, lwp_clock(CLOCK_THREAD_CPUTIME_ID), lwp_pools_kept()) &&
-        self->heap_thinning < THINNING_MOST)
+        self->heap_thinning < LWP_THINNING_MOST)
         self->heap_thinning = self->heap_thinning * 2 + 1;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { LWP_THINNING_MOST = 1023 /* of heap_thinning */ };
 enum { LWP_HOOKS_TIMED = 509 /* a prime: programs do the same again and again */ };
 
 struct lwp_thread {

@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-enum { HEAP_THINNING_MOST = 1023, HEAP_COLD = 2 };
+enum { HEAP_COLD = 2 };
 enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_LEAST = 20 };
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
 enum { FIRST_COLD_NS = 100000, FIRST_SOONEST_NS = 10000 /* perf's clock's least */, FIRST_PERIOD_MOST_NS = 5000000 };
@@ -86,7 +86,7 @@ static void rate_review_heap(struct lwp_thread *self, uint64_t cpu_ns)
     self->hooks_ns = 0;
     if (lwp_budget_affords_heap(&self->budget, cpu_ns, lwp_pools_kept()))
         self->heap_thinning /= 2;
-    else if (self->heap_thinning < HEAP_THINNING_MOST)
+    else if (self->heap_thinning < LWP_THINNING_MOST)
         self->heap_thinning = self->heap_thinning * 2 + 1;
     __atomic_store_n(&lwp_run->thinning, self->heap_thinning, __ATOMIC_RELAXED);
 }
