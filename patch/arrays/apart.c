@@ -74,9 +74,7 @@ static void look_at_function(struct apart *apart, const struct frame *frame)
 /* Whether ` + 1` may be written behind an expression. */
 static bool binds_closer(struct walk *walk, CXCursor expression)
 {
-    CXCursor parts[CHILDREN_MOST];
-    while (clang.getCursorKind(expression) == CXCursor_UnexposedExpr && walk_children(expression, parts) == 1)
-        expression = parts[0];
+    expression = walk_written(expression);
     enum CXCursorKind kind = clang.getCursorKind(expression);
     const char *operator= kind == CXCursor_BinaryOperator ? walk_operator(walk, expression) : "*";
     return kind != CXCursor_ConditionalOperator && kind != CXCursor_CompoundAssignOperator && kind != CXCursor_UnexposedExpr &&

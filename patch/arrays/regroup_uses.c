@@ -54,15 +54,6 @@ static void look_at_variable(struct regroup *regroup, CXCursor declaration)
 
 /* ---- uses ---- */
 
-static bool is_same_type(CXType a, CXType b)
-{
-    CXString left = clang.getTypeSpelling(clang.getCanonicalType(a)), right = clang.getTypeSpelling(clang.getCanonicalType(b));
-    bool same = strcmp(clang.getCString(left), clang.getCString(right)) == 0;
-    clang.disposeString(left);
-    clang.disposeString(right);
-    return same;
-}
-
 /* Whether the address of an element, or of a part of it, is taken: & is the only such operator, but a macro may spell it. */
 static bool is_address_taken(struct walk *walk, const struct frame *element)
 {
@@ -90,7 +81,7 @@ static bool is_element(struct regroup *regroup, const struct frame *above, struc
     size_t at = walk_skip_space(regroup->source, use->at + strlen(array->name));
     unsigned depth = 0;
     if (span.source != regroup->source || span.begin != use->at || text[at] != '[' ||
-        !is_same_type(clang.getCursorType(above->cursor), array->element))
+        !walk_is_same_type(clang.getCursorType(above->cursor), array->element))
         return false;
     for (; at < span.end; at++) {
         depth += text[at] == '[';
@@ -160,14 +151,12 @@ static bool read_factors(struct regroup *regroup, struct array_use *use, CXCurso
 static bool is_allocation(struct regroup *regroup, const struct frame *assignment, struct array_use *use)
 {
     struct walk *walk = &regroup->walk;
-    CXCursor operands[CHILDREN_MOST], parts[CHILDREN_MOST];
+    CXCursor operands[CHILDREN_MOST];
     if (walk_children(assignment->cursor, operands) != 2 || !is_statement(regroup, assignment, use))
         return false;
-    CXCursor call = walk_strip(operands[1]), callee = clang.getCursorReferenced(call), cast = operands[1];
+    CXCursor call = walk_strip(operands[1]), callee = clang.getCursorReferenced(call), cast = walk_written(operands[1]);
     if (clang.getCursorKind(call) != CXCursor_CallExpr || clang.getCursorKind(callee) != CXCursor_FunctionDecl)
         return false;
-    while (clang.getCursorKind(cast) == CXCursor_UnexposedExpr && walk_children(cast, parts) == 1)
-        cast = parts[0];
     if (clang.getCursorKind(cast) == CXCursor_CStyleCastExpr) {
         struct span whole = walk_span(walk, cast), called = walk_span(walk, call);
         if (whole.source != regroup->source || whole.argument || called.source != whole.source)

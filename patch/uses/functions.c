@@ -236,12 +236,7 @@ static bool is_one_value(struct body *body, const struct frame *reference)
     if (clang.getCursorKind(above->cursor) != CXCursor_UnaryOperator || !walk_is_sign(body->walk, above->cursor, '*'))
         return walk_is_null_test(body->walk, above, index);
     CXType pointee = clang.getPointeeType(clang.getCanonicalType(clang.getCursorType(reference->cursor)));
-    CXString declared = clang.getTypeSpelling(clang.getCanonicalType(pointee)),
-             used = clang.getTypeSpelling(clang.getCanonicalType(clang.getCursorType(above->cursor)));
-    bool same = strcmp(clang.getCString(declared), clang.getCString(used)) == 0; /* not cast to something larger */
-    clang.disposeString(declared);
-    clang.disposeString(used);
-    return same;
+    return walk_is_same_type(pointee, clang.getCursorType(above->cursor)); /* not cast to something larger */
 }
 
 static void look_at_reference(struct body *body, const struct frame *frame)

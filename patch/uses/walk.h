@@ -79,6 +79,8 @@ void walk_in_macro(struct walk *walk, CXCursor use);       /* refuses if so */
 
 unsigned walk_children(CXCursor cursor, CXCursor *children); /* at most CHILDREN_MOST; how many */
 CXCursor walk_strip(CXCursor expression);                    /* without parentheses and casts */
+CXCursor walk_written(CXCursor expression);                  /* without conversions that nobody wrote */
+bool walk_is_same_type(CXType a, CXType b);
 bool walk_number(CXCursor literal, long long *number);
 bool walk_is_null(CXCursor expression);
 bool walk_is_pointer(CXType type);

@@ -56,6 +56,23 @@ CXCursor walk_strip(CXCursor expression)
     return expression;
 }
 
+CXCursor walk_written(CXCursor expression)
+{
+    CXCursor parts[CHILDREN_MOST];
+    while (clang.getCursorKind(expression) == CXCursor_UnexposedExpr && walk_children(expression, parts) == 1)
+        expression = parts[0];
+    return expression;
+}
+
+bool walk_is_same_type(CXType a, CXType b)
+{
+    CXString left = clang.getTypeSpelling(clang.getCanonicalType(a)), right = clang.getTypeSpelling(clang.getCanonicalType(b));
+    bool same = strcmp(clang.getCString(left), clang.getCString(right)) == 0;
+    clang.disposeString(left);
+    clang.disposeString(right);
+    return same;
+}
+
 bool walk_number(CXCursor literal, long long *number)
 {
     CXEvalResult value = clang.Cursor_Evaluate(literal); /* the text may be a macro's name */

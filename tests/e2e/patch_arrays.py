@@ -96,22 +96,30 @@ def output(folder, name):
     return run.returncode, run.stdout, run.stderr, build.stderr.count("warning")
 
 
-def accepted(*changes):
-    folder, run = patch(changes)
+def changed(kind, changes, is_good):
+    folder, run = patch(changes, kind=kind)
     if run.returncode:
         wrong(changes, "refused: " + run.stderr)
         return
     before = output(folder, "before")
     subprocess.run(["patch", "-s", "-p1"], input=run.stdout, cwd=folder, text=True, check=True)
     patched = open(folder + "/a.c").read()
-    if before[0] or output(folder, "after") != before or patched.count("alloc(COUNT * sizeof *places_group)") + patched.count("sizeof *places_group") < 1 or re.search(r"[ (](weights|kinds)\[|free\(kinds", patched):
+    if before[0] or output(folder, "after") != before or not is_good(patched, run.stdout):
         wrong(changes, "%s, %s\n%s" % (before, output(folder, "after"), run.stdout))
 
 
-def refused(reason, *changes, more=""):
-    run = patch(changes, more)[1]
-    if run.returncode != 1 or reason not in re.findall(r"^(?:a.c:\d+: )?([a-z-]+): ", run.stderr, re.M) or run.stdout:
+def unchanged(kind, files, reason, changes, more):
+    run = patch(changes, more, kind)[1]
+    if run.returncode != 1 or reason not in re.findall(r"^(?:%s.c:\d+: )?([a-z-]+): " % files, run.stderr, re.M) or run.stdout:
         wrong(changes, "%s expected, status %d, %s%s" % (reason, run.returncode, run.stderr, run.stdout))
+
+
+def accepted(*changes):
+    changed("regroup", changes, lambda patched, _: "sizeof *places_group" in patched and not re.search(r"[ (](weights|kinds)\[|free\(kinds", patched))
+
+
+def refused(reason, *changes, more=""):
+    unchanged("regroup", "a", reason, changes, more)
 
 
 accepted()
@@ -156,21 +164,12 @@ refused("allocator", ("= malloc(COUNT * sizeof *", "= pooled(COUNT, sizeof *"))
 
 # ---- moving apart ----
 def moved(*changes):
-    folder, run = patch(changes, kind="conflict")
-    if run.returncode:
-        wrong(changes, "refused: " + run.stderr)
-        return
-    before = output(folder, "before")
-    subprocess.run(["patch", "-s", "-p1"], input=run.stdout, cwd=folder, text=True, check=True)
-    patched = open(folder + "/a.c").read()
-    if before[0] or output(folder, "after") != before or len(re.findall(r"= (?:\([a-z *]*\))?places_apart\(.*, (?:64|128)\);", patched)) != 2 or re.search(r"^\+.*(size_t|for \(\w+ \w+ =|NULL)", run.stdout, re.M):  # any C, any headers
-        wrong(changes, "%s, %s\n%s" % (before, output(folder, "after"), run.stdout))
+    changed("conflict", changes, lambda patched, diff: len(re.findall(r"= (?:\([a-z *]*\))?places_apart\(.*, (?:64|128)\);", patched)) == 2
+            and not re.search(r"^\+.*(size_t|for \(\w+ \w+ =|NULL)", diff, re.M))  # any C, any headers
 
 
 def kept(reason, *changes, more=""):
-    run = patch(changes, more, "conflict")[1]
-    if run.returncode != 1 or reason not in re.findall(r"^(?:[ab].c:\d+: )?([a-z-]+): ", run.stderr, re.M) or run.stdout:
-        wrong(changes, "%s expected, status %d, %s%s" % (reason, run.returncode, run.stderr, run.stdout))
+    unchanged("conflict", "[ab]", reason, changes, more)
 
 
 moved()
