@@ -23,6 +23,8 @@ static void closing_no_samples(const struct lwp_closing *closing, const struct l
         lwp_log(LWP_LOG_WARNING, "no samples: the process used only %.2f s of CPU time while it was sampled; give it work, or sample longer", cpu_s);
     else if (closing->simulated)
         lwp_log(LWP_LOG_WARNING, "no samples: nothing of the program ran in a window; trace all of it with --window all");
+    else if (result->unwritten)
+        lwp_log(LWP_LOG_WARNING, "no samples: none could be written");
     else if (result->processes == 0)
         lwp_log(LWP_LOG_WARNING, "no samples: lwp's library was not loaded into the program; it may clear LD_PRELOAD "
                                  "(env -i, sudo, snap, flatpak), or start a static or setuid program");

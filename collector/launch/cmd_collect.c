@@ -328,6 +328,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     lwp_result_keep_jit_files(place->own, (double)run.started.tv_sec);
     collect_finish(place->own, &result);
     result.ran = processes;
+    result.unwritten = unwritten;
     result.overhead_percent = run.overhead_known ? run.overhead_percent : -1;
     lwp_log_progress(NULL);
     if (unwritten)

@@ -29,6 +29,7 @@ struct lwp_result {
     uint32_t running_pid; /* one of them */
     uint64_t samples, samples_with_address, samples_lost;
     uint64_t lost_records; /* did not fit on the disk */
+    int unwritten; /* errno of what could not be written at the end; 0: all was */
     uint64_t cpu_ns, own_ns; /* as the processes measured them */
     unsigned unreadable, unsealed;
     char problem[LWP_ERROR_TEXT]; /* the first thing that went wrong, "" when none */
