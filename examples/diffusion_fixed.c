@@ -1,45 +1,39 @@
-/* diffusion.c after following the advice: what belongs to one pixel lies together. Usage: see example.h. */
+/* diffusion.c with its loops exchanged: they go along the rows. Usage: see example.h. */
 #include "example.h"
 
 enum { ROWS = 2000, COLUMNS = 2000 };
 
-struct pixel {
-    float value, north, south, west, east, rate;
-};
+static float *value, *north, *south, *west, *east, *rate;
 
-static struct pixel *image;
-
-static const struct example_loop loops[] = {{"gradient", "image", "value,north,south,west,east,rate"},
-                                            {"diffuse", "image", "value,north,south,west,east,rate"}};
+static const struct example_loop loops[] = {{"gradient", "value,north,south,west,east,rate", "all"},
+                                            {"diffuse", "value,north,south,west,east,rate", "all"}};
 enum { GRADIENT, DIFFUSE, LOOPS };
 
 EXAMPLE_LOOP static void gradient(size_t first, size_t end)
 {
-    for (size_t column = first; column < end; column++)
-        for (size_t row = 0; row < ROWS; row++) {
+    for (size_t row = 0; row < ROWS; row++)
+        for (size_t column = first; column < end; column++) {
             size_t at = row * COLUMNS + column;
             size_t up = row > 0 ? at - COLUMNS : at, down = row < ROWS - 1 ? at + COLUMNS : at;
             size_t left = column > first ? at - 1 : at, right = column < end - 1 ? at + 1 : at;
-            float here = image[at].value;
-            image[at].north = image[up].value - here;
-            image[at].south = image[down].value - here;
-            image[at].west = image[left].value - here;
-            image[at].east = image[right].value - here;
-            float steep = image[at].north * image[at].north + image[at].south * image[at].south +
-                          image[at].west * image[at].west + image[at].east * image[at].east;
-            image[at].rate = steep < 4 * here ? 0.5f : 0.125f;
+            float here = value[at];
+            north[at] = value[up] - here;
+            south[at] = value[down] - here;
+            west[at] = value[left] - here;
+            east[at] = value[right] - here;
+            float steep = north[at] * north[at] + south[at] * south[at] + west[at] * west[at] + east[at] * east[at];
+            rate[at] = steep < 4 * here ? 0.5f : 0.125f;
         }
 }
 
 EXAMPLE_LOOP static void diffuse(size_t first, size_t end)
 {
-    for (size_t column = first; column < end; column++)
-        for (size_t row = 0; row < ROWS; row++) {
+    for (size_t row = 0; row < ROWS; row++)
+        for (size_t column = first; column < end; column++) {
             size_t at = row * COLUMNS + column;
             size_t down = row < ROWS - 1 ? at + COLUMNS : at, right = column < end - 1 ? at + 1 : at;
-            float change = image[at].rate * (image[at].north + image[at].west) + image[down].rate * image[at].south +
-                           image[right].rate * image[at].east;
-            image[at].value += 0.25f * change;
+            float change = rate[at] * (north[at] + west[at]) + rate[down] * south[at] + rate[right] * east[at];
+            value[at] += 0.25f * change;
         }
 }
 
@@ -48,7 +42,7 @@ static double sum(size_t first, size_t end)
     double all = 0;
     for (size_t row = 0; row < ROWS; row++)
         for (size_t column = first; column < end; column++)
-            all += image[row * COLUMNS + column].value;
+            all += value[row * COLUMNS + column];
     return all;
 }
 
@@ -57,7 +51,7 @@ static void *work(void *argument)
     struct example_thread *thread = argument;
     for (size_t row = 0; row < ROWS; row++)
         for (size_t column = thread->first; column < thread->end; column++)
-            image[row * COLUMNS + column].value = (float)((row * 7919 + column * 104729) % 251);
+            value[row * COLUMNS + column] = (float)((row * 7919 + column * 104729) % 251);
     for (unsigned round = 0; round < thread->rounds; round++) {
         EXAMPLE_TIME(thread, GRADIENT, gradient(thread->first, thread->end));
         EXAMPLE_TIME(thread, DIFFUSE, diffuse(thread->first, thread->end));
@@ -70,9 +64,19 @@ int main(int argc, char **argv)
 {
     static struct example example;
     example_arguments(&example, argc, argv, 16);
-    image = example_allocate((size_t)ROWS * COLUMNS, sizeof *image);
+    value = example_allocate((size_t)ROWS * COLUMNS, sizeof *value);
+    north = example_allocate((size_t)ROWS * COLUMNS, sizeof *north);
+    south = example_allocate((size_t)ROWS * COLUMNS, sizeof *south);
+    west = example_allocate((size_t)ROWS * COLUMNS, sizeof *west);
+    east = example_allocate((size_t)ROWS * COLUMNS, sizeof *east);
+    rate = example_allocate((size_t)ROWS * COLUMNS, sizeof *rate);
     example_run(&example, COLUMNS, work);
     example_report(&example, loops, LOOPS);
-    free(image);
+    free(value);
+    free(north);
+    free(south);
+    free(west);
+    free(east);
+    free(rate);
     return 0;
 }

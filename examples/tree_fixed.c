@@ -1,5 +1,5 @@
-/* tree.c after following the advice: what the tour uses of a city is a small structure with a pointer to the rest, and
- * each of the two is allocated in blocks of its own. Usage: see example.h. */
+/* tree.c after following the advice: what the tour uses of a city is a small structure, the rest lies at the same index of
+ * another array. Usage: see example.h. */
 #include "example.h"
 
 enum { CITIES = 1200000, NEAR = 4 };
@@ -14,11 +14,12 @@ struct city_cold {
 struct city {
     double x, y;
     struct city *next;
-    struct city_cold *cold;
 };
 
 static struct city *tour[EXAMPLE_MAX_THREADS]; /* each thread's first city */
 static struct city *root[EXAMPLE_MAX_THREADS];
+static struct city *cities;
+static struct city_cold *colds;
 
 static const struct example_loop loops[] = {{"tour_length", "city", "x,y,next"}, {"farthest", "city", "x,y,next"}};
 enum { TOUR_LENGTH, FARTHEST, LOOPS };
@@ -51,29 +52,31 @@ EXAMPLE_LOOP static double farthest(const struct city *first, double x, double y
     return most;
 }
 
-static void new_city(struct city *city, struct city_cold *cold, size_t number)
+static struct city_cold *cold(const struct city *city)
 {
-    city->cold = cold;
-    cold->size = 1;
+    return &colds[city - cities];
+}
+
+static struct city *new_city(size_t number)
+{
+    struct city *city = &cities[number];
+    cold(city)->size = 1;
     city->x = (double)(number * 7919 % 100003);
     city->y = (double)(number * 104729 % 100003);
     city->next = NULL;
-    cold->left = cold->right = cold->prev = NULL;
-    snprintf(cold->name, sizeof cold->name, "city %zu", number);
+    cold(city)->left = cold(city)->right = cold(city)->prev = NULL;
+    snprintf(cold(city)->name, sizeof cold(city)->name, "city %zu", number);
+    return city;
 }
 
-/* Allocates the cities, and links them to a tour that goes through each neighbourhood of NEAR cities in disorder. */
+/* Makes the cities, and links them to a tour that goes through each neighbourhood of NEAR cities in disorder. */
 EXAMPLE_LOOP static void build(struct example_thread *thread)
 {
     struct city *near[NEAR], *last = NULL;
-    struct city *cities = example_allocate(thread->end - thread->first, sizeof *cities);
-    struct city_cold *colds = example_allocate(thread->end - thread->first, sizeof *colds);
     for (size_t start = thread->first; start < thread->end; start += NEAR) {
         size_t count = thread->end - start < NEAR ? thread->end - start : NEAR;
-        for (size_t i = 0; i < count; i++) {
-            near[i] = &cities[start - thread->first + i];
-            new_city(near[i], &colds[start - thread->first + i], start + i);
-        }
+        for (size_t i = 0; i < count; i++)
+            near[i] = new_city(start + i);
         for (size_t i = count; i > 1; i--) {
             size_t other = (start + i) * 2654435761u % i;
             struct city *city = near[i - 1];
@@ -82,9 +85,9 @@ EXAMPLE_LOOP static void build(struct example_thread *thread)
         }
         for (size_t i = 0; i < count; i++) {
             struct city *city = near[i];
-            city->cold->left = near[i / 2];
-            city->cold->right = near[(i + count) / 2 % count];
-            city->cold->prev = last;
+            cold(city)->left = near[i / 2];
+            cold(city)->right = near[(i + count) / 2 % count];
+            cold(city)->prev = last;
             if (last)
                 last->next = city;
             else
@@ -113,7 +116,9 @@ int main(int argc, char **argv)
 {
     static struct example example;
     example_arguments(&example, argc, argv, 90);
+    cities = example_allocate(CITIES, sizeof *cities);
+    colds = example_allocate(CITIES, sizeof *colds);
     example_run(&example, CITIES, work);
     example_report(&example, loops, LOOPS);
-    return (int)root[0]->cold->name[0] == 0; /* the cities live to the end */
+    return (int)cold(root[0])->name[0] == 0; /* the cities live to the end */
 }
