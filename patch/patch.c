@@ -53,6 +53,11 @@ static enum lwp_way rewrite(struct lwp_uses *uses)
         return LWP_WAY_LOOPS; /* done when it was read, as are the next ones */
     if (uses->change->kind == LWP_CHANGE_REGROUP || uses->change->kind == LWP_CHANGE_APART)
         return LWP_WAY_REGROUP;
+    if (uses->change->kind == LWP_CHANGE_NODES) {
+        if (uses->type.source)
+            lwp_rewrite_pool(uses, IN_NODES);
+        return LWP_WAY_NODES;
+    }
     if (uses->change->kind != LWP_CHANGE_SPLIT) {
         if (uses->type.source)
             (uses->change->kind == LWP_CHANGE_PAD ? lwp_rewrite_pad : lwp_rewrite_reorder)(uses);
@@ -67,7 +72,7 @@ static enum lwp_way rewrite(struct lwp_uses *uses)
             return LWP_WAY_ARRAYS;
         drop_edits(uses->sources);
     }
-    lwp_rewrite_pool(uses);
+    lwp_rewrite_pool(uses, IN_POOL);
     if (uses->refusals[LWP_WAY_POOL].refused_count <= uses->refusals[LWP_WAY_ARRAYS].refused_count)
         return LWP_WAY_POOL;
     drop_edits(uses->sources);

@@ -124,9 +124,11 @@ size_t lwp_rewrite_field_at(const struct lwp_type *type, long long offset)
 size_t lwp_rewrite_parts(const struct lwp_uses *uses, size_t *part)
 {
     const struct lwp_change *change = uses->change;
-    bool cold = false;
+    bool cold = false, whole = change->kind == LWP_CHANGE_NODES;
     for (size_t i = 0; i < uses->type.field_count; i++)
-        part[i] = change->group_count;
+        part[i] = whole ? 0 : change->group_count;
+    if (whole)
+        return 1;
     for (size_t g = 0; g < change->group_count; g++)
         for (size_t f = 0; f < change->groups[g].count; f++) {
             size_t field = lwp_rewrite_field_at(&uses->type, change->groups[g].offsets[f]);

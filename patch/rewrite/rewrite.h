@@ -23,7 +23,7 @@ void lwp_rewrite_initialisers(struct lwp_uses *uses);
 
 void lwp_rewrite_reorder(struct lwp_uses *uses);
 void lwp_rewrite_pad(struct lwp_uses *uses);
-void lwp_rewrite_pool(struct lwp_uses *uses);
+void lwp_rewrite_pool(struct lwp_uses *uses, unsigned way); /* IN_POOL: hot and cold parts; IN_NODES: elements as they are */
 void lwp_rewrite_arrays(struct lwp_uses *uses);
 
 #endif

@@ -1,4 +1,5 @@
-/* Hot/cold splitting in place: the structure keeps its hot fields and its name, each other part is reached by a function. */
+/* Elements from a pool: as they are, or split in place: the structure keeps its hot fields and its name, each other part is reached by a
+ * function. */
 #include "patch/rewrite/rewrite.h"
 #include "patch/rewrite/split_names.h"
 
@@ -34,14 +35,14 @@ static void rewrite_calls(struct lwp_uses *uses, const char *word)
 }
 
 /* The other parts before the structure, its own fields in its braces, and the functions after it. */
-static void rewrite_type(struct lwp_uses *uses, const struct lwp_split_names *names)
+static void rewrite_type(struct lwp_uses *uses, const struct lwp_split_names *names, unsigned way)
 {
     const struct lwp_type *type = &uses->type;
     size_t begin, end, other;
     const char *hot = type->tag ? lwp_arena_printf(uses->arena, "struct %s", type->tag) : type->alias;
     char *before = lwp_format("#include \"lwp_split.h\"\n\n"),
          *after = lwp_format("\n\nLWP_SPLIT_POOL(%s, %s, sizeof(%s)", names->word, hot, hot);
-    char *parts = lwp_format("%s", ""), *fields = lwp_split_fields(uses, names, 0);
+    char *parts = lwp_format("%s", ""), *fields = names->count > 1 ? lwp_split_fields(uses, names, 0) : lwp_format("%s", "");
     for (size_t p = 1; p < names->count && fields; p++) {
         char *text = lwp_split_structure(uses, names, p);
         if (!text) {
@@ -59,10 +60,11 @@ static void rewrite_type(struct lwp_uses *uses, const struct lwp_split_names *na
         lwp_rewrite_chunk(type, 0, &begin, &other);
         lwp_rewrite_chunk(type, type->field_count - 1, &other, &end);
         lwp_source_edit(type->source, names->begin, names->begin, 0, lwp_arena_strdup(uses->arena, before));
-        lwp_source_edit(type->source, begin, end, 0, lwp_arena_strdup(uses->arena, fields));
+        if (names->count > 1)
+            lwp_source_edit(type->source, begin, end, 0, lwp_arena_strdup(uses->arena, fields));
         lwp_source_edit(type->source, names->end, names->end, 0, lwp_arena_strdup(uses->arena, after));
     } else {
-        lwp_uses_refuse(uses, IN_POOL, LWP_REFUSAL_DECLARATOR, type->source, type->open);
+        lwp_uses_refuse(uses, way, LWP_REFUSAL_DECLARATOR, type->source, type->open);
     }
     free(before);
     free(after);
@@ -70,7 +72,7 @@ static void rewrite_type(struct lwp_uses *uses, const struct lwp_split_names *na
     free(fields);
 }
 
-static void add_header(struct lwp_uses *uses)
+static void add_header(struct lwp_uses *uses, unsigned way)
 {
     const char *path = uses->type.source->path;
     int folder = (int)(strrchr(path, '/') - path);
@@ -79,19 +81,19 @@ static void add_header(struct lwp_uses *uses)
     if (!there)
         lwp_source_create(uses->sources, header, lwp_split_header_text);
     else if (strcmp(there->text, lwp_split_header_text) != 0)
-        lwp_uses_refuse(uses, IN_POOL, LWP_REFUSAL_NAME_TAKEN, there, 0);
+        lwp_uses_refuse(uses, way, LWP_REFUSAL_NAME_TAKEN, there, 0);
 }
 
-void lwp_rewrite_pool(struct lwp_uses *uses)
+void lwp_rewrite_pool(struct lwp_uses *uses, unsigned way)
 {
     struct lwp_split_names names;
-    if (!lwp_split_names(uses, &names, PARTS_MOST, IN_POOL))
+    if (!lwp_split_names(uses, &names, PARTS_MOST, way))
         return;
     static const char *const functions[] = {"malloc", "calloc", "realloc", "free", "pool", "sizes"};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        lwp_split_check_name(uses, lwp_arena_printf(uses->arena, "%s_%s", names.word, functions[i]), IN_POOL);
-    rewrite_type(uses, &names);
+        lwp_split_check_name(uses, lwp_arena_printf(uses->arena, "%s_%s", names.word, functions[i]), way);
+    rewrite_type(uses, &names, way);
     rewrite_members(uses, &names);
     rewrite_calls(uses, names.word);
-    add_header(uses);
+    add_header(uses, way);
 }

@@ -49,6 +49,8 @@ static int read_split(struct lwp_change *change, struct lwp_arena *arena, const 
         change->kind = LWP_CHANGE_REORDER;
     else if (kind && strcmp(kind, "split") == 0)
         change->kind = LWP_CHANGE_SPLIT;
+    else if (kind && strcmp(kind, "pool") == 0)
+        change->kind = LWP_CHANGE_NODES;
     else
         return lwp_error_set(err, LWP_ERR_MISSING, "lwp patch cannot make a change of the kind '%s' yet", kind ? kind : "?");
     change->type = strncmp(type, "struct ", 7) == 0 ? type + 7 : type;
@@ -163,6 +165,34 @@ static int read_conflict(struct lwp_change *change, struct lwp_arena *arena, con
     return read_arrays(change, arena, root, conflict, json_object_get(conflict, "arrays"), err);
 }
 
+/* Why there is no patch for findings that are no matter of where data lie, and what they ask for. */
+static int no_patch(const json_t *entry, const char *finding, struct lwp_error *err)
+{
+    static const struct {
+        const char *begin, *why; /* of the finding's kind or id */
+    } others[] = {
+        {"redundancy", "it is about what is computed and stored, not about where data lie: which of it the program can do without is not "
+                       "written in its sources"},
+        {"communication", "it is about which threads do which work, and that is the program's to decide"},
+        {"sharing", "its data or their order are not known well enough"},
+        {"pages-", "memory is asked for in another way; no data move"},
+        {"touch-", "another thread is to write the data first; no data move"},
+        {"padding-", "rows are not made longer by lwp patch"},
+        {"fission-", "loops are not taken apart by lwp patch, only interchanged"},
+        {"fusion-", "loops are not joined by lwp patch, only interchanged"},
+        {"blocking-", "loops are not blocked by lwp patch, only interchanged"},
+    };
+    const char *kind = json_string_value(json_object_get(entry, "kind")), *id = json_string_value(json_object_get(entry, "id"));
+    const char *title = json_string_value(json_object_get(entry, "title"));
+    const char *why = "lwp patch reorders fields, splits and pads structures, pools nodes, regroups arrays or moves them apart, and "
+                      "interchanges loops";
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if ((kind && strcmp(kind, others[i].begin) == 0) || (id && strncmp(id, others[i].begin, strlen(others[i].begin)) == 0))
+            why = others[i].why;
+    return lwp_error_set(err, LWP_ERR_MISSING, "finding %s (%s) has no patch: %s. 'lwp report' has what to do: %s", finding, id ? id : "?", why,
+                         title ? title : "?");
+}
+
 int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const char *finding, struct lwp_error *err)
 {
     const json_t *entry = find_finding(root, finding);
@@ -192,8 +222,5 @@ int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const js
     if (json_is_integer(locality) && change->finding && strncmp(change->finding, "interchange-", strlen("interchange-")) == 0)
         return read_interchange(change, root, entry,
                                 json_array_get(json_object_get(root, "locality"), (size_t)json_integer_value(locality)), err);
-    return lwp_error_set(err, LWP_ERR_MISSING,
-                         "finding %s (%s) is of a kind that lwp patch cannot make yet: it reorders fields, splits and pads structures, "
-                         "regroups arrays or moves them apart, and interchanges loops",
-                         finding, change->finding);
+    return no_patch(entry, finding, err);
 }

@@ -8,7 +8,15 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum lwp_change_kind { LWP_CHANGE_REORDER, LWP_CHANGE_SPLIT, LWP_CHANGE_PAD, LWP_CHANGE_INTERCHANGE, LWP_CHANGE_REGROUP, LWP_CHANGE_APART };
+enum lwp_change_kind {
+    LWP_CHANGE_REORDER,
+    LWP_CHANGE_SPLIT,
+    LWP_CHANGE_NODES, /* as they are, from a pool */
+    LWP_CHANGE_PAD,
+    LWP_CHANGE_INTERCHANGE,
+    LWP_CHANGE_REGROUP,
+    LWP_CHANGE_APART
+};
 
 struct lwp_change_group {
     const char **fields;

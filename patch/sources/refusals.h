@@ -40,6 +40,7 @@
     R(FUNCTION_CAST, "function-cast", "a function that takes it is called as one of another type")                                         \
     R(FIELD_ADDRESS, "field-address",                                                                                                      \
       "the address of a field is taken whose neighbour has the same type, so both may be used as an array")                                \
+    R(FIRST_FIELD, "first-field", "the address of the first field is the element's, and pointers of its type are freed or become void *")  \
     R(ASSEMBLER, "assembler", "inline assembly uses it")                                                                                   \
     R(UNKNOWN_ALLOCATOR, "allocator", "it is not known how this memory was allocated")                                                     \
     R(TRAILING, "trailing-bytes", "more than whole elements is allocated at once")                                                         \

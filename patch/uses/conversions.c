@@ -79,24 +79,24 @@ void walk_sizeof(struct walk *walk, const struct frame *frame)
     }
     enum CXCursorKind kind = above ? clang.getCursorKind(above->cursor) : CXCursor_InvalidFile;
     if (!span.source || !walk_is_text(span.source, span.begin, "sizeof")) {
-        walk_refuse(walk, IN_ALL, LWP_REFUSAL_SIZEOF, frame->cursor);
+        walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_SIZEOF, frame->cursor);
     } else if (kind == CXCursor_CallExpr && index > 0) {
         CXCursor callee = clang.getCursorReferenced(above->cursor);
         const struct lwp_known *function = walk_known(walk, callee);
         if (!function && !clang.Cursor_isNull(callee) && clang.getCursorKind(callee) == CXCursor_FunctionDecl)
             walk_needs_size(walk, callee, frame->cursor);
         else if (!function || function->role == ROLE_OPAQUE)
-            walk_refuse(walk, IN_ALL, LWP_REFUSAL_SIZEOF, frame->cursor);
+            walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_SIZEOF, frame->cursor);
     } else if (kind == CXCursor_BinaryOperator && below == frame && strcmp(walk_operator(walk, above->cursor), "/") == 0) {
         CXCursor operands[CHILDREN_MOST];
         walk_children(above->cursor, operands);
         if (!is_size(walk, walk_strip(operands[0])) || !is_size(walk, walk_strip(operands[1]))) /* not the number of elements */
-            walk_refuse(walk, IN_ALL, LWP_REFUSAL_SIZEOF, frame->cursor);
+            walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_SIZEOF, frame->cursor);
         walk_refuse(walk, IN_ARRAYS, LWP_REFUSAL_SIZEOF, frame->cursor);
     } else {
         for (; above && kind != CXCursor_StaticAssert; above = above->up)
             kind = clang.getCursorKind(above->cursor);
-        walk_refuse(walk, IN_ALL, kind == CXCursor_StaticAssert ? LWP_REFUSAL_ASSERT : LWP_REFUSAL_SIZEOF, frame->cursor);
+        walk_refuse(walk, IN_FIELDS, kind == CXCursor_StaticAssert ? LWP_REFUSAL_ASSERT : LWP_REFUSAL_SIZEOF, frame->cursor);
     }
 }
 
@@ -107,9 +107,9 @@ static void add_pool_call(struct walk *walk, CXCursor call, const struct lwp_kno
     struct lwp_source *source = NULL;
     size_t at = 0;
     if (!function->pool || !clang.isCursorDefinition(walk->type)) /* the pool's functions are declared with the type */
-        walk_refuse(walk, IN_POOL, LWP_REFUSAL_UNKNOWN_ALLOCATOR, call);
+        walk_refuse(walk, IN_POOLS, LWP_REFUSAL_UNKNOWN_ALLOCATOR, call);
     else if (!walk_place(walk, clang.getRangeStart(clang.getCursorExtent(call)), &source, &at) || !walk_is_text(source, at, function->name))
-        walk_refuse(walk, IN_POOL, LWP_REFUSAL_MACRO, call);
+        walk_refuse(walk, IN_POOLS, LWP_REFUSAL_MACRO, call);
     else
         LWP_PUSH(walk->uses->pool_call, (struct lwp_pool_call){source, at, at + strlen(function->name), function->pool});
 }
@@ -139,7 +139,7 @@ static void into_call(struct walk *walk, CXCursor call, unsigned argument, int t
     else
         walk_needs_opaque(walk, callee, argument, call);
     if (!clang.isCursorDefinition(walk->type))
-        walk_refuse(walk, IN_POOL, LWP_REFUSAL_UNKNOWN_ALLOCATOR, call);
+        walk_refuse(walk, IN_POOLS, LWP_REFUSAL_UNKNOWN_ALLOCATOR, call);
 }
 
 static void from_elements(struct walk *walk, const struct frame *frame, CXType to, int target)

@@ -33,12 +33,12 @@ static bool read_field(struct walk *walk, struct lwp_type *type, CXCursor cursor
                               .offset = clang.Cursor_getOffsetOfField(cursor) / 8,
                               .bytes = clang.Type_getSizeOf(of)};
     if (clang.Cursor_isBitField(cursor))
-        walk_refuse(walk, IN_ALL, LWP_REFUSAL_BIT_FIELD, cursor);
+        walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_BIT_FIELD, cursor);
     bool written = span.source == type->source && walk_place(walk, clang.getCursorLocation(cursor), &source, &field.name_at) &&
                    source == type->source && walk_is_text(source, field.name_at, field.name) && span.begin > type->open &&
                    span.end <= type->close && field.name_at >= span.begin && !span.argument;
     if (!written)
-        walk_refuse(walk, IN_ALL, LWP_REFUSAL_MACRO_FIELDS, cursor);
+        walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_MACRO_FIELDS, cursor);
     if (type->field_count == CHILDREN_MOST)
         return false;
     CXType element = clang.getCanonicalType(of);
@@ -53,7 +53,7 @@ static void check_text(struct walk *walk, const struct lwp_type *type, CXCursor 
     for (size_t at = type->open; at < type->close; at++) {
         size_t first = at + strspn(type->source->text + at, " \t");
         if (type->source->text[at - 1] == '\n' && type->source->text[first] == '#')
-            walk_refuse(walk, IN_ALL, LWP_REFUSAL_IFDEF_FIELDS, cursor);
+            walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_IFDEF_FIELDS, cursor);
     }
     if (type->field_count) {
         const struct lwp_field *last = &type->fields[type->field_count - 1];
@@ -78,7 +78,7 @@ static void read_type(struct walk *walk, CXCursor cursor, struct lwp_type *type)
         return;
     }
     if (clang.getCursorKind(clang.getCursorLexicalParent(cursor)) != CXCursor_TranslationUnit)
-        walk_refuse(walk, IN_SPLIT, LWP_REFUSAL_NESTED, cursor);
+        walk_refuse(walk, IN_SPLIT | IN_NODES, LWP_REFUSAL_NESTED, cursor);
     type->close = span.end - 1;
     type->open = span.begin + strcspn(span.source->text + span.begin, "{");
     bool natural = true;
@@ -88,12 +88,12 @@ static void read_type(struct walk *walk, CXCursor cursor, struct lwp_type *type)
         if (kind == CXCursor_FieldDecl)
             natural = read_field(walk, type, parts[i], aligns) && natural;
         else if ((kind == CXCursor_StructDecl || kind == CXCursor_UnionDecl) && clang.Cursor_isAnonymousRecordDecl(parts[i]))
-            walk_refuse(walk, IN_ALL, LWP_REFUSAL_ANONYMOUS, parts[i]);
+            walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_ANONYMOUS, parts[i]);
         else if (kind == CXCursor_PackedAttr || kind == CXCursor_AlignedAttr)
-            walk_refuse(walk, IN_ALL, LWP_REFUSAL_PACKED, parts[i]);
+            walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_PACKED, parts[i]);
     }
     if (natural && !is_natural(type, aligns))
-        walk_refuse(walk, IN_ALL, LWP_REFUSAL_PACKED, cursor);
+        walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_PACKED, cursor);
     check_text(walk, type, cursor);
     if (!lwp_path_is_below(type->source->path, walk->uses->units->root))
         walk_refuse(walk, IN_ALL, LWP_REFUSAL_SYSTEM, cursor);
@@ -168,7 +168,7 @@ void walk_record(struct walk *walk, const struct frame *frame)
             walk_refuse(walk, IN_ALL, LWP_REFUSAL_UNION, parts[i]); /* a pointer to it, too, is one to something else */
         if (!field || !walk_is_value(walk, clang.getCursorType(parts[i])))
             continue;
-        walk_refuse(walk, IN_SPLIT, LWP_REFUSAL_EMBEDDED, parts[i]);
+        walk_refuse(walk, IN_SPLIT | IN_NODES, LWP_REFUSAL_EMBEDDED, parts[i]);
         if (walk->watched_count == WATCHED_MOST)
             walk_refuse(walk, IN_ALL, LWP_REFUSAL_EMBEDDED, parts[i]);
         else

@@ -416,7 +416,7 @@ static void pool_call(struct walk *walk, const struct pending *pending, const ch
 {
     struct lwp_uses *uses = walk->uses;
     if (!as || !pending->name_end)
-        lwp_uses_refuse(uses, IN_POOL, as ? LWP_REFUSAL_MACRO : LWP_REFUSAL_UNKNOWN_ALLOCATOR, pending->source, pending->at);
+        lwp_uses_refuse(uses, IN_POOLS, as ? LWP_REFUSAL_MACRO : LWP_REFUSAL_UNKNOWN_ALLOCATOR, pending->source, pending->at);
     else
         LWP_PUSH(uses->pool_call, (struct lwp_pool_call){pending->source, pending->at, pending->name_end, as});
 }
@@ -452,8 +452,9 @@ static void decide(struct walk *walk, const struct pending *pending)
         fine = function.callback && !function.called && !function.address_taken;
         break;
     }
+    bool layout = pending->reason == LWP_REFUSAL_SIZEOF || pending->reason == LWP_REFUSAL_FIELD_ADDRESS;
     if (!fine)
-        lwp_uses_refuse(walk->uses, IN_ALL, pending->reason, pending->source, pending->at);
+        lwp_uses_refuse(walk->uses, layout ? IN_FIELDS : IN_ALL, pending->reason, pending->source, pending->at);
 }
 
 void walk_functions_decide(struct walk *walk)

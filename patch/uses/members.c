@@ -62,7 +62,7 @@ void walk_member_name(struct walk *walk, const struct frame *frame)
     bool ours = walk_is_value(walk, clang.getCursorType(clang.getCursorSemanticParent(field)));
     bool designates = frame->up && frame->up->up && clang.getCursorKind(frame->up->up->cursor) == CXCursor_InitListExpr;
     if (ours && !designates)
-        walk_refuse(walk, IN_ALL, LWP_REFUSAL_OFFSETOF, frame->cursor);
+        walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_OFFSETOF, frame->cursor);
 }
 
 /* &p->x, where y lies beside it and is as large: (&p->x)[1] may be meant to be p->y. */
@@ -90,7 +90,7 @@ void walk_address(struct walk *walk, const struct frame *frame)
         clang.getCursorKind(callee) == CXCursor_FunctionDecl && !clang.Location_isInSystemHeader(clang.getCursorLocation(callee)))
         walk_needs_single(walk, callee, argument - 1, frame->cursor);
     else
-        walk_refuse(walk, IN_ALL, LWP_REFUSAL_FIELD_ADDRESS, frame->cursor);
+        walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_FIELD_ADDRESS, frame->cursor);
 }
 
 /* ---- initialisers ---- */

@@ -14,6 +14,7 @@ static void visit_expression(struct walk *walk, const struct frame *frame)
         break;
     case CXCursor_MemberRefExpr:
         walk_member(walk, frame);
+        walk_first_field(walk, frame);
         break;
     case CXCursor_CallExpr:
         walk_call(walk, frame);
@@ -73,6 +74,7 @@ static void visit(struct walk *walk, const struct frame *frame)
     default:
         break;
     }
+    walk_freed(walk, frame);
     if (clang.isExpression(kind) && walk->watched_count) {
         visit_expression(walk, frame);
         visit_assembler(walk, frame);
@@ -97,11 +99,13 @@ int lwp_uses_find(struct lwp_uses *uses, struct lwp_error *err)
         walk_macros_decide(&walk);
         walk_skipped_decide(&walk);
         walk_pragmas_decide(&walk);
+        walk_first_field_decide(&walk);
     } else {
         lwp_uses_refuse(uses, IN_ALL, LWP_REFUSAL_NO_TYPE, NULL, 0);
     }
     walk_functions_free(&walk);
     walk_skipped_free(&walk);
+    walk_first_field_free(&walk);
     free(walk.stringifiers);
     free(walk.macros);
     free(walk.macro_others);

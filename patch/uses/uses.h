@@ -16,9 +16,21 @@ enum lwp_way {
     LWP_WAY_ARRAYS,  /* one array becomes one for each group */
     LWP_WAY_LOOPS,   /* two loops change places */
     LWP_WAY_REGROUP, /* several arrays become one, or move apart */
+    LWP_WAY_NODES,   /* elements come from a pool as they are */
     LWP_WAYS
 };
-enum { IN_LAYOUT = 1, IN_POOL = 2, IN_ARRAYS = 4, IN_SPLIT = 6, IN_ALL = 7, IN_LOOPS = 8, IN_REGROUP = 16 };
+enum {
+    IN_LAYOUT = 1,
+    IN_POOL = 2,
+    IN_ARRAYS = 4,
+    IN_SPLIT = IN_POOL | IN_ARRAYS,
+    IN_FIELDS = IN_LAYOUT | IN_SPLIT, /* fields move */
+    IN_LOOPS = 8,
+    IN_REGROUP = 16,
+    IN_NODES = 32,
+    IN_POOLS = IN_POOL | IN_NODES,
+    IN_ALL = IN_FIELDS | IN_NODES
+};
 
 struct lwp_field {
     const char *name, *type;    /* the canonical type */

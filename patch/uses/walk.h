@@ -18,6 +18,7 @@ struct frame {
 
 struct functions;
 struct skipped;
+struct first_field;
 
 /* The definition of one of the project's macros: its name, parameters and body. */
 struct lwp_macro {
@@ -34,6 +35,7 @@ struct walk {
     void (*end_unit)(struct walk *walk);                         /* the same */
     struct functions *functions;
     struct skipped *skipped;
+    struct first_field *first_field;
     CXTranslationUnit unit;
     const struct lwp_unit *from;
     CXCursor type;                  /* the structure's definition in this unit, or null */
@@ -154,6 +156,13 @@ void walk_macros_decide(struct walk *walk);
 /* ---- pragmas.c: what pragmas name ---- */
 
 void walk_pragmas_decide(struct walk *walk);
+
+/* ---- first_field.c: addresses of elements by another name ---- */
+
+void walk_first_field(struct walk *walk, const struct frame *frame); /* an access to a field */
+void walk_freed(struct walk *walk, const struct frame *frame);       /* a conversion, in units that do not know the type, too */
+void walk_first_field_decide(struct walk *walk);
+void walk_first_field_free(struct walk *walk);
 
 /* ---- skipped.c: branches of #if that no unit compiles ---- */
 

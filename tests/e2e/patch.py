@@ -133,6 +133,7 @@ def after(text, start):
 
 WHOLE = [["x", "y", "count", "key", "tag"]]
 HOT = [["x", "y"]]
+ALL = [["key", "x", "tag", "y", "count"]]
 COMMENTED = TYPE.replace("{ ", "{\n    /* its number */\n    ").replace("; ", "; /* one\n                     * two */\n    ", 1).replace("char", "// a letter\n    char")
 
 # ---- what is done ----
@@ -151,6 +152,26 @@ accepted("pool-wrapped", "split", [["x"], ["y"]], {"a.c": HEAD + TYPE + """
 void *need(size_t count, size_t size) { void *m = calloc(count, size); if (!m) { fprintf(stderr, "no memory\\n"); exit(1); } return m; }
 void drop(void *m) { if (m) free(m); }
 """ + NODES % ("need(1, sizeof(struct item))", "drop", "drop")}, "item_calloc(1, sizeof(struct item))", "item_free(all[i])")
+# nodes as they are: their layout may be fixed, but all that frees them must be known
+for name, text in (("nodes", NODES % ("malloc(sizeof *p)", "free", "free")),
+                   ("nodes-held", "\n_Static_assert(sizeof(struct item) == 40, \"\");\n" + NODES.replace("double sum = 0;", "struct item copy = {1, 2, 'c', 4, 5}; double sum = copy.x + sizeof(struct item) + offsetof(struct item, y);")
+                    .replace("printf(", "memcpy(&copy, all[0], sizeof copy); printf(", 1) % ("calloc(1, sizeof(struct item))", "free", "free"))):
+    accepted(name, "pool", ALL, {"a.c": HEAD + COMMENTED.replace("int key;", "int key : 32;") + text}, "LWP_SPLIT_POOL(item, struct item, sizeof(struct item))\n", "item_free(all[i])")
+accepted("nodes-two", "pool", ALL, {"a.c": '#include <stdlib.h>\n#include "t.h"\nstruct item *fresh(void) { return calloc(1, sizeof(struct item)); }\nvoid old(struct item *p) { free(p); }\n',
+                                   "b.c": HEAD + '#include "t.h"\n' + NODES % ("fresh()", "old", "old"),
+                                   "t.h": "#pragma once\n" + TYPE + "\nstruct item *fresh(void); void old(struct item *);\n"})
+for name, text, reason in (("external", after("int elsewhere(struct item *);", "sum += elsewhere(items);"), "external-function"),
+                           ("embedded", after("struct two { struct item a, b; } *two;", "two = malloc(sizeof *two); free(&two->a);"), "embedded"),
+                           ("void", after("static void *kept;", "kept = items; sum += kept == NULL;"), "void-pointer"),
+                           ("cast-back", after("", "double d[5] = {0}; sum += ((struct item *)d)->x;"), "cast"),
+                           ("union", after("union u { struct item *i; char *b; };", ""), "union"),
+                           ("number", after("", "struct item *n = malloc(40); sum += n->x;"), "size-as-number"),
+                           ("trailing", after("", "struct item *n = malloc(sizeof *n + 8); sum += n->x;"), "trailing-bytes"),
+                           ("allocator", after("void *mystery(size_t n);", "struct item *n = mystery(sizeof *n); sum += n->x;"), "allocator"),
+                           ("macro", after("\n#define NEW(type) ((type *)malloc(sizeof(type)))\n", "struct item *n = NEW(struct item); sum += n->x;"), "macro"),
+                           ("nested", HEAD + "struct outer { " + TYPE.replace("};", "} *inner;") + " };" + NODES.replace("int main", "struct outer out;\nint main") % ("malloc(sizeof *p)", "free", "free"), "nested-type"),
+                           ("name", after("static int item_free;", "sum += item_free;"), "name-taken")):
+    refused(name, "pool", text, reason)
 accepted("pool-two", "split", HOT, {"a.c": '#include <stdlib.h>\n#include "t.h"\nstruct item *fresh(void) { return calloc(1, sizeof(struct item)); }\nvoid old(struct item *p) { free(p); }\n',
                                    "b.c": HEAD + '#include "t.h"\n' + NODES % ("fresh()", "old", "old"),
                                    "t.h": "#pragma once\n" + TYPE + "\nstruct item *fresh(void); void old(struct item *);\n"})
@@ -228,6 +249,9 @@ refused("two-values", "split", ALIKE + "static double both(double *d) { return d
 refused("cast-values", "split", ALIKE + "static int one(double *d) { return *(int *)(void *)d; }" + USE.replace("double sum = 0;", "double sum = one(&items[0].x);"), "field-address")
 refused("value-in-dots", "split", ALIKE + "static int some(int n, ...) { return n; }" + USE.replace("double sum = 0;", "double sum = some(1, &items[0].x);"), "field-address")
 OFFSETS.update({"tag": 16, "y": 24})
+# the address of the first field, given to who only looks
+accepted("first-looked-at", "reorder", WHOLE, {"a.c": HEAD + TYPE + "static void show(const int *n) { if (n) printf(\"%d\\n\", *n); }" +
+                                               USE.replace("double sum = 0;", "double sum = 0; int *other = malloc(8); free(other); show(&items[3].key); if (sscanf(\"7\", \"%d\", &items->key) == 1) sum++;")})
 # what stands behind a pragma is read, too; what the pragma names is not renamed
 PARALLEL = HEAD + TYPE + USE.replace("    for (int i", "#pragma omp parallel for CLAUSE\n    for (int i", 1)
 accepted("openmp", "split", HOT, {"a.c": PARALLEL.replace("CLAUSE", "")}, "items_cold[i].tag", options="-fopenmp")
@@ -270,6 +294,9 @@ for kind in ("reorder", "split"):
     refused("external-variable", kind, after("extern struct item other;", "sum += other.x;"), "external-variable")
     refused("function-cast", kind, after("static int f(struct item *p) { return p->key; }", "int (*g)(int *) = (int (*)(int *))f; sum += g != NULL;"), "function-cast")
     refused("field-address", kind, HEAD + TYPE.replace("char tag; double y;", "double y; char tag;") + USE.replace("double sum = 0;", "double sum = 0, *d = &items[0].x; sum += d[1] * 0;"), "field-address")
+    refused("first-field", kind, after("static void drop(double *d) { free(d); }", "drop(&items->x);").replace("int key; double x;", "double x; int key;"), "first-field")
+    refused("first-inner", kind, {"a.c": after("void drop(int *);\nstatic int *of(struct item *p) { return &p->in.n; }", "drop(of(items));").replace("struct item { int key;", "struct item { struct { int n; } in; int key;", 1),
+                                  "b.c": "#include <stdlib.h>\nvoid drop(int *d) { free(d); }\n"}, "first-field")
     refused("assembler", kind, after("", "__asm__ volatile(\"\" : : \"r\"(items) : \"memory\");"), "assembler")
     refused("allocator", kind, after("void *mystery(size_t n);", "struct item *n = mystery(sizeof *n); sum += n->x;"), "allocator")
     refused("trailing", kind, after("", "struct item *n = malloc(sizeof *n + 8); sum += n->x;"), "trailing-bytes")
@@ -295,6 +322,14 @@ refused("name", "split", after("static int item_cold;", "struct item *q = items;
 run = patch("partial", "reorder", WHOLE, {"a.c": after("", "sum += sizeof(struct item);")}, partial=True)
 if run.returncode != 1 or "--- a/a.c" not in run.stdout or "sizeof:" not in run.stderr:
     wrong("partial", "%d %s %s" % (run.returncode, run.stdout, run.stderr))
+# findings of no layout say why there is no patch
+for kind, name, text in (("redundancy", "dead-store-1", "about what is computed and stored"), ("communication", "mapping-1", "which threads do which work"),
+                         ("locality", "pages-1", "no data move"), ("locality", "fusion-1", "only interchanged")):
+    with open("partial/other.json", "w") as to:
+        json.dump(dict(analysis("reorder", WHOLE), findings=[{"id": name, "kind": kind, "title": "work (a.c:7) does too much", "refs": {}}]), to)
+    run = subprocess.run([LWP, "patch", "other.json", "--cc", "cc a.c"], cwd="partial", capture_output=True, text=True, check=False)
+    if run.returncode != 1 or run.stdout or text not in run.stderr or "a.c:7" not in run.stderr:
+        wrong(name, "%d %s" % (run.returncode, run.stderr))
 for arguments, status, text in ((["--finding", "9", "--cc", "cc a.c"], 1, "there is no finding '9'"), (["--finding", "1"], 2, "which sources"),
                                 (["-p", "none.json"], 1, "cannot read 'none.json'"), (["--cc", "cc", "-p", "x"], 2, "either -p or --cc")):
     run = subprocess.run([LWP, "patch", "analysis.json"] + arguments, cwd="partial", capture_output=True, text=True, check=False)

@@ -21,7 +21,7 @@ class Program:
         self.style = self.random.choice(["tag", "typedef", "both"])
         self.nodes = self.random.random() < 0.5
         self.fields()
-        self.kind = self.random.choice(["reorder", "split", "split"] if self.random.random() < 0.75 else ["pad"])
+        self.kind = self.random.choice(["reorder", "split", "split"] if self.random.random() < 0.75 else ["pad", "pool"] if self.nodes else ["pad"])
 
     def name(self):
         return {"tag": "struct " + self.tag, "typedef": self.tag + "_type", "both": "struct " + self.tag}[self.style]
@@ -182,7 +182,7 @@ def result(source, options):
 
 
 def main():
-    bad, refusals, made = 0, {}, {"reorder": 0, "split": 0, "pad": 0}
+    bad, refusals, made = 0, {}, {"reorder": 0, "split": 0, "pad": 0, "pool": 0}
     sanitized = ["-O1", "-fsanitize=address,undefined"]
     for seed in range(FIRST, FIRST + COUNT):
         folder = "%s/fuzz-%d" % (TMP, seed)
@@ -214,7 +214,7 @@ def main():
                 print("seed %d: before %s, after %s" % (seed, before, after))
         os.chdir(TMP)
         shutil.rmtree(folder)
-    print("%d programs: %d reordered, %d split, %d padded, refused %s; %d wrong" % (COUNT, made["reorder"], made["split"], made["pad"], refusals, bad))
+    print("%d programs: %d reordered, %d split, %d padded, %d pooled, refused %s; %d wrong" % (COUNT, made["reorder"], made["split"], made["pad"], made["pool"], refusals, bad))
     sys.exit(1 if bad or sum(made.values()) * 2 < COUNT else 0)
 
 
