@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT_A_TIME = 256 };
+enum { AT_A_TIME = 512 }; /* runs of doubles as long as a page, which is how far prefetchers go */
 
 /* ---- reading ---- */
 
