@@ -84,7 +84,8 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
     }
     if (lwp_options_text(&options, "jobs"))
         lwp_analyze_jobs((unsigned)lwp_options_number(&options, "jobs"));
-    if (lwp_options_flag(&options, "no-measure"))
+    const char *unmeasured = getenv("LWP_NO_MEASURE");
+    if (lwp_options_flag(&options, "no-measure") || (unmeasured && *unmeasured))
         lwp_analyze_measure(0);
     const char *machine = lwp_options_text(&options, "machine");
     if (machine) {

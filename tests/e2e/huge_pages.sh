@@ -1,4 +1,5 @@
 #!/bin/bash
+# Measures: only a run of a chain on both kinds of pages shows what huge pages are worth here
 # A chain that goes anywhere in 128 MiB on small pages: huge pages are advised, as a run of its accesses shows that they are faster here;
 # of the same program with huge pages nothing is said of them.
 set -u

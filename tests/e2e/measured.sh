@@ -1,5 +1,6 @@
 #!/bin/bash
 # Alone: it compares times of two patterns of accesses
+# Measures: it is what the test is about
 # A gain is one number in its interval. It is measured on the machine that ran the program, where that is asked for and can be: not
 # with --no-measure, and not when the samples come from another machine. Additions that wait for each other are no memory stall: where
 # they take all of the time, no layout is advised.
