@@ -1,6 +1,6 @@
 #!/bin/sh
 # Names and lines of loops against addr2line: a loop's lines are those of instructions of the function that it was written in,
-# inlined where the result says, and no two loops have one name. In C, C++ and Rust, with loops outlined for OpenMP.
+# inlined where the result says, and no two loops have one name. In C, C++, Fortran and Rust, with loops outlined for OpenMP.
 set -u
 . "$SRC/tests/sampled.sh"
 cd "$TMP" || exit 1
@@ -62,12 +62,40 @@ fn main() {
     println!("{}", all);
 }
 C
+cat > bodies.f90 <<'F'
+module motion
+  implicit none
+  real(8) :: place(400000) = 0, speed(400000) = 1
+contains
+  subroutine drift(rounds)
+    integer, intent(in) :: rounds
+    integer :: r, i
+    do r = 1, rounds
+      !$omp parallel do
+      do i = 1, size(place)
+        place(i) = place(i) * 0.5d0 + speed(i)
+      end do
+    end do
+  end subroutine
+end module
+program bodies
+  use motion
+  character(20) :: argument
+  integer :: rounds
+  call get_command_argument(1, argument)
+  read (argument, *) rounds
+  call drift(rounds)
+  print *, place(7)
+end program
+F
 gcc -O2 -g -o inlined "$SRC/tests/programs/inlined.c" -lm && g++ -O2 -g -o sums sums.cc && gcc -O2 -g -fopenmp -o regions regions.c || exit 1
 programs="inlined sums regions"
 ! command -v rustc > /dev/null || { rustc -O -g -o lists lists.rs && programs="$programs lists"; }
+! command -v gfortran > /dev/null || { gfortran -O2 -g -fopenmp -o bodies bodies.f90 && programs="$programs bodies"; }
 collect_samples 80 inlined.r 20 -- ./inlined 300000 @ && collect_samples 150 sums.r 300 -- ./sums @ || exit 1
 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive collect_samples 80 regions.r 500 -- ./regions @ || exit 1
 [ ! -x lists ] || collect_samples 80 lists.r 300 -- ./lists @ || exit 1
+[ ! -x bodies ] || OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive collect_samples 80 bodies.r 500 -- ./bodies @ || exit 1
 for program in $programs; do
     "$LWP" analyze --no-measure "$program.r" > /dev/null 2>&1 && "$LWP" report "$program.r" > "$program.txt" && python3 - $program <<'P' || exit 1
 import collections, json, os, subprocess, sys
@@ -103,6 +131,8 @@ if program == "sums": # the same template twice: two loops
     assert [f for f, line in calls if "total" in f] and [f for f, line in calls if "stocks" in f], calls
 if program == "regions":
     assert {l["first_line"] for l in mine if l["function"] == "main"} >= {11, 14} and not [f for f, line in said if "omp" in f], said
+if program == "bodies":
+    assert {f for f, line in said} == {"motion::drift"}, said
 if program == "lists":
     assert [f for f, line in calls if f.startswith("lists::")] and not [f for f, line in said if f.startswith("_R") or "$" in f], (calls, said)
 P

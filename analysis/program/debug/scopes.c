@@ -263,9 +263,9 @@ const char *code_scope_name(struct code_scopes *scopes, uint32_t index)
     } else { /* C, where the linkage name is the library's own business (__GI_qsort), and Rust's newer scheme, which
                 DWARF's own names spare us */
         Dwarf_Die source = scope_source(&scope->die);
-        scope->name = code_die_name(scopes->module->code, &source);
-        if (scope->name && strchr(scope->name, '.')) /* main._omp_fn.0 */
-            scope->name = code_demangle(scopes->module->code, scope->name);
+        const char *own = dwarf_diename(&source);
+        bool outlined = own && strchr(own, '.'); /* main._omp_fn.0, __bodies_MOD_kinetic._omp_fn.0: of the linker's name */
+        scope->name = outlined ? code_demangle(scopes->module->code, own) : code_die_name(scopes->module->code, &source);
     }
     return scope->name;
 }
