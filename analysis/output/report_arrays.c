@@ -9,6 +9,12 @@ static bool report_pair_worth(const json_t *pair)
     return lwp_json_amount(pair, "affinity") >= 0.005;
 }
 
+static const char *report_array_name(const struct lwp_report *report, const json_t *arrays, const json_t *pair, const char *which)
+{
+    const json_t *array = json_array_get(arrays, (size_t)lwp_json_amount(pair, which));
+    return lwp_json_string_or(lwp_json_entry(report->root, "objects", array, "object"), "name", "?");
+}
+
 static void report_array_pair(const struct lwp_report *report, const json_t *arrays, const json_t *pair)
 {
     const json_t *conflict = json_object_get(pair, "conflict");
@@ -16,10 +22,8 @@ static void report_array_pair(const struct lwp_report *report, const json_t *arr
     const char *detail = lwp_json_string(pair, "detail");
     fprintf(report->out, "  %8.2f  %8s  %-8s  ", lwp_json_amount(pair, "affinity"), seen, lwp_json_string_or(pair, "reason", "?"));
     lwp_terminal_wrap(&report->to, 32,
-                      lwp_arena_printf(report->review->arena, "%s, %s%s%s",
-                                       lwp_json_string_or(json_array_get(arrays, (size_t)lwp_json_amount(pair, "a")), "name", "?"),
-                                       lwp_json_string_or(json_array_get(arrays, (size_t)lwp_json_amount(pair, "b")), "name", "?"),
-                                       detail ? ": " : "", detail ? detail : ""));
+                      lwp_arena_printf(report->review->arena, "%s, %s%s%s", report_array_name(report, arrays, pair, "a"),
+                                       report_array_name(report, arrays, pair, "b"), detail ? ": " : "", detail ? detail : ""));
 }
 
 void lwp_report_arrays(const struct lwp_report *report)

@@ -1,6 +1,8 @@
 /* Which arrays one would expect in one group and that are not, and why. */
 #include "analysis/advice/layout/regroup_internal.h"
 
+#include "analysis/profile/objects.h"
+
 static const double shown_share = 0.02; /* of loops that use both: below it is not worth a word */
 
 const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason)
@@ -35,9 +37,13 @@ struct lwp_regroup_verdict lwp_regroup_why(const struct lwp_regroup_candidates *
     return verdict;
 }
 
-static struct lwp_regroup_rejected regroup_rejected(const struct lwp_regroup_candidates *candidates, size_t array, size_t with)
+/* Called as everywhere else: the names of a declaration to paste are for those that it joins. */
+static struct lwp_regroup_rejected regroup_rejected(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                                                    size_t array, size_t with)
 {
-    return (struct lwp_regroup_rejected){candidates->arrays[array].object, candidates->arrays[array].name, candidates->arrays[with].name,
+    const uint32_t object = candidates->arrays[array].object;
+    return (struct lwp_regroup_rejected){object, lwp_objects_name(profile, object),
+                                         lwp_objects_name(profile, candidates->arrays[with].object),
                                          lwp_regroup_why(candidates, array, with)};
 }
 
@@ -61,7 +67,7 @@ void lwp_regroup_reject(struct lwp_profile *profile, const struct lwp_regroup_ca
         }
         if (closest == LWP_REGROUP_ARRAYS_MAX || (most > 1 ? most - 1 : most) < shown_share)
             continue;
-        regroup->rejected[regroup->rejected_count++] = regroup_rejected(candidates, c, closest);
+        regroup->rejected[regroup->rejected_count++] = regroup_rejected(profile, candidates, c, closest);
         reported[c] = true;
     }
 }
@@ -78,6 +84,6 @@ void lwp_regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroup
                 regroups->apart_count == LWP_REGROUP_REJECTED_MAX || verdict.reason > LWP_REGROUP_AFFINITY ||
                 regroup_common(candidates, &i, i, j) < least || regroup_common(candidates, &j, j, i) < least)
                 continue;
-            regroups->apart[regroups->apart_count++] = regroup_rejected(candidates, i, j);
+            regroups->apart[regroups->apart_count++] = regroup_rejected(profile, candidates, i, j);
         }
 }
