@@ -346,13 +346,13 @@ int lwp_objects_heavier(const void *a, const void *b, void *objects)
     return LWP_COMPARE(y->weight.weight, x->weight.weight) ?: LWP_COMPARE(x->key, y->key);
 }
 
-/* Names like __p and _Node are reserved for the language's library, and `this` is what a constructor calls what others keep: neither is
- * the program's name for the object. */
+/* Names like __p and _Node are reserved for the language's library, `this` is what a constructor calls what others keep, and "find()"
+ * returns what others keep: none is the program's name for the object. */
 static bool object_has_own_name(const struct lwp_object *object)
 {
     const char *name = object->variable;
     bool reserved = name && name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
-    return name && *name && !reserved && strcmp(name, "this") != 0;
+    return name && *name && !reserved && strcmp(name, "this") != 0 && name[strlen(name) - 1] != ')';
 }
 
 /* By what keeps it, else by its type, else by where it was allocated. */

@@ -8,6 +8,7 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { POINTER_FRAME_LOOKUPS = 20000 };
 
@@ -172,6 +173,8 @@ static void pointer_apply_seed(struct pointer_run *run, struct pointer_value *va
             bool agrees = size && value->modulus % own->bytes == 0 && (value->offset - seed->offset) % size == 0;
             if (!agrees)
                 *value = named;
+            else if (*own->name && *known->name && known->name[strlen(known->name) - 1] == ')') /* of a call's result */
+                value->source = source;
             return;
         }
         if (pointer_holds(run->module, known, value, own, seed->offset) ||
@@ -201,10 +204,10 @@ static struct pointer_value pointer_result(struct pointer_run *run, const struct
     struct code_scopes *callee = call->target ? code_scopes_at(run->module, call->target) : NULL;
     if (!callee || !code_returned_pointer(callee, &pointee))
         return pointer_unknown;
-    if (!*pointee.name) {
-        const char *name = code_scope_name(callee, 0);
-        pointee.name = name && !lwp_types_is_library(name) ? name : "";
-    }
+    struct lwp_code *code = run->module->code;
+    const char *scope = *pointee.name ? NULL : code_scope_name(callee, 0), *name = code_die_label(code, &callee->items[0].die);
+    if (scope && *name && !lwp_types_is_library(scope))
+        pointee.name = code_intern(code, lwp_arena_printf(code->arena, "%s()", name));
     return pointer_address(pointer_source(&run->answers->sources, &pointee), 0);
 }
 

@@ -236,11 +236,12 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
         return false;
     if (!code_pointer_at(module, from->type, (uint64_t)((offset % size + size) % size), pointee))
         return false;
-    /* "list->next" of a list is a "list"; and names do not grow for ever. */
-    if (member_same_type(pointee->type, from->type) || strstr(from->name, "->"))
+    /* "list->next" of a list is a "list"; and of "a->b->c" the last two are the name: it does not grow for ever. */
+    const char *last = strstr(from->name, "->") ? strstr(from->name, "->") + 2 : from->name;
+    if (member_same_type(pointee->type, from->type))
         pointee->name = from->name;
     else if (*pointee->name && *from->name)
-        pointee->name = code_intern(module->code, lwp_arena_printf(arena, "%s->%s", from->name, pointee->name));
+        pointee->name = code_intern(module->code, lwp_arena_printf(arena, "%s->%s", last, pointee->name));
     else if (!*pointee->name)
         pointee->name = from->name;
     return true;
