@@ -111,7 +111,7 @@ struct lwp_element_candidate {
     const struct lwp_type *type;
     const char *variable;
     double score, variable_score;
-    bool exact;
+    bool exact, variable_exact;
     bool made;       /* the allocation says so */
     bool table;      /* the allocation says so, and that a table's control bytes follow */
     bool allocator;  /* an allocator's function says so that may have been merged with others */

@@ -43,9 +43,11 @@ static void element_vote(struct lwp_element_votes *votes, const struct lwp_type 
     }
     candidate->score += score;
     candidate->exact |= exact;
-    if (variable && score > candidate->variable_score) {
+    /* A pointer that was followed names it, and what was merely in scope where none was. */
+    if (variable && (exact > candidate->variable_exact || (exact == candidate->variable_exact && score > candidate->variable_score))) {
         candidate->variable = variable;
         candidate->variable_score = score;
+        candidate->variable_exact = exact;
     }
 }
 

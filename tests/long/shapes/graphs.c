@@ -22,6 +22,7 @@
 /// tree_clang of=tree with=clang
 /// hash_open_O1 of=hash_open flags=-O1
 /// tree_no_debug of=tree flags=-g0
+/// tree_grown like=tree flags=-DGROWN=100000
 #include "shape.h"
 
 enum { N = 1 << 19 };
@@ -72,7 +73,7 @@ int main(int argc, char **argv)
     REPEAT(walk(first));
     return 0;
 }
-#elif defined shape_tree
+#elif defined shape_tree || defined shape_tree_grown
 struct branch {
     long id, more;
     struct branch *left;
@@ -95,6 +96,15 @@ NI static void insert(struct branch **at, unsigned long key)
     if (!*at)
         *at = new_branch(key);
 }
+#ifndef GROWN
+#define GROWN 0
+#endif
+/* Finds what is there; with GROWN most of the time. */
+NI static void look_up(struct branch **root, unsigned long seed)
+{
+    for (int i = 0; i < GROWN; i++)
+        insert(root, ((seed + i) * 2654435761u) & (2 * N - 1));
+}
 NI static long walk(const struct branch *root, unsigned long seed)
 {
     long found = 0;
@@ -113,7 +123,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < N / 2; i++)
         insert(&root, (i * 2654435761u) & (2 * N - 1));
     unsigned long seed = 1;
-    REPEAT(walk(root, seed += 7919));
+    REPEAT((look_up(&root, seed), walk(root, seed += 7919)));
     return 0;
 }
 #elif defined shape_hash_chained
