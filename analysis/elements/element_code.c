@@ -50,6 +50,17 @@ struct lwp_element_base *lwp_element_code_bases(const struct lwp_element_code *c
     return bases;
 }
 
+bool lwp_element_code_several(const struct lwp_element_code *code, const struct lwp_type *type)
+{
+    size_t count;
+    struct lwp_element_base *bases = lwp_element_code_bases(code, type, &count);
+    bool several = false;
+    for (size_t i = 1; i < count; i++)
+        several |= bases[i].at != bases[0].at;
+    free(bases);
+    return several;
+}
+
 /* The share of the bases that agree on one start, and which. */
 static void code_vote(const struct lwp_element_base *bases, size_t count, struct lwp_element_base *room,
                       struct lwp_element_lattice *lattice)

@@ -48,6 +48,9 @@ struct lwp_element_base {
 };
 struct lwp_element_base *lwp_element_code_bases(const struct lwp_element_code *code, const struct lwp_type *type, size_t *count);
 
+/* Whether pointers to the type lead to several places of a block. */
+bool lwp_element_code_several(const struct lwp_element_code *code, const struct lwp_type *type);
+
 /* The structure that has the size of the block and that pointers to its beginning lead to: the block is one of it, whatever the strides
  * within are. NULL: none, or it is used too little to be sure. */
 const struct lwp_type *lwp_element_code_whole(const struct lwp_element_code *code, uint64_t block_bytes, const char **variable);

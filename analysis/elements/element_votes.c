@@ -114,33 +114,34 @@ static const char *element_name_of_block(struct lwp_profile *profile, const stru
 {
     enum { CALLERS_ASKED = 16 };
     const struct lwp_type *made = candidate->type;
-    const char *name = candidate->variable;
+    const char *name = candidate->variable, *kept = NULL;
     int64_t at = 0;
     for (int i = 0; i < CALLERS_ASKED; i++) {
         if (candidate->kept && (!object->pool_size || candidate->kept_in_array)) {
-            if (at + candidate->kept_at == 0)
-                return candidate->kept;
-            if (!inside->name)
+            if (at + candidate->kept_at != 0 && !inside->name)
                 *inside = (struct lwp_element_inside){candidate->kept, at + candidate->kept_at};
+            kept = kept || at + candidate->kept_at != 0 ? kept : candidate->kept;
         }
+        if (kept && !(candidate->returned && candidate->returned_at)) /* else that is the allocator's own list of blocks */
+            return kept;
         at += candidate->returned_at;
         if (!candidate->returned)
             return name;
         node = profile->contexts[node].parent;
         const struct lwp_context_node *call = &profile->contexts[node];
         if (!node || call->is_function || call->module == LWP_NONE)
-            return NULL;
+            return kept;
         struct lwp_candidate outer = {.returned = true};
         enum lwp_block_answer answer = lwp_types_of_block(profile->code, call->module, call->address, true, &outer);
         if (answer == LWP_BLOCK_UNKNOWN || answer == LWP_BLOCK_INSIDE)
-            return NULL;
+            return kept;
         *candidate = outer;
         if (at || !element_begins_with(outer.type, made))
             candidate->type = made;
         made = candidate->type;
         name = outer.variable;
     }
-    return NULL;
+    return kept;
 }
 
 /* From the allocator outwards, as long as each function hands the block to its caller. */

@@ -229,8 +229,8 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
     return stride == 0 || size / stride < 3 || stepping * 2 < all;
 }
 
-/* Whether each block of a pool holds several elements: as the allocation says, or where the code reaches the neighbour of the one that
- * is pointed to. */
+/* Whether each block of a pool holds several elements: as the allocation says, where the code reaches the neighbour of the one that
+ * is pointed to, or where nearly all pointers that are followed are to such elements, and lead to several places. */
 static bool element_is_row(const struct element_case *of, const struct lwp_element_candidate *candidate)
 {
     const struct lwp_object *object = &of->profile->objects[of->index];
@@ -240,6 +240,8 @@ static bool element_is_row(const struct element_case *of, const struct lwp_eleme
         return false;
     struct lwp_element_lattice said = lwp_element_code_lattice(of->code, candidate->type, bytes);
     uint64_t start = said.share >= LWP_ELEMENT_LATTICE_GOOD ? said.start : 0;
+    if (!several && said.share >= LWP_ELEMENT_LATTICE_GOOD && candidate->accessed > fit_needed * of->votes->exact)
+        several = lwp_element_code_several(of->code, candidate->type);
     for (size_t i = 0; i < of->code->count; i++)
         several |= of->code->items[i].place.beside && lwp_element_same_type(of->code->items[i].place.type, candidate->type);
     return several && object->pool_size >= start + 2 * bytes && (object->pool_size - start) % bytes == 0;
@@ -296,6 +298,23 @@ static bool element_is_whole(struct lwp_object *object, const struct lwp_element
     return true;
 }
 
+/* Whether most accesses are of instructions that go to several places of a block: without a type it may be one structure with an array
+ * in it, or an array. */
+static bool element_has_array(const struct lwp_profile *profile, uint32_t index)
+{
+    double all = 0, several = 0;
+    LWP_STREAMS_OF(profile, index, stream) {
+        uint64_t offsets[LWP_RESERVOIR];
+        size_t count = lwp_element_copies(profile, stream) ? 0 : lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
+        bool apart = false;
+        for (size_t k = 1; k < count; k++)
+            apart |= offsets[k] != offsets[0];
+        all += count ? (double)stream->accesses : 0;
+        several += apart ? (double)stream->accesses : 0;
+    }
+    return 2 * several > all;
+}
+
 static void element_decide(struct lwp_profile *profile, uint32_t index, const struct lwp_element_evidence *evidence,
                            const struct lwp_element_code *code)
 {
@@ -336,7 +355,10 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     if (!object->variable)
         object->variable = votes.holder;
     object->several = evidence->several;
-    if (object->single) {
+    if (object->single && element_has_array(profile, index)) {
+        object->fields_unknown =
+            "instructions go to several places of each block, so it is an array or has one in it, and its type is not known";
+    } else if (object->single) {
         object->element_bytes = object->pool_size;
         object->element_probability = 1; /* the size requested from malloc */
         lwp_element_start_of_single(profile, index);

@@ -24,6 +24,12 @@
 /// wrappers_names and bytes=8 type=double path=vec,main wrappers=vec name=v block=16777224
 /// wrappers_names and bytes=8 type=double path=vec,main wrappers=vec name=w block=16777232
 /// wrappers_names and bytes=8 type=double path=vec,main wrappers=vec name=x block=16777240
+/// env_list type=double bytes=8 start=any path=env_alloc,area_new,main name=val wrappers=env_alloc block=25640 must=right
+/// env_list and type=int bytes=4 start=any path=env_alloc,area_new,main name=ind wrappers=env_alloc block=12836
+/// env_list and type=area bytes=24 start=32 hot=val@8,ind@16,count@0 path=env_alloc,area_new,main name=area wrappers=env_alloc
+/// env_list and type=double bytes=8 name=x block=128
+/// env_list_large like=env_list flags=-DVECTORS=3000 block=960040 must=right
+/// env_list_large and type=int bytes=4 start=any path=env_alloc,area_new,main name=ind wrappers=env_alloc block=480036
 #include "shape.h"
 
 #ifndef HEADER
@@ -31,7 +37,67 @@
 #endif
 enum { N = 1 << 19 };
 
-#ifdef shape_wrappers_names
+#if defined shape_env_list || defined shape_env_list_large
+/* Numbers behind the header of an allocator that lists all its blocks. Vectors of the area are used in parts of it. */
+#ifndef VECTORS
+#define VECTORS 80
+#endif
+struct header {
+    struct header *previous, *next;
+    size_t bytes, more;
+};
+static struct {
+    long count;
+    struct header *blocks;
+} env;
+struct area {
+    long count;
+    double *val;
+    int *ind;
+};
+struct factors {
+    long id;
+    struct area *area;
+};
+NI static void *env_alloc(size_t bytes)
+{
+    struct header *header = malloc(sizeof *header + bytes);
+    memset(header, 0, sizeof *header + bytes);
+    header->bytes = bytes, header->next = env.blocks;
+    if (env.blocks)
+        env.blocks->previous = header;
+    env.blocks = header, env.count++;
+    return header + 1;
+}
+NI static struct area *area_new(long count)
+{
+    struct area *area = env_alloc(sizeof *area);
+    area->count = count;
+    area->val = env_alloc((1 + count) * sizeof *area->val);
+    area->ind = env_alloc((1 + count) * sizeof *area->ind);
+    return area;
+}
+NI static double walk(const struct factors *factors, double *x)
+{
+    double sum = 0;
+    for (long v = VECTORS - VECTORS / 3; v < VECTORS; v++) {
+        const double *val = &factors->area->val[1 + 40 * v];
+        const int *ind = &factors->area->ind[1 + 40 * v];
+        for (long i = 0; i < 5 + v % 20; i++)
+            sum += val[i] * x[ind[i]];
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    struct factors factors = {1, area_new(VECTORS * 40)};
+    static double x[16];
+    for (long i = 1; i <= factors.area->count; i++)
+        factors.area->val[i] = 1, factors.area->ind[i] = (int)i % 16;
+    REPEAT(walk(&factors, x));
+    return 0;
+}
+#elif defined shape_wrappers_names
 NI static double *vec(size_t n)
 {
     double *p = malloc(n * sizeof *p);
