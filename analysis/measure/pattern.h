@@ -60,7 +60,7 @@ struct lwp_pattern {
     double chain;        /* cycles that a round waits for the round before, beside memory */
     bool floating;       /* ... in floating-point registers */
     enum lwp_pattern_pages pages;
-    unsigned threads;    /* that run it beside each other, each on a part of the elements; 0: one */
+    unsigned threads; /* that run it beside each other, each on a part of the elements; 0: one */
 };
 
 /* Nanoseconds of CPU time a round, medians of several turns. */
@@ -68,6 +68,9 @@ struct lwp_pattern_times {
     double before, after;
     double core;             /* of `before` with all elements in the nearest cache */
     double ratio, low, high; /* of after to before: the median of turns, and the quartiles */
+    double least[2];         /* of before and after: the fastest turn, when others left most of the caches to them */
+    double cold[2];          /* ... when others want all of what cores share (lwp_pattern_compare_cold); 0: not timed */
+    double both_fit;         /* of the lines that `before` touches: the part that fits where those of `after` just fit; cold ones only */
     unsigned runs;           /* how often both were run, each time anew; 0: once */
     double spread;           /* standard deviation of log(ratio) of these runs */
 };
@@ -77,8 +80,16 @@ struct lwp_pattern_times {
 int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds, struct lwp_pattern_times *times,
                         struct lwp_error *err);
 
+/* The same, but caches have nothing of either pattern beyond the last `kept` bytes that it went to: so do those that cores share, when
+ * others want all of them. Sets the times but `core`. */
+int lwp_pattern_compare_cold(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
+                             struct lwp_pattern_times *times, struct lwp_error *err);
+
 /* Bytes of all arrays that are touched. */
 double lwp_pattern_bytes(const struct lwp_pattern *pattern);
+
+/* ... of the cache lines among them that accesses go to. */
+double lwp_pattern_busy(const struct lwp_pattern *pattern);
 
 /* ---- pattern_code.c ---- */
 

@@ -10,6 +10,7 @@
 enum { VISITS_MOST = 1 << 21 }; /* anywhere: of as many lines, several times what a last cache holds */
 
 static const size_t page = 4096;
+static const double line_bytes = 64;
 
 static uint64_t memory_array(const struct lwp_pattern_array *array, uint64_t elements)
 {
@@ -48,6 +49,18 @@ double lwp_pattern_bytes(const struct lwp_pattern *pattern)
     for (size_t i = 0; i < pattern->access_count; i++)
         if (memory_has_gaps(&pattern->arrays[pattern->accesses[i].array]) && memory_part(pattern, i, pattern->elements, &low, &high))
             bytes += (double)(high - low);
+    return bytes;
+}
+
+double lwp_pattern_busy(const struct lwp_pattern *pattern)
+{
+    double bytes = 0;
+    for (size_t a = 0; a < pattern->array_count; a++) {
+        double lines = pattern->arrays[a].walk == LWP_PATTERN_CHAINED ? line_bytes : 0;
+        for (size_t i = 0; i < pattern->access_count; i++)
+            lines += pattern->accesses[i].array == a ? line_bytes : 0;
+        bytes += (double)pattern->elements * fmin((double)pattern->arrays[a].spacing, lines);
+    }
     return bytes;
 }
 

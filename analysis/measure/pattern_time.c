@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TURNS_MOST = 64, TURNS_NEEDED = 3, THREADS_MOST = 64, ELEMENTS_MOST = 1 << 28, ELEMENTS_FEW = 4 };
+enum { TURNS_MOST = 64, TURNS_NEEDED = 3, THREADS_MOST = 64, ELEMENTS_MOST = 1 << 28, ELEMENTS_FEW = 4, TEAM_RESTS = 2 };
 
 static const uint64_t line = 64;
 static const double stretch_seconds = 0.01, warm_least = 0.006, warm_seconds = 0.03, memory_part = 0.4, nearest_bytes = 12 << 10,
@@ -134,11 +136,23 @@ static double walker_turn(struct time_walker *walker)
     return walker_seconds(walker, walker->rounds) * 1e9 / (double)walker->rounds;
 }
 
+/* All that it goes to is in memory only. */
+static void walker_flush(const struct time_walker *walker)
+{
+    const struct lwp_pattern_memory *memory = &walker->memory;
+    for (size_t a = 0; a < walker->pattern->array_count; a++)
+        for (size_t at = 0; at < memory->mapped_bytes[a]; at += line)
+            __builtin_ia32_clflush((const uint8_t *)memory->mapped[a] + at);
+    for (uint64_t at = 0; memory->order && at < memory->visits; at += line / sizeof *memory->order)
+        __builtin_ia32_clflush(memory->order + at);
+    __builtin_ia32_mfence();
+}
+
 /* ---- threads beside it ---- */
 
 struct time_companion {
     struct time_walker walkers[2];
-    const _Atomic int *which; /* of the two is run; -1: the end */
+    const _Atomic int *which; /* of the two is run; TEAM_RESTS: none of them now; -1: the end */
     pthread_t id;
 };
 
@@ -146,7 +160,10 @@ static void *companion_main(void *given)
 {
     struct time_companion *companion = given;
     for (int which; (which = atomic_load(companion->which)) >= 0;)
-        walker_run(&companion->walkers[which], 4096);
+        if (which < TEAM_RESTS)
+            walker_run(&companion->walkers[which], 4096);
+        else
+            sched_yield();
     return NULL;
 }
 
@@ -243,8 +260,29 @@ static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_e
     return status;
 }
 
-static int time_both(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds, struct lwp_pattern_times *times,
-                     struct lwp_error *err)
+/* Nanoseconds a round when only what was gone to last, `kept` bytes, is in caches. What the turn itself brings there is less than that. */
+static double walker_cold_turn(struct time_team *team, int which, double kept)
+{
+    struct time_walker *walker = &team->walkers[which];
+    const double bytes = lwp_pattern_busy(walker->pattern) / (double)walker->pattern->elements;
+    const uint64_t fill = walker_whole(kept / fmax(1, bytes)), timed = walker_whole((double)fill / 2);
+    walker_flush(walker);
+    atomic_store(&team->which, which);
+    walker_run(walker, fill < walker->visits ? fill : walker->visits);
+    return walker_seconds(walker, timed) * 1e9 / (double)timed;
+}
+
+/* One turn of each. `kept`: as in lwp_pattern_compare_cold(); 0: the caches as they are. */
+static void time_turns(struct time_team *team, double kept, double ns[2])
+{
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&team->which, kept > 0 ? TEAM_RESTS : i);
+        ns[i] = kept > 0 ? walker_cold_turn(team, i, kept) : walker_turn(&team->walkers[i]);
+    }
+}
+
+static int time_both(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
+                     struct lwp_pattern_times *times, struct lwp_error *err)
 {
     const struct lwp_pattern *patterns[2] = {before, after};
     double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), bytes = 0;
@@ -259,18 +297,18 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
                              bytes / 1048576);
     struct time_team team;
     int status = team_make(&team, patterns, err);
-    if (!status)
+    if (!status && kept <= 0)
         status = time_core(before, &times->core, err);
-    for (int i = 0; i < 2 && !status; i++) {
+    for (int i = 0; i < 2 && !status && kept <= 0; i++) {
         atomic_store(&team.which, i);
         walker_find_rounds(&team.walkers[i]);
     }
     for (; !status && turns < TURNS_MOST && (turns < TURNS_NEEDED || time_now(CLOCK_MONOTONIC) - began < seconds); turns++) {
-        for (int i = 0; i < 2; i++) {
-            atomic_store(&team.which, i);
-            ns[i][turns] = walker_turn(&team.walkers[i]);
-        }
-        ratios[turns] = ns[1][turns] / ns[0][turns];
+        double turn[2];
+        time_turns(&team, kept, turn);
+        for (int i = 0; i < 2; i++)
+            ns[i][turns] = turn[i];
+        ratios[turns] = turn[1] / turn[0];
     }
     if (!status) {
         times->ratio = time_quantile(ratios, turns, 2);
@@ -278,6 +316,8 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
         times->high = time_quantile(ratios, turns, 3);
         times->before = time_quantile(ns[0], turns, 2);
         times->after = time_quantile(ns[1], turns, 2);
+        for (int i = 0; i < 2; i++)
+            times->least[i] = ns[i][0]; /* sorted by now */
     }
     team_free(&team);
     return status;
@@ -309,8 +349,8 @@ static bool time_receive(int from, double seconds, struct time_answer *answer)
     return true;
 }
 
-int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds, struct lwp_pattern_times *times,
-                        struct lwp_error *err)
+static int time_apart(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
+                      struct lwp_pattern_times *times, struct lwp_error *err)
 {
     struct time_answer answer = {0};
     int ends[2];
@@ -319,7 +359,7 @@ int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_patte
         return lwp_error_errno(err, "no pipe for running a pattern");
     pid_t child = fork();
     if (child == 0) {
-        answer.status = time_both(before, after, seconds, &answer.times, &answer.error);
+        answer.status = time_both(before, after, kept, seconds, &answer.times, &answer.error);
         ssize_t written = write(ends[1], &answer, sizeof answer);
         _exit(written != sizeof answer);
     }
@@ -338,4 +378,16 @@ int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_patte
         return lwp_error_set(err, answer.status, "%s", answer.error.text);
     *times = answer.times;
     return LWP_OK;
+}
+
+int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds, struct lwp_pattern_times *times,
+                        struct lwp_error *err)
+{
+    return time_apart(before, after, 0, seconds, times, err);
+}
+
+int lwp_pattern_compare_cold(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
+                             struct lwp_pattern_times *times, struct lwp_error *err)
+{
+    return time_apart(before, after, kept, seconds, times, err);
 }

@@ -8,6 +8,7 @@
 #include "analysis/advice/gain/gain.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/pace.h"
+#include "analysis/advice/gain/set_up.h"
 #include "analysis/program/flow/decode.h"
 #include "programs.h"
 
@@ -69,8 +70,12 @@ static void test_lines_random(void **state)
 static void test_groups(void **state)
 {
     (void)state;
-    const struct lwp_gain_placement placement = {.field_count = 4, .offsets = {0, 0, 8, 0}, .bytes = {8, 8, 8, 40}, .group = {0, 1, 1, 2},
-                                                 .groups = 3, .of = {{.spacing = 8}, {.spacing = 16}, {.spacing = 40}}};
+    const struct lwp_gain_placement placement = {.field_count = 4,
+                                                 .offsets = {0, 0, 8, 0},
+                                                 .bytes = {8, 8, 8, 40},
+                                                 .group = {0, 1, 1, 2},
+                                                 .groups = 3,
+                                                 .of = {{.spacing = 8}, {.spacing = 16}, {.spacing = 40}}};
     near(lwp_gain_lines(&placement, (bool[]){true, false, false, false}, 64, false), 1 / 8.0);
     near(lwp_gain_lines(&placement, (bool[]){true, true, false, false}, 64, false), 1 / 8.0 + 2 / 8.0);
     near(lwp_gain_lines(&placement, (bool[]){false, true, true, false}, 64, false), 2 / 8.0);
@@ -89,8 +94,7 @@ static void test_chunk(void **state)
     assert_int_equal(lwp_gain_chunk(121), 144);
 }
 
-static const struct lwp_caches machine = {
-    .line_bytes = 64, .l1_bytes = 48 * KIB, .l2_bytes = MIB, .l3_bytes = 32 * MIB};
+static const struct lwp_caches machine = {.line_bytes = 64, .l1_bytes = 48 * KIB, .l2_bytes = MIB, .l3_bytes = 32 * MIB};
 
 /* `used` of `size` bytes of each element, in an array of `bytes`. */
 static struct lwp_gain_need need(double used, double size, double bytes)
@@ -136,8 +140,7 @@ static void test_model(void **state)
     /* Dependent ones do. */
     assert_true(saved(LWP_GAIN_RANDOM, true, 8, 64, 4 * MIB).low > 0.05);
     /* What fits a cache afterwards gains more than what does not. */
-    assert_true(saved(LWP_GAIN_RANDOM, false, 8, 64, 64.0 * MIB).low >
-                2 * saved(LWP_GAIN_RANDOM, false, 8, 64, 1024.0 * MIB).low);
+    assert_true(saved(LWP_GAIN_RANDOM, false, 8, 64, 64.0 * MIB).low > 2 * saved(LWP_GAIN_RANDOM, false, 8, 64, 1024.0 * MIB).low);
     /* Seven arrays made one: the optimist pays for one page a visit instead of seven, where the TLB does not reach. */
     struct lwp_gain_need apart = {.lines = 1, .random = 7, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 7};
     struct lwp_gain_need one = {.lines = 1, .random = 2, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 1};
@@ -223,16 +226,14 @@ static void test_shapes(void **state)
     static const char *const compilers[] = {"gcc", "clang"};
     char path[256];
     for (size_t i = 0; i < 2; i++) {
-        if (!programs_build(compilers[i], i ? "-O2 -fno-vectorize -fno-unroll-loops -Dnoipa=noinline" : "-O2",
-                            "shapes.c", path, sizeof path))
+        if (!programs_build(compilers[i], i ? "-O2 -fno-vectorize -fno-unroll-loops -Dnoipa=noinline" : "-O2", "shapes.c", path,
+                            sizeof path))
             continue;
         struct lwp_arena *arena = lwp_arena_new();
         struct lwp_code *code = lwp_code_new(arena);
         uint32_t module = lwp_code_module(code, path, NULL, 0);
-        struct lwp_loop_shape list = shape_of(code, module, path, "list"),
-                              array = shape_of(code, module, path, "array");
-        struct lwp_loop_shape jumps = shape_of(code, module, path, "jumps"),
-                              chain = shape_of(code, module, path, "chain");
+        struct lwp_loop_shape list = shape_of(code, module, path, "list"), array = shape_of(code, module, path, "array");
+        struct lwp_loop_shape jumps = shape_of(code, module, path, "jumps"), chain = shape_of(code, module, path, "chain");
         struct lwp_loop_shape nest = shape_of(code, module, path, "nest");
         assert_true(list.chained && !list.steps);
         assert_int_equal(list.accesses, 2);
@@ -297,7 +298,7 @@ static void test_interval_of_runs(void **state)
     assert_true(agree.high > 1.2 * agree.low); /* what the machine does from minute to minute stays */
 }
 
-/* Runs that gain here and lose there do not show a gain; a minute that is unlike others does not hide one. */
+/* Runs that gain here and lose there do not show a gain, nor does one that is as small as what minutes differ by. */
 static void test_no_gain(void **state)
 {
     (void)state;
@@ -307,13 +308,60 @@ static void test_no_gain(void **state)
     struct lwp_gain_measured measured = {0};
     lwp_gain_interval(&times, &any, 0, &measured);
     assert_true(measured.high > 1);
-    times.ratio = times.low = times.high = 0.85;
-    times.after = 0.85 * times.before;
-    lwp_gain_interval(&times, &any, 0, &measured);
-    assert_true(measured.high < 0.98);
-    times.spread = 0.3;
+    times.ratio = times.low = times.high = 0.92;
+    times.after = 0.92 * times.before;
     lwp_gain_interval(&times, &any, 0, &measured);
     assert_true(measured.high > 1);
+    times.ratio = times.low = times.high = 0.8;
+    times.after = 0.8 * times.before;
+    lwp_gain_interval(&times, &any, 0, &measured);
+    assert_true(measured.high < 0.98);
+    times.spread = 0.5;
+    lwp_gain_interval(&times, &any, 0, &measured);
+    assert_true(measured.high > 1);
+}
+
+/* Today's elements fit the last cache or not, and the new ones do or not: 5 times as fast in one case, 1.25 in another. */
+static void test_shares_of_the_cache(void **state)
+{
+    (void)state;
+    struct lwp_pattern_times times = {
+        .before = 20, .after = 18, .core = 1, .ratio = 0.9, .low = 0.9, .high = 0.9, .runs = 5, .least = {18, 10}};
+    const struct lwp_gain_range any = {0, 1};
+    struct lwp_gain_measured alone = {0}, shared = {0}, known = {0};
+    lwp_gain_interval(&times, &any, 0, &alone);
+    times.cold[0] = 100;
+    times.cold[1] = 98;
+    times.both_fit = 0.5;
+    lwp_gain_interval(&times, &any, 0, &shared);
+    assert_true(alone.low > 0.5 && shared.high >= 0.98);
+    near(shared.low, 10 / (100 - 0.5 * (100 - 18))); /* what just fits, against what half fits */
+    lwp_gain_interval(&times, &any, 20, &known);
+    assert_true(known.low > 0.5); /* the loop's own time says how much it had */
+}
+
+/* The first loop goes over the elements once, in their order, before another one does what it does. */
+static void test_sets_up(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 20 };
+    uint32_t object = 0;
+    struct lwp_layout_loop loops[2] = {{.region = 0, .weight = {.weight = 40}}, {.region = 1, .weight = {.weight = 60}}};
+    struct lwp_layout layout = {.objects = &object, .object_count = 1, .loops = loops, .loop_count = 2, .weight = {.weight = 100}};
+    for (int again = 0; again < 2; again++) {
+        struct lwp_profile profile = {0};
+        struct lwp_traversal_thread thread = {0};
+        lwp_traversals_init(&profile.traversals);
+        for (uint64_t i = 0; i < 2 * SAMPLES; i++) {
+            const uint64_t place = again ? i * 7 % SAMPLES : i % SAMPLES; /* once, or again and again */
+            const struct lwp_traversal_access access = {
+                .object = 0, .region = i >= SAMPLES, .code = 1, .offset = place << 12, .address = (1 << 20) + (place << 12)};
+            lwp_traversals_sample(&profile.traversals, &thread, &access, 1, 1000 * (i + 1));
+        }
+        assert_true(lwp_gain_sets_up(&profile, &layout, 0) == !again);
+        assert_false(lwp_gain_sets_up(&profile, &layout, 1));
+        lwp_traversals_fini(&profile.traversals);
+    }
 }
 
 /* A pattern is run again where its loop takes much of all time; not when it is asked for once more, nor when it does not wait for memory,
@@ -400,6 +448,8 @@ int main(void)
         cmocka_unit_test(test_interval),
         cmocka_unit_test(test_interval_of_runs),
         cmocka_unit_test(test_no_gain),
+        cmocka_unit_test(test_shares_of_the_cache),
+        cmocka_unit_test(test_sets_up),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_pace_beside),
     };

@@ -181,6 +181,20 @@ static void test_memory_is_slower(void **state)
     assert_true(times.ratio < 1 && times.low <= times.ratio && times.ratio <= times.high);
 }
 
+/* Without the caches that cores share, what only they hold comes from memory; what fits the rest of them does not. */
+static void test_cold(void **state)
+{
+    (void)state;
+    struct lwp_pattern large = pattern_of(LWP_PATTERN_CHAINED, 64, 1 << 16), small = pattern_of(LWP_PATTERN_CHAINED, 64, 1 << 16);
+    struct lwp_pattern_times times;
+    small.far = 0;
+    small.arrays[0].spacing = 16; /* step by step, four elements a line */
+    assert_true(lwp_pattern_busy(&large) == 64 << 16);
+    assert_true(lwp_pattern_busy(&small) == 16 << 16);
+    assert_int_equal(lwp_pattern_compare_cold(&large, &small, 1 << 16, 0.05, &times, NULL), LWP_OK);
+    assert_true(times.before > 0 && times.after < times.before && times.least[0] <= times.before);
+}
+
 /* Searches of two visits do not wait for each other, and go to the same elements as one long chain. */
 static void test_searches(void **state)
 {
@@ -311,6 +325,7 @@ int main(void)
                                        cmocka_unit_test(test_nested),       cmocka_unit_test(test_memory_is_slower),
                                        cmocka_unit_test(test_searches),     cmocka_unit_test(test_threads),
                                        cmocka_unit_test(test_refused),      cmocka_unit_test(test_gaps),
-                                       cmocka_unit_test(test_instructions), cmocka_unit_test(test_many_elements)};
+                                       cmocka_unit_test(test_instructions), cmocka_unit_test(test_many_elements),
+                                       cmocka_unit_test(test_cold)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

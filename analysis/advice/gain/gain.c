@@ -11,6 +11,7 @@
 #include "analysis/advice/gain/gain.h"
 
 #include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/spread.h"
 
 #include <math.h>
@@ -306,8 +307,12 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         struct lwp_gain_range saved = lwp_gain_saved(&caches, visit.access, &before, &need);
         bool by_line = visit.access.pattern == LWP_GAIN_SEQUENTIAL || visit.access.dependent;
         double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
-        struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &today, after, saved, likely);
-        lwp_gain_sum(&sum, &of, &share);
+        if (lwp_gain_sets_up(profile, layout, i)) {
+            gain->set_up += loop->weight.weight / profile->total.weight;
+        } else {
+            struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &today, after, saved, likely);
+            lwp_gain_sum(&sum, &of, &share);
+        }
         double part = loop->weight.weight / layout->weight.weight;
         gain->loops[gain->loop_count++] =
             (struct lwp_gain_loop){loop->region, random ? before.random : before.lines, random ? need.random : need.lines};

@@ -26,7 +26,7 @@ enum { MEASURED_TRIES = 3, MOVES_LEAST = 8, MOVES_MOST = 256, RUNS_USUAL = 2 };
 static const double pattern_off = 0.1, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
 
 static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
-                    waits_alike = 0.02, still_gains = 0.97, usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
+                    waits_alike = 0.02, usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
 
 /* ---- the pattern ---- */
 
@@ -324,11 +324,26 @@ static double measured_runs(const struct lwp_pattern_times *times, double waits)
     return sqrt((RUNS_USUAL * usual * usual + (runs - 1) * times->spread * times->spread) / (RUNS_USUAL + runs - 1) / runs);
 }
 
+/* Adds to the interval what other shares of the last cache would make of the ratio: none of it, the most that was seen, and just enough for
+ * the new layout but not for today's. `sampled`: the part of its time that the loop waits, at most. */
+static void measured_states(const struct lwp_pattern_times *times, double core, double sampled, struct lwp_gain_measured *measured)
+{
+    const double *cold = times->cold, *least = times->least;
+    const double cold_before = fmax(cold[0], times->before), fits = cold_before + (least[0] - cold_before) * times->both_fit;
+    const double states[][2] = {{cold[0], cold[1]}, {least[0], least[1]}, {fits, least[1]}};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        const double before = states[i][0], after = states[i][1], waits = before > core ? fmin(sampled, 1 - core / before) : 0;
+        const double ratio = waits > 0 ? 1 - waits + waits * (after - core) / (before - core) : after / before;
+        measured->low = fmin(measured->low, ratio);
+        measured->high = fmax(measured->high, ratio);
+    }
+}
+
 /* Of the new layout's time to today's. Where the loop's own time is known and another one than the pattern's, either all that the loop
  * waits for memory scales (the caches were in another state when it was sampled), or what both layouts have in common is different: the
  * interval has both ends, and the pattern may be off by as much. Else the loop waits at most the part of its time that was sampled as such,
- * and the pattern may differ from its loop as patterns do whose loops' times are known. What differs from run to run adds to it, and
- * what differs from minute to minute: of the two the latter decides on how much is gained, not on whether anything is. */
+ * and the pattern may differ from its loop as patterns do whose loops' times are known, and which part of the last cache the program had is
+ * not known. What differs from run to run adds to it, and what differs from minute to minute. */
 void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
                        struct lwp_gain_measured *measured)
 {
@@ -351,7 +366,9 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     const double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
     measured->low = fmax(fmin(other, value - hypot(below, value < 1 ? state : 0)), 0.5 * value);
-    measured->high = fmax(fmax(other, value + hypot(above, runs)), fmin(value + hypot(above, state), still_gains));
+    measured->high = fmax(other, value + hypot(above, value < 1 ? state : 0));
+    if (pace <= 0 && times->cold[0] > 0)
+        measured_states(times, core, stalls->high, measured);
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)

@@ -16,11 +16,13 @@ enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 5 };
 /* Seconds a run, of them all a part that is there for any loop (others have as much more as they take of all time), and what is known
  * well enough of all time: standard deviations. */
 static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, waits_least = 0.1;
+static const double shared_most = 8; /* times the last cache: of more no part of it matters */
 
 struct lwp_gain_timed {
     struct lwp_pattern before, after;
-    struct lwp_pattern_times runs[RUNS_MOST];
+    struct lwp_pattern_times runs[RUNS_MOST], cold;
     size_t count;
+    bool tried_cold;
 };
 
 static double timed_median(const double *values, size_t count)
@@ -34,11 +36,14 @@ static double timed_median(const double *values, size_t count)
 /* One set of times from those of several runs. */
 static void timed_join(const struct lwp_pattern_times *runs, size_t count, struct lwp_pattern_times *times)
 {
-    double before[RUNS_MOST] = {0}, after[RUNS_MOST] = {0}, core[RUNS_MOST] = {0}, ratios[RUNS_MOST] = {0}, mean = 0, squares = 0;
+    double least[2] = {INFINITY, INFINITY}, before[RUNS_MOST] = {0}, after[RUNS_MOST] = {0}, core[RUNS_MOST] = {0}, ratios[RUNS_MOST] = {0},
+           mean = 0, squares = 0;
     for (size_t i = 0; i < count; i++) {
         before[i] = runs[i].before;
         after[i] = runs[i].after;
         core[i] = runs[i].core;
+        for (int k = 0; k < 2; k++)
+            least[k] = fmin(least[k], runs[i].least[k]);
         ratios[i] = log(runs[i].ratio);
         mean += ratios[i] / (double)count;
     }
@@ -52,6 +57,7 @@ static void timed_join(const struct lwp_pattern_times *runs, size_t count, struc
                                         .after = timed_median(after, count),
                                         .core = timed_median(core, count),
                                         .ratio = exp(timed_median(ratios, count)),
+                                        .least = {least[0], least[1]},
                                         .runs = (unsigned)count,
                                         .spread = sqrt(squares / (double)(count - 1))};
     times->low = times->high = times->ratio; /* what turns of one run differ by is in the spread */
@@ -76,14 +82,51 @@ static bool timed_allowed(const struct lwp_profile *profile, uint32_t region)
     return profile->measure_most - profile->measure_seconds < part * profile->measure_most;
 }
 
+/* The times of `after` against `before`, but for those of the core, from the times of `before` against `after`. */
+static void timed_turn_round(struct lwp_pattern_times *times)
+{
+    const struct lwp_pattern_times other = *times;
+    times->before = other.after;
+    times->after = other.before;
+    times->ratio = 1 / other.ratio;
+    times->low = 1 / other.high;
+    times->high = 1 / other.low;
+    times->least[0] = other.least[1];
+    times->least[1] = other.least[0];
+}
+
+/* Every second time the other way round: the system gives what is asked for first the same pages again, and pages differ. */
 static bool timed_run(struct lwp_profile *profile, struct lwp_gain_timed *timed)
 {
     struct lwp_error err = {0};
     const double began = timed_now();
-    const int status = lwp_pattern_compare(&timed->before, &timed->after, seconds_each, &timed->runs[timed->count], &err);
+    const bool round = timed->count % 2;
+    struct lwp_pattern_times *times = &timed->runs[timed->count];
+    const int status =
+        lwp_pattern_compare(round ? &timed->after : &timed->before, round ? &timed->before : &timed->after, seconds_each, times, &err);
     profile->measure_seconds -= timed_now() - began;
+    if (!status && round) {
+        timed_turn_round(times);
+        times->core = timed->runs[0].core;
+    }
     timed->count += !status;
     return !status;
+}
+
+/* How much of a cache that cores share is a program's is another matter from minute to minute. What is larger than the caches of one core,
+ * and not much larger than all, is timed without it, too. */
+static void timed_cold(struct lwp_profile *profile, struct lwp_gain_timed *timed)
+{
+    const struct lwp_caches caches = lwp_gain_caches(profile->machine);
+    const double before = lwp_pattern_busy(&timed->before), after = lwp_pattern_busy(&timed->after), all = (double)caches.l3_bytes;
+    struct lwp_error err = {0};
+    if (timed->tried_cold || before <= (double)caches.l2_bytes || fmin(before, after) > shared_most * all)
+        return;
+    const double began = timed_now();
+    timed->tried_cold = true;
+    if (!lwp_pattern_compare_cold(&timed->before, &timed->after, (double)caches.l2_bytes, seconds_each, &timed->cold, &err))
+        timed->cold.both_fit = after < all ? fmin(1, after / fmin(before, all)) : 1;
+    profile->measure_seconds -= timed_now() - began;
 }
 
 static struct lwp_gain_timed *timed_find(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after)
@@ -121,16 +164,24 @@ static struct lwp_gain_timed *timed_once(struct lwp_profile *profile, uint32_t r
 static void timed_times(const struct lwp_gain_timed *timed, struct lwp_pattern_times *times)
 {
     timed_join(timed->runs, timed->count, times);
+    times->cold[0] = timed->cold.before;
+    times->cold[1] = timed->cold.after;
+    times->both_fit = timed->cold.both_fit;
     if (memcmp(&timed->before, &timed->after, sizeof timed->before) == 0)
         times->ratio = times->low = times->high = 1;
 }
 
-/* Whether another run would tell more of the program's time: memory is what differs from run to run. */
+/* Whether so much of log(ratio) would be seen in the program's time: memory is what differs from run to run. */
+static bool timed_seen(const struct lwp_pattern_times *times, double share, double off)
+{
+    return times->core < (1 - waits_least) * times->before && share * times->ratio * off > known_well * (1 - share + share * times->ratio);
+}
+
+/* Whether another run would tell more. */
 static bool timed_wanted(const struct lwp_pattern_times *times, double share)
 {
-    const double runs = times->runs ? times->runs : 1, sure = (runs < RUNS_FEW ? lwp_gain_run_off : times->spread) / sqrt(runs);
-    return runs < RUNS_MOST && times->core < (1 - waits_least) * times->before &&
-           share * times->ratio * sure > known_well * (1 - share + share * times->ratio);
+    const double runs = times->runs ? times->runs : 1;
+    return runs < RUNS_MOST && timed_seen(times, share, (runs < RUNS_FEW ? lwp_gain_run_off : times->spread) / sqrt(runs));
 }
 
 bool lwp_gain_times_once(struct lwp_profile *profile, uint32_t region, const struct lwp_pattern *before, const struct lwp_pattern *after,
@@ -152,5 +203,9 @@ bool lwp_gain_times(struct lwp_profile *profile, uint32_t region, const struct l
     const bool equal = memcmp(before, after, sizeof *before) == 0;
     while (!equal && timed_wanted(times, timed_share(profile, region)) && timed_allowed(profile, region) && timed_run(profile, timed))
         timed_times(timed, times);
+    if (!equal && timed_seen(times, timed_share(profile, region), lwp_gain_run_off) && timed_allowed(profile, region)) {
+        timed_cold(profile, timed);
+        timed_times(timed, times);
+    }
     return true;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double affinity_least = 0.5, cold_share = 0.01;
+static const double affinity_least = 0.5, cold_share = 0.01, set_up_said = 0.01;
 static const double witnessed_least = 0.5; /* of the accesses: those whose field the code names, too */
 
 const struct lwp_split_needs lwp_split_needs = {.share = 0.02, .gain = 1.02};
@@ -183,8 +183,8 @@ static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *lay
     int *one = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *one);
     lwp_gain_place(profile, layout, &today);
     after = today;
-    after.of[0] = (struct lwp_gain_group){.spacing = lwp_round_up(layout->element_bytes + layout->around, sizeof(void *)),
-                                          .start = LWP_GAIN_MALLOC};
+    after.of[0] =
+        (struct lwp_gain_group){.spacing = lwp_round_up(layout->element_bytes + layout->around, sizeof(void *)), .start = LWP_GAIN_MALLOC};
     *pool = (struct lwp_split){.kind = LWP_SPLIT_POOL, .layout = layout, .group = one, .groups = 1, .pooled = true};
     if (!layout->single || after.of[0].spacing >= today.of[0].spacing)
         return false;
@@ -285,6 +285,12 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         return false;
     }
     reason->verdict = LWP_SPLIT_ADVISED;
+    if (split->gain.set_up >= set_up_said)
+        lwp_profile_note(
+            profile,
+            "The gain of %s leaves out the loops that go over its elements before all others, for the first time: %.0f %% of the "
+            "time, which pays for new pages in any layout.",
+            split_name(profile, layout), 100 * split->gain.set_up);
     split->caution = lwp_split_caution(profile, split);
     split->confidence = split_confidence(profile, layout);
     split->declaration = lwp_declaration_write(profile, split);

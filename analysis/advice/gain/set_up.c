@@ -1,0 +1,76 @@
+/* Loops that set memory up.
+ *
+ * In: times and places at which samples saw each loop on the elements. A loop sets them up when all that was seen of it comes before
+ * anything that was seen of the others, and each of its threads moves on one way through the memory: it does so once. Where too few places
+ * were seen to tell, a loop that takes little is believed to. */
+#include "analysis/advice/gain/set_up.h"
+
+#include <stdlib.h>
+
+enum { PLACES_NEEDED = 8 };
+
+static const double little = 0.05, one_way = 0.9; /* of the structure's cost; of the moves */
+
+/* When the loop was there first and last, in all objects. False: it was not seen. */
+static bool set_up_times(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region, uint64_t *first,
+                         uint64_t *last)
+{
+    *first = UINT64_MAX;
+    *last = 0;
+    for (size_t k = 0; k < layout->object_count; k++) {
+        const struct lwp_traversal *traversal = lwp_traversals_of(&profile->traversals, layout->objects[k], region);
+        for (uint32_t i = 0; traversal && i < traversal->count; i++) {
+            const uint64_t time = traversal->places[i].time;
+            *first = time < *first ? time : *first;
+            *last = time > *last ? time : *last;
+        }
+    }
+    return *first != UINT64_MAX;
+}
+
+static int set_up_compare(const void *a, const void *b)
+{
+    const struct lwp_traversal_place *x = a, *y = b;
+    return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread) : (x->time > y->time) - (x->time < y->time);
+}
+
+/* Of the moves between one place and the next of a thread: those the way that most go, and all. */
+static void set_up_moves(const struct lwp_traversal *traversal, size_t *most, size_t *all)
+{
+    size_t up = 0, down = 0;
+    struct lwp_traversal_place sorted[LWP_TRAVERSAL_PLACES];
+    const size_t count = traversal->count < LWP_TRAVERSAL_PLACES ? traversal->count : LWP_TRAVERSAL_PLACES;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = traversal->places[i];
+    qsort(sorted, count, sizeof *sorted, set_up_compare);
+    for (size_t i = 1; i < count; i++) {
+        up += sorted[i].thread == sorted[i - 1].thread && sorted[i].offset > sorted[i - 1].offset;
+        down += sorted[i].thread == sorted[i - 1].thread && sorted[i].offset < sorted[i - 1].offset;
+    }
+    *most += up > down ? up : down;
+    *all += up + down;
+}
+
+bool lwp_gain_sets_up(const struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop)
+{
+    uint64_t first, last, other_first, other_last;
+    size_t most = 0, all = 0, others = 0;
+    const uint32_t region = layout->loops[loop].region;
+    if (region == LWP_NONE || !set_up_times(profile, layout, region, &first, &last))
+        return false;
+    for (size_t i = 0; i < layout->loop_count; i++) {
+        if (i == loop || !set_up_times(profile, layout, layout->loops[i].region, &other_first, &other_last))
+            continue;
+        if (other_first < last)
+            return false;
+        others++;
+    }
+    for (size_t k = 0; k < layout->object_count; k++) {
+        const struct lwp_traversal *traversal = lwp_traversals_of(&profile->traversals, layout->objects[k], region);
+        if (traversal)
+            set_up_moves(traversal, &most, &all);
+    }
+    if (all < PLACES_NEEDED)
+        return others && layout->loops[loop].weight.weight < little * layout->weight.weight;
+    return others && (double)most >= one_way * (double)all;
+}

@@ -1,0 +1,11 @@
+/* Loops that set memory up: what they take is not at stake when its layout changes. */
+#ifndef LWP_ANALYSIS_ADVICE_GAIN_SET_UP_H
+#define LWP_ANALYSIS_ADVICE_GAIN_SET_UP_H
+
+#include "analysis/advice/gain/layout.h"
+
+/* Whether the loop (of layout->loops) is the first to touch the elements, and goes over them once, before all others: it pays for new pages
+ * and for lines that nobody has, as it will in any layout. */
+bool lwp_gain_sets_up(const struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop);
+
+#endif
