@@ -150,6 +150,7 @@ static bool pages_measure(struct lwp_profile *profile, const struct pages_use *u
         !lwp_gain_resembles(&times, &stalls, 0, &same) || !lwp_gain_times(profile, region, &small, &huge, &times) ||
         !lwp_gain_resembles(&times, &stalls, 0, &same))
         return false;
+    times.cold[0] = times.cold[1] = 0; /* the same lines on either pages: of any share of the last cache */
     lwp_gain_interval(&times, &stalls, 0, &measured);
     const double part = lwp_gain_sampled(profile);
     tip->share = whole.value;
