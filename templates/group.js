@@ -96,53 +96,17 @@ function rejectionsTable(rows) {
 }
 
 function arrayPairsTable() {
-    const arrays = list(data.arrays && data.arrays.arrays),
-          name = i => clip((at(data.objects, (at(arrays, i) || {}).object) || {}).name || 'unknown', 40);
-    const link = i => Number.isInteger((at(arrays, i) || {}).object) ? el('a', {href : '#object/' + arrays[i].object}, name(i)) : name(i);
-    const part = p => p && isRange(p.range) ? `${percent(p.range[0])}–${percent(p.range[1])}` : unknown();
-    return table('Pairs of arrays',
-                 [
-                     {
-                         title : 'Arrays',
-                         cell : r => [link(r.a), ', ', link(r.b)],
-                         key : r => name(r.a) + name(r.b),
-                         text : r => name(r.a) + ' ' + name(r.b)
-                     },
-                     {
-                         title : 'Affinity',
-                         cell : r => percent(r.affinity),
-                         key : r => r.affinity,
-                         number : true,
-                         hint : 'the part of their use that is in loops with both'
-                     },
-                     {
-                         title : 'Class',
-                         cell : r => (at(arrays, r.a) || {}).class === (at(arrays, r.b) || {}).class ? 'the same' : 'different',
-                         key : r => String((at(arrays, r.a) || {}).class === (at(arrays, r.b) || {}).class),
-                         hint : 'location, lifetime and number of elements'
-                     },
-                     {
-                         title : 'Parts used',
-                         cell : r => [part(r.of_a), ', ', part(r.of_b)],
-                         hint : 'of their lengths, in the heaviest loop with both'
-                     },
-                     {
-                         title : 'Conflict',
-                         cell : r => r.conflict === true    ? 'yes'
-                                     : r.conflict === false ? 'no'
-                                                            : unknown(),
-                         key : r => String(r.conflict),
-                         hint : 'other parts, or other times'
-                     },
-                     {
-                         title : 'Result',
-                         cell : r => [el('span.tag', null, r.reason), r.detail && el('span.soft', null, ' ', prose(r.detail))],
-                         key : r => r.reason,
-                         text : r => r.reason,
-                         wide : true
-                     },
-                 ],
-                 list(data.arrays && data.arrays.pairs));
+  const arrays = list(data.arrays && data.arrays.arrays), name = i => clip((at(data.objects, (at(arrays, i) || {}).object) || {}).name || 'unknown', 40);
+  const link = i => Number.isInteger((at(arrays, i) || {}).object) ? el('a', {href: '#object/' + arrays[i].object}, name(i)) : name(i);
+  const part = p => p && isRange(p.range) ? `${percent(p.range[0])}–${percent(p.range[1])}` : unknown();
+  return table('Pairs of arrays', [
+    {title: 'Arrays', cell: r => [link(r.a), ', ', link(r.b)], key: r => name(r.a) + name(r.b), text: r => name(r.a) + ' ' + name(r.b)},
+    {title: 'Affinity', cell: r => percent(r.affinity), key: r => r.affinity, number: true, hint: 'the part of their use that is in loops with both'},
+    {title: 'Class', cell: r => (at(arrays, r.a) || {}).class === (at(arrays, r.b) || {}).class ? 'the same' : 'different', key: r => String((at(arrays, r.a) || {}).class === (at(arrays, r.b) || {}).class), hint: 'location, lifetime and number of elements'},
+    {title: 'Parts used', cell: r => [part(r.of_a), ', ', part(r.of_b)], hint: 'of their lengths, in the heaviest loop with both'},
+    {title: 'Conflict', cell: r => r.conflict === true ? 'yes' : r.conflict === false ? 'no' : unknown(), key: r => String(r.conflict), hint: 'other parts, or other times'},
+    {title: 'Result', cell: r => [el('span.tag', null, r.reason), r.detail && el('span.soft', null, ' ', prose(r.detail))], key: r => r.reason, text: r => r.reason, wide: true},
+  ], list(data.arrays && data.arrays.pairs));
 }
 
 function viewRegroup(index) {

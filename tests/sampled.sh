@@ -32,3 +32,12 @@ collect_samples() { # LEAST RESULT AMOUNT OPTION... -- PROGRAM ARGUMENT...
     echo "$taken samples where $least are needed: $*"
     return 1
 }
+
+# Analyses until a finding of that kind is there: runs of patterns that other work on the machine disturbs do not agree, and nothing is said.
+analyze_until() { # ID (how it begins) RESULT
+    for _ in 1 2 3 4 5 6 7 8; do
+        "$LWP" analyze -q -f "$2" || return 1
+        grep -q "\"id\": *\"$1" "$2/analysis.json" && return 0
+    done
+    return 0
+}

@@ -41,11 +41,7 @@ C
 $CC -O2 -g -o chase chase.c || fail "compile"
 collect_samples 150 small.r 4 -F 997 --max-overhead 50 -- ./chase @ || fail "small"
 collect_samples 150 huge.r 8 -F 997 --max-overhead 50 -- ./chase huge @ || fail "huge"
-# Other work on the machine may hide what a run gains: it is advised in one analysis of several.
-for try in 1 2 3 4 5 6 7 8; do
-    "$LWP" analyze -f small.r > small.log 2>&1 || { cat small.log; fail "analyze"; }
-    grep -q '"id": *"pages' small.r/analysis.json && break
-done
+analyze_until pages small.r || fail "analyze"
 "$LWP" analyze huge.r > huge.log 2>&1 || { cat huge.log; fail "analyze"; }
 python3 - << 'PY' || exit 1
 import json, sys

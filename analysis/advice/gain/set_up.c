@@ -5,6 +5,8 @@
  * were seen to tell, a loop that takes little is believed to. */
 #include "analysis/advice/gain/set_up.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 enum { PLACES_NEEDED = 8 };
@@ -31,7 +33,7 @@ static bool set_up_times(const struct lwp_profile *profile, const struct lwp_lay
 static int set_up_compare(const void *a, const void *b)
 {
     const struct lwp_traversal_place *x = a, *y = b;
-    return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread) : (x->time > y->time) - (x->time < y->time);
+    return LWP_COMPARE(x->thread, y->thread) ?: LWP_COMPARE(x->time, y->time);
 }
 
 /* Of the moves between one place and the next of a thread: those the way that most go, and all. */

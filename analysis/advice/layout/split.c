@@ -183,8 +183,8 @@ static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *lay
     int *one = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *one);
     lwp_gain_place(profile, layout, &today);
     after = today;
-    after.of[0] =
-        (struct lwp_gain_group){.spacing = lwp_round_up(layout->element_bytes + layout->around, sizeof(void *)), .start = LWP_GAIN_MALLOC};
+    after.of[0] = (struct lwp_gain_group){.spacing = lwp_round_up(layout->element_bytes + layout->around, sizeof(void *)),
+                                          .start = LWP_GAIN_MALLOC};
     *pool = (struct lwp_split){.kind = LWP_SPLIT_POOL, .layout = layout, .group = one, .groups = 1, .pooled = true};
     if (!layout->single || after.of[0].spacing >= today.of[0].spacing)
         return false;
