@@ -110,6 +110,16 @@ __attribute__((noinline)) static void put_pair(volatile u8 *at, u8 value)
     X(sums_near, SUM, f8, OTHER, 1, NEAR, u8, SAME, 4096)
 CASES(CASE)
 
+/* Alike loops, one of them entered from six places: an iteration is no more than one for that. */
+static void near_callers(struct state *s, u8 pass)
+{
+    void *same = s->array[0];
+    near_near_a(s, pass, same), near_near_a(s, pass, same), near_near_a(s, pass, same);
+    near_near_a(s, pass, same), near_near_a(s, pass, same), near_near_a(s, pass, same);
+    for (u8 k = 0; k < 24; k++)
+        near_near_b(s, pass * 24 + k, s->array[1]);
+}
+
 struct example {
     const char *name;
     void (*pass)(struct state *s, u8 pass);
@@ -121,7 +131,7 @@ struct example {
      (double)(WAY_A##_COUNT) * TIMES_A * sizeof(T_A) * ROW_SAME(#VALUE_A) + (double)(WAY_B##_COUNT) * TIMES_B * sizeof(T_B) * ROW_SAME(#VALUE_B), \
      (double)(WAY_A##_COUNT) * TIMES_A * sizeof(T_A) + (double)(WAY_B##_COUNT) * TIMES_B * sizeof(T_B)},
 #define ROW_SAME(text) ((text)[0] == 'S' ? 1 : (text)[0] == 'H' ? 0.5 : 0)
-static const struct example examples[] = {CASES(ROW)};
+static const struct example examples[] = {CASES(ROW){"near_callers", near_callers, 6 * NEAR * 8.0, 30 * NEAR * 8.0}};
 
 static const struct example *chosen;
 static double seconds;

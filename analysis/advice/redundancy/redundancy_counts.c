@@ -13,6 +13,7 @@
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/redundancy/redundancy_estimate.h"
 #include "analysis/profile/regions.h"
+#include "base/hash.h"
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static const double doubt_least = 0.1; /* of a rate's logarithm, be it measured 
 enum { CLIMB = 16 };
 
 struct access_group {
-    double weight, largest; /* of its places: all, and the one with most */
+    double weight, largest; /* of its places: all, and of those of one path from the loop the most */
     double pace;            /* of an iteration; 0: not known */
     double instructions, accesses, chain, branches;
     double most;             /* cycles that one of its accesses takes at worst */
@@ -42,11 +43,13 @@ uint32_t lwp_access_region(struct lwp_profile *profile, uint32_t context)
     return lwp_regions_final(profile, lwp_regions_at(profile, context ? node->module : LWP_NONE, node->address));
 }
 
-/* The innermost loop that the access is run by, be it that of a caller; LWP_NONE: none. */
-static uint32_t place_loop(struct lwp_profile *profile, uint32_t context)
+/* The innermost loop that the access is run by, be it that of a caller; LWP_NONE: none. *path: of the calls from there to the access. */
+static uint32_t place_loop(struct lwp_profile *profile, uint32_t context, uint64_t *path)
 {
+    *path = 0;
     for (int i = 0; context && i < CLIMB; i++, context = profile->contexts[context].parent) {
         const struct lwp_context_node *node = &profile->contexts[context];
+        *path = lwp_hash_mix(*path, lwp_hash_mix(node->module, node->address));
         if (node->module != LWP_NONE && lwp_code_symbolize(profile->code, node->module, node->address)->loop != LWP_NONE)
             return lwp_access_region(profile, context);
     }
@@ -120,7 +123,6 @@ static void group_add(struct lwp_profile *profile, struct access_group *group, c
     struct lwp_loop_shape shape = {0};
     bool shaped = place->context && node->module != LWP_NONE && lwp_loop_shape(profile->code, node->module, node->address, &shape);
     group->weight += place->weight;
-    group->largest = fmax(group->largest, place->weight);
     group->most = fmax(group->most, place_most(profile, place, traversal, &shape));
     if (!shaped)
         return;
@@ -178,10 +180,12 @@ static void groups_nest(const struct lwp_profile *profile, struct access_group *
 uint32_t lwp_access_rates(struct lwp_profile *profile, const struct lwp_access_place *places, size_t count, struct lwp_access_rate *rates)
 {
     struct access_group *groups = lwp_arena_alloc(profile->arena, LWP_ACCESS_GROUPS_MOST, sizeof *groups);
-    struct lwp_map index = {0}, regions = {0};
+    struct lwp_map index = {0}, regions = {0}, paths = {0};
+    double *path_weights = lwp_arena_alloc(profile->arena, count, sizeof *path_weights);
     uint32_t group_count = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t loop = place_loop(profile, places[i].context), own = lwp_access_region(profile, places[i].context);
+        uint64_t path;
+        uint32_t loop = place_loop(profile, places[i].context, &path), own = lwp_access_region(profile, places[i].context);
         uint32_t *at = lwp_map_at(&index, loop);
         if (*at == LWP_MAP_NONE) {
             *at = group_count < LWP_ACCESS_GROUPS_MOST ? group_count++ : LWP_ACCESS_GROUPS_MOST - 1;
@@ -192,11 +196,17 @@ uint32_t lwp_access_rates(struct lwp_profile *profile, const struct lwp_access_p
         if (*added == LWP_MAP_NONE && own != loop)
             group_add_region(profile, &groups[*at], own);
         *added = 0;
+        /* A loop that is entered from several callers makes the access once in an iteration all the same. */
+        uint32_t *first = lwp_map_at(&paths, lwp_hash_mix(*at, path));
+        *first = *first == LWP_MAP_NONE ? (uint32_t)i : *first;
+        path_weights[*first] += places[i].weight;
+        groups[rates[i].group].largest = fmax(groups[rates[i].group].largest, path_weights[*first]);
         group_add(profile, &groups[*at], &places[i]);
     }
     groups_nest(profile, groups, &index);
     lwp_map_fini(&index);
     lwp_map_fini(&regions);
+    lwp_map_fini(&paths);
     for (size_t i = 0; i < count; i++) {
         group_rate(&groups[rates[i].group], &rates[i]);
         rates[i].rate *= places[i].bytes ? places[i].bytes : 8;
