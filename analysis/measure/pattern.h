@@ -59,6 +59,7 @@ struct lwp_pattern {
     double flags;        /* of them: those that write the processor's flags */
     double chain;        /* cycles that a round waits for the round before, beside memory */
     bool floating;       /* ... in floating-point registers */
+    bool guesses;        /* a round has a jump that goes either way, as good as drawn, once its first access has come */
     enum lwp_pattern_pages pages;
     unsigned threads; /* that run it beside each other, each on a part of the elements; 0: one */
 };
@@ -97,6 +98,7 @@ double lwp_pattern_busy(const struct lwp_pattern *pattern);
 struct lwp_pattern_place {
     uint64_t at[LWP_PATTERN_ARRAYS];
     uint64_t first; /* array 0's first element */
+    uint64_t drawn; /* what jumps that are guessed go by; odd */
     const uint32_t *order;
     uint64_t rounds; /* a multiple of LWP_PATTERN_UNROLLED, not 0 */
 };

@@ -22,9 +22,10 @@ static const ZydisRegister code_arrays[LWP_PATTERN_ARRAYS] = {ZYDIS_REGISTER_RBX
 static const ZydisRegister code_saved[] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12,
                                            ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
 static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_REGISTER_RCX, code_order = ZYDIS_REGISTER_R13,
-                           code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */, code_index = ZYDIS_REGISTER_RDX,
-                           code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14, code_chain = ZYDIS_REGISTER_R15,
-                           code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2;
+                           code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */,
+                           code_drawn = ZYDIS_REGISTER_R12 /* likewise; chains that are searched have guesses of their own */,
+                           code_index = ZYDIS_REGISTER_RDX, code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14,
+                           code_chain = ZYDIS_REGISTER_R15, code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2;
 
 struct code_buffer {
     uint8_t *bytes;
@@ -196,10 +197,10 @@ static bool code_steps(const struct lwp_pattern_array *array)
     return array->walk == LWP_PATTERN_STEPS || array->walk == LWP_PATTERN_NESTED;
 }
 
-static ZydisEncoderRequest code_jump(int64_t by)
+static ZydisEncoderRequest code_jump(ZydisMnemonic when, int64_t by)
 {
     ZydisEncoderRequest jump = {
-        .mnemonic = ZYDIS_MNEMONIC_JNZ, .operand_count = 1, .branch_type = ZYDIS_BRANCH_TYPE_NEAR, .branch_width = ZYDIS_BRANCH_WIDTH_32};
+        .mnemonic = when, .operand_count = 1, .branch_type = ZYDIS_BRANCH_TYPE_NEAR, .branch_width = ZYDIS_BRANCH_WIDTH_32};
     jump.operands[0] = code_number(by);
     return jump;
 }
@@ -208,7 +209,7 @@ static ZydisEncoderRequest code_jump(int64_t by)
 static void code_outer(struct code_buffer *code, const struct lwp_pattern *pattern)
 {
     code_add(code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_order), code_number(1));
-    ZydisEncoderRequest over = code_jump(0);
+    ZydisEncoderRequest over = code_jump(ZYDIS_MNEMONIC_JNZ, 0);
     code_encode(code, &over);
     size_t from = code->used;
     unsigned instructions = code->instructions; /* what follows is rare */
@@ -247,19 +248,35 @@ static void code_search(struct code_buffer *code, const struct lwp_pattern *patt
     code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_arrays[0]), at);
 }
 
-/* Whether a search of several visits ends is known when its element has come, and guessed before: a jump by a bit of the element. */
-static void code_guess(struct code_buffer *code, const struct lwp_pattern *pattern)
+/* Over one instruction, or not. */
+static void code_skip(struct code_buffer *code, ZydisMnemonic when)
 {
-    enum { PAGE_BYTE = 1, PAGE_BIT = 1 << 4 }; /* of an address: as good as drawn */
-    code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link + PAGE_BYTE, 1),
-             code_number(PAGE_BIT));
-    ZydisEncoderRequest over = code_jump(0);
+    ZydisEncoderRequest over = code_jump(when, 0);
     code_encode(code, &over);
     const size_t from = code->used;
     code_fill(code, 0);
     const int32_t by = (int32_t)(code->used - from);
     if (!code->failed)
         memcpy(code->bytes + from - sizeof by, &by, sizeof by);
+}
+
+/* Whether a search of several visits ends is known when its element has come, and guessed before: a jump by a bit of the element. */
+static void code_guess(struct code_buffer *code, const struct lwp_pattern *pattern)
+{
+    enum { PAGE_BYTE = 1, PAGE_BIT = 1 << 4 }; /* of an address: as good as drawn */
+    code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link + PAGE_BYTE, 1),
+             code_number(PAGE_BIT));
+    code_skip(code, ZYDIS_MNEMONIC_JNZ);
+}
+
+/* A jump by a bit of what was drawn, which waits for the number that is accessed: that is the same in all elements. */
+static void code_draw(struct code_buffer *code, const struct lwp_pattern_access *access, struct code_place at, uint64_t ahead)
+{
+    enum { MULTIPLIER = 1566083941 }; /* Waterman's, for 32 bits (Knuth, The Art of Computer Programming 2, 3.3.4) */
+    code_multiply(code, code_drawn, code_drawn, MULTIPLIER);
+    code_move(code, code_value, code_register(code_drawn));
+    code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_low(code_value, 4)), code_at(at, (int64_t)(access->offset + ahead), 4));
+    code_skip(code, ZYDIS_MNEMONIC_JS);
 }
 
 /* `ahead`: rounds since the registers were moved on. */
@@ -279,8 +296,10 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
                 continue;
             if (place.base == ZYDIS_REGISTER_NONE)
                 place = code_element(code, pattern, a, &spacing);
-            code_access(code, &pattern->accesses[i], place, code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0,
-                        &round);
+            const uint64_t on = code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0;
+            code_access(code, &pattern->accesses[i], place, on, &round);
+            if (pattern->guesses && i == 0)
+                code_draw(code, &pattern->accesses[i], place, on);
         }
     }
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
@@ -325,6 +344,8 @@ static void code_enter(struct code_buffer *code, const struct lwp_pattern *patte
         code_move(code, code_arrays[a], code_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8));
     if (code_searches(pattern))
         code_move(code, code_first, code_memory(code_place, offsetof(struct lwp_pattern_place, first), 8));
+    if (pattern->guesses)
+        code_move(code, code_drawn, code_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8));
     code_move(code, code_order, code_memory(code_place, offsetof(struct lwp_pattern_place, order), 8));
     code_move(code, code_rounds, code_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
     code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_rounds), code_number(2));
@@ -339,6 +360,9 @@ static void code_leave(struct code_buffer *code, const struct lwp_pattern *patte
         code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8),
                  code_register(code_arrays[a]));
     code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, order), 8), code_register(code_order));
+    if (pattern->guesses)
+        code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8),
+                 code_register(code_drawn));
     for (size_t i = sizeof code_saved / sizeof *code_saved; i-- > 0;)
         code_add(code, ZYDIS_MNEMONIC_POP, 1, code_register(code_saved[i]), (ZydisEncoderOperand){0});
     code_add(code, ZYDIS_MNEMONIC_RET, 0, (ZydisEncoderOperand){0}, (ZydisEncoderOperand){0});
@@ -346,7 +370,9 @@ static void code_leave(struct code_buffer *code, const struct lwp_pattern *patte
 
 int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_code *made, struct lwp_error *err)
 {
-    struct code_buffer code = {.failed = code_searches(pattern) && pattern->array_count == LWP_PATTERN_ARRAYS};
+    const bool searches = code_searches(pattern);
+    struct code_buffer code = {.failed = (searches || pattern->guesses) &&
+                                         (pattern->array_count == LWP_PATTERN_ARRAYS || (searches && pattern->guesses))};
     *made = (struct lwp_pattern_code){.bytes = CODE_BYTES};
     code.bytes = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code.bytes == MAP_FAILED)
@@ -360,7 +386,7 @@ int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_
     code_rounds_of(&code, pattern);
     code_add(&code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_rounds), code_number(1));
     enum { JUMP_BYTES = 6 };
-    ZydisEncoderRequest jump = code_jump((int64_t)head - (int64_t)(code.used + JUMP_BYTES));
+    ZydisEncoderRequest jump = code_jump(ZYDIS_MNEMONIC_JNZ, (int64_t)head - (int64_t)(code.used + JUMP_BYTES));
     code_encode(&code, &jump);
     code_leave(&code, pattern);
     if (code.failed || mprotect(code.bytes, CODE_BYTES, PROT_READ | PROT_EXEC)) {

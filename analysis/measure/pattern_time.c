@@ -61,7 +61,7 @@ static void walker_begin(struct time_walker *walker)
 
 static int walker_make(struct time_walker *walker, const struct lwp_pattern *pattern, uint64_t elements, struct lwp_error *err)
 {
-    *walker = (struct time_walker){.pattern = pattern};
+    *walker = (struct time_walker){.pattern = pattern, .place.drawn = 1};
     elements -= elements % LWP_PATTERN_UNROLLED;
     int status = lwp_pattern_code_make(pattern, &walker->code, err);
     if (!status)

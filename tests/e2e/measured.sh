@@ -75,3 +75,49 @@ split, = json.load(open("chains.r/analysis.json"))["splits"]
 visit = split.get("visit_ns")
 assert not visit or visit["run"] < 80, visit
 PY
+# Two cursors through sorted lists: loads behind a jump that was guessed wrong seem to stall.
+cat > merge.c << 'C'
+#include <stdio.h>
+#include <stdlib.h>
+struct item { int key; double value; };
+enum { ROWS = 4096, ITEMS = 61 };
+__attribute__((noipa)) static double product(const struct item *a, const struct item *b)
+{
+    double sum = 0;
+    while (a->key != -1 && b->key != -1) {
+        if (a->key == b->key) {
+            sum += a->value * b->value;
+            a++;
+            b++;
+        } else {
+            if (a->key > b->key)
+                b++;
+            else
+                a++;
+        }
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    struct item *items = malloc(ROWS * ITEMS * sizeof *items);
+    double sum = 0;
+    srandom(7);
+    for (int i = 0, key = 0; i < ROWS * ITEMS; i++) {
+        key = i % ITEMS ? key + 1 + (int)(random() % 12) : 0;
+        items[i] = (struct item){i % ITEMS == ITEMS - 1 ? -1 : key, 1};
+    }
+    for (int i = 0; i < atoi(argv[argc - 1]); i++)
+        for (int row = 0; row < ROWS; row++)
+            sum += product(items + i % ROWS * ITEMS, items + row * ITEMS);
+    return printf("%g\n", sum) < 0;
+}
+C
+${CC:-cc} -std=gnu11 -O3 -g -o merge merge.c || fail "compile merge"
+collect_samples 200 merge.r 250 -F 1000 --max-overhead 25 -- ./merge @ || fail "merge"
+"$LWP" analyze -q merge.r || fail "analyze merge"
+/usr/bin/python3 - << 'PY' || fail "merge"
+import json
+splits = json.load(open("merge.r/analysis.json"))["splits"]
+assert not splits, [(split["speedup"], split["expected_speedup"]) for split in splits]
+PY

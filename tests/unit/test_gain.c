@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analysis/advice/gain/gain.h"
+#include "analysis/advice/gain/guesses.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/gain/set_up.h"
@@ -200,24 +201,56 @@ static void test_kernel_time(void **state)
     near(lwp_gain_sampled(&profile), 1);
 }
 
-/* The shape at the first access to a member of a node within the loop. */
-static struct lwp_loop_shape shape_of(struct lwp_code *code, uint32_t module, const char *path, const char *function)
+/* The first access to a member of a node within the loop, and the loop's shape there. */
+static uint64_t access_of(struct lwp_code *code, uint32_t module, const char *path, const char *function, struct lwp_loop_shape *shape)
 {
-    struct lwp_loop_shape shape;
     const struct lwp_symbolized *location = lwp_code_symbolize(code, module, programs_symbol(path, function));
     struct code_module *in = code_module_at(code, module);
     for (uint64_t at = location->function_low; at < location->function_high;) {
         size_t available;
         const uint8_t *bytes = code_bytes(in, at, &available);
         struct code_instruction instruction = code_decode(bytes, available, at, true);
-        if (instruction.memory.load && instruction.memory.bytes == 8 && lwp_loop_shape(code, module, at, &shape))
-            return shape;
+        if (instruction.memory.load && instruction.memory.bytes == 8 && lwp_loop_shape(code, module, at, shape))
+            return at;
         if (!instruction.length)
             break;
         at += instruction.length;
     }
     fail_msg("%s has no such access in a loop", function);
+    return 0;
+}
+
+static struct lwp_loop_shape shape_of(struct lwp_code *code, uint32_t module, const char *path, const char *function)
+{
+    struct lwp_loop_shape shape;
+    access_of(code, module, path, function, &shape);
     return shape;
+}
+
+/* Jumps that go by what was loaded count by how often they go either way, as far as samples behind both say. */
+static void guesses_of(struct lwp_code *code, uint32_t module, const char *path)
+{
+    enum { ROOM = 8, LOOP = 3 };
+    struct lwp_loop_choice choices[ROOM], none[ROOM];
+    struct lwp_loop_shape shape;
+    static const char *const others[] = {"list", "array", "jumps", "chain", "nest"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(lwp_loop_choices(code, module, access_of(code, module, path, others[i], &shape), none, ROOM), 0);
+    const uint64_t merge = access_of(code, module, path, "merge", &shape);
+    const size_t count = lwp_loop_choices(code, module, merge, choices, ROOM);
+    assert_in_range(count, 1, 2);
+    const struct lwp_symbolized *location = lwp_code_symbolize(code, module, merge);
+    for (size_t c = 0; c < count; c++)
+        for (int way = 0; way < 2; way++)
+            assert_true(location->function_low < choices[c].low[way] && choices[c].low[way] < choices[c].high[way] &&
+                        choices[c].high[way] <= location->function_high);
+    struct lwp_stream streams[] = {{.region = LOOP, .module = module, .address = choices[0].low[0], .weight.weight = 30},
+                                   {.region = LOOP, .module = module, .address = choices[0].high[1] - 1, .weight.weight = 10}};
+    struct lwp_profile profile = {.code = code, .streams = streams, .stream_count = 2};
+    assert_true(lwp_gain_guesses(&profile, LOOP) >= 2 * 10.0 / 40 - 1e-9);
+    profile.stream_count = 1; /* it always goes one way */
+    near(lwp_gain_guesses(&profile, LOOP), 0);
+    near(lwp_gain_guesses(&profile, LOOP + 1), 0);
 }
 
 static void test_shapes(void **state)
@@ -246,6 +279,7 @@ static void test_shapes(void **state)
         assert_true(chain.chained && !chain.steps);
         assert_false(nest.chained);
         assert_int_equal(nest.accesses, 1); /* the inner loop is not counted */
+        guesses_of(code, module, path);
         struct lwp_loop_shape none;
         assert_false(lwp_loop_shape(code, module, programs_symbol(path, "main"), &none));
         assert_false(lwp_loop_shape(code, LWP_NONE, 0x1000, &none));

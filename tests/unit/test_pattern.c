@@ -218,6 +218,22 @@ static void test_searches(void **state)
     assert_true(lwp_pattern_code_make(&searches, &code, NULL) != LWP_OK);
 }
 
+/* Half of the jumps are guessed wrong, also where all data is in the nearest cache and is visited again and again. */
+static void test_guesses(void **state)
+{
+    (void)state;
+    struct lwp_pattern straight = pattern_of(LWP_PATTERN_STEPS, 16, 1 << 12), guesses = straight;
+    struct lwp_pattern_times times, core;
+    struct lwp_pattern_code code;
+    guesses.guesses = true;
+    assert_int_equal(lwp_pattern_compare(&straight, &guesses, 0.05, &times, NULL), LWP_OK);
+    assert_true(times.ratio > 1.5);
+    assert_int_equal(lwp_pattern_compare(&guesses, &straight, 0.05, &core, NULL), LWP_OK);
+    assert_true(core.core > 1.5 * times.core);
+    guesses.array_count = LWP_PATTERN_ARRAYS; /* no register is left */
+    assert_true(lwp_pattern_code_make(&guesses, &code, NULL) != LWP_OK);
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -326,6 +342,6 @@ int main(void)
                                        cmocka_unit_test(test_searches),     cmocka_unit_test(test_threads),
                                        cmocka_unit_test(test_refused),      cmocka_unit_test(test_gaps),
                                        cmocka_unit_test(test_instructions), cmocka_unit_test(test_many_elements),
-                                       cmocka_unit_test(test_cold)};
+                                       cmocka_unit_test(test_cold),         cmocka_unit_test(test_guesses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,7 +229,10 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     saving.high = fmax(saving.value, fmax(part, saved.high) * stalled.high / all);
     if (saving.high < loop_worth && (stalled.high < loop_waits * all || !gain_shrinks(profile, visit, before, after)))
         return saving;
-    if (!lwp_gain_measure(profile, visit, before, after, &measured))
+    const bool run = lwp_gain_measure(profile, visit, before, after, &measured);
+    if (saving.low > 0) /* so often it may not be memory that is waited for */
+        saving.low *= 1 - fmin(1, measured.guesses);
+    if (!run)
         return saving;
     if (measured.between) {
         double most = stalled.high / all;

@@ -4,10 +4,12 @@
  * data objects are made, step by step or anywhere, as their code and their samples say; the instructions and the chain of values
  * from one iteration to the next are the loop's own. What the decoded loop does not show (calls, inner loops) is made up for by a
  * longer chain, until the pattern waits for memory as much of its time as the loop does.
+ * Jumps that the processor guesses are run as well, as many as may be guessed wrong.
  * The pattern is believed when it then takes the time that the loop takes for an element, as far as that is known, and does not wait
  * less than the loop. */
 #include "analysis/advice/gain/measured.h"
 
+#include "analysis/advice/gain/guesses.h"
 #include "analysis/advice/gain/pace.h"
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/regions.h"
@@ -401,6 +403,59 @@ static void measured_overlapped(struct lwp_profile *profile, struct lwp_pattern 
     measured->high = fmax(measured->high, other.high);
 }
 
+/* ---- jumps that are guessed ---- */
+
+/* The times of a loop between two patterns, and what of that is sure. */
+struct measured_mix {
+    struct lwp_pattern_times without, with; /* jumps that are guessed; with: one a visit */
+    double least, most;                     /* how many there are */
+};
+
+static double measured_between(double without, double with, double part)
+{
+    return without + part * (with - without);
+}
+
+static struct lwp_pattern_times measured_mixed(const struct measured_mix *mix, double guesses)
+{
+    const struct lwp_pattern_times *x = &mix->without, *y = &mix->with;
+    struct lwp_pattern_times times = *x;
+    times.before = measured_between(x->before, y->before, guesses);
+    times.after = measured_between(x->after, y->after, guesses);
+    times.core = measured_between(x->core, y->core, guesses);
+    times.ratio = measured_between(x->before * x->ratio, y->before * y->ratio, guesses) / times.before;
+    times.low *= times.ratio / x->ratio;
+    times.high *= times.ratio / x->ratio;
+    for (int i = 0; i < 2; i++) {
+        times.least[i] = measured_between(x->least[i], y->least[i], guesses);
+        times.cold[i] = x->cold[i] > 0 && y->cold[i] > 0 ? measured_between(x->cold[i], y->cold[i], guesses) : 0;
+    }
+    return times;
+}
+
+/* As many jumps are guessed wrong as the loop's own time leaves room for, where that is known; else there is room at least for what the
+ * loop waits longer than the pattern, and at most the samples behind either way say how many there are. False: none that matter. */
+static bool measured_guesses(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_pattern today,
+                             struct lwp_pattern changed, const struct lwp_gain_range *stalls, struct lwp_gain_measured *measured,
+                             struct measured_mix *mix)
+{
+    const double most = measured->guesses;
+    if (most <= 0)
+        return false;
+    today.guesses = changed.guesses = true;
+    if (!lwp_gain_times(profile, visit->region, &today, &changed, &mix->with)) {
+        measured->doubtful = true;
+        return false;
+    }
+    const double each = mix->with.before - mix->without.before,
+                 time = measured->pace > 0 ? measured->pace : mix->without.core / (1 - fmin(stalls->low, 1));
+    if (each <= 0)
+        return false;
+    mix->least = fmax(0, fmin(most, (time - mix->without.before) / each));
+    mix->most = measured->pace > 0 ? mix->least : most;
+    return true;
+}
+
 /* Whether the times are the loop's. Samples fall on an access also where another instruction is what takes long: the loop may wait less
  * than it seems to. A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not
  * run. */
@@ -420,9 +475,12 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     struct lwp_pattern_times times = {0};
     const double spacing = (double)before->of[0].spacing;
     double chain = visit->shape.chain / visit->visits, waits = 0;
+    struct measured_mix mix = {0};
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
     if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
         return false;
+    if (!visit->access.dependent) /* searches along chains have guesses of their own */
+        measured->guesses = lwp_gain_guesses(profile, visit->region) / visit->visits;
     const struct lwp_gain_range stalls = measured_stalls(profile, visit);
     measured->pace = measured_pace(profile, visit);
     if (visit->access.pattern == LWP_GAIN_UNKNOWN && !visit->access.dependent)
@@ -441,10 +499,20 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     measured->doubtful = measured->pace <= 0 && visit->shape.chain >= chain_long * visit->visits && !measured_written(profile, visit);
     /* One run that is unlike the loop says little: it may be a neighbour's. */
     lwp_gain_times(profile, visit->region, &today, &changed, &times);
-    measured_believe(profile, visit, &times, &stalls, measured);
+    mix.without = times;
+    const bool guessed = measured_guesses(profile, visit, today, changed, &stalls, measured, &mix);
+    if (guessed)
+        times = measured_mixed(&mix, (mix.least + mix.most) / 2);
     measured->core = times.core;
     measured->pattern = times.before;
     lwp_gain_interval(&times, &stalls, measured->pace, measured);
+    times.core = mix.without.core; /* behind a wrong guess loads seem to wait */
+    measured_believe(profile, visit, &times, &stalls, measured);
+    for (int most = 0; guessed && most < 2; most++) {
+        const double ratio = measured_mixed(&mix, most ? mix.most : mix.least).ratio;
+        measured->low = fmin(measured->low, ratio);
+        measured->high = fmax(measured->high, ratio);
+    }
     if (measured->between && visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0 && !today.search)
         measured_overlapped(profile, today, changed, &stalls, visit->region, measured);
     measured->ratio = fmax(measured->ratio, 1 - stalls.high);

@@ -24,9 +24,11 @@ struct lwp_gain_measured {
     double pattern;   /* ... in the pattern */
     double core;      /* ... takes with all data in the nearest cache; 0: not measured */
     double ratio;     /* of the new layout's time to that of today's */
+    double guesses;   /* jumps a visit that go either way, at most (guesses.h); known even where nothing was measured */
     double low, high; /* its interval: the spread of the runs, and what a pattern may differ from its loop */
     bool reproduced;  /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
-    bool doubtful;    /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written */
+    bool doubtful;    /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written; or jumps
+                       * that are guessed could not be run */
     bool between;     /* it does so but for its time: the truth is taken to lie between the ratio and the new time against the loop's */
 };
 

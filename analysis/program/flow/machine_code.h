@@ -59,6 +59,15 @@ struct lwp_loop_shape {
 /* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape);
 
+/* A jump of a loop that goes one of two ways by what was loaded, each to instructions that are reached in no other way: from low to
+ * before high. */
+struct lwp_loop_choice {
+    uint64_t low[2], high[2];
+};
+
+/* Those of which a way leads into the innermost loop that holds the address, the other one perhaps into a loop around it or inside it. */
+size_t lwp_loop_choices(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_choice *choices, size_t room);
+
 /* How the place where an access begins in one iteration of a loop differs from that in the next. */
 enum lwp_loop_step_kind {
     LWP_LOOP_STEP_NO_LOOP,  /* there is no such loop */

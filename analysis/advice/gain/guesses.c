@@ -1,0 +1,36 @@
+/* Jumps that a processor has to guess.
+ *
+ * In: jumps that go one of two ways by what the loop loads (loop_choices.c), and what samples charged to loads behind either way. How often
+ * a way is taken is not sampled, but how long the code behind it took is, and as that is much the same on both ways when what is waited for
+ * is the right guess, the rarer way's part of both is taken for how often it is taken. A jump that always goes one way has no samples
+ * behind the other one. */
+#include "analysis/advice/gain/guesses.h"
+
+#include <math.h>
+
+enum { CHOICES_MOST = 64 };
+
+double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region)
+{
+    const struct lwp_stream *most = NULL;
+    struct lwp_loop_choice choices[CHOICES_MOST];
+    double guesses = 0;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->region == region && stream->module != LWP_NONE && (!most || stream->weight.weight > most->weight.weight))
+            most = stream;
+    }
+    const size_t count = most && profile->code ? lwp_loop_choices(profile->code, most->module, most->address, choices, CHOICES_MOST) : 0;
+    for (size_t c = 0; c < count; c++) {
+        double behind[2] = {0, 0};
+        for (size_t i = 0; i < profile->stream_count; i++)
+            for (int way = 0; way < 2; way++) {
+                const struct lwp_stream *stream = &profile->streams[i];
+                if (stream->module == most->module && stream->address >= choices[c].low[way] && stream->address < choices[c].high[way])
+                    behind[way] += stream->weight.weight;
+            }
+        if (behind[0] + behind[1] > 0)
+            guesses += 2 * fmin(behind[0], behind[1]) / (behind[0] + behind[1]);
+    }
+    return guesses;
+}

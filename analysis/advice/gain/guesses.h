@@ -1,0 +1,11 @@
+/* How often does a loop wait because a jump was guessed wrong, not for memory? */
+#ifndef LWP_ANALYSIS_ADVICE_GAIN_GUESSES_H
+#define LWP_ANALYSIS_ADVICE_GAIN_GUESSES_H
+
+#include "analysis/profile/profile.h"
+
+/* Jumps each time round that go either way as if drawn, at most: one that goes the rarer way in a tenth of cases counts like a fifth of one
+ * that is drawn. */
+double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region);
+
+#endif
