@@ -39,7 +39,7 @@ double lwp_load_cost(char *const *environment)
         count++;
     char **later = lwp_zeroed(count + 2, sizeof *later);
     memcpy(later, environment, count * sizeof *later);
-    later[count] = (char *)LWP_ENV_COSTS "=0,0,0,0,0"; /* as if another process had been first */
+    later[count] = (char *)LWP_ENV_COSTS "=" LWP_NO_COSTS; /* as if another process had been first */
     for (; done < TIMES; done++) {
         without[done] = run_once(nothing);
         with[done] = run_once(later);

@@ -38,9 +38,9 @@ static struct lwp_time_budget run(const struct costs *costs, uint64_t cpu, doubl
             thinning -= thinning > 0;
         else
             thinning += thinning < 10;
-        if (costs->trial && lwp_budget_affords_trial(&budget, now))
+        if (costs->trial && lwp_budget_affords_trial(&budget, now, 0))
             lwp_budget_spend(&budget, LWP_COST_TRIALS, costs->trial / 2 + random_below(costs->trial));
-        if (costs->watch && lwp_budget_affords_watch(&budget, now, costs->trial != 0))
+        if (costs->watch && lwp_budget_affords_watch(&budget, now, costs->trial != 0, 0))
             lwp_budget_spend(&budget, LWP_COST_WATCHES, costs->watch / 2 + random_below(costs->watch));
     }
     return budget;
@@ -104,10 +104,10 @@ static void a_costly_start_is_paid_for_later(void **state)
 {
     (void)state;
     struct lwp_time_budget budget = {.share = 0.03, .watches = true};
-    assert_true(lwp_budget_affords_watch(&budget, 0, false)); /* the advance */
+    assert_true(lwp_budget_affords_watch(&budget, 0, false, 0)); /* the advance */
     lwp_budget_spend(&budget, LWP_COST_WATCHES, 40000000);
-    assert_false(lwp_budget_affords_watch(&budget, second, false));
-    assert_true(lwp_budget_affords_watch(&budget, 4 * second, false));
+    assert_false(lwp_budget_affords_watch(&budget, second, false, 0));
+    assert_true(lwp_budget_affords_watch(&budget, 4 * second, false, 0));
 }
 
 static void only_blocks_that_stay_get_an_advance(void **state)
@@ -126,7 +126,7 @@ static void only_blocks_that_stay_get_an_advance(void **state)
 static void what_registers_slow_is_paid_for(void **state)
 {
     (void)state;
-    for (unsigned armed = 1; armed < 4; armed++) {
+    for (unsigned armed = 0; armed < 4; armed++) {
         const bool watches = armed & 1, trial = armed & 2;
         struct lwp_time_budget budget = {.share = 0.03};
         lwp_budget_spend_armed(&budget, 1001, watches, trial);
@@ -135,12 +135,31 @@ static void what_registers_slow_is_paid_for(void **state)
     }
 }
 
+/* Threads that leave the processor often have fewer samples and allocations recorded, and watches only where those can stay. */
+static void switches_are_paid_for_first(void **state)
+{
+    (void)state;
+    struct lwp_time_budget budget = {.share = 0.03, .watches = true};
+    const uint64_t cpu = 10 * second, before = lwp_budget_period(&budget, 50000, cpu);
+    assert_true(lwp_budget_affords_heap(&budget, cpu, 1));
+    assert_true(lwp_budget_affords_watch(&budget, cpu, false, 100000000) && lwp_budget_affords_trial(&budget, cpu, 100000000));
+    assert_false(lwp_budget_is_dear(&budget, 200000, 20000000, cpu));
+    lwp_budget_spend(&budget, LWP_COST_SWITCHES, 150000000);
+    lwp_budget_spend(&budget, LWP_COST_HEAP, 130000000);
+    assert_true(lwp_budget_period(&budget, 50000, cpu) > 3 * before);
+    assert_false(lwp_budget_affords_heap(&budget, cpu, 0));
+    assert_false(lwp_budget_affords_watch(&budget, cpu, false, 100000000) || lwp_budget_affords_trial(&budget, cpu, 100000000));
+    assert_true(lwp_budget_affords_watch(&budget, cpu, false, 0) && lwp_budget_affords_trial(&budget, cpu, 0));
+    assert_true(lwp_budget_is_dear(&budget, 200000, 20000000, cpu));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_stays_within_the_share),     cmocka_unit_test(only_blocks_that_stay_get_an_advance),
         cmocka_unit_test(what_registers_slow_is_paid_for),       cmocka_unit_test(what_is_not_needed_goes_to_samples),
         cmocka_unit_test(trials_have_half_where_a_thread_reads), cmocka_unit_test(a_costly_start_is_paid_for_later),
+        cmocka_unit_test(switches_are_paid_for_first),
     };
     return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
 }

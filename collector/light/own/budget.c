@@ -1,6 +1,6 @@
-/* Allocations come when the program wants them, so they draw first: up to three quarters of the share. Programs that build their
- * data at the start and then work on it get that in advance (missing a part of those blocks would hide what all the rest is
- * about), as far as their blocks stay: what is freed again soon is no such data, and a quarter is enough to see it. Samples and watches
+/* Allocations and switches of threads come when the program wants them, so they draw first: up to three quarters of the share. Programs
+ * that build their data at the start and then work on it get that in advance (missing a part of those blocks would hide what all the rest
+ * is about), as far as their blocks stay: what is freed again soon is no such data, and a quarter is enough to see it. Samples and watches
  * divide what is left. Advances are given as long as the run has a surplus (run_account.h): many processes would cost that much each. The
  * n-th thread of a process gets an n-th. Whether another watch is started depends on what those before have cost, never on what they found.
  */
@@ -19,6 +19,7 @@ void lwp_budget_spend_armed(struct lwp_time_budget *budget, uint64_t ns, bool wa
 {
     lwp_budget_spend(budget, LWP_COST_WATCHES, !watches ? 0 : trial ? ns / 2 : ns);
     lwp_budget_spend(budget, LWP_COST_TRIALS, !trial ? 0 : watches ? ns - ns / 2 : ns);
+    lwp_budget_spend(budget, LWP_COST_SAMPLES, watches || trial ? 0 : ns);
 }
 
 uint64_t lwp_budget_spent(const struct lwp_time_budget *budget)
@@ -29,11 +30,12 @@ uint64_t lwp_budget_spent(const struct lwp_time_budget *budget)
     return sum;
 }
 
-/* The share that allocations leave. */
+/* The share that allocations and switches leave. */
 static double budget_left(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
-    double heap = cpu_ns ? (double)budget->spent[LWP_COST_HEAP] / (double)cpu_ns : 0;
-    return budget->share - (heap < budget->share * heap_most ? heap : budget->share * heap_most);
+    double first = (double)(budget->spent[LWP_COST_HEAP] + budget->spent[LWP_COST_SWITCHES]);
+    double part = cpu_ns ? first / (double)cpu_ns : 0;
+    return budget->share - (part < budget->share * heap_most ? part : budget->share * heap_most);
 }
 
 uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample_ns, uint64_t cpu_ns)
@@ -46,30 +48,42 @@ static double budget_advance(const struct lwp_time_budget *budget, uint64_t adva
     return budget->run && lwp_run_surplus(budget->run, budget->share) <= 0 ? 0 : (double)advance_ns / (1 + budget->before);
 }
 
+/* Of `of_ns` of CPU time. */
+static double budget_watches_earn(const struct lwp_time_budget *budget, uint64_t of_ns, uint64_t cpu_ns)
+{
+    return (double)of_ns * budget_left(budget, cpu_ns) * (1 - sample_part);
+}
+
 static double budget_watches(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
-    return budget_advance(budget, watch_advance_ns) + (double)cpu_ns * budget_left(budget, cpu_ns) * (1 - sample_part);
+    return budget_advance(budget, watch_advance_ns) + budget_watches_earn(budget, cpu_ns, cpu_ns);
+}
+
+bool lwp_budget_is_dear(const struct lwp_time_budget *budget, uint64_t ns, uint64_t of_ns, uint64_t cpu_ns)
+{
+    return (double)ns > budget_watches_earn(budget, of_ns, cpu_ns);
 }
 
 /* In a thread that reads what others store, half is for trials of that: watches of its own accesses come with each sample
  * and would leave nothing. */
-bool lwp_budget_affords_watch(const struct lwp_time_budget *budget, uint64_t cpu_ns, bool reads)
+bool lwp_budget_affords_watch(const struct lwp_time_budget *budget, uint64_t cpu_ns, bool reads, uint64_t ahead_ns)
 {
     double allowed = budget_watches(budget, cpu_ns), trials = (double)budget->spent[LWP_COST_TRIALS];
     if (reads && trials < allowed / 2)
         trials = allowed / 2;
-    return (double)budget->spent[LWP_COST_WATCHES] + trials < allowed;
+    return (double)budget->spent[LWP_COST_WATCHES] + trials + (double)ahead_ns < allowed;
 }
 
-bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu_ns)
+bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu_ns, uint64_t ahead_ns)
 {
-    double allowed = budget_watches(budget, cpu_ns), trials = (double)budget->spent[LWP_COST_TRIALS];
+    double allowed = budget_watches(budget, cpu_ns), trials = (double)budget->spent[LWP_COST_TRIALS] + (double)ahead_ns;
     return trials < allowed / 2 || (double)budget->spent[LWP_COST_WATCHES] + trials < allowed;
 }
 
 bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept)
 {
     double advance = budget_advance(budget, heap_advance_ns) * (kept > heap_advance_least ? kept : heap_advance_least),
-           earned = (double)cpu_ns * budget->share * heap_most;
+           earned = (double)cpu_ns * budget->share * heap_most, switches = (double)budget->spent[LWP_COST_SWITCHES];
+    earned -= switches < earned / 2 ? switches : earned / 2;
     return (double)budget->spent[LWP_COST_HEAP] <= (advance > earned ? advance : earned);
 }

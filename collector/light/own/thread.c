@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +20,14 @@ static __thread bool thread_waits;
 pid_t lwp_thread_tid(void)
 {
     return (pid_t)syscall(SYS_gettid);
+}
+
+uint64_t lwp_thread_switches(void)
+{
+    struct rusage usage;
+    if (syscall(SYS_getrusage, RUSAGE_THREAD, &usage))
+        return 0;
+    return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
 }
 
 struct lwp_thread *lwp_thread_self(void)

@@ -79,6 +79,7 @@ static inline double lwp_thread_scale(const struct lwp_thread *thread)
 
 void lwp_thread_forget_all(void); /* in a fork's child */
 
-pid_t lwp_thread_tid(void); /* the caller's, from the kernel */
+pid_t lwp_thread_tid(void);         /* the caller's, from the kernel */
+uint64_t lwp_thread_switches(void); /* how often the caller has left the processor */
 
 #endif

@@ -103,6 +103,7 @@ static void interrupt_decide(const struct lwp_interrupt *interrupt)
     struct lwp_thread *self = interrupt->self;
     struct lwp_watching *watching = &interrupt->sampler->watching;
     enum lwp_cost cost = LWP_COST_SAMPLES;
+    lwp_watching_charge_switches(watching, self, lwp_stop_cost_armed(), cpu);
     if (lwp_watching_breaks(watching, (unsigned)interrupt->debug)) {
         lwp_sample_hit(interrupt);
     } else {

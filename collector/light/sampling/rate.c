@@ -52,8 +52,11 @@ static uint64_t rate_dropped(struct lwp_sampler *sampler, uint64_t ran_ns)
 /* What leaving the processor has cost. */
 static void rate_charge_switches(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t ran_ns)
 {
-    if (sampler->timer)
-        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_suspension_sample(&sampler->suspension, ran_ns));
+    if (!sampler->timer)
+        return;
+    struct lwp_switched switched = lwp_suspension_sample(&sampler->suspension, ran_ns);
+    lwp_budget_spend(&self->budget, LWP_COST_SWITCHES, switched.all * lwp_stop_cost_open());
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, switched.running * lwp_stop_cost_running());
 }
 
 /* A tick comes after any time in the program with the chance of one in the period that was drawn, whatever was dropped

@@ -16,10 +16,12 @@
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/sampling.h"
 
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -50,14 +52,46 @@ static void cost_handler(int signal)
         least;                                       \
     })
 
-/* What a switch does to the timer is what stopping and starting it does. */
-static void cost_measure_switch(void)
+/* Stopping and starting one of a thread's events does what a switch does to all of that kind. Calls that find nothing to change show
+ * what the calls themselves take. */
+static uint64_t cost_of_turn(int fd)
 {
-    enum { TIMES = 5, PERIOD_NS = 50000 /* before the scheduler's own */ };
+    enum { TIMES = 8 };
+    uint64_t calls =
+        COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)));
+    uint64_t turn =
+        COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)));
+    return turn > calls ? turn - calls : 0;
+}
+
+static uint64_t cost_less(uint64_t ns, uint64_t part)
+{
+    return ns > part ? ns - part : 0;
+}
+
+static bool cost_arm(struct lwp_debug_registers *registers, unsigned which, volatile uint64_t *watched)
+{
+    return lwp_debug_arm(registers, which, LWP_DEBUG_ACCESS, (uint64_t)watched, sizeof *watched);
+}
+
+/* `registers`: the first is armed. */
+static void cost_measure_armed(struct lwp_debug_registers *registers, struct lwp_stop_costs *costs)
+{
+    static volatile uint64_t never;
+    uint64_t one = cost_of_turn(registers->at[0].fd);
+    if (!cost_arm(registers, 1, &never))
+        return;
+    costs->armed_ns = cost_less(cost_of_turn(registers->at[0].fd), one);
+    costs->open_ns = cost_less(one, costs->armed_ns);
+}
+
+static void cost_measure_running(struct lwp_stop_costs *costs)
+{
+    enum { PERIOD_NS = 50000 /* before the scheduler's own */ };
     struct lwp_timer *timer = lwp_timer_start(LWP_TIMER_SIGTRAP, (pid_t)syscall(SYS_gettid), PERIOD_NS);
     if (!timer)
         return;
-    lwp_sampling.costs.switch_ns = COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), (lwp_timer_halt(timer), lwp_timer_run(timer)));
+    costs->running_ns = cost_less(cost_of_turn(lwp_timer_file(timer)), costs->open_ns);
     lwp_timer_stop(timer);
 }
 
@@ -102,19 +136,26 @@ static uint64_t cost_time(void (*work)(char *to, const char *from))
 static bool cost_read(struct lwp_stop_costs *costs)
 {
     const char *text = lwp_setting(LWP_ENV_COSTS);
-    unsigned long long trap, call, switching;
+    unsigned long long trap, call, open, running, armed;
     int strings, stores;
-    if (!text || sscanf(text, "%llu,%llu,%llu,%d,%d", &trap, &call, &switching, &strings, &stores) != 5)
+    if (!text || sscanf(text, "%llu,%llu,%llu,%llu,%llu,%d,%d", &trap, &call, &open, &running, &armed, &strings, &stores) != 7)
         return false;
-    *costs = (struct lwp_stop_costs){.trap_ns = trap, .switch_ns = switching, .call_ticks = call, .strings = strings != 0, .stores = stores != 0};
+    *costs = (struct lwp_stop_costs){.trap_ns = trap,
+                                     .call_ticks = call,
+                                     .open_ns = open,
+                                     .running_ns = running,
+                                     .armed_ns = armed,
+                                     .strings = strings != 0,
+                                     .stores = stores != 0};
     return true;
 }
 
 static void cost_tell(const struct lwp_stop_costs *costs)
 {
-    char text[100];
-    snprintf(text, sizeof text, "%llu,%llu,%llu,%d,%d", (unsigned long long)costs->trap_ns, (unsigned long long)costs->call_ticks,
-             (unsigned long long)costs->switch_ns, costs->strings, costs->stores);
+    char text[160];
+    snprintf(text, sizeof text, "%llu,%llu,%llu,%llu,%llu,%d,%d", (unsigned long long)costs->trap_ns, (unsigned long long)costs->call_ticks,
+             (unsigned long long)costs->open_ns, (unsigned long long)costs->running_ns, (unsigned long long)costs->armed_ns, costs->strings,
+             costs->stores);
     setenv(LWP_ENV_COSTS, text, 1);
 }
 
@@ -133,17 +174,18 @@ void lwp_stop_cost_measure(void)
         return;
     bool wide = __builtin_cpu_supports("avx2");
     uint64_t short_copy = cost_time(cost_copy_short), long_copy = cost_time(cost_copy_long), store = wide ? cost_time(cost_store) : 0;
-    if (lwp_debug_arm(&registers, 0, LWP_DEBUG_ACCESS, (uint64_t)&watched, sizeof watched)) {
+    if (cost_arm(&registers, 0, &watched)) {
         costs->strings = cost_time(cost_copy_short) > SLOW_TIMES * short_copy || cost_time(cost_copy_long) > SLOW_TIMES * long_copy;
         costs->stores = wide && cost_time(cost_store) > SLOW_TIMES * store;
         cost_hits = 0;
         uint64_t trap_ns = COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), watched = 0);
         if (cost_hits == TIMES)
             costs->trap_ns = trap_ns;
+        cost_measure_armed(&registers, costs);
     }
     lwp_debug_close(&registers);
+    cost_measure_running(costs);
     costs->call_ticks = COST_LEAST(TIMES, __rdtsc(), lwp_clock(CLOCK_THREAD_CPUTIME_ID));
-    cost_measure_switch();
     sigaction(SIGTRAP, &before, NULL);
     cost_tell(costs);
 }
@@ -168,9 +210,19 @@ uint64_t lwp_stop_cost_trap(uint64_t first_call)
     return (uint64_t)((double)costs->trap_ns * cold);
 }
 
-uint64_t lwp_stop_cost_switch(void)
+uint64_t lwp_stop_cost_open(void)
 {
-    return lwp_sampling.costs.switch_ns;
+    return lwp_sampling.costs.open_ns;
+}
+
+uint64_t lwp_stop_cost_running(void)
+{
+    return lwp_sampling.costs.running_ns;
+}
+
+uint64_t lwp_stop_cost_armed(void)
+{
+    return lwp_sampling.costs.armed_ns;
 }
 
 bool lwp_stop_cost_slows(const struct lwp_insn *insn)

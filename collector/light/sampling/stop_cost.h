@@ -10,7 +10,9 @@
 
 struct lwp_stop_costs {
     uint64_t trap_ns;     /* of a stop by a debug register, hot */
-    uint64_t switch_ns;   /* of leaving the processor and coming back with a timer of perf's running */
+    /* more that it takes to leave the processor and come back: with a file of perf's open, with a timer of perf's running besides, with
+     * a debug register armed besides (each) */
+    uint64_t open_ns, running_ns, armed_ns;
     uint64_t call_ticks;  /* of reading the thread's clock, hot; 0: not known */
     bool strings, stores; /* those instructions take several times as long while a register is armed */
 };
@@ -26,7 +28,11 @@ uint64_t lwp_stop_cost_tick(void);                       /* ns of one of its int
 /* ns of one stop by a debug register; `first_call`: ticks that it took to read the thread's clock, before anything else. */
 uint64_t lwp_stop_cost_trap(uint64_t first_call);
 
-uint64_t lwp_stop_cost_switch(void); /* ns of leaving the processor and coming back with a timer of perf's running */
+/* More ns that it takes to leave the processor and come back with a file of perf's open; besides, with a timer of perf's running; and
+ * with each debug register that is armed. */
+uint64_t lwp_stop_cost_open(void);
+uint64_t lwp_stop_cost_running(void);
+uint64_t lwp_stop_cost_armed(void);
 
 /* Whether an instruction like this takes several times as long while any register is armed, wherever that watches. */
 bool lwp_stop_cost_slows(const struct lwp_insn *insn);

@@ -180,9 +180,9 @@ bool lwp_timer_suspension_ended(const struct lwp_timer *timer, const siginfo_t *
     return timer->kind != LWP_TIMER_POSIX && timer_is_posix(info);
 }
 
-void lwp_timer_halt(struct lwp_timer *timer)
+int lwp_timer_file(const struct lwp_timer *timer)
 {
-    ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0);
+    return timer->fd;
 }
 
 void lwp_timer_run(struct lwp_timer *timer)

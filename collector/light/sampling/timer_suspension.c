@@ -2,32 +2,21 @@
 #include "collector/light/sampling/timer_suspension.h"
 
 #include "base/random.h"
+#include "collector/light/own/thread.h"
 #include "collector/light/sampling/stop_cost.h"
-
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { WORTH_NS = 60000, SHORT_LEAST_NS = 100000, SHORT_GAPS = 4, SHORT_MOST_NS = 4000000, SAMPLES_MOST = 32 };
 
-static uint64_t suspension_switches(void)
-{
-    struct rusage usage;
-    if (syscall(SYS_getrusage, RUSAGE_THREAD, &usage))
-        return 0;
-    return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
-}
-
 /* The time between two samples after one suspension is too short to measure how often the thread switches. */
-uint64_t lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns)
+struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns)
 {
-    uint64_t now = suspension_switches();
-    uint64_t running = now - suspension->switches_running;
+    uint64_t now = lwp_thread_switches();
+    struct lwp_switched switched = {.all = now - suspension->switches, .running = now - suspension->switches_running};
     if (!lwp_suspension_is_on(suspension) || suspension->first)
-        suspension->gap_ns = ran_ns / (now - suspension->switches + 1);
+        suspension->gap_ns = ran_ns / (switched.all + 1);
     suspension->first = false;
     suspension->switches = suspension->switches_running = now;
-    return running * lwp_stop_cost_switch();
+    return switched;
 }
 
 /* By the timer's own clock: on the thread's, what switches cost while it runs would pass for dropped ticks. */
@@ -68,7 +57,7 @@ bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *t
     }
     suspension->short_ns = 0;
     uint64_t gap = suspension->gap_ns;
-    if (!gap || next_ns / gap * lwp_stop_cost_switch() < WORTH_NS || gap * SHORT_GAPS > SHORT_MOST_NS)
+    if (!gap || next_ns / gap * lwp_stop_cost_running() < WORTH_NS || gap * SHORT_GAPS > SHORT_MOST_NS)
         return false;
     uint64_t drawn = suspension_draw(suspension, random);
     if (!lwp_timer_suspend(timer, next_ns > 2 * drawn ? next_ns - drawn : drawn, drawn))
@@ -88,7 +77,7 @@ void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *tim
     suspension->left = (unsigned)samples - 1;
     suspension->suspended = false;
     suspension->first = true;
-    suspension->switches_running = suspension_switches();
+    suspension->switches_running = lwp_thread_switches();
     suspension->began_ns = lwp_timer_ran(timer);
     lwp_timer_run(timer);
 }

@@ -31,8 +31,13 @@ static inline bool lwp_suspension_is_on(const struct lwp_suspension *suspension)
     return suspension->short_ns != 0;
 }
 
-/* A sample `ran_ns` after the one before. Returns what the switches have cost while the timer ran, ns. */
-uint64_t lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns);
+/* How often the thread has left the processor, and of that while the timer ran. */
+struct lwp_switched {
+    uint64_t all, running;
+};
+
+/* A sample `ran_ns` after the one before. Returns the switches since then. */
+struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns);
 
 /* How many ticks were dropped in the kernel before this sample after a suspension. */
 uint64_t lwp_suspension_dropped(struct lwp_suspension *suspension, const struct lwp_timer *timer);

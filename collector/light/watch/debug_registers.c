@@ -128,6 +128,14 @@ void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
     registers->at[which].armed = registers->at[which].data = false;
 }
 
+unsigned lwp_debug_armed(const struct lwp_debug_registers *registers)
+{
+    unsigned armed = 0;
+    for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
+        armed += registers->at[i].armed;
+    return armed;
+}
+
 void lwp_debug_is_on(struct lwp_debug_registers *registers, unsigned which)
 {
     registers->at[which].armed = registers->at[which].open;

@@ -32,6 +32,8 @@ extern struct lwp_debug {
 
 void lwp_debug_init(void); /* once a process */
 
+unsigned lwp_debug_armed(const struct lwp_debug_registers *registers); /* how many are */
+
 /* Aims register `which` of the calling thread and switches it on. `bytes`: 1, 2, 4 or 8, aligned. False: not possible
  * here and now; after a few refusals it is tried rarely. */
 bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,

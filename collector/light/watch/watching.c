@@ -22,9 +22,35 @@ void lwp_watching_begin(struct lwp_watching *watching, struct lwp_thread *self)
     lwp_watches_begin_sample(&watching->watches, self);
 }
 
-static bool affords_watch(const struct lwp_watching *watching, const struct lwp_thread *self, uint64_t cpu_ns)
+static bool affords_watch(const struct lwp_watching *watching, const struct lwp_thread *self, uint64_t cpu_ns, uint64_t ahead_ns)
 {
-    return !lwp_debug_given_up() && lwp_budget_affords_watch(&self->budget, cpu_ns, watching->sharing.reads);
+    return !lwp_debug_given_up() && lwp_budget_affords_watch(&self->budget, cpu_ns, watching->sharing.reads, ahead_ns);
+}
+
+/* What is armed costs by its being there: it goes when that cannot be paid. */
+static void give_up_dear(struct lwp_watching *watching, struct lwp_thread *self, uint64_t cpu_ns)
+{
+    if (!affords_watch(watching, self, cpu_ns, 0))
+        lwp_watches_give_up(&watching->watches, self);
+    if (!lwp_budget_affords_trial(&self->budget, cpu_ns, 0))
+        lwp_sharing_lose(&watching->sharing);
+}
+
+void lwp_watching_charge_switches(struct lwp_watching *watching, struct lwp_thread *self, uint64_t armed_ns, uint64_t cpu_ns)
+{
+    uint64_t now = lwp_thread_switches(), switched = now - watching->switches;
+    watching->switches = now;
+    watching->ahead_ns = (uint64_t)((double)(now * armed_ns) / (double)(cpu_ns + 1) * LWP_WATCHING_AHEAD_NS);
+    lwp_budget_spend_armed(&self->budget, switched * armed_ns * lwp_debug_armed(&watching->registers), lwp_watches_busy(&watching->watches),
+                           lwp_sharing_busy(&watching->sharing));
+}
+
+/* Where switches are seldom a watch stays, however long it takes. */
+void lwp_watching_keep(struct lwp_watching *watching, struct lwp_thread *self, uint64_t cpu_ns)
+{
+    uint64_t ahead_ns = lwp_debug_armed(&watching->registers) * watching->ahead_ns;
+    if (lwp_budget_is_dear(&self->budget, ahead_ns, LWP_WATCHING_AHEAD_NS, cpu_ns))
+        give_up_dear(watching, self, cpu_ns);
 }
 
 /* Some instructions run several times as long while a register is armed (stop_cost.c). All else runs as before: with f their part
@@ -51,22 +77,19 @@ void lwp_watching_charge_slowed(struct lwp_watching *watching, struct lwp_thread
         return;
     lwp_budget_spend_armed(&self->budget, (uint64_t)watching->owed_ns, watches, trial);
     watching->owed_ns = 0;
-    if (!affords_watch(watching, self, cpu_ns))
-        lwp_watches_give_up(&watching->watches, self);
-    if (!lwp_budget_affords_trial(&self->budget, cpu_ns))
-        lwp_sharing_lose(&watching->sharing);
+    give_up_dear(watching, self, cpu_ns);
 }
 
 void lwp_watching_offer(struct lwp_watching *watching, struct lwp_thread *self, const struct lwp_watch_candidate *chosen,
                         const struct lwp_walk_choice *looked, uint64_t cpu_ns)
 {
     lwp_sharing_see(&watching->sharing, self, chosen);
-    lwp_watches_offer(&watching->watches, self, chosen, looked, affords_watch(watching, self, cpu_ns));
+    lwp_watches_offer(&watching->watches, self, chosen, looked, affords_watch(watching, self, cpu_ns, watching->ahead_ns));
 }
 
 void lwp_watching_choose(struct lwp_watching *watching, struct lwp_thread *self, uint64_t time, uint64_t cpu_ns)
 {
-    bool affordable = !lwp_debug_given_up() && lwp_budget_affords_trial(&self->budget, cpu_ns);
+    bool affordable = !lwp_debug_given_up() && lwp_budget_affords_trial(&self->budget, cpu_ns, watching->ahead_ns);
     lwp_sharing_choose(&watching->sharing, self, time, affordable);
 }
 

@@ -1,0 +1,35 @@
+#!/bin/bash
+# Threads that leave the processor all the time: what a debug register and perf's files cost them each time is measured, charged, and
+# watches are given up where it is too much.
+set -u
+cd "$TMP" || exit 1
+$CC -O1 -g -o switches "$SRC/tests/programs/switches.c" || exit 1
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+decided() { for file in "$1"/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^watch.* decided'; }
+said() { sed -n 's/.*"overhead_percent": *\([0-9]*\).*/\1/p' "$1/run.json"; }
+
+"$LWP" collect --no-analyze -o measured -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; env' > env 2> err || { cat err; exit 1; }
+costs=$(sed -n 's/^LWP_COSTS=//p' env)
+[ "$costs" ] || { echo "perf's synchronous clock does not work here"; exit 77; }
+IFS=, read -r _ _ open running armed rest <<< "$costs"
+[[ $rest =~ ^[01],[01]$ ]] && ((open < 1000000 && 0 < running && running < 1000000 && armed < 1000000)) || fail "measured: $costs"
+
+# the same with what it might cost elsewhere, ns: with a file open, with the clock running, with each register armed
+with() { # NAME OPEN RUNNING ARMED
+    LWP_COSTS=20000,1500,$2,$3,$4,0,0 "$LWP" collect --no-analyze --max-overhead 10 -o "$1" -- ./switches 1 > "$1.turns" 2> err || { cat err; fail "$1"; }
+}
+with cheap 0 0 0
+with armed 0 0 1000000
+with open 5000 0 0
+cheap=$(decided cheap)
+echo "measured $costs; watches decided: $cheap, where they cost 1 ms a switch $(decided armed); overhead $(said cheap) %, with 5 us a switch $(said open) %"
+if ((cheap < 20)); then
+    echo "no watches here" # taken by a debugger, or not permitted
+elif (($(decided armed) * 5 > cheap)); then
+    fail "watches are not given up where they cost too much"
+fi
+# a quarter of 5 us a turn in a second
+open=$(said open) cheap=$(said cheap)
+((8 * (${open:-0} - ${cheap:-0} + 1) > $(cat open.turns) / 1000)) || fail "what switches cost is not charged"
+exit $failed
