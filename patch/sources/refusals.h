@@ -22,6 +22,7 @@
     R(IFDEF_FIELDS, "ifdef-in-type", "a preprocessor line lies between the fields")                                                        \
     R(MACRO_FIELDS, "macro-in-type", "the fields are declared by a macro")                                                                 \
     R(DECLARATOR, "declarator", "several fields are declared in one declaration that cannot be taken apart")                               \
+    R(FIELD_TAG, "tag-of-field", "this field uses a type or a number that an earlier field's declaration defines")                         \
     R(INACTIVE, "inactive-branch", "a branch of #if that is compiled in no source uses the type")                                          \
     R(MACRO, "macro", "the use is written inside a macro")                                                                                 \
     R(STRINGIFIED, "stringified", "a macro turns the text of this use into a string")                                                      \

@@ -21,6 +21,26 @@ static bool is_natural(const struct lwp_type *type, const long long *aligns)
     return (at + most - 1) / most * most == type->bytes;
 }
 
+/* Whether it uses a tag or an enumerator that a declaration before it, in the same braces, defines. */
+struct borrowed {
+    struct walk *walk;
+    const struct lwp_type *type;
+    size_t begin; /* of the field */
+    bool is;
+};
+
+static enum CXChildVisitResult look_at_name(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct borrowed *borrowed = data;
+    struct lwp_source *source;
+    size_t at;
+    CXCursor to = clang.getCursorReferenced(cursor);
+    (void)parent;
+    if (!clang.Cursor_isNull(to) && walk_place(borrowed->walk, clang.getCursorLocation(to), &source, &at))
+        borrowed->is = borrowed->is || (source == borrowed->type->source && at > borrowed->type->open && at < borrowed->begin);
+    return borrowed->is ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
 static bool read_field(struct walk *walk, struct lwp_type *type, CXCursor cursor, long long *aligns)
 {
     CXType of = clang.getCursorType(cursor);
@@ -39,6 +59,10 @@ static bool read_field(struct walk *walk, struct lwp_type *type, CXCursor cursor
                    span.end <= type->close && field.name_at >= span.begin && !span.argument;
     if (!written)
         walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_MACRO_FIELDS, cursor);
+    struct borrowed borrowed = {.walk = walk, .type = type, .begin = span.begin};
+    clang.visitChildren(cursor, look_at_name, &borrowed);
+    if (borrowed.is)
+        walk_refuse(walk, IN_FIELDS, LWP_REFUSAL_FIELD_TAG, cursor);
     if (type->field_count == CHILDREN_MOST)
         return false;
     CXType element = clang.getCanonicalType(of);

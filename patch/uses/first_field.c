@@ -37,16 +37,35 @@ static CXType pointee(CXType type)
     return clang.getCanonicalType(clang.getPointeeType(type));
 }
 
-/* A function of a library that is given an address and frees nothing. */
-static bool only_looks(struct walk *walk, const struct frame *above, unsigned index)
+/* What a library is given as void * may be kept, and freed later (pthread_setspecific, tsearch): not by these. */
+static const char *const looks[] = {"memcpy", "memmove", "mempcpy",  "memset", "bzero",  "memcmp",     "memchr",
+                                    "qsort",  "bsearch", "fread",    "fwrite", "read",   "write",      "pread",
+                                    "pwrite", "recv",    "recvfrom", "send",   "sendto", "getsockopt", "setsockopt"};
+
+/* Whether a function of a library is called with it. */
+static bool is_for_library(const struct frame *above, unsigned index)
 {
-    if (clang.getCursorKind(above->cursor) != CXCursor_CallExpr || index == 0)
+    if (!above || clang.getCursorKind(above->cursor) != CXCursor_CallExpr || index == 0)
         return false;
     CXCursor callee = clang.getCursorReferenced(above->cursor);
-    const struct lwp_known *known = walk_known(walk, callee);
     return !clang.Cursor_isNull(callee) && clang.getCursorKind(callee) == CXCursor_FunctionDecl &&
-           clang.Location_isInSystemHeader(clang.getCursorLocation(callee)) &&
-           !(known && (known->role == ROLE_FREE || known->role == ROLE_ALLOCATE));
+           clang.Location_isInSystemHeader(clang.getCursorLocation(callee));
+}
+
+static bool only_looks(struct walk *walk, const struct frame *above, unsigned index)
+{
+    if (!is_for_library(above, index))
+        return false;
+    CXCursor callee = clang.getCursorReferenced(above->cursor);
+    CXType type = clang.getCanonicalType(clang.getCursorType(callee));
+    bool named = (int)index <= clang.getNumArgTypes(type);
+    if (!named || pointee(clang.getArgType(type, index - 1)).kind != CXType_Void)
+        return true;
+    const char *name = walk_string(walk, clang.getCursorSpelling(callee));
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+        if (strcmp(looks[i], name) == 0)
+            return true;
+    return false;
 }
 
 static bool goes_on(struct walk *walk, const struct frame *above, unsigned index)
@@ -112,7 +131,7 @@ void walk_first_field(struct walk *walk, const struct frame *frame)
     struct kept kept = {0};
     if (!goes_on(walk, above, index) || !walk_place(walk, clang.getCursorLocation(frame->cursor), &kept.source, &kept.at))
         return;
-    name_types(walk, type, becomes_const(pointer, above), kept.types);
+    name_types(walk, type, !is_for_library(above, index) && becomes_const(pointer, above), kept.types);
     LWP_PUSH(state(walk)->kept, kept);
 }
 

@@ -297,6 +297,9 @@ for kind in ("reorder", "split"):
     refused("first-field", kind, after("static void drop(double *d) { free(d); }", "drop(&items->x);").replace("int key; double x;", "double x; int key;"), "first-field")
     refused("first-inner", kind, {"a.c": after("void drop(int *);\nstatic int *of(struct item *p) { return &p->in.n; }", "drop(of(items));").replace("struct item { int key;", "struct item { struct { int n; } in; int key;", 1),
                                   "b.c": "#include <stdlib.h>\nvoid drop(int *d) { free(d); }\n"}, "first-field")
+    refused("first-kept", kind, after("", "pthread_key_t key; pthread_key_create(&key, free); pthread_setspecific(key, &items->x);").replace("int key; double x;", "double x; int key;"), "first-field")
+    for text in ("struct in { double d; } x; char tag; struct in y;", "enum { ONE = 1 } tag; double x, y[ONE];", "struct { struct in { double d; } a; } x; char tag; double y[sizeof(struct in) / 8];"):
+        refused("tag-of-field", kind, HEAD + TYPE.replace("double x; char tag; double y;", text) + USE.replace(".x =", ".key =").replace(".y =", ".key =").replace(".x +", ".key +").replace(".y +", ".key +"), "tag-of-field")
     refused("assembler", kind, after("", "__asm__ volatile(\"\" : : \"r\"(items) : \"memory\");"), "assembler")
     refused("allocator", kind, after("void *mystery(size_t n);", "struct item *n = mystery(sizeof *n); sum += n->x;"), "allocator")
     refused("trailing", kind, after("", "struct item *n = malloc(sizeof *n + 8); sum += n->x;"), "trailing-bytes")
