@@ -176,10 +176,12 @@ function leftAlone() {
   })));
 }
 
+const FIRST_CARDS = 2; /* what a screen has room for */
+
 function viewFindings() {
   const findings = list(data.findings), run = data.run;
   const most = Math.max(2, ...findings.map(f => isRange(f.expected_speedup) ? Math.ceil(f.expected_speedup[1] * 2) / 2 : 1));
-  const few = !(run.samples >= 100);
+  const few = !(run.samples >= 100), cards = el('ol.findings', null, findings.slice(0, FIRST_CARDS).map((f, i) => findingCard(f, i + 1, most)));
   return [
     el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `No advice for ${programName()}`),
     el('p.lead', null, findings.length ? ['Data structures whose layout does not fit the loops that use them, and redundant work. ', findings.some(f => isRange(f.expected_speedup)) && 'The largest predicted gain is first. ', firstGain(findings)] :
@@ -195,13 +197,14 @@ function viewFindings() {
       ['Samples', count(run.samples), `${count(run.samples_with_address)} with an address${run.samples_lost ? `, ${count(run.samples_lost)} lost` : ''}`],
       ['Cost of measuring', measuringCost(), briefRun() ? 'so short a run bears the whole start of lwp' : 'of the CPU time without lwp', run.engine && `${run.engine} engine`],
     ]),
-    findings.length > 0 && el('ol.findings', null, findings.map((f, i) => findingCard(f, i + 1, most))),
-    leftAlone(),
-    missingParts(),
+    findings.length > 0 && cards,
+    () => { cards.append(...findings.slice(FIRST_CARDS).map((f, i) => findingCard(f, i + 1 + FIRST_CARDS, most))); },
+    leftAlone,
+    missingParts,
     data.coverage && data.coverage.sentence && el('p.soft', null, prose(data.coverage.sentence)),
-    el('section', null, el('h2', null, 'Memory stall by data object'), run.samples > 0 ? [objectsTable(10), el('p.soft', null, rest())] : notMeasured('Which data the program is stalled on', nothingSampled() ? '-F 10000 --max-overhead 50' : '--detect layout'),
+    () => el('section', null, el('h2', null, 'Memory stall by data object'), run.samples > 0 ? [objectsTable(10), el('p.soft', null, rest())] : notMeasured('Which data the program is stalled on', nothingSampled() ? '-F 10000 --max-overhead 50' : '--detect layout'),
       el('p', null, el('a', {href: '#objects'}, 'All data'), ' · ', el('a', {href: '#loops'}, 'All loops'))),
-    notes(),
+    notes,
   ];
 }
 

@@ -9,11 +9,18 @@ function take(text) {
 }
 take(document.getElementById('lwp-data').textContent);
 
-/* Of a large result, what the first view shows stands before the scripts, and all of it behind them. Whether all is here. */
-function whole() {
-  if (page.partial && document.readyState !== 'loading') take([...document.querySelectorAll('.lwp-rest')].map(piece => piece.textContent).join(''));
-  return !page.partial;
+/* What the first view shows stands before the scripts, all of it behind them, deflated. */
+async function unpack() {
+  if (document.readyState === 'loading') await new Promise(done => document.addEventListener('DOMContentLoaded', done, {once: true}));
+  if (typeof DecompressionStream === 'undefined') throw new Error('This browser cannot unpack the rest of the report; Chrome 80, Firefox 113, Safari 16.4 and later can.');
+  const packed = atob([...document.querySelectorAll('.lwp-rest')].map(piece => piece.textContent).join(''));
+  const bytes = new Uint8Array(packed.length);
+  for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+  take(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text());
 }
+
+let unpacking = null;
+const whole = () => unpacking = unpacking || (page.partial ? unpack() : Promise.resolve());
 
 function frameName(frame) {
   if (frame.function) return frame.function;

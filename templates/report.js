@@ -44,28 +44,50 @@ function showCurrent() {
 const ownText = node => [...node.childNodes].filter(child => child.nodeType === Node.TEXT_NODE || !/severity|tag|verdict|soft/.test(child.className)).map(child => child.textContent).join('').trim();
 
 let drawnBefore = false, shownView = null;
+let below = null; /* draws what is below the first screen, until that is done */
+const drawnAt = () => { shownView = location.hash.split('?')[0]; };
+const settled = () => shownView === location.hash.split('?')[0] && !below;
 const redraw = () => { const at = window.scrollY; draw(); window.scrollTo(0, at); }; /* the same view in another state */
 
+/* What the address names; of this only the first view does without the whole result. */
 function draw() {
   const main = document.getElementById('main');
-  tablesDrawn = 0;
   if (location.hash === '#main') { main.focus(); return; }
-  const [name, item] = location.hash.slice(1).split('?')[0].split('/');
-  const known = Object.hasOwn(VIEWS, name) ? name : Object.keys(VIEWS)[0], view = VIEWS[known];
-  if (known !== Object.keys(VIEWS)[0] && !whole()) { document.addEventListener('DOMContentLoaded', draw, {once: true}); return; }
-  let content;
+  const [name, item] = location.hash.slice(1).split('?')[0].split('/'), first = Object.keys(VIEWS)[0];
+  const known = Object.hasOwn(VIEWS, name) ? name : first;
+  if (!page.partial || known === first) show(main, known, item);
+  else whole().then(draw, problem => { main.replaceChildren(el('h1', null, 'This view cannot be shown'), el('p', null, problem.message)); drawnAt(); });
+}
+
+/* A result that breaks its schema: say so, and keep the other views usable. */
+function tried(make) {
   try {
-    content = page.view === 'index' ? viewIndex() : view.item && (item !== undefined || view.item !== 'also') ? view.draw(/^\d{1,9}$/.test(item || '') ? Number(item) : -1) : view.draw();
-  } catch (problem) { /* a result that breaks its schema: say so, keep the other views usable */
-    content = [el('h1', null, 'This view cannot be drawn'), el('p', null, 'The result does not have the form expected: ' + problem.message)];
+    return [make()].flat(Infinity);
+  } catch (problem) {
+    return [el('h1', null, 'This view cannot be drawn'), el('p', null, 'The result does not have the form expected: ' + problem.message)];
   }
-  main.replaceChildren(...content.flat(Infinity).filter(node => node instanceof Node));
+}
+
+/* What a view gives as functions lies below the first screen: when the page opens, they are called after the screen is there. */
+function drawParts(main, parts) {
+  const nodes = some => some.map(part => typeof part === 'function' ? tried(part) : part).flat().filter(node => node instanceof Node);
+  const cut = drawnBefore ? -1 : parts.findIndex(part => typeof part === 'function');
+  main.replaceChildren(...nodes(cut < 0 ? parts : parts.slice(0, cut)));
+  const rest = () => { if (below === rest) { below = null; main.append(...nodes(parts.slice(cut))); } };
+  below = cut < 0 ? null : rest;
+  if (below) requestAnimationFrame(() => setTimeout(rest));
+}
+
+function show(main, known, item) {
+  const view = VIEWS[known];
+  tablesDrawn = 0;
+  drawParts(main, tried(() => page.view === 'index' ? viewIndex() : view.item && (item !== undefined || view.item !== 'also') ? view.draw(/^\d{1,9}$/.test(item || '') ? Number(item) : -1) : view.draw()));
   const help = page.view === 'index' || page.view === 'running' ? null : helpOf(known), lead = main.querySelector('.lead') || main.querySelector('h1');
   if (help && lead) lead.after(help);
   if (page.view !== 'index') drawMenu(view.under || known);
   const heading = main.querySelector('h1');
   document.title = `${heading ? clip(ownText(heading), 80) : programName()} – lwp`;
-  shownView = location.hash.split('?')[0];
+  drawnAt();
   if (drawnBefore) { window.scrollTo(0, 0); main.focus({preventScroll: true}); }
   drawnBefore = true;
 }
@@ -78,7 +100,7 @@ function drawFrame() {
 }
 
 /* What is folded away on a screen stands on paper. */
-window.addEventListener('beforeprint', () => document.querySelectorAll('main .finding .fold:not([open])').forEach(node => { node.open = true; node.dispatchEvent(new Event('toggle')); }));
+window.addEventListener('beforeprint', () => { if (below) below(); document.querySelectorAll('main .finding .fold:not([open])').forEach(node => { node.open = true; node.dispatchEvent(new Event('toggle')); }); });
 
 /* "/" goes to the search, as on many pages. */
 window.addEventListener('keydown', event => {

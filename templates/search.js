@@ -46,8 +46,8 @@ function drawSearch() {
   const go = row => { if (row && row.href) { location.hash = row.href; input.value = ''; close(); } };
   let shown = [];
   const draw = () => {
-    rows = rows || whole() && searchable();
-    shown = rows && input.value.trim() ? searchFor(rows, input.value).slice(0, FOUND_MAX) : [];
+    if (!rows && input.value.trim()) { whole().catch(() => {}).then(() => { rows = rows || searchable(); draw(); }); return; }
+    shown = input.value.trim() ? searchFor(rows, input.value).slice(0, FOUND_MAX) : [];
     chosen = Math.max(0, Math.min(chosen, shown.length - 1));
     found.replaceChildren(...(shown.length ? shown.map((row, i) => el('li', {role: 'option', id: `found-${i}`, 'aria-selected': i === chosen ? 'true' : 'false', onmousedown: event => { event.preventDefault(); go(row); }}, el('span.tag', null, row.kind), ' ', clip(brief(row.text), 90), row.more && el('span.soft', null, ' ', clip(row.more, 90)))) :
       [el('li.soft', {role: 'option', 'aria-selected': 'false'}, 'Nothing found')]));

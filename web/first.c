@@ -1,6 +1,6 @@
-/* Of a large result, what the first view shows: the findings, what they refer to, and the data with the most memory stall. The page
- * has it before the scripts, which draw it while the browser still reads the rest. In arrays of items, those that are not needed
- * are null, so that ids stay valid. */
+/* What the first view shows: the findings, what they refer to, and the data with the most memory stall. The page has it before the
+ * scripts, which draw it while the browser still reads the rest. In arrays of items, those that are not needed are null, so that
+ * ids stay valid; of data that no new layout is advised for, only a row of a table is there, and of a call path its innermost frame. */
 #include "web/page.h"
 
 #include "base/arena.h"
@@ -11,6 +11,9 @@
 #include <string.h>
 
 enum { FIRST_OBJECTS = 10 }; /* rows of its table of data: templates/findings.js */
+
+/* What an object's row of a table does not show. */
+static const char *const first_details[] = {"fields", "loops", "common_context", "memory", "threads", "arrays"};
 
 enum first_kind { FIRST_OBJECT, FIRST_LOOP, FIRST_CONTEXT, FIRST_REDUNDANCY, FIRST_LOCALITY, FIRST_KINDS };
 
@@ -24,26 +27,32 @@ static const struct {
                  {"context", FIRST_CONTEXT},       {"first", FIRST_CONTEXT},    {"second", FIRST_CONTEXT},
                  {"redundancy", FIRST_REDUNDANCY}, {"locality", FIRST_LOCALITY}};
 
+enum first_depth { FIRST_NONE, FIRST_ROW, FIRST_WHOLE };
+
 struct first {
     const json_t *items[FIRST_KINDS];
-    bool *kept[FIRST_KINDS];
+    enum first_depth *kept[FIRST_KINDS];
 };
 
-static void first_follow(struct first *first, json_t *value);
+static void first_follow(struct first *first, json_t *value, enum first_depth depth);
 
-static void first_keep(struct first *first, enum first_kind kind, const json_t *id)
+static void first_keep(struct first *first, enum first_kind kind, const json_t *id, enum first_depth depth)
 {
     if (!json_is_integer(id) || json_integer_value(id) < 0 || (size_t)json_integer_value(id) >= json_array_size(first->items[kind]))
         return;
     size_t index = (size_t)json_integer_value(id);
-    if (first->kept[kind][index])
+    if (first->kept[kind][index] >= depth)
         return;
-    first->kept[kind][index] = true;
-    first_follow(first, json_array_get(first->items[kind], index));
+    first->kept[kind][index] = depth;
+    json_t *item = json_array_get(first->items[kind], index);
+    if (kind != FIRST_OBJECT || depth == FIRST_WHOLE)
+        first_follow(first, item, depth);
+    else
+        first_keep(first, FIRST_CONTEXT, json_object_get(item, "context"), depth);
 }
 
 /* Keeps all that `value` refers to. */
-static void first_follow(struct first *first, json_t *value)
+static void first_follow(struct first *first, json_t *value, enum first_depth depth)
 {
     const char *key;
     size_t i;
@@ -52,14 +61,14 @@ static void first_follow(struct first *first, json_t *value)
         for (size_t k = 0; k < sizeof first_ids / sizeof *first_ids; k++) {
             if (strcmp(key, first_ids[k].key) != 0)
                 continue;
-            first_keep(first, first_ids[k].kind, child);
+            first_keep(first, first_ids[k].kind, child, depth);
             for (i = 0; i < json_array_size(child); i++)
-                first_keep(first, first_ids[k].kind, json_array_get(child, i));
+                first_keep(first, first_ids[k].kind, json_array_get(child, i), depth);
         }
-        first_follow(first, child);
+        first_follow(first, child, depth);
     }
     json_array_foreach(value, i, child) {
-        first_follow(first, child);
+        first_follow(first, child, depth);
     }
 }
 
@@ -82,15 +91,31 @@ static void first_keep_heaviest(struct first *first)
             break;
         taken[heaviest] = true;
         json_t *id = json_integer((json_int_t)heaviest);
-        first_keep(first, FIRST_OBJECT, id);
+        first_keep(first, FIRST_OBJECT, id, FIRST_ROW);
         json_decref(id);
     }
     free(taken);
 }
 
-/* The items that are kept, null instead of the others, none behind the last one. */
-static json_t *first_cut(const json_t *items, const bool *kept)
+static json_t *first_item(enum first_kind kind, enum first_depth depth, json_t *item)
 {
+    if (kind == FIRST_CONTEXT) {
+        json_t *innermost = json_array_get(json_object_get(item, "frames"), 0);
+        return innermost ? json_pack("{s:[O]}", "frames", innermost) : json_pack("{s:[]}", "frames");
+    }
+    if (kind != FIRST_OBJECT || depth == FIRST_WHOLE)
+        return json_incref(item);
+    json_t *row = json_copy(item);
+    for (size_t i = 0; i < sizeof first_details / sizeof *first_details; i++)
+        json_object_del(row, first_details[i]);
+    return row;
+}
+
+/* The items that are kept, null instead of the others, none behind the last one. */
+static json_t *first_cut(const struct first *first, enum first_kind kind)
+{
+    const json_t *items = first->items[kind];
+    const enum first_depth *kept = first->kept[kind];
     if (!json_is_array(items))
         return json_null();
     json_t *cut = json_array();
@@ -98,11 +123,11 @@ static json_t *first_cut(const json_t *items, const bool *kept)
     while (count > 0 && !kept[count - 1])
         count--;
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(cut, kept[i] ? json_incref(json_array_get(items, i)) : json_null());
+        json_array_append_new(cut, kept[i] ? first_item(kind, kept[i], json_array_get(items, i)) : json_null());
     return cut;
 }
 
-/* The source files of the loops that are kept: the accesses in a finding's hottest loop are shown beside it. */
+/* The source files of the loops that are kept: the accesses in an advice's hottest loop are shown beside it. */
 static json_t *first_sources(const struct first *first, json_t *sources)
 {
     json_t *copy = json_copy(sources), *files = json_array(), *file;
@@ -123,23 +148,25 @@ static json_t *first_sources(const struct first *first, json_t *sources)
 
 json_t *lwp_page_first(const json_t *data)
 {
-    static const char *const roots[] = {"findings", "splits", "regroups", "conflicts", "sharing", "left_alone"};
+    static const char *const advice[] = {"splits", "regroups"}, *const rows[] = {"findings", "conflicts", "sharing", "left_alone"};
     static const char *const later[] = {"stalls", "arrays", "kept_apart"};
     json_t *analysis = json_object_get(data, "analysis"), *communication = json_object_get(analysis, "communication");
     const char *view = json_string_value(json_object_get(data, "view"));
-    if (!view || strcmp(view, "result") != 0 || !json_is_object(analysis))
+    if (!view || (strcmp(view, "result") != 0 && strcmp(view, "diff") != 0) || !json_is_object(analysis))
         return NULL;
     struct first first = {0};
     for (size_t kind = 0; kind < FIRST_KINDS; kind++) {
         first.items[kind] = json_object_get(analysis, first_arrays[kind]);
-        first.kept[kind] = lwp_zeroed(json_array_size(first.items[kind]), sizeof(bool));
+        first.kept[kind] = lwp_zeroed(json_array_size(first.items[kind]), sizeof **first.kept);
     }
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-        first_follow(&first, json_object_get(analysis, roots[i]));
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
+        first_follow(&first, json_object_get(analysis, advice[i]), FIRST_WHOLE);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        first_follow(&first, json_object_get(analysis, rows[i]), FIRST_ROW);
     first_keep_heaviest(&first);
     json_t *copy = json_copy((json_t *)(uintptr_t)data), *part = json_copy(analysis);
     for (size_t kind = 0; kind < FIRST_KINDS; kind++)
-        json_object_set_new(part, first_arrays[kind], first_cut(first.items[kind], first.kept[kind]));
+        json_object_set_new(part, first_arrays[kind], first_cut(&first, kind));
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)
         json_object_del(part, later[i]);
     if (json_is_object(communication)) {

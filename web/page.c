@@ -2,15 +2,16 @@
  *   head    charset, generator and, in the exported file, the policy that allows nothing but the page's own parts
  *   title   the title's text
  *   style   a link or the style itself
- *   data    the result in <script type="application/json">, which no browser runs; of a large one what the first view shows
+ *   data    the result in <script type="application/json">, which no browser runs; but for a small one only what the first view shows
  *   script  a link or the scripts themselves
- *   rest    of a large result, all of it, in pieces
+ *   rest    all of the result where data has only a part; packed, in pieces
  * Everything in the data comes from the profiled program and is hostile: it is only ever data here, and the scripts
  * make text nodes of it. */
 #include "web/page.h"
 
 #include "base/text.h"
 #include "config.h"
+#include "web/pack.h"
 #include "web/sha256.h"
 
 #include <stdbool.h>
@@ -19,7 +20,7 @@
 
 enum {
     PAGE_TEMPLATES_BYTES = 256 << 10,
-    PAGE_LARGE_BYTES = 128 << 10, /* of data: what a browser reads and parses in some milliseconds */
+    PAGE_SMALL_BYTES = 16 << 10,  /* of data: less is not worth dividing */
     PAGE_PIECE_BYTES = 256 << 10, /* between two of them a browser finds the time to show what is drawn */
 };
 
@@ -43,7 +44,7 @@ static int page_json_part(const char *text, size_t bytes, void *to)
 int lwp_page_write_json(FILE *to, const json_t *value, struct lwp_error *err)
 {
     /* '<' can only be inside of strings, where the escape means the same. 9 digits are more than any estimate has. */
-    if (json_dump_callback(value, page_json_part, to, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)))
+    if (json_dump_callback(value, page_json_part, to, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)))
         return lwp_error_set(err, LWP_ERR_MEMORY, "cannot embed the result in the page");
     return 0;
 }
@@ -170,9 +171,9 @@ static void page_head(FILE *to, const struct lwp_assets *assets, const char *roo
             style, script);
 }
 
-/* The data as JSON; of a large result the part for the first view, too. */
+/* The data as JSON; but for a small result, the part for the first view as JSON and all of it packed. */
 struct page_text {
-    char *whole, *first;
+    char *first, *rest; /* rest: NULL where first is all */
 };
 
 static char *page_json_text(const json_t *value, size_t *length, struct lwp_error *err)
@@ -190,42 +191,34 @@ static char *page_json_text(const json_t *value, size_t *length, struct lwp_erro
 
 static int page_text_make(struct page_text *text, const json_t *data, struct lwp_error *err)
 {
-    size_t whole = 0, part = 0;
-    *text = (struct page_text){page_json_text(data, &whole, err), NULL};
-    if (!text->whole)
+    size_t length = 0;
+    char *whole = page_json_text(data, &length, err);
+    *text = (struct page_text){whole, NULL};
+    if (!whole)
         return LWP_ERR_MEMORY;
-    json_t *first = whole >= PAGE_LARGE_BYTES ? lwp_page_first(data) : NULL;
+    json_t *first = length > PAGE_SMALL_BYTES ? lwp_page_first(data) : NULL;
     if (!first)
         return 0;
-    text->first = page_json_text(first, &part, err);
+    text->first = page_json_text(first, &(size_t){0}, err);
+    text->rest = lwp_pack(whole, length);
     json_decref(first);
+    free(whole);
     if (!text->first)
         return LWP_ERR_MEMORY;
-    if (part > whole / 4) { /* not worth its place */
-        free(text->first);
-        text->first = NULL;
-    }
-    return 0;
+    return text->rest ? 0 : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
 }
 
 static void page_text_free(struct page_text *text)
 {
-    free(text->whole);
     free(text->first);
-}
-
-static void page_put_json(FILE *to, const char *attribute, const char *text, size_t length)
-{
-    fprintf(to, "<script type=\"application/json\" %s>%.*s</script>", attribute, (int)length, text);
+    free(text->rest);
 }
 
 static void page_put_pieces(FILE *to, const char *text)
 {
     for (size_t left = strlen(text), piece; left; text += piece, left -= piece) {
         piece = left > PAGE_PIECE_BYTES ? PAGE_PIECE_BYTES : left;
-        while (piece < left && (text[piece] & 0xc0) == 0x80) /* inside of a character */
-            piece--;
-        page_put_json(to, "class=\"lwp-rest\"", text, piece);
+        fprintf(to, "<script type=\"text/plain\" class=\"lwp-rest\">%.*s</script>", (int)piece, text);
     }
 }
 
@@ -251,11 +244,10 @@ static int page_fill(FILE *to, const char *place, const struct page_parts *parts
         else
             fprintf(to, "<link rel=\"stylesheet\" href=\"%sreport.css\">", root);
     } else if (strcmp(place, "data") == 0) {
-        const char *text = parts->text.first ? parts->text.first : parts->text.whole;
-        page_put_json(to, "id=\"lwp-data\"", text, strlen(text));
+        fprintf(to, "<script type=\"application/json\" id=\"lwp-data\">%s</script>", parts->text.first);
     } else if (strcmp(place, "rest") == 0) {
-        if (parts->text.first)
-            page_put_pieces(to, parts->text.whole);
+        if (parts->text.rest)
+            page_put_pieces(to, parts->text.rest);
     } else if (strcmp(place, "script") == 0) {
         if (!root)
             fprintf(to, "<script>%s</script>", page_script(assets, root, parts->data));

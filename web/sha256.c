@@ -2,6 +2,8 @@
  * Whole messages in memory only; nothing here is secret, so time may depend on the data. */
 #include "web/sha256.h"
 
+#include "web/pack.h"
+
 #include <string.h>
 
 static const uint32_t sha256_k[64] = {
@@ -66,15 +68,7 @@ void lwp_sha256(const void *data, size_t bytes, uint8_t digest[32])
 
 void lwp_sha256_base64(const void *data, size_t bytes, char text[45])
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint8_t digest[33] = {0};
+    uint8_t digest[32];
     lwp_sha256(data, bytes, digest);
-    char *to = text;
-    for (int i = 0; i < 33; i += 3) {
-        uint32_t three = (uint32_t)digest[i] << 16 | (uint32_t)digest[i + 1] << 8 | digest[i + 2];
-        for (int shift = 18; shift >= 0; shift -= 6)
-            *to++ = digits[three >> shift & 63];
-    }
-    text[43] = '='; /* 32 bytes leave the last of 11 x 3 unused */
-    text[44] = '\0';
+    lwp_base64(digest, sizeof digest, text);
 }

@@ -77,10 +77,12 @@ def searched(browser, base):
     driver = browser.driver
     browser.open(f"{base}#run")
     driver.find_element(By.TAG_NAME, "body").send_keys("/total_m")
+    browser.await_text("#found", "total_mass")
     check("total_mass" in browser.text("#found"), f"search: {browser.text('#found')}")
     browser.follow(lambda: driver.switch_to.active_element.send_keys("\ue007"))
     check("total_mass" in browser.text("h1"), f"Enter leads to {browser.text('h1')}")
     driver.find_element(By.TAG_NAME, "body").send_keys("/false sh")
+    browser.await_text("#found", "false sharing")
     check("different bytes of one cache line" in browser.text("#found"), f"terms are not found: {browser.text('#found')}")
     back = lambda: driver.execute_script("return getComputedStyle(document.body).backgroundColor")
     light, button = back(), driver.find_element(By.CSS_SELECTOR, ".theme")

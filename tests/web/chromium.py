@@ -97,6 +97,11 @@ class Browser:
     def open(self, url):
         self.driver.get("about:blank")  # a new hash alone would not load the page again
         self.driver.get(url)
+        self.settle()
+
+    def settle(self):
+        """A page of ours draws what is below the first screen, and views that need the whole result, after it is loaded."""
+        self.driver.execute_async_script("""const done = arguments[0], look = () => typeof settled === 'undefined' || settled() ? done() : setTimeout(look, 5); look()""")
 
     def turn(self, url):
         """As a link inside of the page does it: loads the page only when it is not there yet."""
@@ -107,9 +112,17 @@ class Browser:
             if (location.hash === view) return done();
             addEventListener('hashchange', () => done(), {once: true});
             location.hash = view;""", "#" + view)
+        self.settle()
 
     def text(self, what="main"):
         return self.driver.find_element(By.CSS_SELECTOR, what).text.replace("\u00a0", " ")
+
+    def await_text(self, what, text):
+        """Until `text` is in it, at most five seconds."""
+        for _ in range(100):
+            if text in self.text(what):
+                return
+            time.sleep(0.05)
 
     def follow(self, act):
         """Does what leads to another view of the page, and waits until it is drawn."""
