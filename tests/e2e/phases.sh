@@ -46,6 +46,14 @@ int main(int count, char **arguments)
 C
 $CC -O1 -fno-inline -g -I"$SRC/collector" -o work work.c || exit 1
 
+rests() { # PID OF lwp: a timer of the kernel's stands in for perf's clock
+    for program in $(cat /proc/"$1"/task/*/children); do
+        [ -e "/proc/$program/timers" ] || return 0
+        for _ in $(seq 100); do grep -q '^ID' "/proc/$program/timers" && return 0; sleep 0.05; done
+    done
+    return 1
+}
+
 # What is recorded is what ran between start and stop.
 phases() { # DIR PID OF THE PROGRAM
     until "$LWP" status "$1" > status 2> /dev/null; do kill -0 "$2" || return 1; sleep 0.02; done
@@ -59,6 +67,7 @@ phases() { # DIR PID OF THE PROGRAM
         monotonic >> "$1.phases"
         sleep 0.2
     done
+    [ "$1" = outside ] || rests "$2" || fail "perf's clock runs on in a pause"
     "$LWP" status "$1" > status
     grep -q "^$1: paused, 2 phases, [0-9.]* s recorded$" status || fail "status at last: $(cat status)"
 }

@@ -12,7 +12,14 @@ enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_L
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
 enum { FIRST_COLD_NS = 100000, FIRST_SOONEST_NS = 10000 /* perf's clock's least */, FIRST_PERIOD_MOST_NS = 5000000 };
 
-/* Any time within its first period may be sampled: else shorter threads never were. A thread's first samples cost most,
+/* Any time within its first period may be sampled: else shorter threads never were. */
+static void rate_first(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    sampler->first_ns = sampler->period_ns;
+    sampler->next_ns = FIRST_SOONEST_NS + lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
+}
+
+/* A thread's first samples cost most,
  * and a process with many threads has them all at once: a new one begins with what others have learned, or, as long as none has,
  * the slower the more there are. */
 void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double frequency, unsigned n)
@@ -27,8 +34,7 @@ void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double
         sampler->period_ns = FIRST_PERIOD_MOST_NS;
     if (sampler->period_ns < least)
         sampler->period_ns = least;
-    sampler->first_ns = sampler->period_ns;
-    sampler->next_ns = FIRST_SOONEST_NS + lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
+    rate_first(self, sampler);
 }
 
 /* ---- what a sample stands for ---- */
@@ -157,21 +163,23 @@ void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
     rate_draw(self, sampler);
 }
 
-/* Short pauses change nothing, so that what is recorded between them is sampled as evenly as ever. In longer ones the timer ticks seldom:
- * the first sample after comes anywhere in that period, half of which it stands for. */
+/* Short pauses change nothing, so that what is recorded between them is sampled as evenly as ever. In longer ones perf's clock is off,
+ * which costs nothing at switches, and from time to time it is looked whether the pause is over. */
 void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     enum { SHORT_TICKS = 16, LONG_NS = 20000000 };
+    const bool longer = ++sampler->closed >= SHORT_TICKS;
     uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     sampler->since_review++;
+    rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
+    self->last_cpu_ns = cpu;
+    if (longer && lwp_suspension_pause(&sampler->suspension, sampler->timer, LONG_NS))
+        return;
     if (lwp_suspension_is_on(&sampler->suspension)) {
-        rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
-        self->last_cpu_ns = cpu;
         rate_draw(self, sampler);
         return;
     }
-    self->last_cpu_ns = cpu;
-    if (++sampler->closed != SHORT_TICKS)
+    if (sampler->closed != SHORT_TICKS)
         return;
     sampler->next_ns = sampler->period_ns > LONG_NS ? sampler->period_ns : LONG_NS;
     sampler->first_ns = sampler->next_ns / 2;
@@ -179,9 +187,30 @@ void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler)
     lwp_timer_set_period(sampler->timer, sampler->next_ns);
 }
 
+/* After a pause the first sample comes as in a new thread, and stands for the time besides that the pause may have been over already. */
+static void rate_look(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
+{
+    uint64_t paused_ns = cpu_ns - self->last_cpu_ns;
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(LWP_TIMER_POSIX));
+    if (!lwp_process_records()) {
+        lwp_rate_closed(self, sampler);
+        return;
+    }
+    sampler->closed = 0;
+    sampler->of_period = 0;
+    rate_first(self, sampler);
+    sampler->first_ns += paused_ns / 2;
+    self->last_cpu_ns = cpu_ns;
+    lwp_suspension_end_pause(&sampler->suspension, sampler->timer, sampler->next_ns);
+}
+
 void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    if (lwp_suspension_is_pause(&sampler->suspension)) {
+        rate_look(self, sampler, cpu);
+        return;
+    }
     lwp_suspension_end(&sampler->suspension, sampler->timer, cpu - self->last_cpu_ns);
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - cpu + lwp_stop_cost_sample(LWP_TIMER_POSIX));
 }

@@ -11,7 +11,9 @@ enum { WORTH_NS = 60000, SHORT_LEAST_NS = 100000, SHORT_GAPS = 4, SHORT_MOST_NS 
 struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns)
 {
     uint64_t now = lwp_thread_switches();
-    struct lwp_switched switched = {.all = now - suspension->switches, .running = now - suspension->switches_running};
+    struct lwp_switched switched = {.all = now - suspension->switches};
+    if (!suspension->suspended)
+        switched.running = now - suspension->switches_running;
     if (!lwp_suspension_is_on(suspension) || suspension->first)
         suspension->gap_ns = ran_ns / (switched.all + 1);
     suspension->first = false;
@@ -67,6 +69,22 @@ bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *t
     suspension->wanted_ns = next_ns;
     suspension->left = 0;
     return true;
+}
+
+bool lwp_suspension_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t ns)
+{
+    suspension->pause = suspension->suspended = lwp_timer_suspend(timer, ns, ns);
+    if (suspension->pause)
+        suspension->short_ns = 0;
+    return suspension->pause;
+}
+
+void lwp_suspension_end_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns)
+{
+    suspension->pause = suspension->suspended = false;
+    suspension->switches = suspension->switches_running = lwp_thread_switches();
+    lwp_timer_set_period(timer, next_ns);
+    lwp_timer_run(timer);
 }
 
 void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns)

@@ -19,6 +19,7 @@ struct lwp_suspension {
     uint64_t part_ns;                    /* of the suspension, that each sample after it stands for */
     unsigned left;                       /* samples to come until the next suspension, but for this one */
     bool suspended;                      /* now: a tick is one that was under way when perf's clock was stopped */
+    bool pause;                          /* while no samples are wanted */
     bool first;                          /* the sample to come is the first after the suspension */
     uint64_t began_ns, short_ns;         /* lwp_timer_ran() when it began, and how long it takes; short_ns 0: not in use */
     uint64_t ran_ns;                     /* from then on until this sample */
@@ -49,6 +50,14 @@ uint64_t lwp_suspension_weight(const struct lwp_suspension *suspension);
 /* After a sample: suspends the timer, so that the next one is taken in about `next_ns`, when it is worth it and possible, or lets
  * it run on for the samples that the last suspension still owes. False: neither. */
 bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns, uint32_t *random);
+/* While no samples are wanted: suspends it for `ns`, after which it has to be looked again. False: not possible. */
+bool lwp_suspension_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t ns);
+static inline bool lwp_suspension_is_pause(const struct lwp_suspension *suspension)
+{
+    return suspension->pause;
+}
+void lwp_suspension_end_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns);
+
 /* The suspension is over, `suspended_ns` after the sample before. */
 void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns);
 
