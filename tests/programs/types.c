@@ -99,6 +99,12 @@ __attribute__((noinline)) double on_stack(int n)
 struct counter {
     volatile int value;
 } counters[2];
+struct buffer { /* lengths whose last index has the highest bit of one or two bytes set */
+    char text[200];
+    int table[256];
+    short many[40000];
+    long last;
+} buffers[200];
 struct letter {
     long at;
     struct counter count;
@@ -112,6 +118,8 @@ int main(int argc, char **argv)
     struct graph graph = {1, make_nodes(4), NULL};
     fill_table(20);
     pairs[argc][1].value = 3;
+    buffers[argc].last = sum_keys(pool, argc);
+    printf("%ld\n", buffers[argc - 1].last);
     plain[argc] = 2;
     printf("%d %f %s\n", calls, plain[argc - 1], argv[0]);
     return (int)(sum_keys(pool, argc) + sum_keys(table, argc)) + (int)sum_graph(&graph) + (int)on_stack(argc) + (hidden != NULL) +

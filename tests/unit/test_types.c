@@ -144,6 +144,32 @@ static void test_struct(void **state)
 }
 
 /* What a structure has room for, and what is declared in it. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    struct expected_field fields[] = {
+        {0, 200, 1, "text", "char text[200]"},
+        {200, 1024, 4, "table", "int table[256]"},
+        {1224, 80000, 2, "many", "short many[40000]"},
+        {81224, 8, 8, "last", "long last"},
+    };
+    for (size_t b = 0; b < BUILDS; b++) {
+        struct loaded loaded;
+        uint64_t elements;
+        if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
+            continue;
+        const struct lwp_type *type = type_of_symbol(&loaded, "buffers", 0, &elements);
+        assert_non_null(type);
+        assert_int_equal(type->bytes, 81232);
+        assert_int_equal(elements, 200);
+        bool gcc = !strcmp(builds[b].compiler, "gcc") || strstr(builds[b].flags, "flto");
+        fields[2].declaration = gcc ? "short int many[40000]" : "short many[40000]";
+        fields[3].declaration = gcc ? "long int last" : "long last";
+        check_fields(type, fields, 4);
+        unload(&loaded);
+    }
+}
+
 static void test_held(void **state)
 {
     (void)state;
@@ -424,9 +450,11 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_struct),  cmocka_unit_test(test_held),   cmocka_unit_test(test_held_across_units),
-        cmocka_unit_test(test_statics), cmocka_unit_test(test_access), cmocka_unit_test(test_call),
-        cmocka_unit_test(test_stack),   cmocka_unit_test(test_cxx),    cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_struct),  cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_held),    cmocka_unit_test(test_held_across_units),
+        cmocka_unit_test(test_statics), cmocka_unit_test(test_access),
+        cmocka_unit_test(test_call),    cmocka_unit_test(test_stack),
+        cmocka_unit_test(test_cxx),     cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -36,6 +36,21 @@ bool code_die_number(Dwarf_Die *die, unsigned name, uint64_t *value)
     return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, value) == 0;
 }
 
+bool code_die_bound(Dwarf_Die *die, unsigned name, int64_t *value)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Sword with_sign;
+    Dwarf_Word bits;
+    if (!dwarf_attr(die, name, &attribute) || dwarf_formsdata(&attribute, &with_sign))
+        return false;
+    unsigned form = dwarf_whatform(&attribute);
+    bool small = form == DW_FORM_data1 || form == DW_FORM_data2 || form == DW_FORM_data4; /* libdw reads 255 of one byte as -1 */
+    *value = with_sign;
+    if (small && dwarf_formudata(&attribute, &bits) == 0 && bits != UINT32_MAX)
+        *value = (int64_t)bits;
+    return true;
+}
+
 const char *code_die_label(struct lwp_code *code, Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);

@@ -15,6 +15,9 @@ bool code_die_named(Dwarf_Die *parent, int tag, const char *name, Dwarf_Die *chi
 /* The value of a constant attribute; false: there is none, or not of this kind. */
 bool code_die_number(Dwarf_Die *die, unsigned attribute, uint64_t *value);
 
+/* The bound of an array: of forms without a sign only -1 is below 0 (old compilers, for no elements). */
+bool code_die_bound(Dwarf_Die *die, unsigned attribute, int64_t *value);
+
 bool code_die_is_struct(Dwarf_Die *die); /* struct, class or union */
 bool code_die_is_c(Dwarf_Die *die);      /* of a unit in C: struct names need the keyword */
 

@@ -83,22 +83,20 @@ bool type_die_is_pointer(Dwarf_Die *die)
 /* One dimension of an array; 0: flexible or unknown. */
 static uint64_t type_dimension(Dwarf_Die *range)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word count;
-    Dwarf_Sword upper;
-    if (dwarf_attr(range, DW_AT_count, &attribute))
-        return dwarf_formudata(&attribute, &count) == 0 ? count : 0;
-    if (!dwarf_attr(range, DW_AT_upper_bound, &attribute) || dwarf_formsdata(&attribute, &upper) || upper < 0 ||
-        (uint64_t)upper >= TYPE_BYTES_LIMIT)
+    uint64_t count;
+    int64_t upper, lower = 0;
+    if (dwarf_hasattr(range, DW_AT_count))
+        return code_die_number(range, DW_AT_count, &count) ? count : 0;
+    if (!code_die_bound(range, DW_AT_upper_bound, &upper) || upper < 0 || (uint64_t)upper >= TYPE_BYTES_LIMIT)
         return 0;
-    Dwarf_Sword lower = 0;
-    if (dwarf_attr(range, DW_AT_lower_bound, &attribute)) {
-        if (dwarf_formsdata(&attribute, &lower) || lower > upper || lower < -(Dwarf_Sword)TYPE_BYTES_LIMIT)
+    if (dwarf_hasattr(range, DW_AT_lower_bound)) {
+        if (!code_die_bound(range, DW_AT_lower_bound, &lower) || lower > upper || lower < -(int64_t)TYPE_BYTES_LIMIT)
             return 0;
     } else {
         Dwarf_Die unit;
-        if (dwarf_diecu(range, &unit, NULL, NULL) && dwarf_default_lower_bound(dwarf_srclang(&unit), &lower))
-            lower = 0;
+        Dwarf_Sword usual;
+        if (dwarf_diecu(range, &unit, NULL, NULL) && !dwarf_default_lower_bound(dwarf_srclang(&unit), &usual))
+            lower = usual;
     }
     return (uint64_t)(upper - lower) + 1;
 }

@@ -95,18 +95,15 @@ static const char *text_named(struct type_text *text, Dwarf_Die *type, int depth
 
 static const char *text_array(struct type_text *text, Dwarf_Die *type, const char *inner)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Sword value;
+    int64_t value;
     int dimensions = 0;
     for (Dwarf_Die child = code_die_first(type); child.addr && dimensions < 16; child = code_die_after(&child)) {
         if (dwarf_tag(&child) != DW_TAG_subrange_type)
             continue;
         dimensions++;
-        bool known = false;
-        if (dwarf_attr(&child, DW_AT_count, &attribute))
-            known = dwarf_formsdata(&attribute, &value) == 0;
-        else if (dwarf_attr(&child, DW_AT_upper_bound, &attribute))
-            known = dwarf_formsdata(&attribute, &value) == 0 && value < INT64_MAX && ++value > 0;
+        bool known = code_die_bound(&child, DW_AT_count, &value);
+        if (!known && code_die_bound(&child, DW_AT_upper_bound, &value))
+            known = value < INT64_MAX && ++value > 0;
         inner = known ? lwp_arena_printf(text->code->arena, "%s[%lld]", inner, (long long)value)
                       : lwp_arena_printf(text->code->arena, "%s[]", inner);
     }
@@ -186,14 +183,13 @@ static const char *fortran_bounds(struct lwp_code *code, Dwarf_Die *array, bool 
     int dimensions = 0;
     for (Dwarf_Die child = code_die_first(array); child.addr && dimensions < OTHER_DIMENSIONS;
          child = code_die_after(&child)) {
-        Dwarf_Attribute attribute;
-        Dwarf_Sword lower = 1, upper = 0;
+        int64_t lower = 1, upper = 0;
         const char *one = deferred ? ":" : "*";
         if (dwarf_tag(&child) != DW_TAG_subrange_type)
             continue;
-        if (dwarf_attr(&child, DW_AT_lower_bound, &attribute) && dwarf_formsdata(&attribute, &lower))
+        if (!code_die_bound(&child, DW_AT_lower_bound, &lower))
             lower = 1;
-        if (!deferred && dwarf_attr(&child, DW_AT_upper_bound, &attribute) && !dwarf_formsdata(&attribute, &upper))
+        if (!deferred && code_die_bound(&child, DW_AT_upper_bound, &upper))
             one = lower == 1 ? lwp_arena_printf(code->arena, "%lld", (long long)upper)
                              : lwp_arena_printf(code->arena, "%lld:%lld", (long long)lower, (long long)upper);
         list = lwp_arena_printf(code->arena, "%s%s%s", list, dimensions++ ? ", " : "", one);

@@ -7,7 +7,7 @@
 /// array_memalign type=city bytes=128 hot=weight@96 path=main name=cities
 /// array_mmap type=city bytes=128 hot=weight@96 path=main name=cities
 /// array_static type=star bytes=104 hot=mass@4,lum@60 name=stars
-/// array_stack type=star bytes=104 hot=mass@4,lum@60 name=stars,main,stack stack=1
+/// array_stack must=right type=star bytes=104 hot=mass@4,lum@60 name=stars,main,stack stack=1
 /// array_union type=cell bytes=72 hot=second.level@40 path=main name=cells
 /// array_bits type=sprite bytes=56 hot=kind|level|rest@32 path=main name=sprites
 /// array_nested type=body bytes=104 hot=vel.y@40 path=main name=bodies
