@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 """Holds the fields, elements, objects and allocation sites that lwp names against programs of which the truth is known (shapes/).
 
-    shapes.py [NAME...] [--runs N] [--engine light|exact|both] [--seconds S] [--jobs N] [--quick] [--wrong FILE] [--keep DIR] [--truth]
+    shapes.py [NAME...] [--runs N] [--engine light|exact|both] [--seconds S] [--jobs N] [--quick] [--wrong FILE] [--keep DIR] [--again]
+              [--truth]
 
 One line a shape: how many runs are right, unknown (with the reason) or WRONG: a field that the hot loop does not use, a used field in a
 cold part, an element size, type, start, name or allocation site that is not the truth, a split made of wrong fields, whatever confidence
 stands beside it. Needs LWP; takes CC, CXX, FC, RUSTC. Exit status 0: nothing is WRONG, and what `must` be right is. --keep
-DIR leaves programs and results in DIR, and takes programs from there that are not older than their sources. --truth compares
-the rows of C and C++ with the debug information instead (gdb; it has no words for parts of unions and of libraries' buffers). The Rust
-program compares its rows with offset_of!().
+DIR leaves programs and results in DIR, and takes programs from there that are not older than their sources. --again analyzes and
+judges the results that are there once more, and runs only what is missing. --truth compares the rows of C and C++ with the debug
+information instead (gdb; it has no words for parts of unions and of libraries' buffers). The Rust program compares its rows with
+offset_of!().
 
 The truth is in the programs, in rows of "/// NAME key=value..." ("//!" in Rust, "!!!" in Fortran):
     type, bytes  of an element; alternatives with |. start: where in the block the first element begins, or any.
@@ -272,6 +274,7 @@ def judge(analysis, shape):
     if total < ENOUGH:
         return "unknown", "%d samples in walk()" % total
     wrong, right, reasons = [], False, []
+    left_alone = {left["object"]: left["sentence"] for left in analysis["left_alone"]}
     for at, item, samples, fields in items:
         if samples < SEEN * total or item["kind"] == "stack" and not any(row.stack for row in shape.rows()):
             continue  # what compilers keep on the stack without optimization is walk()'s own
@@ -285,19 +288,24 @@ def judge(analysis, shape):
                 offset <= o < offset + max(size, 1) for o in offsets for offset, size, _ in fields)]
             right = right or not missing and bool(row.hot or item["element_bytes"] is not None)
             if missing:
-                why = item.get("fields_unknown") or "no reason given"
+                why = item.get("fields_unknown") or left_alone.get(at) or "no reason given"
                 reasons.append("%s: no %s; %s" % (item["name"], ",".join(missing), why))
     if wrong:
         return "WRONG", " | ".join(wrong)
     return ("right", "") if right else ("unknown", (reasons or ["no such object"])[0])
 
 
-def run(shape, program, engine, seconds, result):
+def run(shape, program, engine, args, result):
     how = ["-e", "exact"] if engine == "exact" else []
+    command = [LWP, "collect", "--no-measure", "-o", result, *how, "--", program, str(args.seconds)]
+    if args.again and os.path.exists(result):
+        command = [LWP, "analyze", "-f", "-q", result]
+    else:
+        shutil.rmtree(result, ignore_errors=True)
     said = ""
     try:
-        said = subprocess.run([LWP, "collect", "--no-measure", "-o", result, *how, "--", program, str(seconds)], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", stdin=subprocess.DEVNULL).stdout
+        said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, env=dict(os.environ, LWP_NO_MEASURE="1")).stdout
         with open(result + "/analysis.json") as file:
             return judge(json.load(file), shape)
     except (OSError, ValueError) as error:
@@ -316,8 +324,7 @@ def try_shape(shape, args, folder):
         verdicts, reasons = collections.Counter(), collections.Counter()
         for at in range(args.runs):
             result = os.path.join(own, "%s%d" % (engine, at))
-            shutil.rmtree(result, ignore_errors=True)
-            verdict, reason = run(shape, program, engine, args.seconds, result)
+            verdict, reason = run(shape, program, engine, args, result)
             verdicts[verdict] += 1
             if reason:
                 reasons[verdict + " " + reason] += 1
@@ -367,6 +374,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--wrong")
     parser.add_argument("--keep")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--truth", action="store_true")
     args = parser.parse_args()
     args.engines = ["light", "exact"] if args.engine == "both" else [args.engine]

@@ -6,6 +6,7 @@
 /// virtual_base type=Child bytes=104 hot=_vptr.Left@0,mass@88 path=main name=things,Child,child start=any
 /// virtual_base or type=Base bytes=32 hot=mass@16 path=main name=things,Child,child start=any
 /// virtual_base and type=Child* bytes=8 path=main name=things
+/// virtual_base and name=vtableforChild
 /// variant type=std::variant<Small,Large> bytes=80 hot=@8+8*9 path=main name=values
 /// variant or bytes=80 hot=_M_index@72,_M_u@0+8*9 path=main name=values
 /// optional must=right type=std::optional<Rec> bytes=104 hot=load@88,_M_payload@0+8*13,_M_engaged@96 path=main name=maybe
