@@ -31,6 +31,11 @@ struct part {
     bool aligned;
     bool single; /* one in each block */
     uint32_t object;
+    struct part_inner { /* what pointers lead to in the bytes that it keeps for a value of any type */
+        const struct lwp_type *type;
+        uint64_t at;
+    } inner[PARTS];
+    size_t inner_count;
 };
 
 struct parts {
@@ -39,6 +44,8 @@ struct parts {
     const struct lwp_element_code *code;
     struct part items[PARTS];
     size_t count;
+    const struct lwp_type *inside[PARTS]; /* not listed: parts of others */
+    size_t inside_count;
     double accesses; /* of all of them */
 };
 
@@ -98,6 +105,9 @@ static void parts_choose(struct parts *parts)
                          parts->items[k].type->bytes > parts->items[i].type->bytes &&
                          parts_holds(parts->items[k].type, parts->items[i].type);
     for (size_t i = 0; i < parts->count; i++)
+        if (inside[i])
+            parts->inside[parts->inside_count++] = parts->items[i].type;
+    for (size_t i = 0; i < parts->count; i++)
         if (!inside[i] && parts->items[i].accesses >= part_least * parts->code->accesses)
             parts->items[kept++] = parts->items[i];
     parts->count = kept;
@@ -129,6 +139,22 @@ static void parts_witness(const struct parts *parts, struct part *part)
     part->lattice = lwp_element_code_lattice(parts->code, part->type, part->single && whole->pool_size ? whole->pool_size : 0);
     if (!part->single && part->lattice.spacing == part->type->bytes)
         lwp_element_code_between(parts->profile, parts->index, parts->code, part->type, &part->lattice);
+}
+
+/* A list's node has bytes for the program's type, which DWARF does not tell: the addresses of both say where in it a value is. */
+static void parts_place_inside(const struct parts *parts, struct part *part)
+{
+    const struct lwp_element_lattice *own = &part->lattice;
+    for (size_t i = 0; i < parts->inside_count && own->share >= LWP_ELEMENT_LATTICE_SURE && !own->page; i++) {
+        const struct lwp_type *type = parts->inside[i];
+        uint64_t at;
+        if (parts_member(part->type, type, &at))
+            continue;
+        struct lwp_element_lattice lattice = lwp_element_code_lattice(parts->code, type, own->spacing);
+        at = (lattice.start + own->spacing - own->start) % own->spacing;
+        if (lattice.share >= LWP_ELEMENT_LATTICE_SURE && at + type->bytes <= part->type->bytes && lwp_types_hold(part->type, at, type))
+            part->inner[part->inner_count++] = (struct part_inner){type, at};
+    }
 }
 
 /* Whether the addresses contradict the code: elements on one lattice that overlap in part cannot be two, and one cannot begin in two
@@ -198,7 +224,12 @@ static bool parts_says(const struct part *part, const struct lwp_element_spoken 
     const struct lwp_code_place *place = &spoken->place;
     const bool same = lwp_element_same_type(place->type, part->type);
     uint64_t member = 0;
-    if (!same && (place->type->kind != LWP_TYPE_STRUCT || !parts_member(part->type, place->type, &member)))
+    bool known = same || (place->type->kind == LWP_TYPE_STRUCT && parts_member(part->type, place->type, &member));
+    for (size_t i = 0; i < part->inner_count && !known; i++) {
+        known = lwp_element_same_type(place->type, part->inner[i].type);
+        member = part->inner[i].at;
+    }
+    if (!known)
         return false;
     *at = member + (place->beside ? (uint64_t)place->from : place->at);
     return !place->beside || (!same && *at + spoken->stream->bytes <= part->type->bytes);
@@ -279,6 +310,7 @@ bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const 
         parts_witness(&parts, &parts.items[i]);
         if (!parts.items[i].aligned)
             return false;
+        parts_place_inside(&parts, &parts.items[i]);
     }
     if (!parts.count || parts_contradicted(&parts))
         return false;
