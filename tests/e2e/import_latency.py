@@ -123,7 +123,7 @@ def main():
     os.chdir(os.environ["TMP"])
     with open("app.c", "w") as file:
         file.write(SOURCE)
-    subprocess.run([CC, "-O1", "-g", "-no-pie", "-o", "app", "app.c"], check=True)
+    subprocess.run([*CC.split(), "-O1", "-g", "-no-pie", "-o", "app", "app.c"], check=True)
     table = int(re.search(r"^(\w+) \w all$", output("nm", "app"), re.M).group(1), 16)
     code = output("objdump", "-d", "--no-show-raw-insn", "--disassemble=work", "app")
     accesses = [(int(m.group(1), 16), m.group(2)) for m in re.finditer(r"^ +(\w+):\s+(\S+ +\S*\(.*)$", code, re.M)]

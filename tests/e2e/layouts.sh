@@ -13,7 +13,7 @@ for case in holes tight system turns slices bits linked chain across padded mixe
 done
 /usr/bin/python3 - "$CC" <<'PY' || fail "advice"
 import json, re, subprocess, sys
-cc, problems = sys.argv[1], []
+cc, problems = sys.argv[1].split(), []
 def check(holds, what):
     if not holds:
         problems.append(what)
@@ -34,7 +34,7 @@ def compiles(case, split, hot, before="", bits=(), flexible=()):
                 source += f"_Static_assert(offsetof(struct {tag}, {field.split(',')[0]}) == {offset}, \"{field}\");\n"
         if tag not in flexible:
             source += f"_Static_assert(sizeof(struct {tag}) == {group['bytes']}, \"size\");\n"
-    done = subprocess.run([cc, "-fsyntax-only", "-x", "c", "-"], input=source, text=True, capture_output=True)
+    done = subprocess.run([*cc, "-fsyntax-only", "-x", "c", "-"], input=source, text=True, capture_output=True)
     check(done.returncode == 0, f"{case}: the declaration does not compile: {done.stderr}{source}")
 
 splits, findings, notes = advice("holes")

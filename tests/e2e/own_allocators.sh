@@ -94,15 +94,15 @@ for compiler in "$CC" "${CXX:-g++} -x c++"; do
     sampled "$compiler"
     exact "$compiler, exact"
 done
-"$CC" -O2 -g -no-pie -fno-pie -DTOLD -I"$SRC/collector" -o pool pool.c
+$CC -O2 -g -no-pie -fno-pie -DTOLD -I"$SRC/collector" -o pool pool.c
 sampled "at fixed addresses"
-"$CC" -O2 -g -static -DTOLD -I"$SRC/collector" -o pool pool.c 2> /dev/null
+$CC -O2 -g -static -DTOLD -I"$SRC/collector" -o pool pool.c 2> /dev/null
 ./pool 1 > out
-"$CC" -O2 -g -DTOLD -I"$SRC/collector" -o pool pool.c
+$CC -O2 -g -DTOLD -I"$SRC/collector" -o pool pool.c
 ./pool 1 | cmp - out
 
 # Without a word in the program.
-"$CC" -O2 -g -o pool pool.c
+$CC -O2 -g -o pool pool.c
 exact "--allocator" --allocator take:2
 rm -rf result
 "$LWP" collect -q --no-measure -e exact --allocator nobody,take:2 -o result ./pool 1 > out 2> err

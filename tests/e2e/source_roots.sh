@@ -32,7 +32,7 @@ E2
 cp home/tree/src/main.c home/loose/loose.c && sed -i 's|"../include|"../tree/include|' home/loose/loose.c
 sed 's|"../include|"tree/include|' home/tree/src/main.c > home/direct.c
 for program in tree/src/main loose/loose direct; do
-    "${CC:-cc}" -g -O1 -o "bin/${program##*/}" "home/$program.c" || exit 1
+    ${CC:-cc} -g -O1 -o "bin/${program##*/}" "home/$program.c" || exit 1
 done
 
 roots() { # folder to start it in, what lwp collect is given..., "--", roots that there should be, besides the compiler's

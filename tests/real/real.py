@@ -130,7 +130,7 @@ def build_control(scratch):
     source = os.path.join(runs.HERE, "control.c")
     if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
         flags = "-O2 -g -fPIC -shared -fno-optimize-sibling-calls".split()
-        subprocess.run([os.environ.get("CC", "gcc"), *flags, "-o", library, source, "-ldl", "-lpthread"], check=True)
+        subprocess.run([*os.environ.get("CC", "gcc").split(), *flags, "-o", library, source, "-ldl", "-lpthread"], check=True)
     return library
 
 

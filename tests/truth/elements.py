@@ -24,10 +24,10 @@ ENOUGH = 30  # accesses; a block seen less often may stay unknown
 def build(name):
     language, level, debug = name.split(":")
     compiler, suffix = COMPILERS[language]
-    if not shutil.which(compiler):
+    if not shutil.which(compiler.split()[0]):
         return None
     program = TMP + "/shapes"
-    subprocess.run([compiler, *level.split(), *debug.split(), "-o", program, SRC + "/tests/truth/elements/shapes." + suffix]
+    subprocess.run([*compiler.split(), *level.split(), *debug.split(), "-o", program, SRC + "/tests/truth/elements/shapes." + suffix]
                    + (["-J", TMP] if language == "fortran" else []), check=True)
     return program
 

@@ -53,7 +53,7 @@ def draw(dice, family):
 
 
 def build(source, flags, out):
-    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-O2", "-g", "-pthread", *("-D%s=%s" % item for item in flags.items())]
+    command = [*os.environ.get("CC", "gcc").split(), "-std=gnu11", "-O2", "-g", "-pthread", *("-D%s=%s" % item for item in flags.items())]
     subprocess.run([*command, "-o", out, source], check=True, stderr=subprocess.DEVNULL)
 
 

@@ -87,8 +87,7 @@ def programs(src, everything):
 
 
 def build(source, flags, out):
-    cc = os.environ.get("CC", "cc")
-    subprocess.run([cc, "-std=gnu11", "-O2", "-g", "-pthread", *flags, "-o", out, source], check=True)
+    subprocess.run([*os.environ.get("CC", "cc").split(), "-std=gnu11", "-O2", "-g", "-pthread", *flags, "-o", out, source], check=True)
 
 
 class Promise(typing.NamedTuple):
