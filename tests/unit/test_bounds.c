@@ -111,11 +111,11 @@ static int lwps_bounded(const void *least_bad)
     return damage.bad_blocks + damage.torn_bytes < *(const uint64_t *)least_bad;
 }
 
-/* 20,000 packs of 48 bytes, of a mebibyte of records each. */
+/* Packs of 48 bytes, of a mebibyte of records each. */
 static void test_packs(void **state)
 {
     (void)state;
-    enum { PACKS = 20000 };
+    enum { PACKS = AMOUNT(20000, 5000) };
     static uint8_t raw[LWPS_PACK_RAW_MAX], packed[4096];
     uint8_t nothing[1] = {0};
     const uint64_t most = 1;
@@ -239,7 +239,7 @@ static uint8_t *record(uint8_t *to, uint8_t tag, const uint64_t *fields, size_t 
 static void test_records(void **state)
 {
     (void)state;
-    enum { TIMES = 60000, ROOM = TIMES * 128 };
+    enum { TIMES = AMOUNT(60000, 15000), ROOM = TIMES * 128 };
     uint8_t *input = calloc(1, ROOM), *to = input + 1;
     size_t size;
     *input = 1 + 4 * 1;

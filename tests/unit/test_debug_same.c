@@ -42,7 +42,7 @@ static size_t write_answers(FILE *out, struct lwp_code *code, uint64_t at)
     return types + (type ? 1 : 0);
 }
 
-/* The answers about every byte (with sanitizers every fifth) of what nm lists, in PROGRAM.answers; how many types are among them. */
+/* The answers about every byte (with sanitizers every 15th) of what nm lists, in PROGRAM.answers; how many types are among them. */
 static size_t answer_all(const char *program, const char *symbols)
 {
     char path[320], command[700];
@@ -58,7 +58,7 @@ static size_t answer_all(const char *program, const char *symbols)
     lwp_code_module(code, program, NULL, 0);
     assert_int_equal(lwp_code_module_info(code, 0)->debug_info, LWP_DEBUG_FULL);
     while (fscanf(nm, "%llx %llx", &start, &bytes) == 2)
-        for (uint64_t at = start; at < start + bytes; at += AMOUNT(1, 5) * (bytes > 2000 ? 17 : 1))
+        for (uint64_t at = start; at < start + bytes; at += AMOUNT(1, 15) * (bytes > 2000 ? 17 : 1))
             types += write_answers(out, code, at);
     assert_int_equal(lwp_code_module_info(code, 0)->units_missing, 0);
     lwp_code_free(code);
@@ -101,7 +101,7 @@ static void test_moved(void **state)
         char plain[256], copy[300], sibling[300], command[1400];
         if (!programs_build(programs[p].compiler, programs[p].flags, programs[p].source, plain, sizeof plain))
             continue;
-        assert_true(answer_all(plain, plain) > AMOUNT(100, 20));
+        assert_true(answer_all(plain, plain) > AMOUNT(100, 5));
         for (size_t m = 0; m < sizeof moves / sizeof *moves; m++) {
             char tool[16] = "", what[600];
             sscanf(moves[m], "%15s", tool);
@@ -152,7 +152,7 @@ static void test_split(void **state)
                           programs_folder, programs[p].compiler, programs[p].flags, p, LWP_SOURCE, programs[p].source,
                           programs[p].compiler, p, p))
             fail_msg("%s: does not build", what);
-        assert_true(answer_all(plain, plain) > AMOUNT(100, 20));
+        assert_true(answer_all(plain, plain) > AMOUNT(100, 5));
         answer_all(split, plain);
         compare(what, plain, split);
         if (!programs[p].packer || !programs_have(programs[p].packer))

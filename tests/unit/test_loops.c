@@ -1,4 +1,5 @@
 /* Loop nesting on abstract graphs against two naive definitions, and on compiled programs against the source. */
+#include "amount.h"
 #include "analysis/program/code.h"
 #include "analysis/program/flow/loops.h"
 #include "programs.h"
@@ -100,7 +101,7 @@ static void test_any_graph(void **state)
     (void)state;
     int headers = 0, irreducible = 0;
     random_state = 1;
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < AMOUNT(20000, 4000); round++) {
         struct random_graph graph = {.count = 1 + random_below(round % 2 ? 8 : NODES)};
         uint32_t edges = random_below(graph.count * 3 + 1);
         for (uint32_t e = 0; e < edges; e++)
@@ -115,7 +116,7 @@ static void test_any_graph(void **state)
             irreducible += expected[n].irreducible;
         }
     }
-    assert_true(headers > 10000 && irreducible > 1000);
+    assert_true(headers > AMOUNT(10000, 2000) && irreducible > AMOUNT(1000, 200));
 }
 
 /* Natural loops: edges go back only to a dominator; the loop is what reaches the edge's source without its target. */
@@ -124,7 +125,7 @@ static void test_reducible_graph(void **state)
     (void)state;
     int nested = 0;
     random_state = 2;
-    for (int round = 0; round < 5000; round++) {
+    for (int round = 0; round < AMOUNT(5000, 1000); round++) {
         struct random_graph graph = {.count = 2 + random_below(NODES - 2)};
         bool dominates[NODES][NODES], natural[NODES][NODES] = {{0}};
         for (uint32_t b = 1; b < graph.count; b++) {
@@ -171,7 +172,7 @@ static void test_reducible_graph(void **state)
         }
         check_graph(&graph, expected);
     }
-    assert_true(nested > 500);
+    assert_true(nested > AMOUNT(500, 100));
 }
 
 /* A long chain of loops within loops must cost neither the stack nor minutes. */

@@ -17,7 +17,7 @@
 #include <fcntl.h>
 #include <glob.h>
 
-enum { OBJECTS = 300, SAMPLES_A = 20000, SAMPLES_B = 7000, SIZE_MAX_FILE = 1 << 22 };
+enum { OBJECTS = 300, SAMPLES_A = AMOUNT(20000, 6000), SAMPLES_B = AMOUNT(7000, 2100), SIZE_MAX_FILE = 1 << 22 };
 
 static char folder[64], a[80], b[80];
 static struct synthetic_truth truth[2][OBJECTS];
@@ -96,7 +96,7 @@ static void assert_truth(const struct lwp_profile *profile, const struct synthet
 static void test_totals(void **state)
 {
     (void)state;
-    for (unsigned jobs = 1; jobs <= 4; jobs++) {
+    for (unsigned jobs = 1; jobs <= 4; jobs += AMOUNT(1, 3)) {
         struct lwp_profile profile;
         struct lwp_error err;
         const char *dirs[] = {a, b};
@@ -164,7 +164,7 @@ static void test_too_many_paths(void **state)
     struct lwp_profile one;
     const char *dirs[] = {a, b};
     struct lwp_error err;
-    for (unsigned jobs = 1; jobs <= 4; jobs++) {
+    for (unsigned jobs = 1; jobs <= 4; jobs += AMOUNT(1, 3)) {
         struct lwp_profile more, *profile = jobs == 1 ? &one : &more;
         lwp_profile_init(profile);
         profile->jobs = jobs;
@@ -298,7 +298,7 @@ static void test_merged(void **state)
 static void test_blocks(void **state)
 {
     (void)state;
-    enum { BLOCKS = 400, QUESTIONS = AMOUNT(20000, 3000) };
+    enum { BLOCKS = 400, QUESTIONS = AMOUNT(20000, 500) };
     static const uint64_t unit = 10000000; /* longer than two clocks may differ */
     uint64_t random = 7;
     for (int round = 0; round < 6; round++) {

@@ -325,7 +325,7 @@ static void test_words(void **state)
 {
     (void)state;
     uint64_t redundant = 0, again[2] = {0};
-    for (unsigned seed = 0; seed < 15; seed++) {
+    for (unsigned seed = 0; seed < AMOUNT(15, 6); seed++) {
         srand(seed);
         assert_true(lwp_values_init(&values, &port, LAST, 1 << 10, 12));
         both_begin();
@@ -344,15 +344,15 @@ static void test_words(void **state)
         again[1] += machine.again[1];
         lwp_values_fini(&values);
     }
-    assert_true(again[0] > 100 && again[1] > 15);
-    assert_true(redundant > 500);
+    assert_true(again[0] > AMOUNT(100, 40) && again[1] > AMOUNT(15, 5));
+    assert_true(redundant > AMOUNT(500, 200));
 }
 
 /* Ten thousand short ones: each total and each pair is the same after every one of them. */
 static void test_short(void **state)
 {
     (void)state;
-    enum { TABLES = AMOUNT(40, 8), PROGRAMS = 250, STEPS = 8 };
+    enum { TABLES = AMOUNT(40, 4), PROGRAMS = 250, STEPS = 8 };
     uint64_t redundant = 0;
     for (unsigned table = 0; table < TABLES; table++) {
         srand(1000 + table);
@@ -378,7 +378,7 @@ static void test_all(void **state)
 {
     (void)state;
     uint64_t redundant = 0;
-    for (unsigned seed = 0; seed < AMOUNT(20, 6); seed++) {
+    for (unsigned seed = 0; seed < AMOUNT(20, 3); seed++) {
         srand(seed);
         assert_true(lwp_values_init(&values, &port, LAST, seed % 2 ? 3 : 1 << 10, 12));
         both_begin();
@@ -391,7 +391,7 @@ static void test_all(void **state)
         redundant += values.redundant;
         lwp_values_fini(&values);
     }
-    assert_true(redundant > AMOUNT(100, 30));
+    assert_true(redundant > AMOUNT(100, 12));
 }
 
 /* Copies keep what they are, a byte at a time and 8 bytes at a time. */
