@@ -1,9 +1,9 @@
 #!/bin/bash
-# Usage: real_programs.sh MEGABYTES: programs as found on the system give the same output and status with and without
-# lwp, and a report comes out.
+# Usage: real_programs.sh MEGABYTES [NAME...]: programs (all, or those) as found on the system give the same output and status with
+# and without lwp, and a report comes out.
 set -u
 cd "$TMP" || exit 1
-megabytes=$1
+megabytes=$1 names=${*:2}
 failed=0 missing=
 
 make_input() { # text that is neither random nor all the same
@@ -16,6 +16,7 @@ make_input() { # text that is neither random nor all the same
 # same NAME COMMAND...
 same() {
     name=$1; shift
+    [ -z "$names" ] || [[ " $names " = *" $name "* ]] || return
     command -v "$1" > /dev/null || { missing="$missing $name"; return; }
     "$@" > plain.out 2> plain.err < /dev/null; plain=$?
     "$LWP" collect --force --no-measure -o "r-$name" -- "$@" > lwp.out 2> lwp.err < /dev/null; with=$?

@@ -1,6 +1,8 @@
 # Tests. `make check` runs what is quick, `make check-long` what takes longer; tests/run says what a test is.
 e2e := $(filter-out %.py.in,$(wildcard $(srcdir)/tests/e2e/*.sh $(srcdir)/tests/e2e/*.py))
 rounds := $(wildcard $(srcdir)/tests/rounds/*.sh)
+# Parts of these are long: with LONG set they do all.
+longer := $(shell grep -l '\bLONG\b' $(e2e))
 long := $(wildcard $(srcdir)/tests/long/*.sh $(srcdir)/tests/long/*.py)
 run_tests = SRC='$(srcdir)' CC='$(CC)' $(srcdir)/tests/run
 
@@ -21,6 +23,7 @@ check-san:
 
 check-long: all units examples
 	$(run_tests) --timeout 2400 $(units) $(long)
+	LONG=1 $(run_tests) --timeout 2400 $(longer)
 
 # What is sampled, in all variants or often enough to tell how often it is right.
 check-rounds: all examples

@@ -33,9 +33,13 @@ VIEWS = {
 }
 
 
-def visit(browser, what, base, own):
+LONG = "LONG" in os.environ  # the served page is looked at as closely as the exported one
+
+
+def visit(browser, what, base, own, names=VIEWS):
     texts = {}
-    for view, words in VIEWS.items():
+    for view in names:
+        words = VIEWS[view]
         browser.open(f"{base}#{view}")
         texts[view] = text = browser.text()
         for word in words:
@@ -344,11 +348,12 @@ def main():
         browser.size(1280)
         browser.scheme("light")
         from_file = visit(browser, "exported", f"file://{file}", f"file://{file}")
-        from_server = visit(browser, "served", url, url)
-        for view in VIEWS:
+        from_server = visit(browser, "served", url, url, list(VIEWS)[:: 1 if LONG else 4])
+        for view in from_server:
             check(from_file[view].split() == from_server[view].split(), f"#{view} differs between the exported and the served page")
         interaction(browser, f"file://{file}", analysis)
-        interaction(browser, url, analysis)
+        if LONG:
+            interaction(browser, url, analysis)
         schemes(browser, f"file://{file}")
         browser.is_quiet("by hand", f"file://{file}", url)
         none = export(folder, "--source=none")

@@ -87,7 +87,7 @@ pair neuron 20 "struct neuron" "struct neuron_p,struct neuron_xq,struct neuron_i
 # Its cold part is used only while the data are made: about one run in four takes no sample there.
 pair tree 20 "struct city" "struct city" farthest,tour_length
 
-pair diffusion 6 float "struct pixel" diffuse,gradient regrouped
+[ -z "${LONG:-}" ] || pair diffusion 6 float "struct pixel" diffuse,gradient regrouped
 
 # analysis.json files do as well as folders.
 cp "$TMP/tree/analysis.json" "$TMP/before.json"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Element sizes, with debug information and from addresses alone. Every size is in tests/rounds/element_size.sh.
+# Element sizes, with debug information and from addresses alone; LONG: more of them. Every size is in tests/rounds/element_size.sh.
 set -u
 . "$SRC/tests/truth/size_runs.sh"
 options="-F 2000 --max-overhead 25" ROUNDS=75 # samples as of 300 rounds
-size_runs 12 64 136 && DEBUG= size_runs 20 96
+size_runs 136 ${LONG:+12 64} && DEBUG= size_runs 20 ${LONG:+96}

@@ -67,7 +67,7 @@ kept killed work more
 
 # no memory: for tracing, or only for the program, which one as the limit and the tables fall: never without a sentence
 limited=0
-for megabytes in 60 80 100 120 130 140 150; do
+for megabytes in 60 100 130 ${LONG:+80 120 140 150}; do
     "$LWP" collect -q --detect redundancy -e exact -o memory$megabytes -- sh -c "ulimit -v ${megabytes}000; exec ./ends memory" > out 2> err
     case $? in
     4) [ ! -s err ] || { cat err; fail "$megabytes MB sufficed, but something was said"; } ;;

@@ -61,7 +61,7 @@ int main(void)
 if "without libclang" in subprocess.run([LWP, "patch", "."], capture_output=True, text=True, check=False).stderr:
     print("lwp was built without libclang (apt install libclang-dev)")
     sys.exit(77)
-bad = 0
+bad = given = 0
 
 
 def wrong(name, text):
@@ -119,6 +119,10 @@ def accepted(name, kind, groups, files, *expected, options=""):
 
 
 def refused(name, kind, files, reason, options=""):
+    global given
+    given += 1
+    if given % 2 and "LONG" not in os.environ:  # each second one
+        return
     groups = [["x", "y", "count", "key", "tag"]] if kind == "reorder" else [["x", "y"]]
     run = patch("no-" + name + "-" + kind, kind, groups, files if isinstance(files, dict) else {"a.c": files}, options=options)
     names = re.findall(r"^(?:\S+: )?([a-z+-]+): ", run.stderr, re.M)

@@ -63,7 +63,7 @@ int main(void)
 }
 END
 
-"$CC" -O1 -g -shared -fPIC -o control.so "$SRC/tests/programs/paths_control.c" -lunwind -ldl -pthread
+$CC -O1 -g -shared -fPIC -o control.so "$SRC/tests/programs/paths_control.c" -lunwind -ldl -pthread
 # LEAST: of all allocations; what the budget of a run this short leaves out is not known.
 against_control() { # LEAST PROGRAM ARGUMENT...
     local least=$1 name
@@ -81,11 +81,16 @@ against_control() { # LEAST PROGRAM ARGUMENT...
 build() { # NAME COMPILER OPTION...
     local name=$1 compiler=$2
     shift 2
-    "$compiler" -g "$@" -shared -fPIC -o "lib$name.so" wrappers.c
-    "$compiler" -g "$@" -pthread -o "$name" program.c "./lib$name.so"
-    "$compiler" -g "$@" -pthread -o "$name-alone" program.c wrappers.c
+    # shellcheck disable=SC2086
+    $compiler -g "$@" -shared -fPIC -o "lib$name.so" wrappers.c
+    # shellcheck disable=SC2086
+    $compiler -g "$@" -pthread -o "$name" program.c "./lib$name.so"
+    # shellcheck disable=SC2086
+    $compiler -g "$@" -pthread -o "$name-alone" program.c wrappers.c
 }
-for options in "-O2" "-O2 -fno-omit-frame-pointer" "-O0" "-O3 -march=x86-64-v3"; do
+flags=("-O2" "-O0")
+[ -z "${LONG:-}" ] || flags+=("-O2 -fno-omit-frame-pointer" "-O3 -march=x86-64-v3")
+for options in "${flags[@]}"; do
     # shellcheck disable=SC2086
     build "c${options//[ =]/}" "$CC" $options
     against_control 0.1 "./c${options//[ =]/}"
@@ -123,7 +128,7 @@ int main(int c, char **v)
 }
 END
 for depth in 1 2 3 6; do
-    "$CC" -O2 -g -DW="w$depth" -o "depth$depth" depth.c
+    $CC -O2 -g -DW="w$depth" -o "depth$depth" depth.c
     collect_samples 60 depths 60 -- "./depth$depth" @
     "$LWP" report --json depths > depths.json
     python3 - "$depth" << 'END'

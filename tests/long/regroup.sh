@@ -1,3 +1,3 @@
 #!/bin/sh
 # tests/e2e/regroup.sh with four threads.
-THREADS=4 exec "$SRC/tests/e2e/regroup.sh"
+LONG=1 THREADS=4 exec "$SRC/tests/e2e/regroup.sh"

@@ -1,5 +1,5 @@
 # Sourced: regroup_runs RUNS THREADS... holds what is said of arrays against the truth, RUNS times for each example and count
-# of threads, and for each reason not to join two arrays. Needs LWP, SRC, TMP, CC. With `dense` set as many samples are taken
+# of threads, and for each reason not to join two arrays; with `few` set, of some of them. Needs LWP, SRC, TMP, CC. With `dense` set as many samples are taken
 # in a tenth of the time, at a price no user would pay.
 . "$SRC/tests/sampled.sh"
 regroup_one() { # WHAT PROGRAM ARGUMENTS..., an @ for the rounds
@@ -13,7 +13,9 @@ regroup_one() { # WHAT PROGRAM ARGUMENTS..., an @ for the rounds
 regroup_runs() { # RUNS THREADS...
     runs=$1 failures=0 total=0 dense=${dense:-0}
     shift
-    for example in diffusion boxes stencil; do
+    regrouped="diffusion boxes" apart="together order time lifetime"
+    [ "${few:-}" ] || regrouped="$regrouped stencil" apart="$apart shuffled range scheme location affinity"
+    for example in $regrouped; do
         ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/$example" "$SRC/examples/$example.c" || return 1
     done
     ${CC:-cc} -std=gnu11 -O2 -g -o "$TMP/cases" "$SRC/tests/programs/regroup_cases.c" || return 1
@@ -21,7 +23,7 @@ regroup_runs() { # RUNS THREADS...
     while [ $run -lt "$runs" ]; do
         options=
         [ $dense = 0 ] || options="-F 2000 --max-overhead 25"
-        for example in diffusion boxes stencil; do
+        for example in $regrouped; do
             samples=1000
             case $example in # what part of the rounds is enough when samples are dense
             diffusion) rounds=32 part=4 ;; # with fewer the sum of `value` is so much of the whole that it may rightly be left out
@@ -35,7 +37,7 @@ regroup_runs() { # RUNS THREADS...
             done
         done
         options="-F 2000 --max-overhead 50"
-        for case in together order shuffled range time scheme lifetime location affinity; do
+        for case in $apart; do
             rounds=$((dense ? 15 : 60)) samples=400
             regroup_one $case "$TMP/cases" $case @ || failures=$((failures + 1))
             total=$((total + 1))

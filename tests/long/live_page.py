@@ -43,7 +43,7 @@ def start(folder):
 def main():
     os.chdir(TMP)
     (TMP / "turns.c").write_text(PROGRAM)
-    subprocess.run([os.environ.get("CC", "gcc"), "-O1", "-g", "-o", "turns", "turns.c"], check=True)
+    subprocess.run([*os.environ.get("CC", "gcc").split(), "-O1", "-g", "-o", "turns", "turns.c"], check=True)
     folder = TMP / "several"
     folder.mkdir()
     process, url = start(folder)

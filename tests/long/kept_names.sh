@@ -69,11 +69,11 @@ END
 }
 for how in noinline always_inline; do
     for raw in malloc checked; do
-        "$CC" -g -O2 -DRAW=$raw -DHOW="inline __attribute__(($how))" -o vec vec.c
+        $CC -g -O2 -DRAW=$raw -DHOW="inline __attribute__(($how))" -o vec vec.c
         check "$raw $how" vec
     done
 done
-"$CC" -g -O0 -DRAW=checked -DHOW= -o vec vec.c
+$CC -g -O0 -DRAW=checked -DHOW= -o vec vec.c
 check "not optimised" vec
 "${CXX:-g++}" -g -O2 -DRAW=checked -DHOW="inline __attribute__((noinline))" -o vec vec.cpp
 check "C++" vec
