@@ -194,7 +194,7 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
     if (path) {
         if (__builtin_expect(path->hot, 1))
             lwp_shadow_set((uint64_t)block, path->hot);
-        else
+        else if (lwp_sites_pool(sites, path))
             lwp_shadow_set_local((uint64_t)block, lwp_sites_pool(sites, path));
         if (__builtin_expect(++path->count >= path->most, 0))
             lwp_sites_count(sites, path);

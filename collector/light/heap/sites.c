@@ -63,7 +63,7 @@ void lwp_sites_begin(struct lwp_thread *thread)
 static void sites_add_path(struct lwp_sites *sites, struct lwp_allocation_path *path, uint32_t frees)
 {
     const struct lwp_allocation_pool *of = &sites->pool[path - sites->path];
-    if (path->count || frees)
+    if (of->pool && (path->count || frees))
         lwp_pool_count_in(of->pool, path->count, frees, (uint64_t)path->count * of->size);
     path->count = 0;
 }
@@ -158,6 +158,7 @@ uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
     return chain ? lwp_chains_context(&sites->chains, chain, sites->told) : 0;
 }
 
+/* Of a path whose blocks of that size stay unknown that is remembered: to find it out takes a microsecond. */
 static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t size, uint64_t key, struct lwp_allocation_path *path)
 {
     if (!lwp_process_lock_soon())
@@ -165,7 +166,7 @@ static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t siz
     uint32_t context = lwp_chains_context(&sites->chains, chain, sites->told);
     uint32_t pool = context ? lwp_pool_intern(context, size) : 0;
     lwp_process_unlock();
-    if (!pool)
+    if (!context)
         return false;
     sites_add_path(sites, path, 0);
     size_t index = (size_t)(path - sites->path);
@@ -265,7 +266,7 @@ __attribute__((noinline)) void lwp_sites_count(struct lwp_sites *sites, struct l
     if (path->hot)
         sites->frees[path->hot] = 0;
     sites_add_path(sites, path, frees);
-    uint64_t most = (pool->allocations - pool->frees) / 16 + pool->allocations / 1024;
+    uint64_t most = pool == lwp_pools ? COUNT_MOST : (pool->allocations - pool->frees) / 16 + pool->allocations / 1024;
     path->most = (uint16_t)(most < 1 ? 1 : most > COUNT_MOST ? COUNT_MOST : most);
     path->hot = pool->hot;
 }

@@ -30,7 +30,7 @@ struct lwp_allocation_path {
 
 /* What is seldom asked of them. */
 struct lwp_allocation_pool {
-    uint32_t size, pool;
+    uint32_t size, pool; /* pool 0: such blocks stay unknown */
 };
 
 struct lwp_sites {
