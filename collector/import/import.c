@@ -171,6 +171,7 @@ static int import_run_json(const struct import *import, const struct import_proc
     char host[256] = "";
     struct lwp_run run = {.command = command,
                           .huge_pages_kib = -1,
+                          .looked_at_kib = -1,
                           .cwd = "",
                           .host = import->about.host,
                           .engine = import->engine == LWPS_ENGINE_TIMER ? "timer" : "pmu",

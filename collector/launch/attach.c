@@ -110,6 +110,7 @@ static int attach_into(const struct lwp_settings *settings, struct lwp_outside *
     bool paused = lwp_options_flag(settings->options, "paused");
     struct lwp_run run = {.command = attached->command,
                           .huge_pages_kib = -1,
+                          .looked_at_kib = -1,
                           .cwd = attached->cwd,
                           .host = host,
                           .engine = "timer",

@@ -226,6 +226,7 @@ static void collect_note_end(struct lwp_run *run, const struct lwp_ended *ended,
     clock_gettime(CLOCK_REALTIME, &run->end);
     run->wall_s = ended->wall_s;
     run->huge_pages_kib = ended->huge_pages_kib;
+    run->looked_at_kib = ended->looked_at_kib;
     run->cpu_s = lwp_launch_cpu_s(&ended->usage);
     run->exit_code = WIFEXITED(ended->wait_status) ? WEXITSTATUS(ended->wait_status) : -1;
     run->exit_signal = WIFSIGNALED(ended->wait_status) ? WTERMSIG(ended->wait_status) : 0;
@@ -245,6 +246,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     int exit_status = EXIT_LWP;
     struct lwp_run run = {.command = command,
                           .huge_pages_kib = -1,
+                          .looked_at_kib = -1,
                           .cwd = getcwd(cwd, sizeof cwd) ? cwd : "",
                           .host = host,
                           .engine = engine->name,

@@ -116,8 +116,8 @@ double lwp_launch_cpu_s(const struct rusage *usage)
            (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
 }
 
-/* Memory of the process on huge pages; -1: not known. The kernel goes through its page tables: some milliseconds a GiB. */
-static long launch_huge_kib(pid_t child)
+/* Memory of the process on huge pages, and resident on pages of any size; -1: not known. The kernel goes through its page tables: some milliseconds a GiB. */
+static long launch_huge_kib(pid_t child, long *resident)
 {
     char path[64], text[4096];
     snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)child);
@@ -127,6 +127,8 @@ static long launch_huge_kib(pid_t child)
         close(file);
     text[got > 0 ? got : 0] = '\0';
     static const char *const kinds[] = {"AnonHugePages:", "ShmemPmdMapped:", "FilePmdMapped:", "Private_Hugetlb:", "Shared_Hugetlb:"};
+    const char *rss = strstr(text, "Rss:");
+    *resident = rss ? strtol(rss + 4, NULL, 10) : -1;
     long sum = -1;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const char *at = strstr(text, kinds[i]);
@@ -145,8 +147,9 @@ static int launch_wait(struct lwp_ended *ended, const struct timespec *start, do
     const struct timespec until = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
     int number = *look_s < launch_look_last_s ? sigtimedwait(&launch_set, info, &until) : sigwaitinfo(&launch_set, info);
     if (number < 0 && errno == EAGAIN) {
-        long huge = launch_huge_kib(ended->pid);
+        long resident, huge = launch_huge_kib(ended->pid, &resident);
         ended->huge_pages_kib = huge > ended->huge_pages_kib ? huge : ended->huge_pages_kib;
+        ended->looked_at_kib = resident > ended->looked_at_kib ? resident : ended->looked_at_kib;
         struct timespec looked;
         clock_gettime(CLOCK_MONOTONIC, &looked);
         const double began_s = launch_seconds(start, &now) + left, ended_s = launch_seconds(start, &looked);
@@ -157,7 +160,7 @@ static int launch_wait(struct lwp_ended *ended, const struct timespec *start, do
 
 int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, struct lwp_error *err)
 {
-    *ended = (struct lwp_ended){.huge_pages_kib = -1};
+    *ended = (struct lwp_ended){.huge_pages_kib = -1, .looked_at_kib = -1};
     double look_s = launch_look_s;
     int report[2];
     struct timespec start, end;

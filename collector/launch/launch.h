@@ -22,6 +22,7 @@ struct lwp_ended {
     double wall_s;
     int ended_by; /* SIGTERM or SIGHUP that was sent to lwp meanwhile, or 0 */
     long huge_pages_kib; /* most of its memory seen on huge pages; -1: it was not looked at */
+    long looked_at_kib;  /* most of its memory seen on pages of any size then */
     int exec_errno; /* not 0: it could not be executed, the rest is not valid */
 };
 

@@ -93,6 +93,8 @@ static json_t *run_json_build(const struct lwp_run *run)
                             run->exit_signal ? json_integer(run->exit_signal) : json_null());
     if (end && run->huge_pages_kib >= 0)
         json_object_set_new(end, "huge_pages_kib", json_integer(run->huge_pages_kib));
+    if (end && run->looked_at_kib >= 0)
+        json_object_set_new(end, "looked_at_kib", json_integer(run->looked_at_kib));
     if (end && run->overhead_known)
         json_object_set_new(end, "overhead_percent", json_real(run->overhead_percent));
     int failed = end ? json_object_update_new(root, end) : -1;

@@ -21,6 +21,7 @@ struct lwp_run {
     struct timespec end;
     double wall_s, cpu_s;
     long huge_pages_kib; /* most of the program's memory on huge pages at one time; -1: not known */
+    long looked_at_kib;  /* most of its memory on pages of any size when that was looked at; -1: not known */
     int exit_code;   /* -1: ended by a signal */
     int exit_signal; /* 0: none */
     bool exit_unknown; /* the process was not lwp's to wait for */

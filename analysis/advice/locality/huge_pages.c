@@ -126,10 +126,11 @@ static void pages_pattern(const struct lwp_profile *profile, const struct pages_
     }
 }
 
-/* As much as the program had on huge pages at one time, of what it had on pages of any size; negative: not known. */
-static double pages_huge_bytes(const struct lwp_profile *profile)
+/* What was seen when the program's pages were looked at (seldom: a program may fill its memory, and end, between two looks): as much as
+ * it had on huge pages (huge_pages_kib), on pages of any size (looked_at_kib); negative: not known. */
+static double pages_seen(const struct lwp_profile *profile, const char *key)
 {
-    const json_t *kib = json_object_get(profile->run, "huge_pages_kib");
+    const json_t *kib = json_object_get(profile->run, key);
     return json_is_integer(kib) ? 1024.0 * (double)json_integer_value(kib) : -1;
 }
 
@@ -224,7 +225,7 @@ static bool pages_joined(struct lwp_locality_tip *tips, size_t count, const stru
 
 void lwp_huge_pages_advise(struct lwp_profile *profile, const struct lwp_sampled_locality *sampled, struct lwp_locality_tips *tips)
 {
-    const double huge = pages_huge_bytes(profile);
+    const double huge = pages_seen(profile, "huge_pages_kib"), seen = pages_seen(profile, "looked_at_kib");
     if (profile->engine == LWPS_ENGINE_EXACT || !profile->machine.line_bytes || !lwp_gain_known(profile) || huge < 0)
         return;
     struct lwp_locality_tip *all = lwp_arena_alloc(profile->arena, tips->count + TIPS_MOST, sizeof *all);
@@ -239,6 +240,7 @@ void lwp_huge_pages_advise(struct lwp_profile *profile, const struct lwp_sampled
         if (row->share < share_least || !lwp_evidence_of(profile->regions[row->region].weight.samples) ||
             profile->regions[row->region].is_function || object->bytes <= LWP_TLB_PAGES * page || object->kind == LWP_OBJECT_STACK ||
             object->kind == LWP_OBJECT_UNKNOWN || huge >= huge_already * (double)object->bytes ||
+            seen < huge_already * (double)object->bytes ||
             (object->kind != LWP_OBJECT_STATIC && object->largest < huge_page) || pages_is_reordered(tips, row->region) ||
             !pages_find(profile, row, &use))
             continue;
