@@ -230,14 +230,16 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     if (saving.high < loop_worth && (stalled.high < loop_waits * all || !gain_shrinks(profile, visit, before, after)))
         return saving;
     const bool run = lwp_gain_measure(profile, visit, before, after, &measured);
-    if (saving.low > 0) /* so often it may not be memory that is waited for */
-        saving.low *= 1 - fmin(1, measured.guesses);
+    /* So often it may not be memory that is waited for; and two cursors that go on in turns are far from each other, but not random. */
+    const double sure = 1 - fmin(1, measured.guesses);
+    if (saving.low > 0)
+        saving.low *= sure;
     if (!run)
         return saving;
     if (measured.between) {
-        double most = stalled.high / all;
+        const double most = stalled.high / all, low = fmin((measured.high < 1 ? whole.low : whole.high) * (1 - measured.high), most);
         return (struct lwp_gain_saving){.value = fmin(whole.value * (1 - measured.ratio), most),
-                                        .low = fmin((measured.high < 1 ? whole.low : whole.high) * (1 - measured.high), most),
+                                        .low = low > 0 && visit->access.pattern == LWP_GAIN_RANDOM ? sure * low : low,
                                         .high = fmin(whole.high * (1 - measured.low), most),
                                         .run = true,
                                         .measured = measured.reproduced,
