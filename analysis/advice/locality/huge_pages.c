@@ -240,9 +240,8 @@ void lwp_huge_pages_advise(struct lwp_profile *profile, const struct lwp_sampled
         if (row->share < share_least || !lwp_evidence_of(profile->regions[row->region].weight.samples) ||
             profile->regions[row->region].is_function || object->bytes <= LWP_TLB_PAGES * page || object->kind == LWP_OBJECT_STACK ||
             object->kind == LWP_OBJECT_UNKNOWN || huge >= huge_already * (double)object->bytes ||
-            seen < huge_already * (double)object->bytes ||
-            (object->kind != LWP_OBJECT_STATIC && object->largest < huge_page) || pages_is_reordered(tips, row->region) ||
-            !pages_find(profile, row, &use))
+            seen < huge_already * (double)object->bytes || (object->kind != LWP_OBJECT_STATIC && object->largest < huge_page) ||
+            pages_is_reordered(tips, row->region) || !pages_find(profile, row, &use))
             continue;
         struct lwp_locality_tip *tip = &tips->tips[tips->count];
         *tip = (struct lwp_locality_tip){.kind = "pages",
