@@ -82,7 +82,7 @@ function accessSource(frame, marks) {
       before = number;
       const row = el(here.length ? 'span.row.in' : 'span.row', null, lineNumber(frame.file, number),
         el('span.marks', null, here.map(m => accessMark(m.which)), here.length > 0 && el('span.aside', null, here.map(m => `access ${m.which}: `).join(''))));
-      row.append(visible(text) + '\n');
+      row.append(sourceText(text) + '\n');
       pre.append(row);
     });
   if (!pre.childNodes.length) return el('p.soft', null, `${frame.file} does not have this line.`);
@@ -151,7 +151,7 @@ function pairsTable(kind) {
     {title: `Share of all ${what}`, cell: r => [shareBar(told(r.pair, what).share, told(r.pair, what).ci), r.pair.by_time && el('span.soft', null, ' of the time')], key: r => told(r.pair, what).share, number: true},
     {title: 'Cause', cell: r => r.pair.approximate > 0 ? `changes it by less than ${tolerance()}` : causeName(r.pair.cause) || unknown(), key: r => causeName(r.pair.cause) || '', text: r => causeName(r.pair.cause) || 'unknown'},
     {title: 'Data', cell: r => at(data.objects, r.pair.object) ? el('a', {href: '#object/' + r.pair.object}, clip(objectName(at(data.objects, r.pair.object)), 50)) : unknown('unknown or small'), key: r => r.pair.share},
-    {title: 'Time at stake', cell: r => r.pair.line && isNumber(r.pair.line.time_at_stake) ? `at most ${percent(r.pair.line.time_at_stake)}` : unknown(), key: r => (r.pair.line || {}).time_at_stake || 0, number: true},
+    {title: 'Time at stake', cell: r => r.pair.line && isNumber(r.pair.line.time_at_stake) ? atMost(r.pair.line.time_at_stake) : unknown(), key: r => (r.pair.line || {}).time_at_stake || 0, number: true},
     {title: redundantExact(kind) ? 'Times' : 'Pairs seen', cell: r => [count(r.pair.samples), !isSure(r.pair) && el('span.soft', null, ' not sure')], key: r => r.pair.samples, number: true},
   ], rows), rest);
 }
@@ -215,11 +215,11 @@ function viewRedundancy(index) {
       el(cause ? 'span.tag.cause' : 'span.tag.cause.soft', null, cause || 'cause unknown')),
     el('p.lead', null, prose(pair.meaning)),
     tiles([
-      [`Share of ${told(pair, of).of}`, isSure(pair) ? percent(told(pair, of).share) : `at most ${percent(told(pair, of).ci[1])}`, redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95\u00a0% interval ${interval(told(pair, of).ci)}`, what],
+      [`Share of ${told(pair, of).of}`, isSure(pair) ? percent(told(pair, of).share) : atMost(told(pair, of).ci[1]), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95\u00a0% interval ${interval(told(pair, of).ci)}`, what],
       isNumber(pair.own_share) && ['Equal elements', percent(pair.own_share), 'of the elements looked at here have a value that another one has'],
       isNumber(pair.neighbour_share) && ['Equal to the one before', percent(pair.neighbour_share), 'of the elements looked at here'],
       [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), engineName()],
-      pair.line && isNumber(pair.line.time_at_stake) && ['Time at stake', `at most ${percent(pair.line.time_at_stake)}`, pair.line.sure ? 'of the program\u2019s time' : 'seen, not sure'],
+      pair.line && isNumber(pair.line.time_at_stake) && ['Time at stake', atMost(pair.line.time_at_stake), pair.line.sure ? 'of the program\u2019s time' : 'seen, not sure'],
       placesTile(pair.places),
       ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null, object && el('a', {href: '#object/' + pair.object}, 'all about it')],
       pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? 'changed a little' : 'equal', pair.approximate > 0 ? `by less than ${tolerance()}` : null],

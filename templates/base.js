@@ -73,6 +73,8 @@ function percent(share) {
   return (share * 100).toFixed(1) + '\u00a0%';
 }
 
+const atMost = share => /^[\d]/.test(percent(share)) ? 'at most ' + percent(share) : percent(share); /* "< 0.1 %" says it by itself */
+
 function bytes(n) {
   if (!isNumber(n)) return 'unknown';
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -152,6 +154,13 @@ function copyButton(text, label = 'Copy') {
     () => { button.textContent = 'Copied'; setTimeout(() => { button.textContent = label; }, 1600); },
     () => { button.textContent = 'Select and copy by hand'; }));
   return button;
+}
+
+/* A line of source: a tab leads to the next column of eight, wherever in its row the line begins. */
+function sourceText(line) {
+  let shown = '';
+  for (const c of visible(line)) shown += c === '\t' ? ' '.repeat(8 - shown.length % 8) : c;
+  return shown;
 }
 
 /* Text as it is, for code: not clipped. */

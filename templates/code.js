@@ -22,7 +22,7 @@ function sourceOf(loop) {
       const number = excerpt.first + i;
       if (number < loop.first_line - 3 || number > last + 3) return;
       const stall = stallOfLine(loop.file, number), row = el(number >= loop.first_line && number <= last ? 'span.row.in' : 'span.row', null, stall ? el(`span.heat-mark.h${heatStep(stall.share, mostOfLines)}`, {'aria-hidden': 'true'}) : el('span.heat-mark', {'aria-hidden': 'true'}), lineNumber(loop.file, number));
-      row.append(visible(text), stall ? el('span.line-note.stall', null, lineNote(stall)) : '', '\n');
+      row.append(sourceText(text), stall ? el('span.line-note.stall', null, lineNote(stall)) : '', '\n');
       pre.append(row);
     });
   if (!pre.childNodes.length) return el('p.soft', null, `${loop.file} does not have these lines.`);
@@ -61,7 +61,7 @@ function codeHeat(file, touched) {
       if (before !== null && number > before + 1) pre.append(el('span.row.skipped', null, '⋯\n'));
       before = number;
       const stall = stallOfLine(file.path, number), row = el('span.row', null, el(`span.heat-mark.h${stall ? heatStep(stall.share, mostOfLines) : 0}`, {'aria-hidden': 'true'}), lineNumber(file.path, number));
-      row.append(visible(text), stall ? el('span.line-note.stall', null, lineNote(stall)) : '');
+      row.append(sourceText(text), stall ? el('span.line-note.stall', null, lineNote(stall)) : '');
       loops.filter(l => l.first === number && l.share > 0).forEach(l => row.append(el('a.line-note', {href: '#loop/' + l.index}, `loop ${percent(l.share)}, ${plural(l.samples, 'sample', 'samples')}`,
         list(touched.get(l.index)).slice(0, 3).map((o, n) => [n ? ', ' : ': ', clip(objectName(at(data.objects, o)), 24)]))));
       row.append('\n');

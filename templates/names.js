@@ -53,7 +53,9 @@ function objectName(object) {
   return object && object.name ? object.name : 'unknown';
 }
 
-const objectLink = index => el('a', {href: '#object/' + index}, objectName(at(data.objects, index)));
+/* A name that may end a line behind "->", never inside of it. */
+const breakable = name => clip(name).split('->').map((part, i) => i ? [el('span.nowrap', null, '->'), el('wbr'), part] : part);
+const objectLink = index => el('a', {href: '#object/' + index}, breakable(objectName(at(data.objects, index))));
 
 function allocationPlace(object) {
   const context = at(data.contexts, object.context), frame = object.site || (context && list(context.frames)[0]);

@@ -10,7 +10,7 @@ function objectsTable(most) {
   if (!rows.length) return el('p.soft', null, 'No sample could be attributed to a data object.');
   const full = Math.max(...rows.map(r => r.object.share || 0), 1e-9);
   return table('Data objects', [
-    {title: 'Data', cell: r => [el('a', {href: '#object/' + r.index}, objectName(r.object)), splitOfObject(r.index) !== null && [' ', el('a.tag', {href: '#split/' + splitOfObject(r.index)}, 'advice')]],
+    {title: 'Data', cell: r => [objectLink(r.index), splitOfObject(r.index) !== null && [' ', el('a.tag', {href: '#split/' + splitOfObject(r.index)}, 'advice')]],
       key: r => objectName(r.object), text: r => `${r.object.name} ${r.object.type} ${r.object.kind}`},
     {title: 'Type', cell: r => r.object.type ? el('code', {title: r.object.type}, clip(brief(r.object.type), 80)) : unknown(), key: r => r.object.type || ''},
     {title: 'Kind', cell: r => r.object.kind, key: r => r.object.kind},
@@ -18,7 +18,7 @@ function objectsTable(most) {
     {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
     {title: 'Element', cell: r => isNumber(r.object.element_bytes) ? bytes(r.object.element_bytes) : unknown(), key: r => r.object.element_bytes, number: true},
     {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most bytes allocated at one time'},
-    {title: 'Allocated in', cell: r => allocationPlace(r.object) || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || '', wide: true},
+    {title: 'Allocated in', cell: r => brief(allocationPlace(r.object) || '') || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || '', wide: true},
   ], rows, {plain: most !== undefined});
 }
 
@@ -38,7 +38,7 @@ function allocationSites() {
   });
   const rows = [...sites.values()].sort((a, b) => b.share - a.share), full = Math.max(...rows.map(r => r.share), 1e-9);
   return rows.length > 0 && el('section', null, el('h2', null, 'By allocation site'), table('Allocation sites', [
-    {title: 'Allocated in', cell: r => r.place, key: r => r.place, text: r => r.place, wide: true},
+    {title: 'Allocated in', cell: r => brief(r.place), key: r => r.place, text: r => r.place, wide: true},
     {title: 'Share of the time', cell: r => shareBar(r.share, null, full), key: r => r.share, number: true},
     {title: 'Samples', cell: r => count(r.samples), key: r => r.samples, number: true},
     {title: 'Size', cell: r => r.bytes ? bytes(r.bytes) : unknown(), key: r => r.bytes, number: true},
@@ -54,7 +54,7 @@ function memoryTable() {
   const part = (title, key, hint) => ({title, cell: r => isNumber(r.memory[key]) ? percent(r.memory[key]) : unknown(), key: r => r.memory[key], number: true, hint});
   const outermost = id => Number.isInteger(id) ? callPath(id) : '';
   return table('Data and where it was', [
-    {title: 'Data', cell: r => el('a', {href: '#object/' + r.index}, objectName(r.object)), key: r => objectName(r.object), text: r => objectName(r.object)},
+    {title: 'Data', cell: r => objectLink(r.index), key: r => objectName(r.object), text: r => objectName(r.object)},
     {title: 'Share of the time', cell: r => percent(r.object.share), key: r => r.object.share, number: true},
     {title: 'Cycles', cell: r => count(r.memory.cycles), key: r => r.memory.cycles, number: true, hint: 'of its accesses, page walks included'},
     level('L1'), level('L2'), level('L3'), level('memory'),

@@ -40,7 +40,7 @@ function searchFor(rows, words) {
 }
 
 function drawSearch() {
-  const found = el('ul.found', {id: 'found', role: 'listbox', 'aria-label': 'Found', hidden: true}), input = el('input', {type: 'search', id: 'search', placeholder: 'Search ( / )', 'aria-label': 'Search everything', spellcheck: 'false', autocomplete: 'off', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'found'});
+  const found = el('ul.found', {id: 'found', role: 'listbox', 'aria-label': 'Found', hidden: true}), input = el('input', {type: 'search', id: 'search', placeholder: 'Search (/)', 'aria-label': 'Search everything', spellcheck: 'false', autocomplete: 'off', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'found'});
   let rows = null, chosen = 0;
   const close = () => { found.hidden = true; input.setAttribute('aria-expanded', 'false'); };
   const go = row => { if (row && row.href) { location.hash = row.href; input.value = ''; close(); } };

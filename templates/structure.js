@@ -117,7 +117,7 @@ function drawStrip(object, size) {
 function drawElement(object, size, line, groups, scale) {
   const fields = drawnFields(object, size);
   const rows = layoutRows(fields, size, line, groups, object.type, scale || sharedScale(object)), drawn = [];
-  if (size < line) { /* neighbours share the line */
+  if (size < line && !object.single) { /* neighbours share the line */
     const own = rows[0];
     for (let start = size; start < line; start += size)
       for (const box of own)

@@ -410,9 +410,8 @@ static void findings_overlap(struct lwp_profile *profile, struct lwp_finding *fi
             if (!(findings[j].rank > 0) || (!loop && !finding_same_data(&findings[i], &findings[j])))
                 continue;
             findings[i].shares_with = findings[j].id;
-            findings[i].next_step =
-                SAY("%s It %s as %s: the two gains do not add up; measure again after the first change.", findings[i].next_step,
-                    loop ? "saves time of the same loop" : "is about the same data", findings[j].id);
+            findings[i].next_step = SAY("%s It %s as finding %zu: the two gains do not add up; measure again after the first change.",
+                                        findings[i].next_step, loop ? "saves time of the same loop" : "is about the same data", j + 1);
         }
 }
 

@@ -91,8 +91,10 @@ static struct lwp_reason reason_little_gain(const struct subject *subject)
     const struct lwp_split_reason *split = &subject->split;
     const char *sentence =
         split->high < lwp_split_needs.gain
-            ? SAY("the best layout tried is predicted to make the program %.3fx as fast at most, and less than %.2fx is not advised",
-                  split->high < 1 ? 1.0 : split->high, lwp_split_needs.gain)
+            ? split->high < 1.0005
+                  ? "no layout that was tried is predicted to make the program faster"
+                  : SAY("the best layout tried is predicted to make the program %.3fx as fast at most, and less than %.2fx is not advised",
+                        split->high, lwp_split_needs.gain)
             : SAY("the best layout tried is predicted to make the program %.2fx to %.2fx as fast: the low end is below the %.2fx that is "
                   "needed for advice",
                   split->low, split->high, lwp_split_needs.gain);
@@ -171,7 +173,7 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
         if (apart->object == subject->index)
             return (struct lwp_reason){.code = "not_joined",
                                        .sentence =
-                                           SAY("single values (%s); joining it with %s is not advised%s%s", what, apart->with,
+                                           SAY("single values (%s); one array of structures with %s is not advised%s%s", what, apart->with,
                                                apart->verdict.detail ? ": " : "", apart->verdict.detail ? apart->verdict.detail : "")};
     }
     if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)

@@ -114,6 +114,10 @@ def by_hand(browser, file):
     check("Communication by pair of threads" in browser.text(), "Enter on a region does not lead to it")
     stalled(browser, base)
     searched(browser, base)
+    shown = driver.execute_script("return [sourceText('\\tx'), sourceText('    \\tx'), atMost(0.0001), atMost(0.25)]")
+    check(shown == [" " * 8 + "x", " " * 8 + "x", "< 0.1\u00a0%", "at most 25.0\u00a0%"], f"tabs or bounds are shown as {shown}")
+    ghosts = driver.execute_script("return [true, false].map(single => el('div', null, drawElement({...data.objects[0], single}, 24, 64, null)).querySelectorAll('.ghost').length)")
+    check(ghosts[0] == 0 < ghosts[1], f"neighbours in a cache line: {ghosts}, blocks of their own have none")
     browser.open(f"{base}#region/1")
     seen = set()
     for _ in range(40):  # Tab reaches the menu and what scrolls

@@ -97,4 +97,12 @@ for pattern, strings in SETS:
                 for match in re.finditer(words, text, re.I):
                     print(f"{name}:{line}: {text[max(0, match.start() - 40):match.end() + 30]}: say {right}")
                     bad += 1
+
+# The sentences of docs/wording.md that are said to be used now.
+code = "".join(path.read_text() for pattern, strings in SETS if strings for path in source.glob(pattern))
+code = re.sub(r'"\s*\n\s*"', "", code).replace("\\u2019", "\u2019")
+for now in re.findall(r"^\| `[^`]+` \| `([^`]+)` \|$", (source / "docs/wording.md").read_text(), re.M):
+    if now not in code:
+        print(f"docs/wording.md: no text of lwp says '{now}'")
+        bad += 1
 sys.exit(bad > 0)

@@ -69,12 +69,12 @@ static void test_same_loop(void **state)
     assert_null(findings[0].shares_with);
     assert_string_equal(findings[1].severity, "high");
     assert_string_equal(findings[1].shares_with, findings[0].id);
-    assert_memory_equal(findings[1].next_step, "second. It saves time of the same loop as interchange-", 54);
+    assert_memory_equal(findings[1].next_step, "second. It saves time of the same loop as finding 1: ", 53);
     assert_null(findings[2].shares_with); /* another loop */
     assert_string_equal(findings[2].next_step, "third.");
     /* The layout of the same data, padded already; and 49 samples make nothing severe. */
     assert_string_equal(findings[3].shares_with, findings[1].id);
-    assert_memory_equal(findings[3].next_step, "fourth. It is about the same data as padding-", 45);
+    assert_memory_equal(findings[3].next_step, "fourth. It is about the same data as finding ", 45);
     assert_string_equal(findings[3].severity, "medium");
     assert_string_equal(findings[4].severity, "high");
     assert_int_equal(lwp_evidence_of(39), LWP_EVIDENCE_NONE);

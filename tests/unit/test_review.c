@@ -155,6 +155,21 @@ static void test_known_by_half(void **state)
     }
 }
 
+/* Advice is several sentences and stays whole; a name of that length loses its middle. */
+static void test_clean(void **state)
+{
+    (void)state;
+    char text[601];
+    memset(text, 'a', 600);
+    text[600] = '\0';
+    json_t *root = json_pack("{s:[{s:s, s:s}]}", "findings", "title", text, "next_step", text);
+    lwp_review_clean(root);
+    json_t *finding = json_array_get(json_object_get(root, "findings"), 0);
+    assert_string_equal(json_string_value(json_object_get(finding, "next_step")), text);
+    assert_int_equal(json_string_length(json_object_get(finding, "title")), 400);
+    json_decref(root);
+}
+
 static void test_redact(void **state)
 {
     (void)state;
@@ -175,7 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stable_names),  cmocka_unit_test(test_cost),        cmocka_unit_test(test_relative_paths),
         cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_known_by_half),
-        cmocka_unit_test(test_redact),
+        cmocka_unit_test(test_clean),         cmocka_unit_test(test_redact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,8 +154,8 @@ static struct lwp_gain_timed *timed_once(struct lwp_profile *profile, uint32_t r
     } else if (!timed && (profile->measure_seconds > 0 || profile->measure_seconds < 0)) {
         lwp_profile_note(
             profile,
-            "Of some loops the accesses were not run on this machine: the time for that, at most %g s for a result and less for "
-            "loops that take little of the run, was used up. What is said of them is an estimate.",
+            "The accesses of some loops were not timed on this machine, as that may take at most %g s for a result, and less for "
+            "loops that take little of the run. The gains there are estimates.",
             profile->measure_most);
     }
     return timed && timed->count ? timed : NULL;

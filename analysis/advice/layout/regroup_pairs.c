@@ -39,8 +39,9 @@ static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile, c
         return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME, "one is used when the other does not exist", false};
     if (x->kind != LWP_OBJECT_STATIC && x->allocations != y->allocations)
         return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME,
-                                            lwp_arena_printf(profile->arena, "they are allocated %llu times and %llu times",
-                                                             (unsigned long long)x->allocations, (unsigned long long)y->allocations),
+                                            lwp_arena_printf(profile->arena, "one is allocated %llu time%s, the other %llu",
+                                                             (unsigned long long)x->allocations, x->allocations == 1 ? "" : "s",
+                                                             (unsigned long long)y->allocations),
                                             false};
     uint64_t more = a->elements > b->elements ? a->elements : b->elements;
     uint64_t less = a->elements > b->elements ? b->elements : a->elements;
