@@ -4,7 +4,7 @@
  * addresses, registers and a part of the stack (collector/outside/interpreter.c).
  * What it does not know: heap blocks (a mapping of its own, as malloc makes for large arrays, is one object; all
  * smaller blocks are the heap, one object) and how wide an access was (the analysis decodes the instruction). The
- * weight of a sample is its latency times the events it stands for; without latencies, the events; of clocks, ns. */
+ * cost of a sample is its latency times the events it stands for; without latencies, the events; of clocks, ns. */
 #include "collector/import/import.h"
 
 #include "collector/import/state.h"

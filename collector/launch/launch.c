@@ -139,7 +139,7 @@ static long launch_huge_kib(pid_t child, long *resident)
     return sum;
 }
 
-/* The next signal. Meanwhile, ever more seldom (at *look_s, which grows), the program's huge pages are looked at. */
+/* The next signal. Meanwhile, ever more rarely (at *look_s, which grows), the program's huge pages are looked at. */
 static int launch_wait(struct lwp_ended *ended, const struct timespec *start, double *look_s, siginfo_t *info)
 {
     struct timespec now;

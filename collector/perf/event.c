@@ -1,5 +1,5 @@
 /* One event is "accesses,code[,leader]", a code "type,config,config1,config2,precise,kernel" in hexadecimal numbers;
- * the weight unit comes first, and semicolons between. */
+ * the cost unit comes first, and semicolons between. */
 #include "collector/perf/event.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Systematic sampling of simulated cycles. An instruction takes half a cycle, an access what the cache model says above
  * that. Whatever is running when a multiple of the period passes is written with all cycles since the one before, so
- * weights add up to the whole, and a miss, which is longer than the first period, is never passed over. After it, a few
- * accesses are passed and then three that follow each other are written with it, without weight: fair ones, from which
+ * costs add up to the whole, and a miss, which is longer than the first period, is never passed over. After it, a few
+ * accesses are passed and then three that follow each other are written with it, without cost: fair ones, from which
  * strides, sizes and order come. The period doubles with every so many samples: records grow with the logarithm of
  * the run. All of it is the same in every run. */
 #include "collector/exact/trace/sampling.h"
@@ -101,7 +101,7 @@ static void sampling_add(const struct lwp_trace_access *site, uint64_t address, 
     lwp_sampling_attribute(access);
 }
 
-/* So many half cycles more; true: a sample is due, and has been begun with their weight. */
+/* So many half cycles more; true: a sample is due, and has been begun with their cost. */
 static bool sampling_pass(uint64_t halves, uint64_t ip, uint8_t kind)
 {
     sampling_since += halves;

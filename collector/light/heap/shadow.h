@@ -1,7 +1,7 @@
 /* Where recorded heap blocks begin: one byte for each 32 bytes of heap.
  *
  * An allocator whose smallest chunk is 32 bytes starts at most one block in each 32-byte granule, at its start or its
- * middle (the byte's high bit). The low seven bits: 0 none starts here; up to LWP_SHADOW_HOT the busiest pools, the same
+ * middle (the byte's high bit). The low seven bits: 0 none starts here; up to LWP_SHADOW_HOT the hottest pools, the same
  * everywhere; then an index into the dictionary of these 64 KiB; 127 a block with a record of its own. Blocks are owned
  * by one thread when they come and go, so plain byte stores do; dictionaries grow by compare-and-swap; nothing waits.
  * A full dictionary leaves blocks unknown, never wrong, and so do two blocks in one granule. */

@@ -258,7 +258,7 @@ __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct
     return slow.path;
 }
 
-/* Counts in early while a pool is small, so that its peak is exact, and seldom later. */
+/* Counts in early while a pool is small, so that its peak is exact, and rarely later. */
 __attribute__((noinline)) void lwp_sites_count(struct lwp_sites *sites, struct lwp_allocation_path *path)
 {
     const struct lwp_pool *pool = &lwp_pools[lwp_sites_pool(sites, path)];

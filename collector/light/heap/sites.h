@@ -28,7 +28,7 @@ struct lwp_allocation_path {
     uint8_t fork;
 };
 
-/* What is seldom asked of them. */
+/* What is rarely asked of them. */
 struct lwp_allocation_pool {
     uint32_t size, pool; /* pool 0: such blocks stay unknown */
 };

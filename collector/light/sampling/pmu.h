@@ -15,7 +15,7 @@ struct lwp_pmu_counts {
     uint64_t lost, throttled, kernel;
 };
 
-/* Once: takes LWP_ENV_PMU's text and LWP_ENV_PERIOD's number (0: as often as the sampler wants). The unit of weights is LWPS_WEIGHT_NS when
+/* Once: takes LWP_ENV_PMU's text and LWP_ENV_PERIOD's number (0: as often as the sampler wants). The unit of costs is LWPS_WEIGHT_NS when
  * there is none, or not a good one: then the timer samples. */
 enum lwps_weight_unit lwp_pmu_init(const char *events, uint64_t period);
 

@@ -4,7 +4,7 @@
  * last sample belongs to the memory instruction that ran just before the saved ip (predecessors.c). Its address comes from the
  * saved registers when the instruction did not change them (undo), else from walking forward to its next execution
  * (forward_walk.c), at last from an execution breakpoint on it, for which the sample stays pending until the next one.
- * Beside it a few accesses further on are kept without weight: they have no bias to line starts and show what is used
+ * Beside it a few accesses further on are kept without cost: they have no bias to line starts and show what is used
  * together. An address that is not certain is not reported. */
 #define _GNU_SOURCE
 #include "collector/light/sampling/sample.h"
@@ -178,7 +178,7 @@ static void sample_choose_of_rep(const struct lwp_point *point, bool store, uint
     choice->site[0] = (struct lwp_walk_site){.ip = insn->ip, .count = 1};
 }
 
-/* The accesses to come: some are kept without weight, one store and one load may be watched. */
+/* The accesses to come: some are kept without cost, one store and one load may be watched. */
 static void sample_look_ahead(struct lwp_sampler *sampler, const struct lwp_point *point, uint64_t wanted, uint32_t *random,
                               struct lwp_forward_walk *ahead)
 {

@@ -11,7 +11,7 @@
  * Registers are few, so candidates compete (4.4.1): the k-th since a register was last free replaces one of the N
  * watched ones with probability N/k, which gives each of the k the same chance. The analysis scales what was seen by
  * what was sampled: every candidate leaves its record or is counted, and so are those that the sample looked at and
- * did not choose, each instruction with its part of the sample's weight (what was not chosen would be chance else).
+ * did not choose, each instruction with its part of the sample's cost (what was not chosen would be chance else).
  * Each record is about this thread's accesses only.
  *
  * Wide or odd accesses are watched by an aligned piece of at most 8 bytes. */
@@ -206,7 +206,7 @@ static struct lwps_candidates watch_looked_at(const struct lwp_watch_candidate *
                                     .ip = looked->site[site].ip};
 }
 
-/* The weight of a sample is of all that it looked at. Returns the part of the chosen one, which goes with its watch:
+/* The cost of a sample is of all that it looked at. Returns the part of the chosen one, which goes with its watch:
  * all of it where call paths are so many (recursion) that the others would be written one by one. */
 static uint64_t watch_count_others(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_watch_candidate *chosen,
                                    const struct lwp_walk_choice *looked, uint8_t verdicts)

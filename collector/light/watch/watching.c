@@ -45,7 +45,7 @@ void lwp_watching_charge_switches(struct lwp_watching *watching, struct lwp_thre
                            lwp_sharing_busy(&watching->sharing));
 }
 
-/* Where switches are seldom a watch stays, however long it takes. */
+/* Where switches are rare a watch stays, however long it takes. */
 void lwp_watching_keep(struct lwp_watching *watching, struct lwp_thread *self, uint64_t cpu_ns)
 {
     uint64_t ahead_ns = lwp_debug_armed(&watching->registers) * watching->ahead_ns;
