@@ -154,9 +154,9 @@ function viewDiff() {
     promiseBar(program.promised, program.cpu_ratio),
     list(diff.doubts).filter(doubt => !String(program.sentence || '').includes(doubt.text)).map(doubt => el('p.note.warning', null, el('strong', null, doubt.serious ? 'Cannot be compared: ' : 'With care: '), prose(doubt.text))),
     tiles([
-      ['CPU time', `${seconds(before.cpu_s)} → ${seconds(after.cpu_s)}`, `${ratio(program.cpu_ratio)} as fast`, ratioRange(program.cpu_ratio_ci) || 'one run of each: the variation is unknown'],
+      ['CPU time', `${seconds(before.cpu_s)} → ${seconds(after.cpu_s)}`, isNumber(program.cpu_ratio) ? `${ratio(program.cpu_ratio)} as fast` : 'cannot be compared', isNumber(program.cpu_ratio) && (ratioRange(program.cpu_ratio_ci) || 'one run of each: the variation is unknown')],
       ['Predicted', isRange(program.promised) ? times(program.promised) : 'nothing', plural(list(program.followed).length, 'piece of advice followed', 'pieces of advice followed')],
-      ['Run time', `${seconds(before.wall_s)} → ${seconds(after.wall_s)}`, ratio(program.wall_ratio), ratioRange(program.wall_ratio_ci)],
+      ['Run time', `${seconds(before.wall_s)} → ${seconds(after.wall_s)}`, isNumber(program.wall_ratio) && ratio(program.wall_ratio), ratioRange(program.wall_ratio_ci)],
       ['Loops that did not change', program.control ? `${seconds(program.control.before_s)} → ${seconds(program.control.after_s)}` : 'unknown', program.control ? `${ratioRange(program.control.ratio_ci)}; 1×: the machine was equally fast` : 'too few samples on them'],
     ]),
     el('section', null, el('h2', null, 'Structures'), rows.length ? table('Structures', [

@@ -134,6 +134,8 @@ static json_t *diff_program(struct lwp_diff *diff)
     const struct lwp_diff_result *x = &diff->before, *y = &diff->after;
     struct lwp_diff_ratio cpu = lwp_diff_time_ratio(x->cpu_s, x->cpu_error, y->cpu_s, y->cpu_error, x->runs + y->runs);
     struct lwp_diff_ratio wall = lwp_diff_time_ratio(x->wall_s, x->wall_error, y->wall_s, y->wall_error, x->runs + y->runs);
+    if (strcmp(x->engine, y->engine) != 0 || strcmp(x->unit, y->unit) != 0)
+        cpu = wall = lwp_diff_time_ratio(-1, -1, -1, -1, 0); /* an engine's own time is in it */
     json_t *followed = json_array();
     double low, central, high;
     size_t advised;

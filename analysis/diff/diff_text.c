@@ -71,6 +71,8 @@ static void text_program(const struct lwp_terminal *text, const json_t *diff)
         fprintf(text->out, "Control   code that the change does not touch: %.2f s before, %.2f s after\n",
                 lwp_json_number(control, "before_s"), lwp_json_number(control, "after_s"));
     json_array_foreach(json_object_get(diff, "doubts"), i, doubt) {
+        if (strstr(lwp_json_string_or(program, "sentence", ""), lwp_json_string_or(doubt, "text", "?")))
+            continue; /* said above */
         fprintf(text->out, "%-9s ", json_is_true(json_object_get(doubt, "serious")) ? "Doubt" : "Note");
         lwp_terminal_wrap(text, 10, lwp_json_string_or(doubt, "text", "?"));
     }

@@ -311,6 +311,7 @@ static void doubted(json_t *after, const char *kind, bool serious)
         assert_string_equal(text_in(program(diff), "verdict"), "cannot_tell");
         assert_non_null(strstr(text_in(program(diff), "sentence"), "cannot tell: "));
         assert_string_equal(text_in(structure(diff, "points"), "verdict"), "cannot_tell");
+        assert_true(json_is_null(json_object_get(program(diff), "cpu_ratio")) == (strcmp(kind, "engine") == 0));
     }
     json_decref(diff);
 }
