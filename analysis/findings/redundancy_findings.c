@@ -146,7 +146,7 @@ size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lw
         size_t k = 0;
         if (!lwp_redundancy_matters(found, line) || redundancy_part(found, line) < (line->stake < 0 ? redundant_bytes : 0))
             continue;
-        while (k < count && said[k]->code != line->code)
+        while (k < count && said[k]->code != line->code && said[k]->place != line->place)
             k++;
         if (k < count)
             continue;

@@ -66,9 +66,31 @@ __attribute__((noipa)) long merge(const struct node *a, const struct node *b)
     return sum;
 }
 
+/* Values that are stored as they were loaded, through others' registers, and values that are computed. */
+__attribute__((noipa)) void swap(struct node *node, long *other, long count)
+{
+    for (long i = 0; i < count; i++) {
+        long value = node[i].value;
+        node[i].value = *other;
+        __asm__ volatile("" ::: "memory");
+        *other = value;
+    }
+}
+
+__attribute__((noipa)) void add(struct node *node, long *other, long count)
+{
+    for (long i = 0; i < count; i++) {
+        long sum = node[i].value + *other;
+        __asm__ volatile("" : "+r"(sum)::"memory");
+        node[i].value = sum;
+    }
+}
+
 int main(void)
 {
     struct node node = {0, 0}, last = {0, -1};
+    long other = 0;
+    swap(&node, &other, 1), add(&node, &other, 1);
     int index = 0;
     return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + chain(&node, 1) + nest(&node, 1) + merge(&node, &last));
 }

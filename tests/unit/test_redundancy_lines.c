@@ -142,6 +142,48 @@ __attribute__((noinline, noipa)) static unsigned long reload(const unsigned long
     return sum;
 }
 
+extern const char the_store[];
+
+__attribute__((noinline, noipa)) static void settle(unsigned long *to, unsigned long count)
+{
+    for (unsigned long i = 0; i < count; i++) {
+        unsigned long value = to[i] * 3;
+        __asm__ volatile("the_store: movq %1, (%0)" : : "r"(&to[i]), "r"(value) : "memory");
+    }
+}
+
+static uint32_t own_program(struct made *made)
+{
+    char *path = realpath("/proc/self/exe", NULL);
+    uint32_t program = lwp_code_module(made->profile.code, path, NULL, 0);
+    free(path);
+    return program;
+}
+
+/* A loop that computes anew what is there already, which nobody reads: one thing to change, too. */
+static void test_one_loop(void **state)
+{
+    (void)state;
+    unsigned long none = 0;
+    struct made made;
+    struct lwp_finding findings[5];
+    struct lwp_redundancies found;
+    settle(&none, 1);
+    made_init(&made);
+    struct lwp_profile *profile = &made.profile;
+    uint32_t program = own_program(&made);
+    uint64_t store = (uint64_t)(the_store - __executable_start);
+    uint32_t at = lwp_contexts_child(profile, 0, program, store, false);
+    made_add(&made, LWP_WATCHPOINT_SILENT_STORE, LWP_WATCHPOINT_WASTE, at, 50);
+    made_add(&made, LWP_WATCHPOINT_DEAD_STORE, LWP_WATCHPOINT_WASTE, at, 50);
+    uint32_t loop = lwp_regions_final(profile, lwp_regions_at(profile, program, store));
+    lwp_tally_add(&profile->regions[loop].weight, 100 * WEIGHT);
+    assert_int_equal(made_findings(&made, 1, findings, &found), 1);
+    assert_int_equal(found.line_count, 2);
+    assert_true(found.lines[0].code != found.lines[1].code && found.lines[0].place == found.lines[1].place);
+    lwp_profile_fini(profile);
+}
+
 /* What a cure spares is one instruction's time, however many callers and data its pairs are of, and stalls of the first load are not. */
 static void test_one_instruction(void **state)
 {
@@ -154,9 +196,7 @@ static void test_one_instruction(void **state)
     made_init(&made);
     struct lwp_profile *profile = &made.profile;
     const uint64_t load = (uint64_t)(the_load - __executable_start) + (uint64_t)(reload(&one, 2) & 0);
-    char *path = realpath("/proc/self/exe", NULL);
-    uint32_t program = lwp_code_module(profile->code, path, NULL, 0);
-    free(path);
+    uint32_t program = own_program(&made);
     for (unsigned i = 0; i < CALLERS; i++) {
         uint32_t caller = lwp_contexts_child(profile, 0, made.program, 100 + i, false);
         uint32_t at = lwp_contexts_child(profile, caller, program, load, false);
@@ -174,6 +214,6 @@ static void test_one_instruction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_evidence), cmocka_unit_test(test_one_line), cmocka_unit_test(test_library),
-                                       cmocka_unit_test(test_one_instruction)};
+                                       cmocka_unit_test(test_one_instruction), cmocka_unit_test(test_one_loop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,8 @@ struct lwp_redundant_line {
     bool approximate;
     uint32_t item;          /* the largest of its items */
     uint32_t context;       /* of the wasteful access, or of the program's own call that leads to it */
-    uint64_t code;          /* the same for whatever else the same line wastes */
+    uint64_t place;         /* the same for whatever else the same line of code wastes */
+    uint64_t code;          /* ... or, where that is one thing to change, the same loop */
     struct lwp_share share; /* of all bytes of the kind that were decided */
     struct lwp_share time;  /* sampled: of the time around them; counted: as `share` */
     double amount;          /* wasted, in the weight's unit */
@@ -101,11 +102,11 @@ struct lwp_redundancies {
     size_t line_count;
 };
 
-/* Whether a share of bytes is too uncertain to say more than the share of the time. */
+/* Whether a share of bytes is too uncertain to say more than the share of the time: wide, or much that may as well be nothing. */
 static inline bool lwp_redundancy_by_time(const struct lwp_share *bytes)
 {
-    const double width_most = 0.4;
-    return bytes->high - bytes->low > width_most;
+    const double width_most = 0.4, much = 0.1, nothing = 0.01;
+    return bytes->high - bytes->low > width_most || (bytes->value >= much && bytes->low < nothing);
 }
 
 /* In profile->arena. */

@@ -224,7 +224,7 @@ static enum lwp_cause memory_silent_store(const struct evidence *e)
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (site_initialises(second))
         return LWP_CAUSE_REPEATED_FILL;
-    if (site_copies(second)) /* as it was by chance, or all of it: nothing is computed */
+    if (site_copies(second) || second->shape.copies_value) /* as it was by chance, or all of it: nothing is computed */
         return LWP_CAUSE_UNKNOWN;
     return second->operand.load || (second->shaped && !second->shape.repeats_value) ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;
 }

@@ -108,7 +108,7 @@ const struct lwp_frame *lwp_redundancy_frame(struct lwp_profile *profile, uint32
     return first;
 }
 
-/* Fills context, code and foreign. */
+/* Fills context, place, code and foreign. */
 static void line_place(struct lwp_profile *profile, uint32_t access, struct lwp_redundant_line *line)
 {
     const struct lwp_symbolized *code = line_code(profile, access);
@@ -125,8 +125,9 @@ static void line_place(struct lwp_profile *profile, uint32_t access, struct lwp_
     line->foreign |= is_library(profile, profile->contexts[own].module);
     uint64_t where =
         frame && frame->line && frame->file ? lwp_hash_mix(lwp_hash_text(frame->file), frame->line) : profile->contexts[own].address;
-    line->code =
+    line->place =
         lwp_hash_mix(lwp_hash_mix(where, lwp_hash_text(frame && frame->function ? frame->function : "")), profile->contexts[own].module);
+    line->code = line->place;
 }
 
 static uint32_t line_access(const struct lwp_redundancy *item)
@@ -348,11 +349,12 @@ static size_t lines_join(const struct lwp_redundancies *found, struct lwp_redund
     return kept;
 }
 
-/* What a loop computes anew is one thing to skip, however many results it stores. */
+/* What a loop computes anew is one thing to skip, however many results it stores, and a search one, whatever it looks at. */
 static void line_widen(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_redundant_line *line)
 {
     uint32_t region = lwp_access_region(profile, line_access(item));
-    if (is_computed_anew(profile, item) && region != LWP_NONE && !profile->regions[region].is_function)
+    if ((is_computed_anew(profile, item) || lwp_redundancy_is_search(item->why)) && region != LWP_NONE &&
+        !profile->regions[region].is_function)
         line->code = lwp_hash_mix(region, UINT64_MAX);
 }
 

@@ -367,6 +367,13 @@ uint8_t code_cycles(const struct code_instruction *instruction)
     return instruction->mnemonic == ZYDIS_MNEMONIC_MOV ? 0 : 1;
 }
 
+bool code_moves(const struct code_instruction *instruction)
+{
+    const char *name = ZydisMnemonicGetString((ZydisMnemonic)instruction->mnemonic);
+    name += *name == 'v' || *name == 'c';
+    return strncmp(name, "mov", 3) == 0 && strncmp(name, "movmsk", 6) != 0;
+}
+
 uint16_t code_gathers(const struct code_instruction *instruction)
 {
     /* Prefixes of names without their v: sums and differences are one kind. */

@@ -61,6 +61,9 @@ enum { CODE_REGISTERS = 16, CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RDI =
 /* Cycles from what an instruction decoded with operands reads to what it writes, on processors of today. */
 uint8_t code_cycles(const struct code_instruction *instruction);
 
+/* Whether what it writes is a value as it was, in memory or in another register: a move, perhaps on a condition. */
+bool code_moves(const struct code_instruction *instruction);
+
 /* Of an instruction that adds to a register, or multiplies it, or keeps the smaller or larger: which of these, with the same number for
  * those that may be done in any order. 0: it is none. */
 uint16_t code_gathers(const struct code_instruction *instruction);

@@ -10,7 +10,7 @@
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
 
-enum { REGISTERS = 16, INSTRUCTIONS_MAX = 4000 };
+enum { REGISTERS = 16, INSTRUCTIONS_MAX = 4000, CHAIN_REGISTERS = 48 /* general ones, then those of vectors */ };
 
 struct shape_flow {
     uint32_t from[REGISTERS];   /* registers whose value goes into this one, a bit each */
@@ -24,6 +24,8 @@ struct shape_flow {
     uint32_t copied[REGISTERS];     /* ... or from which others they get that */
     uint32_t loads_into[REGISTERS]; /* instructions that load it */
     uint32_t indexed[REGISTERS];    /* registers that are an index where it is loaded */
+    uint64_t made;                  /* general and vector registers that get a new value, neither loaded nor another one's */
+    uint64_t moved[CHAIN_REGISTERS]; /* ... that get another one's value, and of which */
     uint32_t branches, halvings, calls;
 };
 
@@ -32,9 +34,30 @@ static uint32_t shape_bit(int reg)
     return reg >= 0 && reg < REGISTERS ? 1u << reg : 0;
 }
 
+static uint64_t shape_written(const struct code_instruction *instruction)
+{
+    return instruction->written | (uint64_t)instruction->written_vectors << REGISTERS;
+}
+
+static uint64_t shape_read(const struct code_instruction *instruction)
+{
+    return instruction->read | (uint64_t)instruction->read_vectors << REGISTERS;
+}
+
+static void shape_add_values(struct shape_flow *flow, const struct code_instruction *instruction)
+{
+    const uint64_t results = 1u << CODE_RAX | (uint64_t)1 << REGISTERS; /* of a call, which changes others and leaves nothing in them */
+    if (!code_moves(instruction))
+        flow->made |= shape_written(instruction) & (instruction->flow == CODE_FLOW_CALL ? results : UINT64_MAX);
+    else
+        for (uint64_t left = shape_written(instruction); left; left &= left - 1)
+            flow->moved[__builtin_ctzll(left)] |= shape_read(instruction);
+}
+
 static void shape_add(struct shape_flow *flow, const struct code_instruction *instruction)
 {
     const struct code_linear *linear = &instruction->linear;
+    shape_add_values(flow, instruction);
     uint32_t stepped = 0;
     if (linear->plus && linear->to == code_copied_register(linear)) {
         stepped = shape_bit(linear->to);
@@ -117,9 +140,21 @@ static bool shape_repeats(const struct shape_flow *flow, const struct code_instr
     return !(flow->changed & shape_bit(instruction->put));
 }
 
+/* What it stores was loaded, or is another such value: nothing in the loop makes it. */
+static bool shape_copies_value(const struct shape_flow *flow, const struct code_instruction *instruction)
+{
+    int put = instruction->put >= CODE_VECTORS ? instruction->put - CODE_VECTORS + REGISTERS : instruction->put;
+    uint64_t from = instruction->puts && put >= 0 ? (uint64_t)1 << put : 0, before = 0;
+    while (from != before) {
+        before = from;
+        for (uint64_t left = before; left; left &= left - 1)
+            from |= flow->moved[__builtin_ctzll(left)];
+    }
+    return from && !(from & flow->made);
+}
+
 /* Latency of the values that go from one iteration to the next: waits[s][r] is how long after register s of the iteration's start
  * register r is there; negative: it does not depend on it. Blocks are taken in the order of their addresses, as if all ran. */
-enum { CHAIN_REGISTERS = 48 };
 struct shape_waits {
     int16_t waits[CHAIN_REGISTERS][CHAIN_REGISTERS];
 };
@@ -133,8 +168,7 @@ static void waits_begin(struct shape_waits *waits)
 
 static void waits_add(struct shape_waits *waits, const struct code_instruction *instruction)
 {
-    uint64_t read = instruction->read | (uint64_t)instruction->read_vectors << REGISTERS;
-    uint64_t written = instruction->written | (uint64_t)instruction->written_vectors << REGISTERS;
+    uint64_t read = shape_read(instruction), written = shape_written(instruction);
     int cycles = written ? code_cycles(instruction) : 0;
     for (int s = 0; s < CHAIN_REGISTERS && written; s++) {
         int latest = -1;
@@ -213,6 +247,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
                 facts_add(facts, &waits, &instruction);
                 continue;
             }
+            shape_add_values(&facts->flow, &instruction);
             facts->flow.changed |= instruction.written;
             facts->flow.changed_vectors |= instruction.written_vectors;
         }
@@ -348,5 +383,6 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
         chain_goes_on(code, in, function, loop))
         shape->search = shape->search == LWP_LOOP_SEARCH_LIST ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);
+    shape->copies_value = shape_copies_value(flow, &asked);
     return true;
 }
