@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum { HEAP_COLD = 2 };
-enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_LEAST = 20 };
+enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_LEAST = 20, LOST_TICKS = 16 };
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
 enum { FIRST_COLD_NS = 100000, FIRST_SOONEST_NS = 10000 /* perf's clock's least */, FIRST_PERIOD_MOST_NS = 5000000 };
 
@@ -123,6 +123,16 @@ static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, ui
         lwp_pmu_set_rate(sampler->pmu, sampler->period_ns, elapsed);
 }
 
+/* Only samples are reviewed. A handler that takes longer than its period, as it may on an overloaded machine, would leave a thread inside
+ * the collector no time to get out: ticks that are lost one after another come later and later. */
+static uint64_t rate_period(const struct lwp_sampler *sampler)
+{
+    uint64_t period = sampler->period_ns, most = 1000000000u / FREQUENCY_LEAST;
+    for (unsigned lost = sampler->lost; lost >= LOST_TICKS && period < most; lost -= LOST_TICKS)
+        period *= 2;
+    return period < most ? period : most;
+}
+
 /* Every few samples another period, from half of the mean to one and a half: else samples fall into lockstep with programs that
  * do the same again and again. Not each time, since setting one costs as much as a stop where the hypervisor keeps the clock
  * (25 us). Each of those samples still comes after any time in the program with the same chance. */
@@ -133,7 +143,7 @@ static void rate_draw(struct lwp_thread *self, struct lwp_sampler *sampler)
         sampler->of_period--;
         return;
     }
-    uint32_t period = (uint32_t)sampler->period_ns;
+    uint32_t period = (uint32_t)rate_period(sampler);
     sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
     if (lwp_suspension_begin(&sampler->suspension, sampler->timer, sampler->next_ns, &self->random))
         return;
@@ -155,12 +165,16 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     sampler->lost++;
-    if (!lwp_suspension_is_on(&sampler->suspension))
+    if (lwp_suspension_is_on(&sampler->suspension)) {
+        uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+        rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
+        self->last_cpu_ns = cpu;
+    } else if (sampler->lost % LOST_TICKS) {
         return;
-    uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
-    self->last_cpu_ns = cpu;
+    }
+    sampler->of_period = 0;
     rate_draw(self, sampler);
+    sampler->of_period = 0; /* after the next sample as usual */
 }
 
 /* Short pauses change nothing, so that what is recorded between them is sampled as evenly as ever. In longer ones perf's clock is off,
