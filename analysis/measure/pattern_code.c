@@ -279,6 +279,18 @@ static void code_draw(struct code_buffer *code, const struct lwp_pattern_access 
     code_skip(code, ZYDIS_MNEMONIC_JS);
 }
 
+/* Whether what it stores would be taken for an address where the chain goes on, or where an array is linked to. */
+static bool code_breaks_link(const struct lwp_pattern *pattern, const struct lwp_pattern_access *access)
+{
+    for (size_t a = 0; a < pattern->array_count && access->store && access->array == 0; a++) {
+        const struct lwp_pattern_array *array = &pattern->arrays[a];
+        if ((array->walk == LWP_PATTERN_CHAINED || array->walk == LWP_PATTERN_LINKED) && access->offset < array->link + 8 &&
+            array->link < access->offset + access->bytes)
+            return true;
+    }
+    return false;
+}
+
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct code_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
@@ -292,14 +304,16 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
     for (size_t a = 0; a < pattern->array_count; a++) {
         struct code_place place = {0};
         for (size_t i = 0; i < pattern->access_count; i++) {
-            if (pattern->accesses[i].array != a)
+            struct lwp_pattern_access access = pattern->accesses[i];
+            if (access.array != a)
                 continue;
+            access.store &= !code_breaks_link(pattern, &access); /* it is loaded instead */
             if (place.base == ZYDIS_REGISTER_NONE)
                 place = code_element(code, pattern, a, &spacing);
             const uint64_t on = code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0;
-            code_access(code, &pattern->accesses[i], place, on, &round);
+            code_access(code, &access, place, on, &round);
             if (pattern->guesses && i == 0)
-                code_draw(code, &pattern->accesses[i], place, on);
+                code_draw(code, &access, place, on);
         }
     }
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);

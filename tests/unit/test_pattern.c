@@ -218,6 +218,33 @@ static void test_searches(void **state)
     assert_true(lwp_pattern_code_make(&searches, &code, NULL) != LWP_OK);
 }
 
+/* A loop may store to the pointer that it follows; the pattern goes on to all elements all the same. */
+static void test_links_stay(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1000, SPACING = 32 };
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_CHAINED, SPACING, ELEMENTS);
+    struct lwp_pattern_memory memory;
+    struct lwp_pattern_code code;
+    pattern.access_count = 3;
+    pattern.accesses[0] = (struct lwp_pattern_access){.offset = 0, .bytes = 8, .store = true};
+    pattern.accesses[1] = (struct lwp_pattern_access){.offset = 4, .bytes = 16, .store = true};
+    pattern.accesses[2] = (struct lwp_pattern_access){.offset = 20, .bytes = 4, .store = true};
+    assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    const uint64_t first = (uint64_t)(uintptr_t)memory.first[0];
+    struct lwp_pattern_place place = {.at[0] = first + memory.order[0] * SPACING, .rounds = ELEMENTS};
+    code.run(&place);
+    assert_int_equal(place.at[0], first + memory.order[0] * SPACING); /* once round */
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        uint32_t stored;
+        memcpy(&stored, memory.first[0] + i * SPACING + 20, sizeof stored);
+        assert_true(stored != 0x01010101);
+    }
+    lwp_pattern_code_free(&code);
+    lwp_pattern_memory_free(&memory);
+}
+
 /* Half of the jumps are guessed wrong, also where all data is in the nearest cache and is visited again and again. */
 static void test_guesses(void **state)
 {
@@ -342,6 +369,7 @@ int main(void)
                                        cmocka_unit_test(test_searches),     cmocka_unit_test(test_threads),
                                        cmocka_unit_test(test_refused),      cmocka_unit_test(test_gaps),
                                        cmocka_unit_test(test_instructions), cmocka_unit_test(test_many_elements),
-                                       cmocka_unit_test(test_cold),         cmocka_unit_test(test_guesses)};
+                                       cmocka_unit_test(test_cold),         cmocka_unit_test(test_guesses),
+                                       cmocka_unit_test(test_links_stay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
