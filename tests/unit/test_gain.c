@@ -286,13 +286,11 @@ static void test_shapes(void **state)
         assert_true(chain.chained && !chain.steps);
         assert_false(nest.chained);
         assert_int_equal(nest.accesses, 1); /* the inner loop is not counted */
-<<<<<<< HEAD
         guesses_of(code, module, path);
-=======
-        assert_true(shape_at(code, module, path, "swap", true).copies_value);
-        assert_false(shape_at(code, module, path, "add", true).copies_value);
->>>>>>> c1cd385 (redundancy: Say one thing of a loop, and no copy computed)
-        struct lwp_loop_shape none;
+        struct lwp_loop_shape none, swaps, adds;
+        access_at(code, module, path, "swap", true, &swaps);
+        access_at(code, module, path, "add", true, &adds);
+        assert_true(swaps.copies_value && !adds.copies_value);
         assert_false(lwp_loop_shape(code, module, programs_symbol(path, "main"), &none));
         assert_false(lwp_loop_shape(code, LWP_NONE, 0x1000, &none));
         assert_false(lwp_loop_shape(code, module, 0, &none));
