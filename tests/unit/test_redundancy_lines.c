@@ -144,12 +144,18 @@ __attribute__((noinline, noipa)) static unsigned long reload(const unsigned long
 
 extern const char the_store[];
 
+/* However the test is compiled. */
 __attribute__((noinline, noipa)) static void settle(unsigned long *to, unsigned long count)
 {
-    for (unsigned long i = 0; i < count; i++) {
-        unsigned long value = to[i] * 3;
-        __asm__ volatile("the_store: movq %1, (%0)" : : "r"(&to[i]), "r"(value) : "memory");
-    }
+    __asm__ volatile("1: movq (%0), %%rax\n\t"
+                     "imulq $3, %%rax\n\t"
+                     "the_store: movq %%rax, (%0)\n\t"
+                     "addq $8, %0\n\t"
+                     "decq %1\n\t"
+                     "jnz 1b"
+                     : "+r"(to), "+r"(count)
+                     :
+                     : "rax", "memory", "cc");
 }
 
 static uint32_t own_program(struct made *made)

@@ -152,7 +152,7 @@ static void test_first_view(void **state)
     assert_int_equal(json_array_size(json_object_get(json_object_get(json_object_get(data, "analysis"), "communication"), "regions")),
                      REGIONS);
     json_decref(first);
-    json_object_set_new(data, "view", json_string("diff"));
+    json_object_set_new(data, "view", json_string("index"));
     assert_null(lwp_page_first(data));
     json_decref(data);
 }
