@@ -105,8 +105,8 @@ struct lwp_redundancies {
 /* Whether a share of bytes is too uncertain to say more than the share of the time: wide, or much that may as well be nothing. */
 static inline bool lwp_redundancy_by_time(const struct lwp_share *bytes)
 {
-    const double width_most = 0.4, much = 0.1, nothing = 0.01;
-    return bytes->high - bytes->low > width_most || (bytes->value >= much && bytes->low < nothing);
+    const double width_most = 0.4, nothing = 0.01;
+    return bytes->high - bytes->low > width_most || (bytes->value >= lwp_redundancy_share && bytes->low < nothing);
 }
 
 /* In profile->arena. */

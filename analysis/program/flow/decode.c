@@ -340,11 +340,17 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
     return result;
 }
 
+/* Its mnemonic, without the v of AVX. */
+static const char *decode_name(const struct code_instruction *instruction)
+{
+    const char *name = ZydisMnemonicGetString((ZydisMnemonic)instruction->mnemonic);
+    return name + (*name == 'v');
+}
+
 /* Usual latencies of registers' instructions (Intel from Skylake on and AMD from Zen on differ by a cycle or so). */
 uint8_t code_cycles(const struct code_instruction *instruction)
 {
-    const char *name = ZydisMnemonicGetString((ZydisMnemonic)instruction->mnemonic);
-    name += *name == 'v';
+    const char *name = decode_name(instruction);
     bool packed = !instruction->basic;
     if (strncmp(name, "div", 3) == 0 || strncmp(name, "idiv", 4) == 0)
         return packed ? 13 : 18;
@@ -369,8 +375,8 @@ uint8_t code_cycles(const struct code_instruction *instruction)
 
 bool code_moves(const struct code_instruction *instruction)
 {
-    const char *name = ZydisMnemonicGetString((ZydisMnemonic)instruction->mnemonic);
-    name += *name == 'v' || *name == 'c';
+    const char *name = decode_name(instruction);
+    name += *name == 'c';
     return strncmp(name, "mov", 3) == 0 && strncmp(name, "movmsk", 6) != 0;
 }
 
@@ -383,8 +389,7 @@ uint16_t code_gathers(const struct code_instruction *instruction)
     } kinds[] = {{"add", 1},  {"sub", 1}, {"padd", 1}, {"psub", 1}, {"fmadd231", 1}, {"fnmadd231", 1}, {"inc", 1},
                  {"dec", 1},  {"mul", 2}, {"imul", 2}, {"pmul", 2}, {"min", 3},      {"pmin", 3},      {"max", 4},
                  {"pmax", 4}, {"and", 5}, {"pand", 5}, {"or", 6},   {"por", 6},      {"xor", 7},       {"pxor", 7}};
-    const char *name = ZydisMnemonicGetString((ZydisMnemonic)instruction->mnemonic);
-    name += *name == 'v';
+    const char *name = decode_name(instruction);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
             return kinds[i].kind;

@@ -58,6 +58,17 @@ struct code_instruction {
 enum { CODE_VECTORS = 32 };
 enum { CODE_REGISTERS = 16, CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RDI = 7 }; /* in ModRM numbering, as everywhere here */
 
+/* General registers, then vector ones from CODE_REGISTERS on, a bit each: those of `written` and `read`. */
+static inline uint64_t code_values_written(const struct code_instruction *instruction)
+{
+    return instruction->written | (uint64_t)instruction->written_vectors << CODE_REGISTERS;
+}
+
+static inline uint64_t code_values_read(const struct code_instruction *instruction)
+{
+    return instruction->read | (uint64_t)instruction->read_vectors << CODE_REGISTERS;
+}
+
 /* Cycles from what an instruction decoded with operands reads to what it writes, on processors of today. */
 uint8_t code_cycles(const struct code_instruction *instruction);
 

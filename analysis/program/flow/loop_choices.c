@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { BEFORE_MOST = 4, DECODED_MOST = 4000, VECTORS_FROM = 16 };
+enum { BEFORE_MOST = 4, DECODED_MOST = 4000 };
 
 struct choices_walk {
     const struct code_module *module;
@@ -18,18 +18,12 @@ struct choices_walk {
     uint64_t changed, data;   /* registers in the outermost loop: written; from what it loads (general, then vector ones) */
 };
 
-static uint64_t choices_written(const struct code_instruction *instruction)
-{
-    return instruction->written | (uint64_t)instruction->written_vectors << VECTORS_FROM;
-}
-
 /* Whether the instruction's value is data. */
 static bool choices_data(const struct choices_walk *walk, const struct code_instruction *instruction)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
-    uint64_t address = (memory->base >= 0 ? 1u << memory->base : 0) | (memory->index >= 0 ? 1u << memory->index : 0),
-             read = instruction->read | (uint64_t)instruction->read_vectors << VECTORS_FROM;
-    return (memory->exists && memory->load && address & walk->changed) || read & walk->data;
+    uint64_t address = (memory->base >= 0 ? 1u << memory->base : 0) | (memory->index >= 0 ? 1u << memory->index : 0);
+    return (memory->exists && memory->load && address & walk->changed) || code_values_read(instruction) & walk->data;
 }
 
 static bool choices_within(const struct choices_walk *walk, uint32_t b)
@@ -58,12 +52,12 @@ static bool choices_each(struct choices_walk *walk, void (*take)(struct choices_
 
 static void choices_note_changed(struct choices_walk *walk, const struct code_instruction *instruction)
 {
-    walk->changed |= choices_written(instruction);
+    walk->changed |= code_values_written(instruction);
 }
 
 static void choices_note_data(struct choices_walk *walk, const struct code_instruction *instruction)
 {
-    walk->data |= choices_data(walk, instruction) ? choices_written(instruction) : 0;
+    walk->data |= choices_data(walk, instruction) ? code_values_written(instruction) : 0;
 }
 
 /* Whether the jump at the block's end is taken or not by data: so says the last instruction before it that wrote flags, perhaps in a

@@ -20,16 +20,6 @@ struct kept {
     uint64_t begun;              /* written around the loop without being read */
 };
 
-static uint64_t kept_read(const struct code_instruction *instruction)
-{
-    return instruction->read | (uint64_t)instruction->read_vectors << REGISTERS;
-}
-
-static uint64_t kept_written(const struct code_instruction *instruction)
-{
-    return instruction->written | (uint64_t)instruction->written_vectors << REGISTERS;
-}
-
 static uint64_t kept_address(const struct code_instruction *instruction)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
@@ -40,7 +30,7 @@ static uint64_t kept_address(const struct code_instruction *instruction)
 
 static void kept_add(struct kept *kept, const struct code_instruction *instruction)
 {
-    const uint64_t read = kept_read(instruction), written = kept_written(instruction);
+    const uint64_t read = code_values_read(instruction), written = code_values_written(instruction);
     const struct code_linear *linear = &instruction->linear;
     const bool grows =
         linear->exists && !linear->selects && linear->base == linear->to && (linear->index < 0 || linear->index != linear->to);
@@ -96,7 +86,7 @@ static bool kept_read_loops(const struct code_module *module, const struct flow_
             if (block->loop == inner)
                 kept_add(kept, &instruction);
             else if (!code_loop_holds(module->code, inner, block->loop) && !instruction.linear.selects)
-                kept->begun |= kept_written(&instruction) & ~kept_read(&instruction) & ~kept_address(&instruction);
+                kept->begun |= code_values_written(&instruction) & ~code_values_read(&instruction) & ~kept_address(&instruction);
         }
     }
     return true;

@@ -34,24 +34,14 @@ static uint32_t shape_bit(int reg)
     return reg >= 0 && reg < REGISTERS ? 1u << reg : 0;
 }
 
-static uint64_t shape_written(const struct code_instruction *instruction)
-{
-    return instruction->written | (uint64_t)instruction->written_vectors << REGISTERS;
-}
-
-static uint64_t shape_read(const struct code_instruction *instruction)
-{
-    return instruction->read | (uint64_t)instruction->read_vectors << REGISTERS;
-}
-
 static void shape_add_values(struct shape_flow *flow, const struct code_instruction *instruction)
 {
     const uint64_t results = 1u << CODE_RAX | (uint64_t)1 << REGISTERS; /* of a call, which changes others and leaves nothing in them */
     if (!code_moves(instruction))
-        flow->made |= shape_written(instruction) & (instruction->flow == CODE_FLOW_CALL ? results : UINT64_MAX);
+        flow->made |= code_values_written(instruction) & (instruction->flow == CODE_FLOW_CALL ? results : UINT64_MAX);
     else
-        for (uint64_t left = shape_written(instruction); left; left &= left - 1)
-            flow->moved[__builtin_ctzll(left)] |= shape_read(instruction);
+        for (uint64_t left = code_values_written(instruction); left; left &= left - 1)
+            flow->moved[__builtin_ctzll(left)] |= code_values_read(instruction);
 }
 
 static void shape_add(struct shape_flow *flow, const struct code_instruction *instruction)
@@ -168,7 +158,7 @@ static void waits_begin(struct shape_waits *waits)
 
 static void waits_add(struct shape_waits *waits, const struct code_instruction *instruction)
 {
-    uint64_t read = shape_read(instruction), written = shape_written(instruction);
+    uint64_t read = code_values_read(instruction), written = code_values_written(instruction);
     int cycles = written ? code_cycles(instruction) : 0;
     for (int s = 0; s < CHAIN_REGISTERS && written; s++) {
         int latest = -1;

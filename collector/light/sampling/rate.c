@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum { HEAP_COLD = 2 };
-enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_LEAST = 20, LOST_TICKS = 16 };
+enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, LOST_TICKS = 16, PERIOD_MOST_NS = 50000000 };
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
 enum { FIRST_COLD_NS = 100000, FIRST_SOONEST_NS = 10000 /* perf's clock's least */, FIRST_PERIOD_MOST_NS = 5000000 };
 
@@ -19,9 +19,8 @@ static void rate_first(struct lwp_thread *self, struct lwp_sampler *sampler)
     sampler->next_ns = FIRST_SOONEST_NS + lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
 }
 
-/* A thread's first samples cost most,
- * and a process with many threads has them all at once: a new one begins with what others have learned, or, as long as none has,
- * the slower the more there are. */
+/* A thread's first samples cost most, and a process with many threads has them all at once: a new one begins with what others have
+ * learned, or, as long as none has, the slower the more there are. */
 void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double frequency, unsigned n)
 {
     uint64_t learned = __atomic_load_n(&lwp_sampling.learned_period_ns, __ATOMIC_RELAXED);
@@ -63,6 +62,14 @@ static void rate_charge_switches(struct lwp_thread *self, struct lwp_sampler *sa
     struct lwp_switched switched = lwp_suspension_sample(&sampler->suspension, ran_ns);
     lwp_budget_spend(&self->budget, LWP_COST_SWITCHES, switched.all * lwp_stop_cost_open());
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, switched.running * lwp_stop_cost_running());
+}
+
+/* The time until now has no sample. */
+static void rate_pass(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
+    self->last_cpu_ns = cpu;
 }
 
 /* A tick comes after any time in the program with the chance of one in the period that was drawn, whatever was dropped
@@ -116,7 +123,7 @@ static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, ui
     sampler->since_review = 0;
     if (wanted < sampler->base_period_ns)
         wanted = sampler->base_period_ns;
-    sampler->period_ns = wanted < 1000000000u / FREQUENCY_LEAST ? wanted : 1000000000u / FREQUENCY_LEAST;
+    sampler->period_ns = wanted < PERIOD_MOST_NS ? wanted : PERIOD_MOST_NS;
     __atomic_store_n(&lwp_sampling.learned_period_ns, sampler->period_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&lwp_run->period_ns, sampler->period_ns, __ATOMIC_RELAXED);
     if (sampler->pmu)
@@ -127,10 +134,10 @@ static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, ui
  * the collector no time to get out: ticks that are lost one after another come later and later. */
 static uint64_t rate_period(const struct lwp_sampler *sampler)
 {
-    uint64_t period = sampler->period_ns, most = 1000000000u / FREQUENCY_LEAST;
-    for (unsigned lost = sampler->lost; lost >= LOST_TICKS && period < most; lost -= LOST_TICKS)
+    uint64_t period = sampler->period_ns;
+    for (unsigned lost = sampler->lost; lost >= LOST_TICKS && period < PERIOD_MOST_NS; lost -= LOST_TICKS)
         period *= 2;
-    return period < most ? period : most;
+    return period < PERIOD_MOST_NS ? period : PERIOD_MOST_NS;
 }
 
 /* Every few samples another period, from half of the mean to one and a half: else samples fall into lockstep with programs that
@@ -165,13 +172,10 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     sampler->lost++;
-    if (lwp_suspension_is_on(&sampler->suspension)) {
-        uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-        rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
-        self->last_cpu_ns = cpu;
-    } else if (sampler->lost % LOST_TICKS) {
+    if (lwp_suspension_is_on(&sampler->suspension))
+        rate_pass(self, sampler);
+    else if (sampler->lost % LOST_TICKS)
         return;
-    }
     sampler->of_period = 0;
     rate_draw(self, sampler);
     sampler->of_period = 0; /* after the next sample as usual */
@@ -183,10 +187,8 @@ void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     enum { SHORT_TICKS = 16, LONG_NS = 20000000 };
     const bool longer = ++sampler->closed >= SHORT_TICKS;
-    uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     sampler->since_review++;
-    rate_charge_switches(self, sampler, cpu - self->last_cpu_ns);
-    self->last_cpu_ns = cpu;
+    rate_pass(self, sampler);
     if (longer && lwp_suspension_pause(&sampler->suspension, sampler->timer, LONG_NS))
         return;
     if (lwp_suspension_is_on(&sampler->suspension)) {
@@ -232,12 +234,11 @@ void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sample
 /* For half of the time: so the first sample stands for no more than any other. */
 void lwp_rate_pause(struct lwp_thread *self, uint64_t ns)
 {
-    enum { LONGEST_NS = 1000000000 / FREQUENCY_LEAST };
     struct lwp_sampler *sampler = self->sampler;
     if (!sampler || !sampler->timer)
         return;
     ns /= 2;
-    sampler->next_ns = ns < sampler->period_ns ? sampler->period_ns : ns < LONGEST_NS ? ns : LONGEST_NS;
+    sampler->next_ns = ns < sampler->period_ns ? sampler->period_ns : ns < PERIOD_MOST_NS ? ns : PERIOD_MOST_NS;
     sampler->of_period = 0;
     sampler->first_ns = 0;
     lwp_timer_set_period(sampler->timer, sampler->next_ns);

@@ -52,6 +52,11 @@ static void cost_handler(int signal)
         least;                                       \
     })
 
+static uint64_t cost_less(uint64_t ns, uint64_t part)
+{
+    return ns > part ? ns - part : 0;
+}
+
 /* Stopping and starting one of a thread's events does what a switch does to all of that kind. Calls that find nothing to change show
  * what the calls themselves take. */
 static uint64_t cost_of_turn(int fd)
@@ -61,12 +66,7 @@ static uint64_t cost_of_turn(int fd)
         COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)));
     uint64_t turn =
         COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)));
-    return turn > calls ? turn - calls : 0;
-}
-
-static uint64_t cost_less(uint64_t ns, uint64_t part)
-{
-    return ns > part ? ns - part : 0;
+    return cost_less(turn, calls);
 }
 
 static bool cost_arm(struct lwp_debug_registers *registers, unsigned which, volatile uint64_t *watched)
