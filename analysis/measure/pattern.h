@@ -13,7 +13,7 @@ enum { LWP_PATTERN_ARRAYS = 8, LWP_PATTERN_ACCESSES = 64, LWP_PATTERN_UNROLLED =
 /* How a visit finds its element of an array. */
 enum lwp_pattern_walk {
     LWP_PATTERN_STEPS,   /* the next one */
-    LWP_PATTERN_INDEXED, /* another one, by a list of indices that is read in order */
+    LWP_PATTERN_INDEXED, /* another one, by a list of indices that is read in order, or by one of the arrays (`leads`) */
     LWP_PATTERN_CHAINED, /* the one whose address the element before has (array 0 only) */
     LWP_PATTERN_LINKED,  /* the one whose address array 0's element has */
     LWP_PATTERN_NESTED,  /* `spacing` on, in a loop that is run again and again, each time from `outer` on (all arrays or none) */
@@ -30,7 +30,8 @@ struct lwp_pattern_array {
     enum lwp_pattern_walk walk;
     uint64_t spacing; /* bytes from one element to the next */
     uint64_t start;   /* of the first element, in bytes past the beginning of a page */
-    uint64_t link;    /* chained and linked: where in array 0's element the address is */
+    uint64_t link;    /* chained and linked: where in array 0's element the address is; leads: where in its own the index is */
+    bool leads;       /* indexed: its element has the index of the next visit's elements, 4 bytes; no list does then (one array at most) */
     uint64_t outer;   /* nested: bytes from where one run of the inner loop begins to where the next does */
     uint64_t extent;  /* bytes from its first to its last, most of which may never be touched; 0: of its elements */
 };
@@ -98,6 +99,7 @@ double lwp_pattern_busy(const struct lwp_pattern *pattern);
 struct lwp_pattern_place {
     uint64_t at[LWP_PATTERN_ARRAYS];
     uint64_t first; /* array 0's first element */
+    uint64_t index; /* of the next visit's elements, where an array leads */
     uint64_t drawn; /* what jumps that are guessed go by; odd */
     const uint32_t *order;
     uint64_t rounds; /* a multiple of LWP_PATTERN_UNROLLED, not 0 */
@@ -111,6 +113,9 @@ struct lwp_pattern_code {
 
 int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_code *code, struct lwp_error *err);
 void lwp_pattern_code_free(struct lwp_pattern_code *code);
+
+/* The array that leads the visits; array_count: none. */
+size_t lwp_pattern_leader(const struct lwp_pattern *pattern);
 
 /* ---- pattern_memory.c ---- */
 

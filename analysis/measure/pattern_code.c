@@ -279,9 +279,26 @@ static void code_draw(struct code_buffer *code, const struct lwp_pattern_access 
     code_skip(code, ZYDIS_MNEMONIC_JS);
 }
 
+size_t lwp_pattern_leader(const struct lwp_pattern *pattern)
+{
+    size_t a = 0;
+    while (a < pattern->array_count && !pattern->arrays[a].leads)
+        a++;
+    return a;
+}
+
+/* Whether the access is to the number that says where the next visit goes. */
+static bool code_is_lead(const struct lwp_pattern *pattern, const struct lwp_pattern_access *access)
+{
+    const struct lwp_pattern_array *array = &pattern->arrays[access->array];
+    return array->leads && access->offset < array->link + 4 && array->link < access->offset + access->bytes;
+}
+
 /* Whether what it stores would be taken for an address where the chain goes on, or where an array is linked to. */
 static bool code_breaks_link(const struct lwp_pattern *pattern, const struct lwp_pattern_access *access)
 {
+    if (access->store && code_is_lead(pattern, access))
+        return true;
     for (size_t a = 0; a < pattern->array_count && access->store && access->array == 0; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
         if ((array->walk == LWP_PATTERN_CHAINED || array->walk == LWP_PATTERN_LINKED) && access->offset < array->link + 8 &&
@@ -297,7 +314,8 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
     struct code_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST), .floating = pattern->floating};
     uint64_t spacing = 0;
     const bool searches = code_searches(pattern), begins = searches && ahead % pattern->search == 0;
-    if (indexed || begins)
+    const size_t leader = lwp_pattern_leader(pattern);
+    if ((indexed && leader == pattern->array_count) || begins)
         code_move(code, code_low(code_index, 4), code_memory(code_order, 4 * (int64_t)ahead, 4));
     if (begins)
         code_search(code, pattern);
@@ -308,6 +326,8 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
             if (access.array != a)
                 continue;
             access.store &= !code_breaks_link(pattern, &access); /* it is loaded instead */
+            if (code_is_lead(pattern, &access) && !access.store) /* that is loaded last */
+                continue;
             if (place.base == ZYDIS_REGISTER_NONE)
                 place = code_element(code, pattern, a, &spacing);
             const uint64_t on = code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0;
@@ -317,6 +337,9 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
         }
     }
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
+    if (leader < pattern->array_count)
+        code_move(code, code_low(code_index, 4),
+                  code_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));
     if (searches && pattern->search > 1 && (ahead + 1) % pattern->search == 0)
         code_guess(code, pattern);
     else if (pattern->arrays[0].walk == LWP_PATTERN_CHAINED && !(searches && pattern->search == 1))
@@ -332,7 +355,7 @@ static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *p
         indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
         closing += code_steps(&pattern->arrays[a]);
     }
-    const bool listed = indexed || code_searches(pattern);
+    const bool listed = (indexed && lwp_pattern_leader(pattern) == pattern->array_count) || code_searches(pattern);
     closing += listed;
     for (unsigned ahead = 0; ahead < LWP_PATTERN_UNROLLED; ahead++) {
         code_visit(code, pattern, ahead, indexed);
@@ -360,6 +383,7 @@ static void code_enter(struct code_buffer *code, const struct lwp_pattern *patte
         code_move(code, code_first, code_memory(code_place, offsetof(struct lwp_pattern_place, first), 8));
     if (pattern->guesses)
         code_move(code, code_drawn, code_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8));
+    code_move(code, code_index, code_memory(code_place, offsetof(struct lwp_pattern_place, index), 8));
     code_move(code, code_order, code_memory(code_place, offsetof(struct lwp_pattern_place, order), 8));
     code_move(code, code_rounds, code_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
     code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_rounds), code_number(2));
@@ -377,6 +401,7 @@ static void code_leave(struct code_buffer *code, const struct lwp_pattern *patte
     if (pattern->guesses)
         code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8),
                  code_register(code_drawn));
+    code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, index), 8), code_register(code_index));
     for (size_t i = sizeof code_saved / sizeof *code_saved; i-- > 0;)
         code_add(code, ZYDIS_MNEMONIC_POP, 1, code_register(code_saved[i]), (ZydisEncoderOperand){0});
     code_add(code, ZYDIS_MNEMONIC_RET, 0, (ZydisEncoderOperand){0}, (ZydisEncoderOperand){0});

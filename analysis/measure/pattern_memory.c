@@ -138,7 +138,7 @@ static bool memory_draws(const struct lwp_pattern *pattern)
 {
     bool draws = pattern->far >= 1;
     for (size_t a = 0; a < pattern->array_count; a++)
-        draws &= pattern->arrays[a].walk != LWP_PATTERN_CHAINED;
+        draws &= pattern->arrays[a].walk != LWP_PATTERN_CHAINED && !pattern->arrays[a].leads;
     return draws;
 }
 
@@ -161,6 +161,14 @@ static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_me
     else if (!status && pattern->far > 0 && !scattered)
         status = memory_shuffle(pattern->far, memory->order, count, &state);
     return status ? lwp_error_set(err, status, "no memory for the indices of a pattern") : LWP_OK;
+}
+
+static void memory_leads(const struct lwp_pattern *pattern, const struct lwp_pattern_memory *memory)
+{
+    const size_t leader = lwp_pattern_leader(pattern);
+    for (uint64_t i = 0; leader < pattern->array_count && i < memory->visits; i++)
+        memcpy(memory->first[leader] + memory->order[i] * pattern->arrays[leader].spacing + pattern->arrays[leader].link,
+               &memory->order[(i + 1) % memory->visits], sizeof *memory->order);
 }
 
 static void memory_put(uint8_t *at, const uint8_t *address)
@@ -210,11 +218,13 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
             memset(memory->first[a] + low, 1, high - low);
     }
     int status = memory_order(pattern, memory, err);
-    if (!status)
-        memory_links(pattern, memory);
-    else
+    if (status) {
         lwp_pattern_memory_free(memory);
-    return status;
+        return status;
+    }
+    memory_links(pattern, memory);
+    memory_leads(pattern, memory);
+    return LWP_OK;
 }
 
 void lwp_pattern_memory_free(struct lwp_pattern_memory *memory)

@@ -48,6 +48,7 @@ static void walker_begin(struct time_walker *walker)
     const struct lwp_pattern *pattern = walker->pattern;
     walker->visited = 0;
     walker->place.first = (uint64_t)(uintptr_t)walker->memory.first[0];
+    walker->place.index = walker->memory.order ? walker->memory.order[walker->first] : 0;
     walker->place.order =
         pattern->inner ? (const uint32_t *)(uintptr_t)(pattern->inner / LWP_PATTERN_UNROLLED) : walker->memory.order + walker->first;
     for (size_t a = 0; a < pattern->array_count; a++) {

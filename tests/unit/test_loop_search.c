@@ -60,6 +60,49 @@ static void check_build(const char *compiler, const char *flags, struct tally *t
     lwp_arena_free(arena);
 }
 
+/* Functions whose names begin with `prefix`, and those of them with a load that leads to where it goes next. */
+static void count_led(struct lwp_code *code, const char *path, const char *prefix, unsigned *all, unsigned *led)
+{
+    char command[512], line[256], name[128];
+    unsigned long low, bytes;
+    snprintf(command, sizeof command, "nm -S %s", path);
+    FILE *symbols = popen(command, "r");
+    *all = *led = 0;
+    while (fgets(line, sizeof line, symbols)) {
+        bool leads = false;
+        if (sscanf(line, "%lx %lx %*c %127s", &low, &bytes, name) != 3 || strncmp(name, prefix, strlen(prefix)))
+            continue;
+        for (uint64_t at = low; at < low + bytes; at++)
+            leads |= lwp_loop_leads(code, 0, at);
+        *all += 1;
+        *led += leads;
+    }
+    pclose(symbols);
+}
+
+static void test_leads(void **state)
+{
+    (void)state;
+    static const char *const compilers[] = {"gcc", "clang"}, *const flags[] = {"-O2 -g", "-O3 -g", "-O1 -g"};
+    char path[256];
+    for (size_t i = 0; i < 6; i++) {
+        unsigned all, led;
+        if (!programs_build(compilers[i / 3], flags[i % 3], "leads.c", path, sizeof path))
+            continue;
+        struct lwp_arena *arena = lwp_arena_new();
+        struct lwp_code *code = lwp_code_new(arena);
+        lwp_code_module(code, path, NULL, 0);
+        count_led(code, path, "led_", &all, &led);
+        assert_int_equal(all, 3);
+        assert_int_equal(led, all);
+        count_led(code, path, "free_", &all, &led);
+        assert_int_equal(all, 2);
+        assert_int_equal(led, 0);
+        lwp_code_free(code);
+        lwp_arena_free(arena);
+    }
+}
+
 static void test_searches(void **state)
 {
     (void)state;
@@ -77,6 +120,6 @@ static void test_searches(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_searches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_searches), cmocka_unit_test(test_leads)};
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -269,6 +269,7 @@ static struct lwp_gain_visit gain_visit(const struct lwp_profile *profile, const
                                    .spacing = layout->spacing,
                                    .elements = elements,
                                    .visits = 1,
+                                   .leader = LWP_NONE,
                                    .far = pairs > 0 ? (double)loop->far / pairs : -1};
     const struct lwp_stream *stream = gain_stream(profile, layout, loop->region);
     visit.access.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN : loop->far > loop->near ? LWP_GAIN_RANDOM : LWP_GAIN_SEQUENTIAL;

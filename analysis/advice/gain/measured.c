@@ -64,6 +64,11 @@ static bool measured_fields(struct lwp_pattern *pattern, const struct lwp_gain_v
             .start = placement->of[g].start};
         if (chained || (linked && array))
             pattern->arrays[array].walk = array ? LWP_PATTERN_LINKED : LWP_PATTERN_CHAINED;
+        for (size_t f = 0; f < placement->field_count && visit->leader != LWP_NONE && !chained; f++)
+            if (placement->group[f] == (int)g && visit->objects[f] == visit->leader) {
+                pattern->arrays[array].leads = true;
+                pattern->arrays[array].link = placement->offsets[f];
+            }
         pattern->array_count++;
     }
     /* Addresses: that of the next element where the first field of a pointer's size is, the others behind the fields. */
@@ -115,6 +120,7 @@ static bool measured_others(struct lwp_profile *profile, const struct lwp_gain_v
         if (!shape.steps && !shape.stays && (double)object->bytes > large_object) {
             array.walk = LWP_PATTERN_INDEXED;
             array.spacing = most;
+            array.leads = stream->object == visit->leader && most >= 4;
         }
         /* What holds the indices is read in the list's place. */
         if (!array.spacing || (array.walk == LWP_PATTERN_STEPS && array.spacing <= 8 && !stream->stores && indexed && !listed++))
@@ -251,7 +257,8 @@ static bool measured_pattern(struct lwp_profile *profile, const struct lwp_gain_
     pattern->floating = visit->shape.chain_of_vectors;
     pattern->flags = visit->shape.flags / visit->visits;
     pattern->threads = measured_threads(profile, visit);
-    return measured_fields(pattern, visit, placement, line) && measured_others(profile, visit, pattern);
+    return measured_fields(pattern, visit, placement, line) && measured_others(profile, visit, pattern) &&
+           (visit->leader == LWP_NONE || lwp_pattern_leader(pattern) < pattern->array_count);
 }
 
 /* ---- held against the program ---- */

@@ -15,6 +15,8 @@ struct lwp_gain_visit {
     double elements;  /* visited */
     double visits;    /* of elements, each time round: more than one where the loop is unrolled */
     double far;       /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
+    uint32_t leader;  /* of visits at random: the object whose numbers are the next visit's index (lwp_loop_leads); LWP_NONE: none. One of
+                       * `objects` where each is a field, or another one that the loop goes to */
     struct lwp_gain_access access;
     struct lwp_loop_shape shape; /* all zero: not known */
 };

@@ -197,6 +197,7 @@ static struct lwp_gain_need gain_need(const struct lwp_regroup_candidates *candi
 
 struct gain_loop {
     enum regroup_pattern pattern;
+    uint32_t leader;
     double weight, before[2], after[2]; /* lines: [1] randomly */
     size_t used, vectors;
 };
@@ -219,7 +220,7 @@ static struct lwp_gain_range gain_saved(const struct lwp_profile *profile, const
     const struct lwp_caches caches = lwp_gain_caches(profile->machine);
     struct lwp_gain_need before = gain_need(candidates, regroup, loop, false, of->before[0], of->before[1]);
     struct lwp_gain_need after = gain_need(candidates, regroup, loop, true, of->after[0], of->after[1]);
-    struct lwp_gain_access access = {LWP_GAIN_RANDOM, loop->shape.chained, loop->shape.instructions};
+    struct lwp_gain_access access = {LWP_GAIN_RANDOM, loop->shape.chained || of->leader != LWP_NONE, loop->shape.instructions};
     double arrives = before.busy > (double)caches.l3_bytes ? 0.6 : 0.3;
     struct lwp_gain_range order = gain_sequential(of, arrives), random;
     if (of->pattern == PATTERN_SEQUENTIAL)
@@ -232,6 +233,27 @@ static struct lwp_gain_range gain_saved(const struct lwp_profile *profile, const
     if (of->pattern == PATTERN_RANDOM)
         return random;
     return (struct lwp_gain_range){fmin(order.low, random.low), fmax(order.high, random.high)};
+}
+
+/* The array whose numbers say where the loop goes next; LWP_NONE: none does. A member where several do. */
+static uint32_t gain_leader(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                            const struct lwp_regroup *regroup, uint32_t region)
+{
+    const struct lwp_stream *leader = NULL;
+    bool member = false;
+    for (size_t i = 0; i < profile->stream_count && profile->code; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        bool is_member = false;
+        for (size_t k = 0; k < regroup->count; k++)
+            is_member |= candidates->arrays[regroup->members[k]].object == stream->object;
+        if (stream->region == region && stream->module != LWP_NONE &&
+            (!leader || is_member > member || (is_member == member && stream->weight.weight > leader->weight.weight)) &&
+            lwp_loop_leads(profile->code, stream->module, stream->address)) {
+            leader = stream;
+            member = is_member;
+        }
+    }
+    return leader ? leader->object : LWP_NONE;
 }
 
 /* How the loop goes through the arrays, for it to be run (measured.h). Not told of vector code, which the run does not have, nor of
@@ -252,6 +274,7 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
                                    .elements = (double)candidates->arrays[regroup->members[0]].elements,
                                    .visits = 1,
                                    .far = 1,
+                                   .leader = of->pattern == PATTERN_RANDOM ? of->leader : LWP_NONE,
                                    .access = {!told                           ? LWP_GAIN_UNKNOWN
                                               : of->pattern == PATTERN_RANDOM ? LWP_GAIN_RANDOM
                                                                               : LWP_GAIN_SEQUENTIAL,
@@ -301,6 +324,7 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
         if (of.used == 0 || of.weight <= 0 || set_up)
             continue;
         of.pattern = gain_pattern(candidates, regroup, loop, line, &stride);
+        of.leader = gain_leader(profile, candidates, regroup, loop->region);
         struct gain_places places;
         gain_place(candidates, regroup, loop, stride, &places);
         for (int random = 0; random < 2; random++)

@@ -60,6 +60,10 @@ struct lwp_loop_shape {
 /* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape);
 
+/* Whether the load at the address goes, in the next iteration of the innermost loop that holds it, to where this one's number says:
+ * a chain, of addresses or of indices. */
+bool lwp_loop_leads(struct lwp_code *code, uint32_t module, uint64_t address);
+
 /* A jump of a loop that goes one of two ways by what was loaded, each to instructions that are reached in no other way: from low to
  * before high. */
 struct lwp_loop_choice {

@@ -1,0 +1,72 @@
+/* Loops that go where a number leads that they loaded: chains of indices, as in adjacency lists that are kept in arrays.
+ *
+ * What one load brings is followed through the registers, along all ways through the loop, until it comes to that load again: whether the
+ * address there hangs on it. Values that go through memory are not followed, and neither are jumps, which processors guess. */
+#include "analysis/program/flow/code_loops.h"
+#include "analysis/program/flow/decode.h"
+
+#include <stdlib.h>
+
+enum { DECODED_MOST = 4000 };
+
+static const uint64_t flags = (uint64_t)1 << 63; /* the processor's, beside the registers */
+
+struct leads_walk {
+    const struct code_module *module;
+    const struct flow_function *function;
+    uint32_t loop;
+    uint64_t address;
+    uint32_t decoded;
+    bool leads;
+};
+
+static uint64_t leads_address(const struct lwp_memory_operand *memory)
+{
+    return (memory->base >= 0 ? (uint64_t)1 << memory->base : 0) | (memory->index >= 0 ? (uint64_t)1 << memory->index : 0);
+}
+
+/* Registers whose values hang on the load's behind a block, when those of `before` did so at its beginning. */
+static uint64_t leads_through(struct leads_walk *walk, const struct flow_block *block, uint64_t before)
+{
+    uint64_t led = before;
+    for (uint64_t at = block->start; at < block->end;) {
+        const struct code_instruction instruction = code_decode_at(walk->module, at, true);
+        const uint64_t written = code_values_written(&instruction) | (instruction.flags ? flags : 0);
+        if (!instruction.length || ++walk->decoded > DECODED_MOST)
+            return 0;
+        const bool loads = instruction.memory.exists && instruction.memory.load;
+        const uint64_t read =
+            code_values_read(&instruction) | (loads ? leads_address(&instruction.memory) : 0) | (instruction.chooses ? flags : 0);
+        const bool asked = at == walk->address && loads;
+        walk->leads |= asked && leads_address(&instruction.memory) & led;
+        led = asked || read & led ? led | written : led & ~written;
+        at += instruction.length;
+    }
+    return led;
+}
+
+bool lwp_loop_leads(struct lwp_code *code, uint32_t module, uint64_t address)
+{
+    struct code_module *in = code_module_at(code, module);
+    const struct flow_function *function = in ? code_flow_at(in, address) : NULL;
+    const uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
+    struct leads_walk walk = {
+        .module = in, .function = function, .loop = block != LWP_NONE ? function->blocks[block].loop : LWP_NONE, .address = address};
+    if (walk.loop == LWP_NONE)
+        return false;
+    uint64_t *before = lwp_zeroed(function->block_count, sizeof *before);
+    for (bool more = true; more && !walk.leads && walk.decoded <= DECODED_MOST;) {
+        more = false;
+        for (uint32_t b = 0; b < function->block_count; b++) {
+            if (!code_loop_holds(code, walk.loop, function->blocks[b].loop))
+                continue;
+            const uint64_t led = leads_through(&walk, &function->blocks[b], before[b]);
+            for (uint32_t e = function->edge_first[b]; e < function->edge_first[b + 1]; e++) {
+                more |= led & ~before[function->edges[e]];
+                before[function->edges[e]] |= led;
+            }
+        }
+    }
+    free(before);
+    return walk.leads;
+}
