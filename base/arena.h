@@ -1,4 +1,4 @@
-/* A bump allocator: everything of one analysis lives in one arena and is freed at once.
+/* A bump allocator: everything of one analysis is in one arena and is freed at once.
  * Nothing here returns NULL: without memory the command ends (lwp_out_of_memory). */
 #ifndef LWP_BASE_ARENA_H
 #define LWP_BASE_ARENA_H

@@ -1,4 +1,4 @@
-/* Comparing, and searching what is in order. */
+/* Comparing, and searching what is sorted. */
 #ifndef LWP_BASE_ORDER_H
 #define LWP_BASE_ORDER_H
 

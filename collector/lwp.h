@@ -1,4 +1,4 @@
-/* What a program can tell lwp about itself. Include this file, nothing is linked; each macro costs a few idle instructions where
+/* What a program can say to lwp about itself. Include this file, nothing is linked; each macro costs a few idle instructions where
  * nobody listens, and nothing at all on other processors.
  *
  *     LWP_ALLOC(pool, pointer, size);         the program's own allocator hands out `size` bytes there

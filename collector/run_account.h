@@ -9,7 +9,7 @@ struct lwp_run_account {
     uint64_t cpu_ns;            /* of all processes, as far as they have told */
     uint64_t early_ns;          /* of that: before they could have been sampled */
     uint64_t spent_ns;          /* by lwp in them */
-    uint64_t period_ns;         /* between samples, that a thread came to last; 0: none has yet */
+    uint64_t period_ns;         /* between samples, that a thread had last; 0: none has yet */
     uint64_t join_ns;           /* what setting up a process costs, with its end; 0: none has ended yet */
     uint32_t thinning;          /* of allocations (thread.h), likewise */
     uint32_t processes, set_up; /* that loaded lwp's library, and those of them that were recorded */

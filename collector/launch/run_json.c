@@ -73,7 +73,7 @@ static json_t *run_json_build(const struct lwp_run *run)
                              lwp_run_json_text(run->host), "engine", run->engine, "event", run->event, "weight_unit",
                              run->weight_unit, "options", run->options, "machine", run_json_machine(&run->machine),
                              "started", run_json_time(&run->started));
-    if (root) /* tells who shows it whether it is still the file that was written here */
+    if (root) /* says to who shows it whether it is still the file that was written here */
         json_object_set_new(root, "written_s", json_integer(time(NULL)));
     if (root && run->source_roots)
         json_object_set(root, "source_roots", run->source_roots);

@@ -19,7 +19,7 @@ struct lwp_machine_cache {
 
 struct lwp_machine {
     char cpu[LWP_CPU_NAME]; /* "" when unknown */
-    unsigned cores;      /* physical ones; as many as logical CPUs where the kernel does not tell */
+    unsigned cores;      /* physical ones; as many as logical CPUs where the kernel does not say */
     unsigned cpus;       /* logical CPUs online */
     unsigned line_bytes; /* 0: unknown */
     unsigned page_bytes;
@@ -31,7 +31,7 @@ struct lwp_machine {
 /* Reads <root>/proc/cpuinfo and <root>/sys/devices/system; `root` is "" but in tests. What cannot be read is unknown. */
 void lwp_machine_read(struct lwp_machine *machine, const char *root);
 
-/* Replaces the caches, the line, and what else the file tells: JSON as "machine" of run.json and analysis.json is, alone or
+/* Replaces the caches, the line, and what else the file says: JSON as "machine" of run.json and analysis.json is, alone or
  * within such a file. */
 int lwp_machine_file(struct lwp_machine *machine, const char *path, struct lwp_error *err);
 

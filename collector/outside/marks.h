@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Breakpoints at all of them, on all threads of a process that begins to be followed. Says what cannot be watched. `region`: nothing is
+/* Breakpoints at all of them, on all threads of a process that begins to be followed. Says where none can be set. `region`: nothing is
  * recorded before the first LWP_BEGIN(), `first`: of the process that was asked for. */
 void lwp_marks_follow(struct lwp_events *events, struct lwp_followed *followed, bool region, bool first);
 

@@ -1,4 +1,4 @@
-/* The same loop with and without the event, in turns. The kernel's work for a sample is part of the thread's CPU time, so that the
+/* The same loop with and without the event, alternately. The kernel's work for a sample is part of the thread's CPU time, so that the
  * loop gets less of it. Another process that takes the processor meanwhile does not count; the median leaves out what shares a core. */
 #include "collector/outside/sample_cost.h"
 

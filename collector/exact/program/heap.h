@@ -1,4 +1,4 @@
-/* The program's own allocator, watched at the entry and return of its functions. */
+/* The program's own allocator, hooked at the entry and return of its functions. */
 #ifndef LWP_COLLECTOR_EXACT_PROGRAM_HEAP_H
 #define LWP_COLLECTOR_EXACT_PROGRAM_HEAP_H
 

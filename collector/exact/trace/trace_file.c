@@ -1,4 +1,4 @@
-/* The full trace of windows (--detect locality): each access in order, into t0.5.lwps of the process (format/trace_code.h).
+/* The full trace of windows (--detect locality): each access in program order, into t0.5.lwps of the process (format/trace_code.h).
  * Whole windows only, since reuse distances are computed from it; where the whole run is traced (--window all),
  * a stretch of so many instructions takes a window's part. The file has a bound: the fuller it is, the fewer windows get into it. */
 #include "collector/exact/program/blocks.h"

@@ -1,4 +1,4 @@
-/* Where all that is written to registers has to be seen, VEX is told to keep it (registers.c), flags and all, which takes
+/* Where all that is written to registers has to be seen, VEX keeps it (registers.c), flags and all, which takes
  * more than twice the time. What nothing has asked for when a superblock is finished goes here: writes to the guest's
  * state that are overwritten before the superblock may be left, as VEX does it otherwise. */
 #ifndef LWP_COLLECTOR_EXACT_VALGRIND_DEAD_PUTS_H

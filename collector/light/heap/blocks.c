@@ -10,7 +10,7 @@ enum {
     BLOCKS = 1 << 15,
     BLOCKS_A_PAGE = 128,
     PROBES = 64,
-    GONE = 1,                    /* as address: the slot is free, but what lies behind it is still looked for */
+    GONE = 1,                    /* as address: the slot is free, but what lies behind it is still searched for */
     RECORDS_FIRST = 50000,       /* and then at most so many a second, lest the file grow without bound */
     RECORDS_A_SECOND = 2000,
 };

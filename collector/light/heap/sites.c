@@ -176,7 +176,7 @@ static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t siz
     return true;
 }
 
-/* The link of the chain that tells it from others at this entry, which becomes a fork. 0: none does. */
+/* The link of the chain that distinguishes it from others at this entry, which becomes a fork. 0: none does. */
 static uint32_t sites_fork(struct lwp_sites *sites, const struct lwp_chain *chain, struct lwp_allocation_path *path)
 {
     const struct lwp_chain *other = &sites->chains.chain[path->chain];

@@ -8,7 +8,7 @@
 
 static const double heap_most = 0.75, sample_part = 0.6;
 
-/* Of samples when nothing is watched: where caches are cold they cost up to 1.2 times their charge, which stops, mostly
+/* Of samples when no watchpoint is set: where caches are cold they cost up to 1.2 times their charge, which stops, mostly
  * charged too much, make up for otherwise. */
 static const double sample_part_alone = 0.8;
 static const double heap_advance_least = 0.25;
@@ -64,7 +64,7 @@ bool lwp_budget_is_dear(const struct lwp_time_budget *budget, uint64_t ns, uint6
     return (double)ns > budget_watches_earn(budget, of_ns, cpu_ns);
 }
 
-/* In a thread that reads what others store, half is for trials of that: watches of its own accesses come with each sample
+/* In a thread that reads what others store, half is for trials of that: watchpoints on its own accesses come with each sample
  * and would leave nothing. */
 bool lwp_budget_affords_watch(const struct lwp_time_budget *budget, uint64_t cpu_ns, bool reads, uint64_t ahead_ns)
 {

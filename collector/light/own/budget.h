@@ -18,7 +18,7 @@ enum lwp_cost {
 
 struct lwp_time_budget {
     double share; /* of the thread's CPU time that all may cost */
-    bool watches; /* anything is watched at all */
+    bool watches; /* any watchpoint is set at all */
     unsigned before; /* threads of the process that had a credit before this one */
     const struct lwp_run_account *run; /* whose surplus pays credits; NULL: nobody asks */
     uint64_t spent[LWP_COST_KINDS]; /* ns */
@@ -29,7 +29,7 @@ static inline void lwp_budget_spend(struct lwp_time_budget *budget, enum lwp_cos
     budget->spent[cost] += ns;
 }
 
-/* On what armed registers slow: of the thread's own watches, of a trial, or of both; of neither: for a sample's address. */
+/* On what armed registers slow: of the thread's own watchpoints, of a trial, or of both; of neither: for a sample's address. */
 void lwp_budget_spend_armed(struct lwp_time_budget *budget, uint64_t ns, bool watches, bool trial);
 
 uint64_t lwp_budget_spent(const struct lwp_time_budget *budget); /* on everything, ns */
@@ -42,7 +42,7 @@ uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample
 bool lwp_budget_affords_watch(const struct lwp_time_budget *budget, uint64_t cpu_ns, bool reads, uint64_t ahead_ns);
 bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu_ns, uint64_t ahead_ns);
 
-/* Whether what costs `ns` in `of_ns` of CPU time takes more of it than all watches and trials may. */
+/* Whether what costs `ns` in `of_ns` of CPU time takes more of it than all watchpoints and trials may. */
 bool lwp_budget_is_dear(const struct lwp_time_budget *budget, uint64_t ns, uint64_t of_ns, uint64_t cpu_ns);
 
 /* Whether allocations are still recorded as densely as they are. `kept`: of all blocks so far the part that is still there. */

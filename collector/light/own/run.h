@@ -16,7 +16,7 @@ void lwp_run_forked(void); /* in the child */
 /* This image is about to be replaced by another one of the same process; `failed`: it was not. */
 void lwp_run_exec(bool failed);
 
-/* A process that has not been set up tells how long it ran; until `early` ends it could not have been. */
+/* A process that has not been set up reports how long it ran; until `early` ends it could not have been. */
 void lwp_run_tell_dormant(bool early);
 
 /* Whether a process that could be set up now is. Where the run cannot afford all of them it is a matter of chance, and the longer it
@@ -34,7 +34,7 @@ void lwp_run_certain(void);
 void lwp_run_join(void);
 void lwp_run_joined(uint64_t cost_ns);
 
-/* A thread tells what it has run and spent since it last did. */
+/* A thread reports what it has run and spent since it last did. */
 void lwp_run_tell(struct lwp_thread *thread);
 
 /* Whether anything may be spent beyond a thread's own share, and whether much may. */

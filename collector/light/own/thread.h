@@ -60,7 +60,7 @@ void lwp_thread_give_back(struct lwp_thread *thread);
 void lwp_thread_begins(struct lwp_thread *thread);
 void lwp_thread_ends(struct lwp_thread *thread);
 
-/* The calling thread is not sampled yet: it is not looked for each time. */
+/* The calling thread is not sampled yet: it is not searched for each time. */
 void lwp_thread_waits(bool waits);
 
 /* Of the threads that began before `ns` (CLOCK_MONOTONIC) all are set up that still run. It was thread `by` that saw to that; had it

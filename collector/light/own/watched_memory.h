@@ -1,4 +1,4 @@
-/* Which bytes are watched now by any thread, for the code that takes memory away from under a watch: free, munmap, system
+/* Which bytes any thread has a watchpoint on now, for the code that takes memory away from under a watch: free, munmap, system
  * calls. Also which memory other processes see. Any thread may ask at any time; nothing waits. */
 #ifndef LWP_COLLECTOR_LIGHT_OWN_WATCHED_MEMORY_H
 #define LWP_COLLECTOR_LIGHT_OWN_WATCHED_MEMORY_H
@@ -10,7 +10,7 @@
 
 enum { LWP_WATCHED_PAGE_BITS = 12, LWP_WATCHED_PAGES = 64 };
 
-/* How many watches lie on a page, by the low bits of its number. */
+/* How many watchpoints lie on a page, by the low bits of its number. */
 extern uint16_t lwp_watched_pages[LWP_WATCHED_PAGES];
 
 /* A watch begins; a slot for it, or -1: there are too many. */
@@ -20,11 +20,11 @@ void lwp_watched_leave(int slot);
 /* enum lwps_watch_end, 0: its memory is as it was. */
 uint8_t lwp_watched_lost(int slot);
 
-void lwp_watched_reset(void); /* in the child of a fork: no thread watches anything */
+void lwp_watched_reset(void); /* in the child of a fork: no thread has a watchpoint */
 
 void lwp_watched_forget_slowly(uint64_t address, uint64_t bytes, enum lwps_watch_end why);
 
-/* The bytes are about to be freed, unmapped or used by the kernel: watches on them end without a verdict. */
+/* The bytes are about to be freed, unmapped or used by the kernel: watchpoints on them end without a verdict. */
 static inline void lwp_watched_forget(const void *block, uint64_t bytes, enum lwps_watch_end why)
 {
     uint64_t address = (uint64_t)block, first = address >> LWP_WATCHED_PAGE_BITS;

@@ -1,6 +1,6 @@
 /* A program that the process executes instead of its own (exec). Where breakpoints see the kernel's accesses, one on the arguments
  * would stop the process for what exec itself reads, but only when the other program is there: without our handler it would
- * be killed. So nothing is watched during the call. What cannot bear this library gets an environment without it. Not seen: bare
+ * be killed. So no watchpoint is set during the call. What cannot bear this library gets an environment without it. Not seen: bare
  * system calls. */
 #define _GNU_SOURCE
 #include "collector/light/own/confinement.h"

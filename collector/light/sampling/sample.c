@@ -178,7 +178,7 @@ static void sample_choose_of_rep(const struct lwp_point *point, bool store, uint
     choice->site[0] = (struct lwp_walk_site){.ip = insn->ip, .count = 1};
 }
 
-/* The accesses to come: some are kept without cost, one store and one load may be watched. */
+/* The accesses to come: some are kept without cost, one store and one load may get a watchpoint. */
 static void sample_look_ahead(struct lwp_sampler *sampler, const struct lwp_point *point, uint64_t wanted, uint32_t *random,
                               struct lwp_forward_walk *ahead)
 {

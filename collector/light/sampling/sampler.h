@@ -14,7 +14,7 @@ struct lwp_sampler_options {
     const char *timer;   /* LWP_ENV_TIMER */
     bool hardware;       /* lwp_pmu_init was given events: nothing else samples */
     bool all;            /* as often as its period says, unless that costs too much */
-    uint8_t verdicts;    /* enum lwps_verdict mask: what watches are for */
+    uint8_t verdicts;    /* enum lwps_verdict mask: what watchpoints are for */
 };
 
 /* Once per process. False with a sentence in `note` when nothing can sample here; `note` may also say which fall-back is used. */
@@ -28,7 +28,7 @@ void lwp_sampler_detach(struct lwp_thread *self);
 /* In the child of a fork, before attaching again: forget the parent's events. */
 void lwp_sampler_forget(struct lwp_thread *self);
 
-/* The calling thread neither samples by hardware nor watches until it is resumed. */
+/* The calling thread neither samples by hardware nor has watchpoints until it is resumed. */
 void lwp_sampler_pause(struct lwp_thread *self);
 void lwp_sampler_resume(struct lwp_thread *self);
 

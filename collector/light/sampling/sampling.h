@@ -25,7 +25,7 @@ struct lwp_sampling {
     uint64_t event_period;        /* as asked for; 0: as often as the rate says */
     struct lwp_pmu_counts missed;
     unsigned started, refused; /* threads that are, and that could not be, sampled */
-    uint64_t learned_period_ns; /* the period that a thread came to last; 0: none has yet */
+    uint64_t learned_period_ns; /* the period that a thread had last; 0: none has yet */
     struct lwp_stop_costs costs;
 };
 

@@ -34,7 +34,7 @@ uint64_t lwp_stop_cost_open(void);
 uint64_t lwp_stop_cost_running(void);
 uint64_t lwp_stop_cost_armed(void);
 
-/* Whether an instruction like this takes several times as long while any register is armed, wherever that watches. */
+/* Whether an instruction like this takes several times as long while any register is armed, for whatever bytes. */
 bool lwp_stop_cost_slows(const struct lwp_insn *insn);
 
 #endif

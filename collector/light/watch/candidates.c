@@ -1,4 +1,4 @@
-/* Candidates that were not watched: a sample looks at many accesses, chooses one, and often finds no register free for it. All that matters
+/* Candidates without a watchpoint: a sample looks at many accesses, chooses one, and often finds no register free for it. All that matters
  * of them is how many there were, and of what cost, between two decisions of one instruction and call path. So they are counted
  * in a small set-associative table and recorded together: when the next decision comes, when another instruction needs the slot,
  * or when they are many (a killed program loses no more than that). */

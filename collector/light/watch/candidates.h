@@ -1,4 +1,4 @@
-/* Accesses to come that may be watched; those of which nothing was seen, counted by instruction and call path. */
+/* Accesses to come that may get a watchpoint; those of which nothing was seen, counted by instruction and call path. */
 #ifndef LWP_COLLECTOR_LIGHT_WATCH_CANDIDATES_H
 #define LWP_COLLECTOR_LIGHT_WATCH_CANDIDATES_H
 

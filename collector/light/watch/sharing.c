@@ -183,7 +183,7 @@ void lwp_sharing_choose(struct lwp_watch_sharing *sharing, struct lwp_thread *se
     if (!affordable || !store_choose(sharing, time, &self->random, &other))
         return;
     if (!sharing->together) {
-        sharing->together = true; /* the watches give the register up at the next sample */
+        sharing->together = true; /* watch.c gives the register up at the next sample */
         return;
     }
     unsigned piece = 8;

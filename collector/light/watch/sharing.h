@@ -36,7 +36,7 @@ struct lwp_watch_sharing {
     struct lwps_watch record;
 };
 
-/* `verdicts`: enum lwps_verdict mask of all that is looked for. */
+/* `verdicts`: enum lwps_verdict mask of all that is detected. */
 void lwp_sharing_start(struct lwp_watch_sharing *sharing, struct lwp_debug_registers *registers, const struct lwp_thread *self,
                        uint8_t verdicts);
 

@@ -42,13 +42,13 @@ struct lwp_watches {
     struct lwp_watch at[LWP_WATCHES];
     struct lwp_watch_candidates candidates;
     uint32_t since_room[LWP_WATCHES]; /* of each pool (by its first slot): candidates since it last had a free register */
-    uint8_t verdicts;                 /* what is looked for at all */
+    uint8_t verdicts;                 /* what is detected at all */
     bool ceded;                       /* the last register is for trials (sharing.h) */
     int framed;                       /* the watch that has the fourth register, -1: none */
     uint32_t since_frame;             /* candidates on the stack since it was last free */
 };
 
-/* `verdicts`: enum lwps_verdict mask; 0 watches nothing. */
+/* `verdicts`: enum lwps_verdict mask; 0: no watchpoint is set. */
 void lwp_watches_start(struct lwp_watches *watches, struct lwp_debug_registers *registers, uint8_t verdicts);
 
 /* Gives up the last register for good. Before lwp_watches_begin_sample. */
@@ -77,7 +77,7 @@ void lwp_watches_end_frame(struct lwp_watches *watches, struct lwp_thread *self,
 /* Whether any register watches data. */
 bool lwp_watches_busy(const struct lwp_watches *watches);
 
-/* Ends all watches; new ones may begin. */
+/* Ends all watchpoints; new ones may begin. */
 void lwp_watches_give_up(struct lwp_watches *watches, struct lwp_thread *self);
 
 /* Register `which` stopped the thread. */

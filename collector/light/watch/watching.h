@@ -1,4 +1,4 @@
-/* The debug registers of a thread and who has which: watches of its own accesses (watch.h), trials of what other threads store
+/* The debug registers of a thread and who has which: watchpoints on its own accesses (watch.h), trials of what other threads store
  * (sharing.h), and the sampler's execution breakpoint. All of it is the owning thread's, in its signal handler. */
 #ifndef LWP_COLLECTOR_LIGHT_WATCH_WATCHING_H
 #define LWP_COLLECTOR_LIGHT_WATCH_WATCHING_H
@@ -24,7 +24,7 @@ struct lwp_watching {
     uint64_t ahead_ns; /* what they cost of LWP_WATCHING_AHEAD_NS of the thread's CPU time, each */
 };
 
-/* `verdicts`: enum lwps_verdict mask of all that is looked for; 0 watches nothing. */
+/* `verdicts`: enum lwps_verdict mask of all that is detected; 0: no watchpoint is set. */
 void lwp_watching_start(struct lwp_watching *watching, const struct lwp_thread *self, uint8_t verdicts);
 
 /* At each sample and stop, before any register changes: charges what those that are armed have cost at switches of threads, `armed_ns`

@@ -8,7 +8,7 @@
 extern struct lwp_shadow lwp_redundancy_shadow;
 extern uint32_t lwp_redundancy_number; /* of the access under way (access_numbers.h) */
 
-/* More than one thread has run: stores are told to lwp_redundancy_other_threads() first. */
+/* More than one thread has run: stores are passed to lwp_redundancy_other_threads() first. */
 extern bool lwp_redundancy_threads;
 extern uint32_t lwp_redundancy_thread; /* the running one, from 0 in the order they ran */
 extern struct lwp_shadow_threads lwp_redundancy_storers;

@@ -1,7 +1,7 @@
 /* Memory redundancies in windows only. What was touched in one is forgotten at its end, since nobody knows what became of it
  * afterwards: so no pair reaches from one window into another, and none is false. Where the whole run counts an access calls the
  * shadow; here it becomes a step that is noted as the superblock is translated. Inside of a window, where each superblock is
- * handed on when the next begins (trace.h), its steps are gone through in order; outside nobody reads what they left. */
+ * handed on when the next begins (trace.h), its steps are gone through one after the other; outside nobody reads what they left. */
 #ifndef LWP_COLLECTOR_EXACT_DETECT_REDUNDANCY_REDUNDANCY_WINDOWS_H
 #define LWP_COLLECTOR_EXACT_DETECT_REDUNDANCY_REDUNDANCY_WINDOWS_H
 

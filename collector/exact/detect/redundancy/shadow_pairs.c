@@ -110,7 +110,7 @@ static uint64_t pairs_least(const struct lwp_shadow_pairs *pairs)
 }
 
 /* Pairs of less than `least` bytes are counted together. All are taken out and put in again one after the other, from
- * behind a free place on: each finds one between where it is looked for first and where it was. Those counted together,
+ * behind a free place on: each finds one between where it is searched for first and where it was. Those counted together,
  * which may belong anywhere, wait until the end. */
 static void pairs_merge(struct lwp_shadow_pairs *pairs, uint64_t least)
 {
@@ -155,7 +155,7 @@ static void pairs_merge(struct lwp_shadow_pairs *pairs, uint64_t least)
     pairs->merged = true;
 }
 
-/* What is looked for is looked for again: it goes to the front of its chain. Nothing is ever taken out of a chain, so
+/* What is searched for once is searched for again: it goes to the front of its chain. Nothing is ever taken out of a chain, so
  * that what was there is still found behind. */
 static struct lwp_shadow_pair *pairs_to_front(struct lwp_shadow_pairs *pairs, size_t at)
 {

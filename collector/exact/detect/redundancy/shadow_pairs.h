@@ -96,7 +96,7 @@ static inline struct lwp_shadow_pair *lwp_shadow_pair_again(struct lwp_shadow_pa
     return pair;
 }
 
-/* NULL: not where it is looked for first. `address`: where the second access is. */
+/* NULL: not where it is searched for first. `address`: where the second access is. */
 static inline struct lwp_shadow_pair *lwp_shadow_pairs_known(struct lwp_shadow_pairs *pairs, enum lwp_shadow_kind kind,
                                                              uint32_t first, uint32_t second, uint64_t address)
 {

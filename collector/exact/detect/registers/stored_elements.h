@@ -1,5 +1,5 @@
 /* Which elements of a part of memory were stored to, and how far apart they mostly are: a bit for each element there may be. An array
- * that is gone over in blocks, by rows, or by the copies of an unrolled loop is seen as what it is. Freestanding. */
+ * that is traversed in blocks, by rows, or by the copies of an unrolled loop is seen as what it is. Freestanding. */
 #ifndef LWP_COLLECTOR_EXACT_DETECT_REGISTERS_STORED_ELEMENTS_H
 #define LWP_COLLECTOR_EXACT_DETECT_REGISTERS_STORED_ELEMENTS_H
 

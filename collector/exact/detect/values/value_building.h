@@ -1,4 +1,4 @@
-/* Steps of a superblock while they are put together: values that it has, and where they are. A value lies in the slot
+/* Steps of a superblock while they are built: values that it has, and where they are. A value lies in the slot
  * of a register as long as it is there, so that most of what a superblock gets and puts takes no step at all. */
 #ifndef LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_BUILDING_H
 #define LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_BUILDING_H
