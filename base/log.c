@@ -1,10 +1,14 @@
 #include "base/log.h"
 
+#include "base/columns.h"
+#include "base/text.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,8 +77,9 @@ void lwp_log_progress(const char *format, ...)
         va_start(args, format);
         vsnprintf(text, sizeof text, format, args);
         va_end(args);
-        log_tame(text);
-        fputs(text, stderr);
+        char *fits = lwp_visible(text, false, (size_t)lwp_columns(stderr) - 1); /* a line that wraps could not be erased */
+        fputs(fits ? fits : "", stderr);
+        free(fits);
     }
     fflush(stderr);
     pthread_mutex_unlock(&log_progress_lock);

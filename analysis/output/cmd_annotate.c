@@ -5,6 +5,7 @@
 #include "base/columns.h"
 #include "base/log.h"
 #include "base/result_operand.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 enum {
     AROUND = 4,  /* lines shown before and after one with stall */
     BEFORE = 43, /* columns before the text */
+    BEFORE_PATH = 36, /* and before the file's path in the line above */
     TAB = 4,
 };
 
@@ -85,7 +87,9 @@ static void annotate_print(const struct annotate *annotate, const char *path, bo
 {
     const struct lwp_terminal terminal = {.out = stdout, .colour = lwp_terminal_colour()};
     size_t shown = 0, room = isatty(STDOUT_FILENO) ? (size_t)lwp_columns(stdout) - BEFORE : SIZE_MAX;
-    printf("%8s %8s %-16s  %s\n", "stall", "stride", "data", path);
+    char *shown_path = lwp_visible(path, false, room == SIZE_MAX ? 0 : room + BEFORE - BEFORE_PATH);
+    printf("%8s %8s %-16s  %s\n", "stall", "stride", "data", shown_path ? shown_path : "");
+    free(shown_path);
     for (size_t i = 0; i < annotate->text_count; i++) {
         bool near = all;
         for (size_t k = i >= AROUND ? i - AROUND : 0; k <= i + AROUND && k < annotate->text_count && !near; k++)

@@ -19,12 +19,14 @@ C
 $CC -O1 -g -o long long.c || fail "compile"
 "$LWP" collect -q -e exact --detect layout,locality --window all -o long.r -- ./long > out || fail "collect"
 /usr/bin/python3 - "$LWP" <<'PY' || fail "progress"
-import os, pty, re, signal, sys
+import fcntl, os, pty, re, signal, struct, sys, termios
 lwp = sys.argv[1]
 def names(folder): return sorted(os.path.join(at, name) for at, _, files in os.walk(folder) for name in files)
 def run(*arguments, until=None):
     pid, terminal = pty.fork()
-    if pid == 0: os.execv(lwp, [lwp, "analyze", "--force", *arguments])
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+        os.execv(lwp, [lwp, "analyze", "--force", *arguments])
     shown = b""
     while True:
         try: more = os.read(terminal, 4096)
@@ -43,6 +45,7 @@ shown, status = run("long.r", "-o", "merged", until=rb"reading long.r.*: \d+ %")
 assert os.WIFSIGNALED(status) and not os.path.exists("merged"), (status, shown)
 shown, status = run("long.r")
 assert status == 0 and re.search(r"reading long.r.*: \d+ %", shown) and shown.rstrip().endswith("wrote long.r/analysis.json"), shown
+assert all(len(part) < 40 for part in re.split("\r(?:\033\\[K)?", shown) if part.startswith("reading")), shown  # a line that wraps stays
 if "LONG" in os.environ:
     shown, status = run("-q", "long.r")
     assert status == 0 and not shown, shown
