@@ -65,6 +65,13 @@ static const char *redundancy_data(struct lwp_profile *profile, const struct lwp
     return item->pair->object == LWP_NONE ? NULL : lwp_objects_name(profile, item->pair->object);
 }
 
+/* More would be more than is known. */
+static double redundancy_two_digits(double value)
+{
+    double unit = value < 100 ? 1 : pow(10, floor(log10(value)) - 1);
+    return unit * round(value / unit);
+}
+
 static const char *redundancy_title(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct lwp_redundant_line *line)
 {
     const char *first = redundancy_location(profile, item->pair->first), *second = redundancy_location(profile, item->pair->second);
@@ -74,7 +81,7 @@ static const char *redundancy_title(struct lwp_profile *profile, const struct lw
     double percent = 100 * (by_time ? line->time.value : line->share.value);
     if (item->why == LWP_CAUSE_LINEAR_SEARCH || item->why == LWP_CAUSE_FULL_SEARCH)
         return SAY("Do not search %s from one end to the other in %s%s", data ? data : "the data", second,
-                   line->searched > 0 ? SAY(": each time some %.2g elements are looked at", line->searched) : "");
+                   line->searched > 0 ? SAY(": each time some %.0f elements are looked at", redundancy_two_digits(line->searched)) : "");
     switch (item->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:
         return SAY("%s stores what nobody reads before %s overwrites it: %.0f %% %s", first, same ? "the same line" : second, percent, of);
