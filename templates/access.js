@@ -1,29 +1,14 @@
 /* Redundant accesses: pairs with both call paths, their source, and why. */
 
-const REDUNDANT = {
-  dead_store: ['Dead stores', 'overwritten before anything read them', 'bytes stored', 'Stored in', 'Overwritten in'],
-  overwritten: ['Overwritten by other threads', 'another thread stored there before anything read them', 'bytes stored', 'Stored in', 'Overwritten in'],
-  silent_store: ['Silent stores', 'left the value as it was', 'bytes stored', 'Stored in', 'Stored again in'],
-  silent_load: ['Silent loads', 'loaded again what had not changed', 'bytes loaded', 'Loaded in', 'Loaded again in'],
-  computation: ['Computations', 'repeated with the same operands', 'computations', 'Computed in', 'Computed again in'],
-  register: ['Registers', 'written with the value they had', 'bytes written to registers', 'Written in', 'Written again in'],
-  spatial: ['Equal elements', 'array elements that have the same value as others', 'elements looked at', 'Stored in', 'Stored in'],
-};
 const ONLY_COUNTED = ['computation', 'register', 'spatial', 'overwritten']; /* and only when asked for */
 const amount = (total, n) => total.unit === 'bytes' ? bytes(n) : `${count(n)} ${total.unit}`;
 const FRAMES_MAX = 24;
 const TOGETHER_LINES = 24; /* so far apart two lines are still shown in one excerpt */
 
-const redundantKind = pair => REDUNDANT[pair.kind] || [pair.kind || 'unknown', '', 'accesses', 'First', 'Second'];
-const framesOf = context => list((at(data.contexts, context) || {}).frames);
 /* What --approx said. */
 function tolerance() {
   const approx = String((data.run.options || {}).approx || 'on');
   return `${/^[0-9.]+/.test(approx) ? parseFloat(approx) : 1}\u00a0%`;
-}
-/* A share of bytes or, where these are too uncertain, of time. */
-function told(of, what) {
-  return of.by_time ? {share: of.time_share, ci: of.time_share_ci, of: `the time around ${/loaded/.test(what) ? 'loads' : 'stores'}`} : {share: of.share, ci: of.share_ci, of: `all ${what}`};
 }
 /* Pairs of which enough was seen and that people act on. */
 const isActedOn = pair => !pair.line || pair.line.acted_on;
@@ -34,12 +19,6 @@ function framePlace(frame) {
   if (!frame) return unknown('unknown place');
   return [el('strong', {title: frame.function}, clip(brief(frameName(frame)), 80)),
     el('span.where', {title: frame.file || ''}, frame.file ? ` ${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''}` : frame.function ? ' no line information' : '')];
-}
-
-/* The innermost frame whose source is here: the C library's own seldom says much. */
-function ownFrame(context) {
-  const frames = framesOf(context);
-  return frames.find(frame => frame.file && isNumber(frame.line) && sources.has(frame.file) && !sources.get(frame.file).missing) || frames[0];
 }
 
 const frameShort = frame => frame ? clip(brief(frameName(frame)), 40) + (isNumber(frame.line) ? ':' + frame.line : '') : 'unknown';
@@ -131,10 +110,6 @@ function otherPaths(pair) {
           el('div', null, el('h4', null, accessMark(1), first), accessPath(other.first, shared)),
           el('div', null, el('h4', null, accessMark(2), second), accessPath(other.second, shared))));
     }));
-}
-
-function redundantExact(kind) {
-  return Boolean((data.redundancy_totals || {})[kind] && data.redundancy_totals[kind].exact);
 }
 
 function pairsTable(kind) {
@@ -230,3 +205,5 @@ function viewRedundancy(index) {
     otherPaths(pair),
   ];
 }
+
+Object.assign(DRAW, {redundancies: viewRedundancies, redundancy: viewRedundancy});

@@ -2,6 +2,7 @@
 /* What all views share: text made safe to look at, elements, numbers with their units, tables, copying.
  * Text from the profiled program reaches the page only as text nodes and attributes, never as HTML. */
 
+const DRAW = {}; /* view: what draws it. Each script adds its own views; most scripts come after the first view */
 const NAME_MAX = 240;
 const ROWS_MAX = 50; /* drawn at first; a button shows the rest */
 const KEPT_TOGETHER = 12; /* a table of so few rows is printed on one page */
@@ -40,6 +41,9 @@ function brief(text) {
 /* A number stays with its unit. */
 const prose = text => document.createTextNode(clip(text || '', 2000).replace(/(\d) (%|m?s\b|[KMG]?i?B\b)/g, '$1\u00a0$2'));
 
+/* A C++ name may end a line behind "::" and before what it is given, and only where it must inside of a word. */
+const breaks = text => text.split(/(?<=::)|(?<=\w)(?=\([^)])/).flatMap((piece, i) => i ? [document.createElement('wbr'), piece] : [piece]);
+
 /* el('p.note', {title: '…'}, 'text', node, [more]) */
 function el(what, attributes, ...children) {
   const [tag, ...classes] = what.split('.');
@@ -53,7 +57,7 @@ function el(what, attributes, ...children) {
   }
   for (const child of children.flat(Infinity))
     if (child !== null && child !== undefined && child !== false)
-      node.append(child instanceof Node ? child : clip(child));
+      node.append(...(child instanceof Node ? [child] : breaks(clip(child))));
   return node;
 }
 

@@ -1,3 +1,4 @@
+'use strict';
 /* Pictures of many numbers: histograms of powers of two, and matrices with more cells than there is room for numbers. */
 
 const STRIP_BINS = 21;
@@ -5,12 +6,6 @@ const LABELS_MAX = 14; /* columns that all have a label below; of more every oth
 const CELLS_WITH_NUMBERS = 12; /* rows of a matrix whose cells have room for a number */
 
 const shortCount = n => !isNumber(n) ? 'unknown' : n >= 1e9 ? (n / 1e9).toPrecision(3) + 'G' : n >= 1e6 ? (n / 1e6).toPrecision(3) + 'M' : n >= 1e4 ? (n / 1e3).toPrecision(3) + 'k' : Number.isInteger(n) ? count(n) : n >= 100 ? count(Math.round(n)) : String(+n.toPrecision(3));
-
-/* Five steps, by the largest; the number stands beside it, colour only repeats it. */
-function heatStep(value, most) {
-  if (!isNumber(value) || value <= 0 || !(most > 0)) return 0;
-  return Math.min(5, 1 + Math.floor(4.999 * value / most));
-}
 
 /* Bin i holds what is above 2^(i-1) - 1 and up to 2^i - 1. */
 function powerBins(buckets) {

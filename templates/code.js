@@ -108,3 +108,5 @@ function viewLoop(index) {
     ], users) : el('p.soft', null, 'No access to a known object was seen in it.')),
   ];
 }
+
+Object.assign(DRAW, {loops: viewLoops, loop: viewLoop});

@@ -174,3 +174,5 @@ function viewDiff() {
       ['Processor', before.cpu === after.cpu ? after.cpu || unknown() : `${before.cpu} → ${after.cpu}`]], 'dl.list')),
   ];
 }
+
+Object.assign(DRAW, {diff: viewDiff, structure: viewDiffStructure});

@@ -146,3 +146,5 @@ function viewRegion(index) {
     loop && el('section', null, el('h2', null, 'Source'), el('p', null, el('a', {href: '#loop/' + region.loop}, 'All data of this loop')), sourceOf(loop)),
   ];
 }
+
+Object.assign(DRAW, {region: viewRegion});

@@ -28,6 +28,15 @@ function findingLink(finding) {
   return Object.hasOwn(VIEWS, view) && Number.isInteger(index) ? `#${view}/${index}` : null;
 }
 
+/* A share of bytes or, where these are too uncertain, of time. */
+function told(of, what) {
+  return of.by_time ? {share: of.time_share, ci: of.time_share_ci, of: `the time around ${/loaded/.test(what) ? 'loads' : 'stores'}`} : {share: of.share, ci: of.share_ci, of: `all ${what}`};
+}
+
+function redundantExact(kind) {
+  return Boolean((data.redundancy_totals || {})[kind] && data.redundancy_totals[kind].exact);
+}
+
 /* What a finding is about, and what is known of it: {item, ci, samples, exact, confidence}. */
 function findingEvidence(finding) {
   const index = finding.refs && finding.refs[finding.kind], pick = part => at(data[part], index) || {};
@@ -89,7 +98,13 @@ function triedGain(tried) {
   return tried && isNumber(tried.speedup) && isRange(tried.interval) ? el('div', null, el('dt', null, 'Tried'), el('dd.big', null, tried.speedup.toFixed(2) + '×'),
     el('dd.soft', null, `${tried.interval[0].toFixed(2)}-${tried.interval[1].toFixed(2)}, ${plural(tried.pairs, 'pair', 'pairs')} of runs with the patch`)) : null;
 }
-const triedPatch = tried => tried && typeof tried.patch === 'string' && fold('The patch', () => el('div.code', null, copyButton(tried.patch), code(tried.patch, 'The patch')));
+const LONG_LINES = 60; /* fill a page */
+function triedPatch(tried) {
+  if (!tried || typeof tried.patch !== 'string') return null;
+  const lines = tried.patch.split('\n').length - 1, node = fold(`The patch, ${plural(lines, 'line', 'lines')}`, () => el('div.code', null, copyButton(tried.patch), code(tried.patch, 'The patch')));
+  if (lines > LONG_LINES) node.classList.add('long');
+  return node;
+}
 
 /* Why to believe it, in one sentence; after what is wrong, what to do, and what that gains. */
 function whyText(finding, evidence) {
@@ -160,6 +175,28 @@ function firstGain(findings) {
   return isRange(gain) && gain[0] > 1 ? [el('strong', null, `Predicted for the first alone: ${gainOf(first)}, ${wholeOf()}`), ` (${saved(gain)}).`] : null;
 }
 
+function splitOfObject(index) {
+  const split = list(data.splits).findIndex(s => s.object === index || list(s.objects).includes(index));
+  return split >= 0 ? split : null;
+}
+
+function objectsTable(most) {
+  const rows = list(data.objects).map((object, index) => ({object, index})).filter(r => r.object).sort((a, b) => (b.object.share || 0) - (a.object.share || 0)).slice(0, most);
+  if (!rows.length) return el('p.soft', null, 'No sample could be attributed to a data object.');
+  const full = Math.max(...rows.map(r => r.object.share || 0), 1e-9);
+  return table('Data objects', [
+    {title: 'Data', cell: r => [objectLink(r.index), splitOfObject(r.index) !== null && [' ', el('a.tag', {href: '#split/' + splitOfObject(r.index)}, 'advice')]],
+      key: r => objectName(r.object), text: r => `${r.object.name} ${r.object.type} ${r.object.kind}`},
+    {title: 'Type', cell: r => r.object.type ? el('code', {title: r.object.type}, clip(brief(r.object.type), 80)) : unknown(), key: r => r.object.type || ''},
+    {title: 'Kind', cell: r => r.object.kind, key: r => r.object.kind},
+    {title: 'Share of the time', cell: r => shareBar(r.object.share, r.object.share_ci, full), key: r => r.object.share, number: true},
+    {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
+    {title: 'Element', cell: r => isNumber(r.object.element_bytes) ? bytes(r.object.element_bytes) : unknown(), key: r => r.object.element_bytes, number: true},
+    {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most bytes allocated at one time'},
+    {title: 'Allocated in', cell: r => brief(allocationPlace(r.object) || '') || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || '', wide: true},
+  ], rows, {plain: most !== undefined});
+}
+
 /* Three things that are never mixed up: not measured, nothing to gain, and left alone for reasons. */
 const SILENCE = {not_measured: ['⊘ ', 'Could not be measured: '], nothing_to_gain: ['✓ ', 'Measured, and nothing to gain: '], left_alone: ['✓ ', 'Measured, and left alone: ']};
 function silenceText(silence) {
@@ -195,7 +232,7 @@ function viewFindings() {
       ['Run time', seconds(run.wall_s), isNumber(run.cpu_s) ? `${seconds(run.cpu_s)} of CPU time` : null],
       ['Memory stall', isNumber(run.stall_share) && run.samples > 0 ? percent(run.stall_share) : 'unknown', run.samples > 0 ? 'of the CPU time sampled' : 'nothing was sampled'],
       ['Samples', count(run.samples), `${count(run.samples_with_address)} with an address${run.samples_lost ? `, ${count(run.samples_lost)} lost` : ''}`],
-      ['Cost of measuring', measuringCost(), briefRun() ? 'so short a run bears the whole start of lwp' : 'of the CPU time without lwp', run.engine && `${run.engine} engine`],
+      ['Cost of measuring', measuringCost(), !isNumber(run.overhead_percent) ? null : briefRun() ? 'so short a run bears the whole start of lwp' : 'of the CPU time without lwp', run.engine && `${run.engine} engine`],
     ]),
     findings.length > 0 && cards,
     () => { cards.append(...findings.slice(FIRST_CARDS).map((f, i) => findingCard(f, i + 1 + FIRST_CARDS, most))); },
@@ -212,3 +249,5 @@ function notes() {
   const texts = list(data.run.notes);
   return texts.length > 0 && el('section', null, el('h2', null, 'Notes on this run'), el('ul.notes', null, texts.map(text => el('li', null, prose(text)))));
 }
+
+Object.assign(DRAW, {findings: viewFindings});

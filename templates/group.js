@@ -145,3 +145,5 @@ function viewRegroup(index) {
     list(group.rejected).length > 0 && el('section', null, el('h2', null, 'Left out, and why'), rejectionsTable(list(group.rejected))),
   ];
 }
+
+Object.assign(DRAW, {regroup: viewRegroup});

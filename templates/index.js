@@ -48,3 +48,5 @@ function viewIndex() {
       {title: 'Compare', cell: r => { const before = previousOf(rows, number.get(r)); return before ? el('a.nowrap', {href: compareAddress(before, r), title: `with ${before.name}, the run of this program before it`}, 'with previous') : ''; }},
     ], rows), compareForm(rows)];
 }
+
+Object.assign(DRAW, {index: viewIndex});

@@ -52,3 +52,5 @@ function viewRunning() {
   return [el('h1', null, `Progress of ${programName()}`), state, numbers, sofar,
     el('p.note', null, 'From the files of the result; samples that a thread has not written yet are missing. While this page is looked at, the samples are analysed every few seconds, on one processor.')];
 }
+
+Object.assign(DRAW, {running: viewRunning});

@@ -110,3 +110,5 @@ function viewLocalityOf(index) {
     loop && el('section', null, el('h2', null, 'Source'), el('p', null, el('a', {href: '#loop/' + row.loop}, 'All data of this loop'), object && [' · ', el('a', {href: '#object/' + row.object}, 'All about this data')]), sourceOf(loop)),
   ];
 }
+
+Object.assign(DRAW, {locality: viewLocality});

@@ -9,18 +9,31 @@ function take(text) {
 }
 take(document.getElementById('lwp-data').textContent);
 
-/* What the first view shows stands before the scripts, all of it behind them, deflated. */
-async function unpack() {
-  if (document.readyState === 'loading') await new Promise(done => document.addEventListener('DOMContentLoaded', done, {once: true}));
+/* The text in the elements of this class, which is deflated; null without any. */
+async function inflated(name) {
+  const pieces = [...document.querySelectorAll('.' + name)];
+  if (!pieces.length) return null;
   if (typeof DecompressionStream === 'undefined') throw new Error('This browser cannot unpack the rest of the report; Chrome 80, Firefox 113, Safari 16.4 and later can.');
-  const packed = atob([...document.querySelectorAll('.lwp-rest')].map(piece => piece.textContent).join(''));
+  const packed = atob(pieces.map(piece => piece.textContent).join(''));
   const bytes = new Uint8Array(packed.length);
   for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
-  take(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text());
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text();
+}
+
+/* What the first view needs stands in front, the whole result and the scripts of the other views behind it. */
+async function unpack() {
+  if (document.readyState === 'loading') await new Promise(done => document.addEventListener('DOMContentLoaded', done, {once: true}));
+  const [result, scripts] = await Promise.all([inflated('lwp-rest'), inflated('lwp-later')]);
+  if (result) take(result);
+  if (!scripts) return;
+  const script = document.createElement('script'); /* runs at once; the page's policy knows its hash */
+  script.textContent = scripts;
+  document.body.append(script);
+  if (!DRAW.objects) throw new Error('The browser did not run the scripts of this view.');
 }
 
 let unpacking = null;
-const whole = () => unpacking = unpacking || (page.partial ? unpack() : Promise.resolve());
+const whole = () => unpacking = unpacking || unpack();
 
 function frameName(frame) {
   if (frame.function) return frame.function;
@@ -42,7 +55,7 @@ function linesOf(loop) {
 function loopPlace(loop) {
   if (!loop) return unknown('unknown loop');
   return [el('strong', {title: loop.function}, brief(loop.function || 'unknown function')), loop.kind === 'function' && el('span.soft', null, ' outside of loops'),
-    loop.file ? el('span.where', {title: loop.file}, ' ', baseName(loop.file) + linesOf(loop)) : el('span.where', null, isNumber(loop.address) ? ` at 0x${loop.address.toString(16)}, no line information` : ' no line information'),
+    loop.file ? el('span.where', {title: loop.file}, ' ', baseName(loop.file), el('span.nowrap', null, linesOf(loop))) : el('span.where', null, isNumber(loop.address) ? ` at 0x${loop.address.toString(16)}, no line information` : ' no line information'),
     isNumber(loop.level) && el('span.soft', null, `, loop ${loop.level} of the nest`), loop.inlined_into && el('span.soft', null, ', ', inlinedText(loop))];
 }
 
@@ -76,6 +89,26 @@ function callPath(index) {
 function programName() {
   return clip(baseName(list(data.run.command)[0]) || page.name || 'the program', 60);
 }
+
+const framesOf = context => list((at(data.contexts, context) || {}).frames);
+
+/* The innermost frame whose source is here: the C library's own seldom says much. */
+function ownFrame(context) {
+  const frames = framesOf(context);
+  return frames.find(frame => frame.file && isNumber(frame.line) && sources.has(frame.file) && !sources.get(frame.file).missing) || frames[0];
+}
+
+/* kind: [title, what is redundant of it, of what its share is, its first access, its second] */
+const REDUNDANT = {
+  dead_store: ['Dead stores', 'overwritten before anything read them', 'bytes stored', 'Stored in', 'Overwritten in'],
+  overwritten: ['Overwritten by other threads', 'another thread stored there before anything read them', 'bytes stored', 'Stored in', 'Overwritten in'],
+  silent_store: ['Silent stores', 'left the value as it was', 'bytes stored', 'Stored in', 'Stored again in'],
+  silent_load: ['Silent loads', 'loaded again what had not changed', 'bytes loaded', 'Loaded in', 'Loaded again in'],
+  computation: ['Computations', 'repeated with the same operands', 'computations', 'Computed in', 'Computed again in'],
+  register: ['Registers', 'written with the value they had', 'bytes written to registers', 'Written in', 'Written again in'],
+  spatial: ['Equal elements', 'array elements that have the same value as others', 'elements looked at', 'Stored in', 'Stored in'],
+};
+const redundantKind = pair => REDUNDANT[pair.kind] || [pair.kind || 'unknown', '', 'accesses', 'First', 'Second'];
 
 /* What this page lacks because the result is large: a sentence, or nothing. */
 const LEFT_OUT = {objects: ['data object', 'data objects', 'without fields, loops and call paths here'], names: ['of them', 'of them', 'not even named'], redundancies: ['redundant pair', 'redundant pairs', 'left out'],

@@ -1,27 +1,5 @@
 /* The data of the run: which waits for memory, its fields, and who uses it. */
 
-function splitOfObject(index) {
-  const split = list(data.splits).findIndex(s => s.object === index || list(s.objects).includes(index));
-  return split >= 0 ? split : null;
-}
-
-function objectsTable(most) {
-  const rows = list(data.objects).map((object, index) => ({object, index})).filter(r => r.object).sort((a, b) => (b.object.share || 0) - (a.object.share || 0)).slice(0, most);
-  if (!rows.length) return el('p.soft', null, 'No sample could be attributed to a data object.');
-  const full = Math.max(...rows.map(r => r.object.share || 0), 1e-9);
-  return table('Data objects', [
-    {title: 'Data', cell: r => [objectLink(r.index), splitOfObject(r.index) !== null && [' ', el('a.tag', {href: '#split/' + splitOfObject(r.index)}, 'advice')]],
-      key: r => objectName(r.object), text: r => `${r.object.name} ${r.object.type} ${r.object.kind}`},
-    {title: 'Type', cell: r => r.object.type ? el('code', {title: r.object.type}, clip(brief(r.object.type), 80)) : unknown(), key: r => r.object.type || ''},
-    {title: 'Kind', cell: r => r.object.kind, key: r => r.object.kind},
-    {title: 'Share of the time', cell: r => shareBar(r.object.share, r.object.share_ci, full), key: r => r.object.share, number: true},
-    {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
-    {title: 'Element', cell: r => isNumber(r.object.element_bytes) ? bytes(r.object.element_bytes) : unknown(), key: r => r.object.element_bytes, number: true},
-    {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most bytes allocated at one time'},
-    {title: 'Allocated in', cell: r => brief(allocationPlace(r.object) || '') || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || '', wide: true},
-  ], rows, {plain: most !== undefined});
-}
-
 /* One row for each place that allocates. */
 function allocationSites() {
   const sites = new Map();
@@ -52,15 +30,15 @@ function memoryTable() {
   const rows = list(data.objects).map((object, index) => ({object, index, memory: object.memory})).filter(r => r.memory);
   const level = name => ({title: name === 'memory' ? 'Memory' : name, cell: r => percent(r.memory.levels[name]), key: r => r.memory.levels[name], number: true, hint: 'part of its accesses that found the line there'});
   const part = (title, key, hint) => ({title, cell: r => isNumber(r.memory[key]) ? percent(r.memory[key]) : unknown(), key: r => r.memory[key], number: true, hint});
-  const outermost = id => Number.isInteger(id) ? callPath(id) : '';
+  const below = context => { const frame = framesOf(context)[0]; return frame ? brief(frameName(frame)) : ''; };
   return table('Data and where it was', [
     {title: 'Data', cell: r => objectLink(r.index), key: r => objectName(r.object), text: r => objectName(r.object)},
     {title: 'Share of the time', cell: r => percent(r.object.share), key: r => r.object.share, number: true},
     {title: 'Cycles', cell: r => count(r.memory.cycles), key: r => r.memory.cycles, number: true, hint: 'of its accesses, page walks included'},
     level('L1'), level('L2'), level('L3'), level('memory'),
     part('Page walks', 'walks', 'part of its accesses that missed the TLB'), part('Remote', 'remote', 'part of its accesses to another NUMA node'),
-    {title: 'Allocated at', cell: r => outermost(r.object.context), key: r => allocationPlace(r.object) || '', wide: true},
-    {title: 'Always used below', cell: r => outermost(r.object.common_context), key: r => r.object.common_context, wide: true},
+    {title: 'Allocated in', cell: r => brief(allocationPlace(r.object) || ''), key: r => allocationPlace(r.object) || '', wide: true},
+    {title: 'Always used below', cell: r => below(r.object.common_context), key: r => below(r.object.common_context), wide: true},
   ], rows);
 }
 
@@ -133,9 +111,11 @@ function viewObject(index) {
       {title: 'Loop', cell: u => el('a', {href: '#loop/' + u.loop}, loopPlace(at(data.loops, u.loop))), key: u => loopText(at(data.loops, u.loop)), text: u => loopText(at(data.loops, u.loop))},
       {title: 'Share of the time', cell: u => shareBar(u.share, null, Math.max(...uses.map(x => x.share || 0), 1e-9)), key: u => u.share, number: true},
       {title: 'Stride', cell: u => isNumber(u.stride) ? bytes(u.stride) : unknown('irregular'), key: u => u.stride, number: true},
-      {title: 'Fields', wide: true, cell: u => list(u.fields).length ? list(u.fields).slice(0, 12).map((f, i) => [i ? ', ' : '', clip(f, 40)]) : list(u.offsets).length ? list(u.offsets).slice(0, 12).map(o => '+' + o).join(', ') : ''},
-    ], uses) : el('p.soft', null, 'No loop with samples uses it.')),
+      uses.some(u => list(u.fields).length || list(u.offsets).length) && {title: 'Fields', wide: true, cell: u => list(u.fields).length ? list(u.fields).slice(0, 12).map((f, i) => [i ? ', ' : '', clip(f, 40)]) : list(u.offsets).length ? list(u.offsets).slice(0, 12).map(o => '+' + o).join(', ') : ''},
+    ].filter(Boolean), uses) : el('p.soft', null, 'No loop with samples uses it.')),
     list(object.threads).length > 1 && el('section', null, el('h2', null, 'Which thread uses which part'), el('p.soft', null, 'From the first byte of a block to its last one, as far as samples fell there. Where each thread has a part of its own, let it be the one that fills it first; where all use all, spread the pages or give each its copy.'), threadStrips(object)),
     el('section', null, el('h2', null, 'About it'), objectFacts(object)),
   ];
 }
+
+Object.assign(DRAW, {objects: viewObjects, object: viewObject});

@@ -6,26 +6,26 @@
 const aboutCount = (...kinds) => list(data.findings).filter(f => kinds.includes(f.kind)).length || null;
 
 const RESULT_VIEWS = {
-  findings: {title: 'Findings', draw: viewFindings, menu: () => list(data.findings).length},
-  split: {under: 'findings', draw: viewSplit, item: true},
-  regroup: {under: 'findings', draw: viewRegroup, item: true},
-  objects: {title: 'Data', draw: viewObjects, menu: () => null},
-  object: {under: 'objects', draw: viewObject, item: true},
-  stalls: {title: 'Memory stall', draw: viewStalls, menu: () => null},
-  loops: {title: 'Code', draw: viewLoops, menu: () => null},
-  loop: {under: 'loops', draw: viewLoop, item: true},
-  redundancies: {title: 'Redundancy', draw: viewRedundancies, measured: () => data.redundancy_totals, menu: () => aboutCount('redundancy')},
-  redundancy: {under: 'redundancies', draw: viewRedundancy, item: true},
-  locality: {title: 'Locality', draw: viewLocality, item: 'also', measured: () => data.locality, menu: () => aboutCount('locality')},
-  threads: {title: 'Threads', draw: viewThreads, menu: () => aboutCount('sharing', 'communication'), measured: () => data.sharing || data.communication},
-  region: {under: 'threads', draw: viewRegion, item: true},
-  sharing: {under: 'threads', draw: sharedLine, item: true},
-  run: {title: 'Run', draw: viewRun, menu: () => null},
+  findings: {title: 'Findings', menu: () => list(data.findings).length},
+  split: {under: 'findings', item: true},
+  regroup: {under: 'findings', item: true},
+  objects: {title: 'Data', menu: () => null},
+  object: {under: 'objects', item: true},
+  stalls: {title: 'Memory stall', menu: () => null},
+  loops: {title: 'Code', menu: () => null},
+  loop: {under: 'loops', item: true},
+  redundancies: {title: 'Redundancy', measured: () => data.redundancy_totals, menu: () => aboutCount('redundancy')},
+  redundancy: {under: 'redundancies', item: true},
+  locality: {title: 'Locality', item: 'also', measured: () => data.locality, menu: () => aboutCount('locality')},
+  threads: {title: 'Threads', menu: () => aboutCount('sharing', 'communication'), measured: () => data.sharing || data.communication},
+  region: {under: 'threads', item: true},
+  sharing: {under: 'threads', item: true},
+  run: {title: 'Run', menu: () => null},
 };
 
 /* Of two results: what changed, then the report of the second one. */
-const VIEWS = page.view === 'running' ? {running: {title: 'Progress', draw: viewRunning, menu: () => null}} : page.view !== 'diff' ? RESULT_VIEWS :
-  {diff: {title: 'Comparison', draw: viewDiff, menu: () => null}, structure: {under: 'diff', draw: viewDiffStructure, item: true}, ...RESULT_VIEWS};
+const VIEWS = page.view === 'running' ? {running: {title: 'Progress', menu: () => null}} : page.view !== 'diff' ? RESULT_VIEWS :
+  {diff: {title: 'Comparison', menu: () => null}, structure: {under: 'diff', item: true}, ...RESULT_VIEWS};
 
 function drawMenu(current) {
   document.getElementById('nav').replaceChildren(...page.index ? [el('a', {href: page.index}, 'All results')] : [], ...Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
@@ -49,13 +49,13 @@ const drawnAt = () => { shownView = location.hash.split('?')[0]; };
 const settled = () => shownView === location.hash.split('?')[0] && !below;
 const redraw = () => { const at = window.scrollY; draw(); window.scrollTo(0, at); }; /* the same view in another state */
 
-/* What the address names; of this only the first view does without the whole result. */
+/* What the address names; of this only the first view does without the whole result and all scripts. */
 function draw() {
   const main = document.getElementById('main');
   if (location.hash === '#main') { main.focus(); return; }
   const [name, item] = location.hash.slice(1).split('?')[0].split('/'), first = Object.keys(VIEWS)[0];
   const known = Object.hasOwn(VIEWS, name) ? name : first;
-  if (!page.partial || known === first) show(main, known, item);
+  if (DRAW[known] && (!page.partial || known === first)) show(main, known, item);
   else whole().then(draw, problem => { main.replaceChildren(el('h1', null, 'This view cannot be shown'), el('p', null, problem.message)); drawnAt(); });
 }
 
@@ -81,7 +81,7 @@ function drawParts(main, parts) {
 function show(main, known, item) {
   const view = VIEWS[known];
   tablesDrawn = 0;
-  drawParts(main, tried(() => page.view === 'index' ? viewIndex() : view.item && (item !== undefined || view.item !== 'also') ? view.draw(/^\d{1,9}$/.test(item || '') ? Number(item) : -1) : view.draw()));
+  drawParts(main, tried(() => page.view === 'index' ? DRAW.index() : view.item && (item !== undefined || view.item !== 'also') ? DRAW[known](/^\d{1,9}$/.test(item || '') ? Number(item) : -1) : DRAW[known]()));
   const help = page.view === 'index' || page.view === 'running' ? null : helpOf(known), lead = main.querySelector('.lead') || main.querySelector('h1');
   if (help && lead) lead.after(help);
   if (page.view !== 'index') drawMenu(view.under || known);
@@ -99,8 +99,8 @@ function drawFrame() {
     `lwp ${page.lwp} · ${measuredBy()} · ${page.mode === 'exported' ? 'one file, loads nothing' : 'served from this machine'}`));
 }
 
-/* What is folded away on a screen stands on paper. */
-window.addEventListener('beforeprint', () => { if (below) below(); document.querySelectorAll('main .finding .fold:not([open])').forEach(node => { node.open = true; node.dispatchEvent(new Event('toggle')); }); });
+/* What is folded away on a screen stands on paper, unless it is pages long. */
+window.addEventListener('beforeprint', () => { if (below) below(); document.querySelectorAll('main .finding .fold:not([open], .long)').forEach(node => { node.open = true; node.dispatchEvent(new Event('toggle')); }); });
 
 /* "/" goes to the search, as on many pages. */
 window.addEventListener('keydown', event => {

@@ -23,7 +23,7 @@ function viewRun() {
   const caches = list(machine.caches);
   return [
     el('h1', null, 'The run'),
-    el('p.lead', null, run.options ? 'Command to repeat this run:' : 'The options of this run are unknown. Command with the default options:'),
+    el('p.lead', null, run.options ? 'The command below repeats this run.' : 'The options of this run are unknown: the command below has the default ones.'),
     el('div.code', null, copyButton(command), code(command, 'The command')),
     el('section', null, el('h2', null, 'How it was measured'), facts([
       ['Engine', run.engine || unknown(), run.event ? ` (${run.event})` : ''],
@@ -64,3 +64,5 @@ function viewRun() {
     ], list(data.modules))),
   ];
 }
+
+Object.assign(DRAW, {run: viewRun});

@@ -152,3 +152,5 @@ function assemblyOf(file, first, last) {
     return el('div', null, el('h3', null, `${clip(brief(listing.function || 'unknown function'), 80)}: share of the time, line, instruction`), pre);
   });
 }
+
+Object.assign(DRAW, {stalls: viewStalls});

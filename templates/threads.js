@@ -137,3 +137,5 @@ function viewThreads() {
     !list(data.sharing).length && sharingSection(),
   ];
 }
+
+Object.assign(DRAW, {threads: viewThreads, sharing: sharedLine});

@@ -11,29 +11,30 @@
 
 enum { ASSET_BYTES_MAX = 4 << 20 };
 
-/* Scripts follow each other in this order. What only a server's pages or those of two results need is no part of a file of
- * one result. */
+/* Scripts follow each other in this order. In a file of one result, those that only other views than the first need come later,
+ * and those that only a server's pages or two results need are missing. */
 #define ASSETS(ROW)                                                                                                                        \
     ROW(HTML, report_html, "report.html")                                                                                                  \
     ROW(STYLE, report_css, "report.css")                                                                                                   \
     ROW(SCRIPT, base, "base.js")                                                                                                           \
     ROW(SCRIPT, names, "names.js")                                                                                                         \
-    ROW(SCRIPT, chart, "chart.js")                                                                                                         \
-    ROW(SCRIPT, structure, "structure.js")                                                                                                 \
-    ROW(SCRIPT, group, "group.js")                                                                                                         \
-    ROW(SCRIPT, access, "access.js")                                                                                                       \
-    ROW(SCRIPT, threads, "threads.js")                                                                                                     \
-    ROW(SCRIPT, exchange, "exchange.js")                                                                                                   \
-    ROW(SCRIPT, locality, "locality.js")                                                                                                   \
-    ROW(SCRIPT, objects, "objects.js")                                                                                                     \
-    ROW(SCRIPT, code, "code.js")                                                                                                           \
-    ROW(SCRIPT, run, "run.js")                                                                                                             \
+    ROW(SCRIPT, strip, "strip.js")                                                                                                         \
+    ROW(LATER, chart, "chart.js")                                                                                                          \
+    ROW(LATER, structure, "structure.js")                                                                                                  \
+    ROW(LATER, group, "group.js")                                                                                                          \
+    ROW(LATER, access, "access.js")                                                                                                        \
+    ROW(LATER, threads, "threads.js")                                                                                                      \
+    ROW(LATER, exchange, "exchange.js")                                                                                                    \
+    ROW(LATER, locality, "locality.js")                                                                                                    \
+    ROW(LATER, objects, "objects.js")                                                                                                      \
+    ROW(LATER, code, "code.js")                                                                                                            \
+    ROW(LATER, run, "run.js")                                                                                                              \
     ROW(SCRIPT, findings, "findings.js")                                                                                                   \
     ROW(MORE, diff, "diff.js")                                                                                                             \
     ROW(SCRIPT, usage, "usage.js")                                                                                                         \
     ROW(SCRIPT, help, "help.js")                                                                                                           \
     ROW(SCRIPT, search, "search.js")                                                                                                       \
-    ROW(SCRIPT, stalls, "stalls.js")                                                                                                       \
+    ROW(LATER, stalls, "stalls.js")                                                                                                        \
     ROW(MORE, index, "index.js")                                                                                                           \
     ROW(MORE, live, "live.js")                                                                                                             \
     ROW(SCRIPT, report, "report.js")
@@ -43,11 +44,12 @@ enum { ASSET_BYTES_MAX = 4 << 20 };
     extern const char asset_##name[] __attribute__((visibility("hidden")));
 ASSETS(EMBED)
 
-enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_MORE };
+enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_LATER, ASSET_MORE };
 
-/* What is made of them: a bit for each part. */
-static const char *const asset_escapes[] = {"&#%u;", "\\%06x", "\\u%04x", "\\u%04x"};
-static const unsigned asset_sums[] = {1 << ASSET_HTML, 1 << ASSET_STYLE, 1 << ASSET_SCRIPT | 1 << ASSET_MORE, 1 << ASSET_SCRIPT};
+/* What is made of them: a bit for each part. The space after an escape of a style sheet ends it, and is no part of the text. */
+static const char *const asset_escapes[] = {"&#%u;", "\\%x ", "\\u%04x", "\\u%04x", "\\u%04x"};
+static const unsigned asset_sums[] = {1 << ASSET_HTML, 1 << ASSET_STYLE, 1 << ASSET_SCRIPT | 1 << ASSET_LATER | 1 << ASSET_MORE,
+                                      1 << ASSET_SCRIPT, 1 << ASSET_LATER};
 enum { ASSET_SUMS = sizeof asset_sums / sizeof *asset_sums };
 
 #define FILE_ROW(part, name, file) {ASSET_##part, file, asset_##name},
@@ -125,7 +127,7 @@ int lwp_assets_load(struct lwp_assets *assets, const char *folder, struct lwp_er
         if (!status)
             status = asset_escape(&text[sum], asset_escapes[sum], err);
     }
-    *assets = (struct lwp_assets){text[0], text[1], text[2], text[3]};
+    *assets = (struct lwp_assets){text[0], text[1], text[2], text[3], text[4]};
     if (status)
         lwp_assets_free(assets);
     return status;
@@ -137,5 +139,6 @@ void lwp_assets_free(struct lwp_assets *assets)
     free(assets->style);
     free(assets->script);
     free(assets->alone);
+    free(assets->later);
     *assets = (struct lwp_assets){0};
 }

@@ -8,7 +8,8 @@ struct lwp_assets {
     char *html; /* the page with its places: see web/page.c */
     char *style;
     char *script; /* all scripts, one after the other */
-    char *alone;  /* those that the file of one result needs; NULL: all */
+    char *alone;  /* those that the first view of a file of one result needs; NULL: all */
+    char *later;  /* and those that its other views need; NULL: none */
 };
 
 /* `folder` NULL: what is built in. All or nothing; free with lwp_assets_free. */

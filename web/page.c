@@ -4,7 +4,7 @@
  *   style   a link or the style itself
  *   data    the result in <script type="application/json">, which no browser runs; but for a small one only what the first view shows
  *   script  a link or the scripts themselves
- *   rest    all of the result where data has only a part; packed, in pieces
+ *   rest    all of the result where data has only a part, and the scripts of other views than the first; packed, in pieces
  * Everything in the data comes from the profiled program and is hostile: it is only ever data here, and the scripts
  * make text nodes of it. */
 #include "web/page.h"
@@ -151,9 +151,20 @@ static int page_check_inline(const struct lwp_assets *assets, struct lwp_error *
 }
 
 /* The file of one result has its own choice of scripts. */
+static bool page_alone(const struct lwp_assets *assets, const char *root, const json_t *data)
+{
+    return !root && assets->alone && !json_object_get(data, "diff");
+}
+
 static const char *page_script(const struct lwp_assets *assets, const char *root, const json_t *data)
 {
-    return !root && assets->alone && !json_object_get(data, "diff") ? assets->alone : assets->script;
+    return page_alone(assets, root, data) ? assets->alone : assets->script;
+}
+
+/* Scripts that come packed, NULL: none. */
+static const char *page_later(const struct lwp_assets *assets, const char *root, const json_t *data)
+{
+    return page_alone(assets, root, data) ? assets->later : NULL;
 }
 
 static void page_head(FILE *to, const struct lwp_assets *assets, const char *root, const json_t *data)
@@ -163,12 +174,13 @@ static void page_head(FILE *to, const struct lwp_assets *assets, const char *roo
         return; /* the server's header says it */
     char style[45], script[45];
     lwp_sha256_base64(assets->style, strlen(assets->style), style);
-    const char *scripts = page_script(assets, root, data);
-    lwp_sha256_base64(scripts, strlen(scripts), script);
-    fprintf(to,
-            "\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
-            "script-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">",
-            style, script);
+    fprintf(to, "\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; script-src", style);
+    const char *const scripts[] = {page_script(assets, root, data), page_later(assets, root, data)};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts && scripts[i]; i++) {
+        lwp_sha256_base64(scripts[i], strlen(scripts[i]), script);
+        fprintf(to, " 'sha256-%s'", script);
+    }
+    fputs("; img-src data:; base-uri 'none'; form-action 'none'\">", to);
 }
 
 /* The data as JSON; but for a small result, the part for the first view as JSON and all of it packed. */
@@ -214,12 +226,22 @@ static void page_text_free(struct page_text *text)
     free(text->rest);
 }
 
-static void page_put_pieces(FILE *to, const char *text)
+static void page_put_pieces(FILE *to, const char *name, const char *text)
 {
     for (size_t left = strlen(text), piece; left; text += piece, left -= piece) {
         piece = left > PAGE_PIECE_BYTES ? PAGE_PIECE_BYTES : left;
-        fprintf(to, "<script type=\"text/plain\" class=\"lwp-rest\">%.*s</script>", (int)piece, text);
+        fprintf(to, "<script type=\"text/plain\" class=\"%s\">%.*s</script>", name, (int)piece, text);
     }
+}
+
+static int page_put_later(FILE *to, const char *scripts, struct lwp_error *err)
+{
+    char *packed = lwp_pack(scripts, strlen(scripts));
+    if (!packed)
+        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    page_put_pieces(to, "lwp-later", packed);
+    free(packed);
+    return 0;
 }
 
 /* What the page is made of. */
@@ -247,7 +269,9 @@ static int page_fill(FILE *to, const char *place, const struct page_parts *parts
         fprintf(to, "<script type=\"application/json\" id=\"lwp-data\">%s</script>", parts->text.first);
     } else if (strcmp(place, "rest") == 0) {
         if (parts->text.rest)
-            page_put_pieces(to, parts->text.rest);
+            page_put_pieces(to, "lwp-rest", parts->text.rest);
+        const char *later = page_later(assets, root, parts->data);
+        return later ? page_put_later(to, later, err) : 0;
     } else if (strcmp(place, "script") == 0) {
         if (!root)
             fprintf(to, "<script>%s</script>", page_script(assets, root, parts->data));

@@ -144,7 +144,7 @@ def hostile(browser):
     folder, analysis = result("hostile", make_hostile)
     file = export(folder, "--source=all")
     page = file.read_text()
-    check(page.lower().count("</script") == 3, "the data ends its script element")
+    check(page.lower().count("</script") == 4, "the data ends its script element")
     for view in ("findings", "split/0", "regroup/0", "objects", "object/0", "loops", "loop/0", "loop/3", "redundancies", "redundancy/0", "threads", "sharing/0", "run"):
         browser.shows_as_text(file, view)
         if view in ("findings", "split/0"):
@@ -268,7 +268,7 @@ def first_view(browser):
     file = export(TMP / "huge")
     page, url = file.read_text(), f"file://{file}"
     check(len(page) < PAGE_BYTES, f"a page of 5,000 objects has {len(page)} bytes")
-    check(page.index('id="lwp-data"') < page.index("'use strict'") < page.index('class="lwp-rest"'), "what the first view does not show stands before the scripts")
+    check(page.index('id="lwp-data"') < page.index("'use strict'") < page.index('class="lwp-rest"') < page.index('class="lwp-later"'), "what the first view does not show stands before the scripts")
     count = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """window.parsed = 0; const parse = JSON.parse; JSON.parse = text => { window.parsed += text.length; return parse(text); };
         const frame = requestAnimationFrame; requestAnimationFrame = call => frame(time => { window.screen_nodes ??= document.querySelectorAll('main *').length; call(time); });"""})
     browser.open(url)

@@ -128,7 +128,7 @@ static void test_page(void **state)
 {
     (void)state;
     struct lwp_assets assets = {"A<!-- lwp:head -->B<!-- lwp:title -->C<!-- lwp:style -->D<!-- lwp:data -->E<!-- lwp:script -->F", "p{}",
-                                "f()", NULL};
+                                "f()", NULL, NULL};
     int status;
     char *html = build(assets, NULL, &status);
     assert_int_equal(status, 0);
@@ -181,11 +181,38 @@ static void test_base64(void **state)
     }
 }
 
+/* A file of one result has the scripts of other views packed behind it, and may run both; other pages have all of them at once. */
+static void test_later_scripts(void **state)
+{
+    (void)state;
+    const struct lwp_assets assets = {"<!-- lwp:head --><!-- lwp:script --><!-- lwp:rest -->", "", "all()", "first()", "later()"};
+    static const char open[] = "<script>first()</script><script type=\"text/plain\" class=\"lwp-later\">";
+    int status;
+    char *html = build(assets, NULL, &status), back[16], first[45], later[45], policy[140];
+    assert_int_equal(status, 0);
+    lwp_sha256_base64("first()", 7, first);
+    lwp_sha256_base64("later()", 7, later);
+    snprintf(policy, sizeof policy, "script-src 'sha256-%s' 'sha256-%s';", first, later);
+    assert_non_null(strstr(html, policy));
+    char *packed = strstr(html, open);
+    assert_non_null(packed);
+    packed += sizeof open - 1;
+    *strchr(packed, '<') = '\0';
+    uLongf bytes = sizeof back;
+    assert_int_equal(uncompress((Bytef *)back, &bytes, (Bytef *)packed, unpack_digits(packed)), Z_OK);
+    assert_int_equal(bytes, 7);
+    assert_memory_equal(back, "later()", 7);
+    free(html);
+    html = build(assets, "", &status);
+    assert_null(strstr(html, "lwp-later"));
+    free(html);
+}
+
 /* All but a small result is there twice: as far as the first view shows it, then all of it, packed, in pieces. */
 static void test_large_page(void **state)
 {
     (void)state;
-    struct lwp_assets assets = {"<!-- lwp:data --><!-- lwp:script --><!-- lwp:rest -->", "", "f()", NULL};
+    struct lwp_assets assets = {"<!-- lwp:data --><!-- lwp:script --><!-- lwp:rest -->", "", "f()", NULL, NULL};
     static const char open[] = "<script type=\"text/plain\" class=\"lwp-rest\">", close[] = "</script>";
     json_t *objects = json_array();
     for (int i = 0; i < 40000; i++)
@@ -222,12 +249,12 @@ static void test_bad_templates(void **state)
 {
     (void)state;
     static const struct lwp_assets bad[] = {
-        {"<!-- lwp:nonsense -->", "", "", NULL},
-        {"<!-- lwp:data", "", "", NULL},
-        {"<!-- lwp:a-very-long-name-of-a-place -->", "", "", NULL},
-        {"", "", "'</SCRIPT >'", NULL},
-        {"", "", "x <!-- y", NULL},
-        {"", "</Style>", "", NULL},
+        {"<!-- lwp:nonsense -->", "", "", NULL, NULL},
+        {"<!-- lwp:data", "", "", NULL, NULL},
+        {"<!-- lwp:a-very-long-name-of-a-place -->", "", "", NULL, NULL},
+        {"", "", "'</SCRIPT >'", NULL, NULL},
+        {"", "", "x <!-- y", NULL, NULL},
+        {"", "</Style>", "", NULL, NULL},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         int status;
@@ -248,6 +275,11 @@ static void test_built_in_assets(void **state)
     assert_string_equal(built.script, read.script);
     assert_non_null(strstr(built.script, "function viewIndex"));
     assert_null(strstr(built.alone, "function viewIndex")); /* nothing that only a server's pages need */
+    assert_null(strstr(built.later, "function viewIndex"));
+    assert_null(strstr(built.alone, "function viewRun"));
+    assert_non_null(strstr(built.later, "function viewRun"));
+    assert_int_equal(strncmp(built.later, "'use strict';", 13), 0);
+    assert_non_null(strstr(built.style, "content: \"\\25b2  \"")); /* the first space ends the escape, the second one is shown */
     const char *palette = strstr(built.style, "--page:");
     assert_non_null(palette);
     assert_null(strstr(palette + 1, "--page:")); /* a colour is said in one place, for light and dark */
@@ -257,7 +289,7 @@ static void test_built_in_assets(void **state)
     assert_null(strstr(html, "<!-- lwp:style"));
     for (const char *c = html; *c; c++)
         assert_true(*c > 0);            /* ASCII: browsers decode it in half of the time */
-    assert_true(strlen(html) < 230000); /* what every report carries */
+    assert_true(strlen(html) < 160000); /* what every report carries */
     free(html);
     lwp_assets_free(&built);
     lwp_assets_free(&read);
@@ -533,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_base64),
         cmocka_unit_test(test_large_page),
         cmocka_unit_test(test_bad_templates),
+        cmocka_unit_test(test_later_scripts),
         cmocka_unit_test(test_built_in_assets),
         cmocka_unit_test_setup_teardown(test_source, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_source_roots, make_folder, remove_folder),
