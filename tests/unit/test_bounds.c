@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { SECONDS = 10, MEBIBYTES = 1500 };
+enum { SECONDS = AMOUNT(10, 60), MEBIBYTES = 1500 };
 
 static char folder[64], path[128];
 
@@ -115,7 +115,7 @@ static int lwps_bounded(const void *least_bad)
 static void test_packs(void **state)
 {
     (void)state;
-    enum { PACKS = AMOUNT(20000, 5000) };
+    enum { PACKS = AMOUNT(20000, 1000) };
     static uint8_t raw[LWPS_PACK_RAW_MAX], packed[4096];
     uint8_t nothing[1] = {0};
     const uint64_t most = 1;
@@ -186,7 +186,7 @@ static int analyzed(const void *unused)
 /* Two threads with different pairs, and a few that are met again after all the others. */
 static int pairs_bounded(const void *unused)
 {
-    enum { PAIRS = AMOUNT(5000000, 1300000), KINDS = 3, EACH = 10 };
+    enum { PAIRS = AMOUNT(5000000, 1100000), KINDS = 3, EACH = 10 };
     struct lwp_watchpoints both[2] = {0};
     (void)unused;
     for (unsigned side = 0; side < 2; side++) {
@@ -239,7 +239,7 @@ static uint8_t *record(uint8_t *to, uint8_t tag, const uint64_t *fields, size_t 
 static void test_records(void **state)
 {
     (void)state;
-    enum { TIMES = AMOUNT(60000, 15000), ROOM = TIMES * 128 };
+    enum { TIMES = AMOUNT(60000, 4000), ROOM = TIMES * 128 };
     uint8_t *input = calloc(1, ROOM), *to = input + 1;
     size_t size;
     *input = 1 + 4 * 1;

@@ -459,7 +459,7 @@ static void test_damaged(void **state)
             ask_everything(damaged, addresses, count);
         }
         uint8_t *copy = malloc(bytes);
-        for (int round = 0; round < AMOUNT(400, 40); round++) {
+        for (int round = 0; round < AMOUNT(400, 20); round++) {
             memcpy(copy, data, bytes);
             for (int flip = 0; flip < 1 + round % 40; flip++) {
                 random_state = random_state * 6364136223846793005u + 1442695040888963407u;

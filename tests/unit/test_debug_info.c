@@ -158,7 +158,7 @@ static void test_variants(void **state)
         {"gcc", "-O1 -gdwarf-5", "cp program other && dwz -m common.dwz program other", KNOWS_TYPES},
         {"gcc", "-O1 -gdwarf-4", "cp program other && dwz -m common.dwz program other", KNOWS_TYPES},
     };
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i += AMOUNT(1, 3)) {
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i += AMOUNT(1, 5)) {
         char folder[200], path[256], what[300];
         snprintf(folder, sizeof folder, "%s/v%zu", programs_folder, i);
         snprintf(path, sizeof path, "%s/program", folder);
@@ -369,7 +369,7 @@ static void test_damaged_beside(void **state)
          "objcopy --add-gnu-debuglink=d.debug program",
          "d.debug"},
     };
-    enum { ROUNDS = AMOUNT(120, 12) };
+    enum { ROUNDS = AMOUNT(120, 6) };
     uint64_t random_state = 11;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         char folder[200], path[256], victim[256];

@@ -16,7 +16,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { RANKS_MOST = AMOUNT(64, 12), RANKS_EACH = AMOUNT(6, 2), PROCESSES = 7 }; /* RANKS_EACH: each number up to it is tried */
+/* Each number of ranks from RANKS_FIRST up to RANKS_EACH is tried. */
+enum { RANKS_MOST = AMOUNT(64, 6), RANKS_FIRST = AMOUNT(1, 2), RANKS_EACH = AMOUNT(6, 2), PROCESSES = 7 };
 
 static char folder[64];
 static int ways[RANKS_MOST][RANKS_MOST][2]; /* from, to: read end, write end */
@@ -91,7 +92,7 @@ static bool analyze(unsigned count, const char *const *dirs, size_t dir_count, c
     return good;
 }
 
-/* Of each number of ranks up to RANKS_EACH, and of `most`. */
+/* Of some few ranks, and of `most`. */
 static void assert_same(const char *const *dirs, size_t count, unsigned most)
 {
     char one[100], several[100];
@@ -99,7 +100,7 @@ static void assert_same(const char *const *dirs, size_t count, unsigned most)
     snprintf(one, sizeof one, "%s/one.json", folder);
     snprintf(several, sizeof several, "%s/several.json", folder);
     assert_int_equal(lwp_analyze(dirs, count, one, &err), 0);
-    for (unsigned ranks = 1; ranks <= most; ranks = ranks < RANKS_EACH || ranks == most ? ranks + 1 : most) {
+    for (unsigned ranks = RANKS_FIRST; ranks <= most; ranks = ranks < RANKS_EACH || ranks == most ? ranks + 1 : most) {
         unlink(several);
         assert_true(analyze(ranks, dirs, count, several, 0));
         assert_int_equal(run("cmp '%s' '%s'", one, several), 0);
@@ -112,7 +113,8 @@ static void test_synthetic(void **state)
     char dir[100], other[100];
     snprintf(dir, sizeof dir, "%s/synthetic", folder);
     snprintf(other, sizeof other, "%s/other", folder);
-    struct synthetic wanted = {.dir = dir, .processes = PROCESSES, .threads = 2, .objects = 300, .samples = AMOUNT(20000, 2000), .sealed = true};
+    struct synthetic wanted = {
+        .dir = dir, .processes = PROCESSES, .threads = 2, .objects = 300, .samples = AMOUNT(20000, 1000), .sealed = true};
     assert_int_equal(lwp_synthetic_write(&wanted), 0);
     wanted = (struct synthetic){.dir = other, .processes = 1, .threads = 3, .objects = 100, .samples = AMOUNT(5000, 1000)};
     assert_int_equal(lwp_synthetic_write(&wanted), 0);
@@ -272,7 +274,7 @@ static void test_whole(void **state)
     (void)state;
     static const struct lwp_ranks_port port = {letter_send, letter_receive};
     const char *given = getenv("LWP_RANKS");
-    const unsigned count = given ? (unsigned)atoi(given) : AMOUNT(60, 12);
+    const unsigned count = given ? (unsigned)atoi(given) : AMOUNT(60, 6);
     char dir[100], one[100], several[100];
     struct lwp_error err;
     snprintf(dir, sizeof dir, "%s/job", folder);

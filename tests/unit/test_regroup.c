@@ -10,6 +10,7 @@
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "format/record.h"
+#include "tests/unit/amount.h"
 #include "tests/unit/streams.h"
 
 #include <math.h>
@@ -479,7 +480,7 @@ static size_t candidate(const struct world *world, int array)
 static void test_affinity_counted(void **state)
 {
     (void)state;
-    enum { PROGRAMS = 200, LOOPS = 4, MOST = 5 };
+    enum { PROGRAMS = AMOUNT(200, 40), LOOPS = 4, MOST = 5 };
     size_t compared = 0;
     for (int program = 0; program < PROGRAMS; program++) {
         struct world world;
@@ -531,7 +532,7 @@ static void test_affinity_counted(void **state)
             }
         world_close(&world);
     }
-    assert_true(compared > 1500);
+    assert_true(compared > AMOUNT(1500, 300));
 }
 
 int main(void)

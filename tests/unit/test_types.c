@@ -2,6 +2,7 @@
 #include "analysis/program/code.h"
 #include "analysis/program/types/types.h"
 #include "programs.h"
+#include "tests/unit/amount.h"
 
 struct loaded {
     struct lwp_arena *arena;
@@ -65,7 +66,7 @@ static const struct build {
     {"clang", "-g -O2"},
     {"clang", "-gdwarf-4 -O2"},
 };
-enum { BUILDS = sizeof builds / sizeof *builds };
+enum { BUILDS = sizeof builds / sizeof *builds, EACH = AMOUNT(1, 3) }; /* with sanitizers each third of them */
 
 static const struct lwp_type *type_of_symbol(struct loaded *loaded, const char *name, uint64_t offset,
                                              uint64_t *elements)
@@ -110,7 +111,7 @@ static void test_struct(void **state)
         {96, 8, 8, "name", "const char *const name"},
         {104, 24, 4, "grid", "int grid[2][3]"},
     };
-    for (size_t b = 0; b < BUILDS; b++) {
+    for (size_t b = 0; b < BUILDS; b += EACH) {
         struct loaded loaded;
         uint64_t elements;
         if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
@@ -153,7 +154,7 @@ static void test_lengths(void **state)
         {1224, 80000, 2, "many", "short many[40000]"},
         {81224, 8, 8, "last", "long last"},
     };
-    for (size_t b = 0; b < BUILDS; b++) {
+    for (size_t b = 0; b < BUILDS; b += EACH) {
         struct loaded loaded;
         uint64_t elements;
         if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
@@ -173,7 +174,7 @@ static void test_lengths(void **state)
 static void test_held(void **state)
 {
     (void)state;
-    for (size_t b = 0; b < BUILDS; b++) {
+    for (size_t b = 0; b < BUILDS; b += EACH) {
         struct loaded loaded;
         uint64_t elements;
         if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
@@ -218,7 +219,7 @@ static void test_held_across_units(void **state)
 static void test_statics(void **state)
 {
     (void)state;
-    for (size_t b = 0; b < BUILDS; b++) {
+    for (size_t b = 0; b < BUILDS; b += EACH) {
         struct loaded loaded;
         uint64_t elements;
         if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
@@ -279,7 +280,7 @@ static void count_accesses(struct loaded *loaded, const char *function, uint16_t
 static void test_access(void **state)
 {
     (void)state;
-    for (size_t b = 0; b < BUILDS; b++) {
+    for (size_t b = 0; b < BUILDS; b += EACH) {
         struct loaded loaded;
         int all, exact, possible;
         if (strstr(builds[b].flags, "flto") || /* which makes copies with other names */
@@ -319,7 +320,7 @@ static void test_call(void **state)
     (void)state;
     if (!programs_have("objdump"))
         skip();
-    for (size_t b = 0; b < BUILDS; b++) {
+    for (size_t b = 0; b < BUILDS; b += EACH) {
         struct loaded loaded;
         struct lwp_candidate candidates[16];
         if (strstr(builds[b].flags, "flto") || !load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
@@ -349,7 +350,7 @@ static void test_stack(void **state)
     int known = 0;
     if (!programs_have("objdump"))
         skip();
-    for (size_t b = 0; b < BUILDS; b++) {
+    for (size_t b = 0; b < BUILDS; b += EACH) {
         struct loaded loaded;
         if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
             continue;

@@ -325,7 +325,7 @@ static void test_words(void **state)
 {
     (void)state;
     uint64_t redundant = 0, again[2] = {0};
-    for (unsigned seed = 0; seed < AMOUNT(15, 6); seed++) {
+    for (unsigned seed = 0; seed < AMOUNT(15, 3); seed++) {
         srand(seed);
         assert_true(lwp_values_init(&values, &port, LAST, 1 << 10, 12));
         both_begin();
@@ -344,15 +344,15 @@ static void test_words(void **state)
         again[1] += machine.again[1];
         lwp_values_fini(&values);
     }
-    assert_true(again[0] > AMOUNT(100, 40) && again[1] > AMOUNT(15, 5));
-    assert_true(redundant > AMOUNT(500, 200));
+    assert_true(again[0] > AMOUNT(100, 15) && again[1] > AMOUNT(15, 2));
+    assert_true(redundant > AMOUNT(500, 90));
 }
 
 /* Ten thousand short ones: each total and each pair is the same after every one of them. */
 static void test_short(void **state)
 {
     (void)state;
-    enum { TABLES = AMOUNT(40, 4), PROGRAMS = 250, STEPS = 8 };
+    enum { TABLES = AMOUNT(40, 2), PROGRAMS = 250, STEPS = 8 };
     uint64_t redundant = 0;
     for (unsigned table = 0; table < TABLES; table++) {
         srand(1000 + table);
@@ -568,7 +568,7 @@ static void test_no_memory(void **state)
     (void)state;
     unsigned begun = 0;
     assert_int_equal(mapped, 0);
-    for (mapped_max = 0; mapped_max < (size_t)200 << 20; mapped_max += (size_t)11 << 20) {
+    for (mapped_max = 0; mapped_max < (size_t)200 << 20; mapped_max += (size_t)AMOUNT(11, 33) << 20) {
         memset(places, 0, sizeof places);
         if (!lwp_values_init(&values, &port, 1 << 16, 16, 6))
             continue;
@@ -587,7 +587,7 @@ static void test_no_memory(void **state)
         assert_int_equal(mapped, 0);
     }
     mapped_max = SIZE_MAX;
-    assert_true(begun > 5);
+    assert_true(begun > AMOUNT(5, 1));
 }
 
 int main(void)
