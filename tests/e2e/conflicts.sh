@@ -1,6 +1,6 @@
 #!/bin/sh
 # Lines of many arrays, or of many rows, in one set of the cache: named with what to move, by samples and by a trace; nothing where they
-# lie apart, are fewer than the ways, or are used at random.
+# lie apart, are fewer than the ways, or (LONG) are used at random.
 set -u
 . "$SRC/tests/sampled.sh"
 program=$TMP/conflicts
@@ -64,9 +64,9 @@ sampled arrays 8000 arrays 0
 sampled silent 40000 arrays 64
 sampled rows 8000 rows 0
 sampled silent 40000 few
-sampled silent 8000 random
+[ -z "${LONG:-}" ] || sampled silent 8000 random
 sampled column 60 column 0
-sampled padded 150 column 64
+[ -z "${LONG:-}" ] || sampled padded 150 column 64
 if [ -x "$BUILD/exact/lwp-amd64-linux" ]; then
     traced arrays arrays 60 0
     traced silent arrays 60 64

@@ -83,9 +83,9 @@ pair() { # EXAMPLE ROUNDS STRUCTURE PARTS LOOPS [STATUS]
     grep -q '^Verdict .*predicted' "$TMP/text" || fail "$1: no verdict on the promise in the text"
 }
 
-pair neuron 20 "struct neuron" "struct neuron_p,struct neuron_xq,struct neuron_iu,struct neuron_w,struct neuron_v" match,norm_w
+[ -z "${LONG:-}" ] || pair neuron 10 "struct neuron" "struct neuron_p,struct neuron_xq,struct neuron_iu,struct neuron_w,struct neuron_v" match,norm_w
 # Its cold part is used only while the data are made: about one run in four takes no sample there.
-pair tree 20 "struct city" "struct city" farthest,tour_length
+pair tree 10 "struct city" "struct city" farthest,tour_length
 
 [ -z "${LONG:-}" ] || pair diffusion 6 float "struct pixel" diffuse,gradient regrouped
 
@@ -95,8 +95,8 @@ cp "$TMP/tree/analysis.json" "$TMP/before.json"
 
 # Two runs on each side give an interval.
 options=--no-analyze
-collect tree tree2 1 20
-collect tree_fixed tree2_fixed 1 20
+collect tree tree2 1 10
+collect tree_fixed tree2_fixed 1 10
 options=
 "$LWP" analyze -q -o "$TMP/merged.json" "$TMP/tree" "$TMP/tree2" || fail "two runs are not merged"
 "$LWP" analyze -q -o "$TMP/merged_fixed.json" "$TMP/tree_fixed" "$TMP/tree2_fixed" || fail "two runs are not merged"
@@ -110,11 +110,12 @@ sys.exit(not (diff["before"]["runs"] == diff["after"]["runs"] == 2 and low <= di
 EOF
 
 # Another program.
+[ "${LONG:-}" ] || { build neuron && collect neuron neuron 1 10; }
 "$LWP" diff "$TMP/tree" "$TMP/neuron" > "$TMP/text" || fail "two programs: exit status $?"
 grep -q 'cannot tell: these look like different programs' "$TMP/text" || { fail "two programs:"; head -8 "$TMP/text"; }
 
 # Other work: rounds, so few that no neighbour of this machine makes up for it.
-collect tree rounds 1 4
+collect tree rounds 1 2
 "$LWP" diff "$TMP/tree" "$TMP/rounds" > "$TMP/text" || fail "other rounds: exit status $?"
 grep -q '^Verdict .*cannot tell' "$TMP/text" || { fail "other arguments are compared:"; head -8 "$TMP/text"; }
 

@@ -75,7 +75,7 @@ for function, kind, size in (("particle_new", "particle", 64), ("event_new", "ev
         sys.exit(f"{sys.argv[1]}: {function} makes {made[function]['type']} of {made[function]['element_bytes']} bytes")
 END
 sampled() { # WHAT
-    collect_samples 100 result 1000 --max-overhead 25 -- ./pool @
+    collect_samples 100 result 60 --max-overhead 25 -- ./pool @
     "$LWP" analyze -q --no-measure result
     "$LWP" report --json result > result.json
     python3 check.py "$1"

@@ -88,8 +88,8 @@ build() { # NAME COMPILER OPTION...
     # shellcheck disable=SC2086
     $compiler -g "$@" -pthread -o "$name-alone" program.c wrappers.c
 }
-flags=("-O2" "-O0")
-[ -z "${LONG:-}" ] || flags+=("-O2 -fno-omit-frame-pointer" "-O3 -march=x86-64-v3")
+flags=("-O2")
+[ -z "${LONG:-}" ] || flags+=("-O0" "-O2 -fno-omit-frame-pointer" "-O3 -march=x86-64-v3")
 for options in "${flags[@]}"; do
     # shellcheck disable=SC2086
     build "c${options//[ =]/}" "$CC" $options
@@ -127,7 +127,7 @@ int main(int c, char **v)
     return 0;
 }
 END
-for depth in 1 2 3 6; do
+for depth in 1 ${LONG:+2 3} 6; do
     $CC -O2 -g -DW="w$depth" -o "depth$depth" depth.c
     collect_samples 60 depths 60 -- "./depth$depth" @
     "$LWP" report --json depths > depths.json

@@ -9,7 +9,7 @@ for example in ${examples:-neuron}; do
     example_build $example "$TMP/$example" -g || exit 1
     for threads in ${threads_of:-4}; do
         rm -rf "$TMP/result"
-        "$LWP" collect --no-analyze -F 2000 --max-overhead 30 -o "$TMP/result" -- "$TMP/$example" $threads --time > "$TMP/truth" 2> "$TMP/log" &&
+        "$LWP" collect --no-analyze -F 2000 --max-overhead 30 -o "$TMP/result" -- "$TMP/$example" $threads ${LONG:-20} --time > "$TMP/truth" 2> "$TMP/log" &&
             "$LWP" analyze --no-measure "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; exit 1; }
         echo "$example, $threads threads"
         /usr/bin/python3 "$SRC/tests/truth/analysis.py" shares "$TMP/result/analysis.json" "$TMP/truth" || status=1

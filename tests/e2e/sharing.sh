@@ -1,14 +1,14 @@
 #!/bin/bash
 # What threads do to each other: two counters in one cache line are found and the padded ones are not, nor is what all use
-# together; processes are not measured, and that is said; the matrix of a ring and of a master with three workers has its
-# pairs, and those that differ much in the right order. LONG: barriers, and what is read together.
+# together; the matrix of a ring has its pairs. LONG: that processes are not measured is said; the matrix of a master with three workers
+# has its pairs, and those that differ much in the right order; barriers, and what is read together.
 set -e
 programs=$SRC/tests/programs
 $CC -g -O2 -pthread -o "$TMP/lines" "$programs/lines_shared.c"
 $CC -g -O2 -pthread -DSLEEP -o "$TMP/ring" "$programs/ring.c"
 $CC -g -O2 -pthread -DSLEEP -o "$TMP/master" "$programs/master_worker.c"
 $CC -g -O2 -pthread -DBARRIER -o "$TMP/barrier" "$programs/ring.c"
-"$SRC/tests/truth/lines_runs.py" "$LWP" "$TMP/lines" "$TMP/lines.result" fields fields_apart processes ${LONG:+read_mostly same} \
+"$SRC/tests/truth/lines_runs.py" "$LWP" "$TMP/lines" "$TMP/lines.result" fields fields_apart ${LONG:+processes read_mostly same} \
     --seconds 2.5 --schema "$SRC/docs/analysis.schema.json"
 cd "$TMP"
 cat > check.py <<'END'
@@ -57,7 +57,7 @@ if name == "barrier": # its words are read by all, and are no data: nothing but 
 print("\n".join(bad))
 sys.exit(bool(bad))
 END
-for program in ring master ${LONG:+barrier}; do
+for program in ring ${LONG:+master barrier}; do
     for seconds in 2.5 10 last; do
         rm -rf "r.$program"
         "$LWP" collect -q --no-analyze -F 4000 --max-overhead 40 -o "r.$program" "./$program" ${seconds/last/30} >"$program.out"

@@ -165,4 +165,6 @@ for during, more in ((collector_killed, {"status": 137}), (clock_set, {"needs": 
     SITUATIONS.append(lasting)
 
 # They take longer than the others, and stand for little else than those do: for the long test.
-LONG = ("limits.cpu_time", "files.closefrom", "plain.tcmalloc", "plain.mimalloc", "plain.clang_address", "plain.clang_leak")
+LONG = """limits.cpu_time limits.stack_small files.closefrom files.numbers_taken files.chroot_child processes.exit_running processes.children_ignored
+processes.timers processes.threads_300 processes.no_new_rights plain.jemalloc plain.tcmalloc plain.mimalloc plain.beside_two foreign.gcc_leak foreign.gcc_thread
+foreign.clang_thread foreign.beside plain.gcc_leak plain.gcc_thread plain.clang_thread plain.clang_address plain.clang_leak""".split()

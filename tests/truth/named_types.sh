@@ -7,7 +7,7 @@ named_types() {
     source=$1 compiler=$2 types=$SRC/tests/truth/types
     shift 2
     command -v "$compiler" > /dev/null || { echo "skipped: no $compiler"; return; }
-    files=$types/$source rounds=20
+    files=$types/$source rounds=6
     case $source in
     *.f90) files="$types/$source $types/derived_main.f90" rounds=150 ;;
     slices.rs) rounds=150 ;;

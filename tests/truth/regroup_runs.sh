@@ -13,8 +13,8 @@ regroup_one() { # WHAT PROGRAM ARGUMENTS..., an @ for the rounds
 regroup_runs() { # RUNS THREADS...
     runs=$1 failures=0 total=0 dense=${dense:-0}
     shift
-    regrouped="diffusion boxes" apart="together order time lifetime"
-    [ "${few:-}" ] || regrouped="$regrouped stencil" apart="$apart shuffled range scheme location affinity"
+    regrouped=diffusion apart="order time"
+    [ "${few:-}" ] || regrouped="$regrouped boxes stencil" apart="$apart together lifetime shuffled range scheme location affinity"
     for example in $regrouped; do
         ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/$example" "$SRC/examples/$example.c" || return 1
     done
@@ -38,7 +38,7 @@ regroup_runs() { # RUNS THREADS...
         done
         options="-F 2000 --max-overhead 50"
         for case in $apart; do
-            rounds=$((dense ? 15 : 60)) samples=400
+            rounds=$((dense ? 4 : 60)) samples=400
             regroup_one $case "$TMP/cases" $case @ || failures=$((failures + 1))
             total=$((total + 1))
         done
