@@ -242,7 +242,7 @@ def other_results(browser):
         analysis["objects"][0]["loops"] = "none"
         analysis["splits"][1]["groups"] = None
     file = export(result("broken", broken)[0])
-    for view in VIEWS:
+    for view in list(VIEWS)[:: 1 if LONG else 3]:
         browser.turn(f"file://{file}#{view}")
         check(len(browser.text()) > 20, f"broken #{view}: nothing is shown")
 
@@ -347,7 +347,7 @@ def main():
         browser = Browser()
         browser.size(1280)
         browser.scheme("light")
-        from_file = visit(browser, "exported", f"file://{file}", f"file://{file}")
+        from_file = visit(browser, "exported", f"file://{file}", f"file://{file}", list(VIEWS)[:: 1 if LONG else 2])
         from_server = visit(browser, "served", url, url, list(VIEWS)[:: 1 if LONG else 4])
         for view in from_server:
             check(from_file[view].split() == from_server[view].split(), f"#{view} differs between the exported and the served page")

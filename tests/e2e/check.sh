@@ -1,5 +1,5 @@
 #!/bin/bash
-# lwp check: the same program passes or fails run after run; a baseline tells new, known and gone; budgets; wrong use.
+# lwp check: the same program passes or fails run after run; a baseline tells new, known and gone; budgets; wrong use. LONG: a run more.
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
 cd "$TMP" || exit 1
@@ -23,7 +23,7 @@ int main(void)
 }
 C
 $CC -O2 -g -o app app.c && $CC -O2 -g -DMOVED -o moved app.c || fail "cannot compile"
-for run in 1 2 3; do
+for run in 1 ${LONG:+2} 3; do
     program=./app; [ $run -lt 3 ] || program=./moved
     "$LWP" collect -q -F 2000 --max-overhead 25 -o run$run $program 2> err || { cat err; fail "collect"; }
     "$LWP" check run$run > out 2> err; status=$?

@@ -112,7 +112,7 @@ assert 0 < part["decided"] < whole["decided"] / 5 and abs(part["share"] - whole[
 PY
 
 # totals: all but the first two of a loop's are redundant, unrolled or not (as gcc does from version 13 on with -O2)
-for flags in -fno-unroll-loops -funroll-loops; do
+for flags in -funroll-loops ${LONG:+-fno-unroll-loops}; do
     $CC -O2 -g -pthread $flags -o recomputed "$SRC/tests/programs/recomputed.c" || fail "compile $flags"
     for times in 11000 31000; do run counted.$times counted:$times; done
     /usr/bin/python3 - <<'PY' || fail "totals $flags"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What lwp analyze shows on a terminal while it reads a long trace, and what Ctrl-C leaves behind then: nothing. LONG: it is silent
 # where nobody is told.
+# Waits: for a long run's word
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
 [ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }

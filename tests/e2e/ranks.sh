@@ -1,5 +1,6 @@
 #!/bin/bash
 # The ranks of a parallel job write one result. Launchers are told by their environment; where Open MPI is installed, for real.
+# Waits: its ranks wait for each other
 set -u
 cd "$TMP" || exit 1
 fail() { echo "FAILED: $*"; exit 1; }

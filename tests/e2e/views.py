@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Every view of a result that has everything, from its deep link: what it must say, by keyboard, in the order of its numbers,
-on paper and on a phone; hostile text in it stays text; axe-core finds nothing against WCAG 2.1 A and AA, in light and dark. Each second
+on paper and on a phone; hostile text in it stays text; axe-core finds nothing against WCAG 2.1 A and AA, in light and dark. Each fourth
 view; with LONG every one."""
 # Waits: for the browser
 import os, subprocess, sys
@@ -219,7 +219,7 @@ def main():
     script = axe()
     file = export(result("everything", everything)[0], "--source=all")
     tasks = deque([left_out, hostile, partial(two_runs, script=script), many_threads, partial(by_hand, file=file)] +
-                  [partial(view, file=file, script=script, name=name, words=words) for name, words in list(ALL_VIEWS.items())[:: 1 if "LONG" in os.environ else 2]])
+                  [partial(view, file=file, script=script, name=name, words=words) for name, words in list(ALL_VIEWS.items())[:: 1 if "LONG" in os.environ else 4]])
     with ThreadPoolExecutor(BROWSERS) as pool:
         for done in [pool.submit(work, tasks) for _ in range(BROWSERS)]:
             done.result()

@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { SECONDS = AMOUNT(10, 60), MEBIBYTES = 1500 };
+enum { SECONDS = 10, MEBIBYTES = 1500 };
 
 static char folder[64], path[128];
 
@@ -186,7 +186,7 @@ static int analyzed(const void *unused)
 /* Two threads with different pairs, and a few that are met again after all the others. */
 static int pairs_bounded(const void *unused)
 {
-    enum { PAIRS = AMOUNT(5000000, 1100000), KINDS = 3, EACH = 10 };
+    enum { PAIRS = 5000000, KINDS = 3, EACH = 10 };
     struct lwp_watchpoints both[2] = {0};
     (void)unused;
     for (unsigned side = 0; side < 2; side++) {
@@ -213,7 +213,8 @@ static int pairs_bounded(const void *unused)
 static void test_pairs(void **state)
 {
     (void)state;
-    within_bounds(pairs_bounded, NULL);
+    if (AMOUNT(true, false)) /* sanitizers make that many take a minute on a busy machine */
+        within_bounds(pairs_bounded, NULL);
 }
 
 static uint8_t *varint(uint8_t *to, uint64_t value)

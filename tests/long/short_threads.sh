@@ -22,11 +22,9 @@ if not float(sys.argv[2]) <= found / true <= float(sys.argv[3]) or share["work_l
 P
 }
 
-# each is set up (LONG): their first samples stand for no less than what is true
-[ -z "${LONG:-}" ] || {
-    "$LWP" collect -F 200 --max-overhead 90 -o all -- ./short 5000 > all.out 2> err || { cat err; failed=1; }
-    judge all 0.7 1.3
-}
+# each is set up: their first samples stand for no less than what is true
+"$LWP" collect -F 200 --max-overhead 90 -o all -- ./short 5000 > all.out 2> err || { cat err; failed=1; }
+judge all 0.7 1.3
 
 # only some are: they stand for the others
 "$LWP" collect -o some -- ./short 12000 > some.out 2> err || { cat err; failed=1; }
