@@ -167,8 +167,13 @@ static int reader_watch(void *to, const struct lwps_watch *record)
         return 0;
     }
     struct lwp_watchpoint_verdict verdict = {.first = reader_access_context(reader, &record->first, record->first_context, record->time),
-                                             .second = LWP_NONE, .object = LWP_NONE, .address = record->first.address,
-                                             .weight = record->weight, .count = 1, .bytes = record->first.bytes};
+                                             .second = LWP_NONE,
+                                             .object = LWP_NONE,
+                                             .address = record->first.address,
+                                             .weight = record->weight,
+                                             .count = 1,
+                                             .bytes = record->first.bytes,
+                                             .ns = record->end_time - record->time};
     if (record->second.ip) {
         verdict.second = reader_access_context(reader, &record->second, record->second_context, record->end_time);
         verdict.object = lwp_data_attribution_find(&reader->attribution, &record->first, record->time, &offset);

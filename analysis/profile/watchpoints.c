@@ -19,7 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ORIGINS_MOST = 1 << 20, PAIRS_MOST = 1 << 20, FIRST_MOST = 6 /* times the mean of the other gaps */ };
+enum {
+    ORIGINS_MOST = 1 << 20,
+    PAIRS_MOST = 1 << 20,
+    FIRST_MOST = 6 /* times the mean of the other gaps */,
+    RETURNS_AFTER_MOST = 10000000 /* µs, so that sums of squares fit */
+};
 
 /* NULL: it would be one too many. */
 static struct lwp_watchpoint_origin *watchpoint_origin(struct lwp_watchpoints *watchpoints, enum lwp_watchpoint_kind kind, uint32_t first)
@@ -147,6 +152,12 @@ void lwp_watchpoint_add(struct lwp_watchpoints *watchpoints, const struct lwp_wa
         return;
     origin->decided++;
     LWP_RAISE(pair->bytes, verdict->bytes);
+    if (verdict->first == verdict->second) {
+        const uint64_t us = verdict->ns / 1000 < RETURNS_AFTER_MOST ? verdict->ns / 1000 : RETURNS_AFTER_MOST;
+        pair->returns++;
+        pair->returned_us += us;
+        pair->returned_us2 += us * us;
+    }
     if (verdict->outcome != LWP_WATCHPOINT_USE)
         watchpoint_note_address(pair, verdict->address, watchpoints->file);
 }
@@ -256,6 +267,9 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
         lwp_sum_merge(&to->waste, &pair->waste);
         lwp_sum_merge(&to->close, &pair->close);
         to->times += pair->times;
+        to->returns += pair->returns;
+        to->returned_us += pair->returned_us;
+        to->returned_us2 += pair->returned_us2;
         to->again += pair->again;
         to->moved += pair->moved;
         LWP_RAISE(to->bytes, pair->bytes);

@@ -11,6 +11,8 @@
 
 #include "analysis/advice/gain/guesses.h"
 #include "analysis/advice/gain/pace.h"
+#include "analysis/advice/gain/returns.h"
+#include "analysis/advice/gain/states.h"
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
@@ -28,7 +30,8 @@ enum { MEASURED_TRIES = 3, MOVES_LEAST = 8, MOVES_MOST = 256, RUNS_USUAL = 2 };
 static const double pattern_off = 0.1, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
 
 static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
-                    waits_alike = 0.02, usual_cycle_ns = 0.3, large_object = 64 << 10, far_elements = 128;
+                    waits_alike = 0.02, usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10,
+                    far_elements = 128;
 
 /* ---- the pattern ---- */
 
@@ -333,21 +336,6 @@ static double measured_runs(const struct lwp_pattern_times *times, double waits)
     return sqrt((RUNS_USUAL * usual * usual + (runs - 1) * times->spread * times->spread) / (RUNS_USUAL + runs - 1) / runs);
 }
 
-/* Adds to the interval what other shares of the last cache would make of the ratio: none of it, the most that was seen, and just enough for
- * the new layout but not for today's. `sampled`: the part of its time that the loop waits, at most. */
-static void measured_states(const struct lwp_pattern_times *times, double core, double sampled, struct lwp_gain_measured *measured)
-{
-    const double *cold = times->cold, *least = times->least;
-    const double cold_before = fmax(cold[0], times->before), fits = cold_before + (least[0] - cold_before) * times->both_fit;
-    const double states[][2] = {{cold[0], cold[1]}, {least[0], least[1]}, {fits, least[1]}};
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        const double before = states[i][0], after = states[i][1], waits = before > core ? fmin(sampled, 1 - core / before) : 0;
-        const double ratio = waits > 0 ? 1 - waits + waits * (after - core) / (before - core) : after / before;
-        measured->low = fmin(measured->low, ratio);
-        measured->high = fmax(measured->high, ratio);
-    }
-}
-
 /* Of the new layout's time to today's. Where the loop's own time is known and another one than the pattern's, either all that the loop
  * waits for memory scales (the caches were in another state when it was sampled), or what both layouts have in common is different: the
  * interval has both ends, and the pattern may be off by as much. Else the loop waits at most the part of its time that was sampled as such,
@@ -376,8 +364,8 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     measured->ratio = value;
     measured->low = fmax(fmin(other, value - hypot(below, value < 1 ? state : 0)), 0.5 * value);
     measured->high = fmax(other, value + hypot(above, value < 1 ? state : 0));
-    if (pace <= 0 && times->cold[0] > 0)
-        measured_states(times, core, stalls->high, measured);
+    if (times->cold[0] > 0 && (pace <= 0 || measured->paces.low > 0))
+        lwp_gain_states(times, core, stalls->high, measured);
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)
@@ -394,7 +382,7 @@ static void measured_overlapped(struct lwp_profile *profile, struct lwp_pattern 
 {
     struct lwp_pattern *const both[] = {&before, &after};
     struct lwp_pattern_times times;
-    struct lwp_gain_measured other;
+    struct lwp_gain_measured other = {.paces = measured->paces};
     for (int i = 0; i < 2; i++)
         for (size_t a = 0; a < both[i]->array_count; a++) {
             if (both[i]->arrays[a].walk == LWP_PATTERN_LINKED)
@@ -404,6 +392,7 @@ static void measured_overlapped(struct lwp_profile *profile, struct lwp_pattern 
         }
     if (!lwp_gain_times(profile, region, &before, &after, &times))
         return;
+    lwp_gain_choose_state(&times, &measured->paces);
     lwp_gain_interval(&times, stalls, 0, &other);
     measured->ratio = sqrt(measured->ratio * other.ratio);
     measured->low = fmin(measured->low, other.low);
@@ -467,12 +456,37 @@ static bool measured_guesses(struct lwp_profile *profile, const struct lwp_gain_
  * than it seems to. A chain whose next element may be anywhere or beside this one costs the one or the other: that was not seen, so not
  * run. */
 static void measured_believe(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_pattern_times *times,
-                             const struct lwp_gain_range *stalls, struct lwp_gain_measured *measured)
+                             const struct lwp_gain_range *stalls, double pace, struct lwp_gain_measured *measured)
 {
-    bool same, resembles = lwp_gain_resembles(times, stalls, measured->pace, &same);
+    bool same, resembles = lwp_gain_resembles(times, stalls, pace, &same);
     measured->between =
         !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && resembles && (same || !measured_nested(profile, visit));
     measured->reproduced = measured->between && same;
+}
+
+/* The loop's own time, as far as samples and watches show it. What comes back sooner than it can compute does not go to all elements: then
+ * they show nothing. */
+static void measured_own_time(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_gain_measured *measured)
+{
+    measured->pace = measured_pace(profile, visit);
+    if (measured->pace > 0 || measured_threads(profile, visit) > 1)
+        return;
+    const struct lwp_gain_range paces = lwp_gain_returns(profile, visit);
+    const double core = visit->shape.instructions / visit->visits * usual_cycle_ns / instructions_most;
+    if (paces.low <= 0 || paces.high < core)
+        return;
+    measured->paces = paces;
+    if (paces.high <= (1 + pace_agrees) * (1 + pace_agrees) * paces.low)
+        measured->pace = sqrt(paces.low * paces.high);
+}
+
+/* ... or the nearest to the pattern's time that it may be, where that is another one; 0: it may be the same. */
+static double measured_nearest(const struct lwp_gain_measured *measured, double before)
+{
+    if (measured->pace > 0 || measured->paces.low <= 0)
+        return measured->pace;
+    const double nearest = fmax(measured->paces.low, fmin(measured->paces.high, before));
+    return fabs(log(nearest / before)) > log(1 + pace_agrees) ? nearest : 0;
 }
 
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
@@ -489,7 +503,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     if (!visit->access.dependent) /* searches along chains have guesses of their own */
         measured->guesses = lwp_gain_guesses(profile, visit->region) / visit->visits;
     const struct lwp_gain_range stalls = measured_stalls(profile, visit);
-    measured->pace = measured_pace(profile, visit);
+    measured_own_time(profile, visit, measured);
     if (visit->access.pattern == LWP_GAIN_UNKNOWN && !visit->access.dependent)
         return false;
     for (int tries = 0; tries < MEASURED_TRIES; tries++) {
@@ -510,15 +524,23 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     const bool guessed = measured_guesses(profile, visit, today, changed, &stalls, measured, &mix);
     if (guessed)
         times = measured_mixed(&mix, (mix.least + mix.most) / 2);
+    const double now = times.ratio;
+    lwp_gain_choose_state(&times, &measured->paces);
+    const double pace = measured_nearest(measured, times.before);
     measured->core = times.core;
     measured->pattern = times.before;
-    lwp_gain_interval(&times, &stalls, measured->pace, measured);
+    lwp_gain_interval(&times, &stalls, pace, measured);
     times.core = mix.without.core; /* behind a wrong guess loads seem to wait */
-    measured_believe(profile, visit, &times, &stalls, measured);
+    measured_believe(profile, visit, &times, &stalls, pace, measured);
+    if (measured->paces.low > 0) { /* another time the caches may be as they are now */
+        measured->low = fmin(measured->low, now);
+        measured->high = fmax(measured->high, now);
+    }
     for (int most = 0; guessed && most < 2; most++) {
-        const double ratio = measured_mixed(&mix, most ? mix.most : mix.least).ratio;
-        measured->low = fmin(measured->low, ratio);
-        measured->high = fmax(measured->high, ratio);
+        struct lwp_pattern_times mixed = measured_mixed(&mix, most ? mix.most : mix.least);
+        lwp_gain_choose_state(&mixed, &measured->paces);
+        measured->low = fmin(measured->low, mixed.ratio);
+        measured->high = fmax(measured->high, mixed.ratio);
     }
     if (measured->between && visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0 && !today.search)
         measured_overlapped(profile, today, changed, &stalls, visit->region, measured);

@@ -23,6 +23,7 @@ struct lwp_gain_visit {
 
 struct lwp_gain_measured {
     double pace;      /* nanoseconds a visit takes in the program; 0: not known */
+    struct lwp_gain_range paces; /* ... or only that it is between these; both 0: not even that */
     double pattern;   /* ... in the pattern */
     double core;      /* ... takes with all data in the nearest cache; 0: not measured */
     double ratio;     /* of the new layout's time to that of today's */

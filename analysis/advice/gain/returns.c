@@ -1,0 +1,96 @@
+/* How long a loop takes for a visit, from how long it takes to come back to an element.
+ *
+ * In: watched loads and stores that the same instruction made again at the same place, and after what time. However visits are
+ * distributed, they are in the mean as many as there are elements (Kac's lemma, 1947), so that time / elements is a visit's, of the
+ * instruction that is run at each of them: the one that comes back soonest. What of that time the loop did not run is taken off.
+ * A watch may have given way to another one before the loop came back, and long times the more likely: at worst, of a watch that sees m
+ * more samples, one in m + 1 is left, and with that the mean is worked out once more. Of a loop that comes back after the same time each
+ * time round, those that are left are like the others. Elements that are never visited make a visit seem shorter than it is. */
+#include "analysis/advice/gain/returns.h"
+
+#include "analysis/profile/regions.h"
+#include "analysis/tables/engines.h"
+
+#include <math.h>
+
+enum { INSTRUCTIONS_MOST = 32, RETURNS_LEAST = 16, RETURNS_ALIKE = 4, PLACES_LEAST = 8 };
+
+static const double alike = 0.3, deviations = 1.645; /* of the mean, as a standard deviation; 90 % */
+
+struct returns_of {
+    uint64_t address;
+    struct lwp_gain_returned seen;
+};
+
+static size_t returns_collect(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct returns_of *all)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < profile->watchpoints.pair_count; i++) {
+        const struct lwp_watchpoint_pair *pair = &profile->watchpoints.pairs[i];
+        bool mine = false;
+        for (size_t k = 0; k < visit->object_count; k++)
+            mine |= visit->objects[k] == pair->object;
+        if (!mine || !pair->returns || (pair->kind != LWP_WATCHPOINT_SILENT_LOAD && pair->kind != LWP_WATCHPOINT_SILENT_STORE))
+            continue;
+        const struct lwp_context_node *node = &profile->contexts[pair->first];
+        const uint32_t region = lwp_regions_at(profile, pair->first ? node->module : LWP_NONE, node->address);
+        if (lwp_regions_final(profile, region) != visit->region)
+            continue;
+        size_t at = 0;
+        while (at < count && all[at].address != node->address)
+            at++;
+        if (at == INSTRUCTIONS_MOST)
+            continue;
+        if (at == count)
+            all[count++] = (struct returns_of){.address = node->address};
+        all[at].seen.count += (double)pair->returns;
+        all[at].seen.sum += (double)pair->returned_us;
+        all[at].seen.squares += (double)pair->returned_us2;
+    }
+    return count;
+}
+
+/* For how long the loop was there on the first object, µs: ends that a uniform sample of its places did not hold are added. */
+static double returns_span(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+{
+    const struct lwp_traversal *traversal = lwp_traversals_of(&profile->traversals, visit->objects[0], visit->region);
+    uint64_t first = UINT64_MAX, last = 0;
+    for (uint32_t i = 0; traversal && i < traversal->count; i++) {
+        const uint64_t time = traversal->places[i].time;
+        first = time < first ? time : first;
+        last = time > last ? time : last;
+    }
+    const double count = traversal ? traversal->count : 0;
+    return count < PLACES_LEAST ? 0 : (double)(last - first) / 1000 * (count + 1) / (count - 1);
+}
+
+struct lwp_gain_range lwp_gain_return_time(const struct lwp_gain_returned *seen, double gap)
+{
+    if (seen->count < RETURNS_ALIKE || seen->sum <= 0)
+        return (struct lwp_gain_range){0, 0};
+    const double mean = seen->sum / seen->count, varies = sqrt(fmax(0, seen->squares / seen->count / (mean * mean) - 1));
+    const bool same = varies <= alike;
+    if (!same && seen->count < RETURNS_LEAST)
+        return (struct lwp_gain_range){0, 0};
+    const double off = exp(deviations * varies / sqrt(seen->count)),
+                 most = (seen->sum + seen->squares / gap) / (seen->count + seen->sum / gap);
+    return (struct lwp_gain_range){mean / off, (same ? mean : most) * off};
+}
+
+struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+{
+    struct returns_of all[INSTRUCTIONS_MOST];
+    struct lwp_gain_range least = {0, 0};
+    const double span = returns_span(profile, visit);
+    const struct lwp_tally *weight = &profile->regions[visit->region].weight;
+    if (span <= 0 || !weight->samples || !lwp_engine_row(profile->engine)->cpu_time || profile->watchpoints.exact)
+        return least;
+    const size_t count = returns_collect(profile, visit, all);
+    for (size_t i = 0; i < count; i++) {
+        const struct lwp_gain_range mean = lwp_gain_return_time(&all[i].seen, span / (double)weight->samples);
+        if (mean.low > 0 && (least.low <= 0 || mean.low < least.low))
+            least = mean;
+    }
+    const double visit_ns = 1000 * fmin(1, weight->weight / 1000 / span) / visit->elements;
+    return (struct lwp_gain_range){least.low * visit_ns, least.high * visit_ns};
+}

@@ -1,0 +1,18 @@
+/* How long a loop takes for a visit, from how long it takes to come back to an element. */
+#ifndef LWP_ANALYSIS_ADVICE_GAIN_RETURNS_H
+#define LWP_ANALYSIS_ADVICE_GAIN_RETURNS_H
+
+#include "analysis/advice/gain/measured.h"
+
+/* Nanoseconds a visit, its 90 % interval; both 0: not known. One thread runs the loop. */
+struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct lwp_gain_visit *visit);
+
+/* Times after which one instruction was at a place again, µs. */
+struct lwp_gain_returned {
+    double count, sum, squares;
+};
+
+/* The mean of all such times, 90 %; both 0: not known. `gap`: µs from one sample to the next, each of which may take a watch's place. */
+struct lwp_gain_range lwp_gain_return_time(const struct lwp_gain_returned *seen, double gap);
+
+#endif
