@@ -7,6 +7,7 @@
 #include <ctime>
 #include <malloc.h>
 #include <pthread.h>
+#include <utility>
 #include <vector>
 
 struct block {
@@ -35,6 +36,20 @@ static __attribute__((noinline)) ball *make_ball()
     return made;
 }
 
+// More places than the dictionary of 64 KiB has entries.
+template <int place> static __attribute__((noinline)) void *make_at()
+{
+    void *made = malloc(48);
+    *(volatile int *)made = place;
+    return made;
+}
+
+template <int... places> static void *make_at_one(std::integer_sequence<int, places...>, unsigned which)
+{
+    static void *(*const all[])() = {make_at<places>...};
+    return all[which % sizeof...(places)]();
+}
+
 static block make(unsigned kind)
 {
     size_t size = 8 + random_next() % 40 * 8;
@@ -51,6 +66,8 @@ static block make(unsigned kind)
     case 6: at = realloc(malloc(24), 56); return {(volatile uint64_t *)at, 56, __LINE__};
     case 7: at = realloc(realloc(nullptr, 600), 32); return {(volatile uint64_t *)at, 32, __LINE__};
     case 8: at = strdup("twenty-three characters"); return {(volatile uint64_t *)at, 24, __LINE__};
+    case 13: at = make_at_one(std::make_integer_sequence<int, 400>(), (unsigned)random_next()); return {(volatile uint64_t *)at, 48, __LINE__};
+    case 14: size *= 100; at = malloc(size); return {(volatile uint64_t *)at, size, __LINE__};
     case 9: at = malloc(30000); return {(volatile uint64_t *)at, 30000, __LINE__};
     default: at = malloc(size); return {(volatile uint64_t *)at, size, __LINE__};
     }
@@ -58,7 +75,7 @@ static block make(unsigned kind)
 
 static unsigned kind_of(unsigned turn)
 {
-    return turn % 997 == 0 ? 9 : turn % 13 == 9 ? 10 : turn % 13;
+    return turn % 997 == 0 ? 9 : turn % 101 == 0 ? 14 : turn % 13 == 9 ? 10 : turn % 13 == 3 ? 13 : turn % 13;
 }
 
 static void drop(const block &block)

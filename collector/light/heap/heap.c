@@ -29,7 +29,7 @@
 #define SLOW __attribute__((noinline, cold))
 #define FAST __attribute__((always_inline)) inline
 
-enum { BUMP_BYTES = 64 * 1024 };
+enum { BUMP_BYTES = 64 * 1024, LEFT_OUT_TOLD = 100 /* one part of so many */ };
 
 static bool heap_on;
 static bool heap_glibc;
@@ -186,8 +186,10 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
         return;
     }
     struct lwp_thread *self = sites->thread;
-    if (__builtin_expect(self->heap_thinning, 0) && self->heap_turn++ & self->heap_thinning)
+    if (__builtin_expect(self->heap_thinning, 0) && self->heap_turn++ & self->heap_thinning) {
+        self->heap_left_out++;
         return;
+    }
     struct lwp_hook hook;
     lwp_hook_begin(self, &hook);
     struct lwp_allocation_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
@@ -213,7 +215,7 @@ static SLOW void heap_forget_seldom(const void *block, uint8_t index)
     if (index == LWP_SHADOW_LARGE)
         heap_remove_block(block);
     else
-        lwp_pool_count_in(lwp_shadow_pool((uint64_t)block, index), 0, 1, 0);
+        lwp_pool_count_in(lwp_shadow_forget((uint64_t)block, index), 0, 1, 0);
 }
 
 static FAST void heap_forget(const void *block)
@@ -264,7 +266,7 @@ static void heap_add_kept(const struct lwp_early_block *kept)
         if (index == LWP_SHADOW_LARGE || lwp_block_known((uint64_t)kept->block))
             lwp_block_remove((uint64_t)kept->block);
         else if (index)
-            lwp_pool_count_in(lwp_shadow_pool((uint64_t)kept->block, index), 0, 1, 0);
+            lwp_pool_count_in(lwp_shadow_forget((uint64_t)kept->block, index), 0, 1, 0);
         return;
     }
     uint32_t context = lwps_paths_intern(&lwp_process.contexts, kept->path, kept->count);
@@ -304,7 +306,15 @@ uint64_t lwp_heap_finish(void)
                  (unsigned long long)lwp_blocks_lost());
         lwp_process_note(text);
     }
-    return lwp_pools_write_counts() + lwp_blocks_count();
+    uint64_t pooled = lwp_pools_write_counts(), left_out = lwp_sites_left_out();
+    if (left_out > (pooled + left_out) / LEFT_OUT_TOLD) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "%.0f %% of the allocations of small blocks were not recorded, to keep the overhead low: what was in them is unknown",
+                 100.0 * (double)left_out / (double)(pooled + left_out));
+        lwp_process_note(text);
+    }
+    return pooled + lwp_blocks_count();
 }
 
 void lwp_heap_after_fork(void)

@@ -10,7 +10,7 @@
 enum {
     POOLS_MAX = 1 << 16,
     POOL_SLOTS = 1 << 17,
-    VARIOUS_MOST = 2048,   /* bytes: larger blocks of various sizes stay unknown */
+    VARIOUS_CHUNK = 2048, /* bytes: of larger blocks of various sizes up to 1/16 at their end is unknown */
     HOT_ALLOCATIONS = 2000, /* of a pool that deserves an index everywhere */
 };
 
@@ -46,6 +46,16 @@ static uint32_t pools_add(uint32_t context, uint64_t size, uint32_t bound)
     return id;
 }
 
+/* Blocks of some sizes share a pool. Behind what glibc's chunk of that size can hold the next block begins; otherwise nothing else
+ * begins within as many bytes as the smallest of them has. */
+static uint32_t pool_various_bound(uint32_t size)
+{
+    if (pools_glibc && size <= VARIOUS_CHUNK)
+        return size <= 24 ? 24 : ((size + 8 + 15) & ~15u) - 8;
+    unsigned low_bits = size < 16 ? 0 : 27 - (unsigned)__builtin_clz(size);
+    return size >> low_bits << low_bits;
+}
+
 uint32_t lwp_pool_intern(uint32_t context, uint64_t size)
 {
     uint32_t known = *lwp_pool_slot(&pools_table, context, size, (uint32_t)size);
@@ -53,9 +63,7 @@ uint32_t lwp_pool_intern(uint32_t context, uint64_t size)
         return known;
     if (lwp_pool_size_is_distinct(&pools_table, context))
         return pools_add(context, size, (uint32_t)size);
-    /* What glibc's chunk of that size can hold: the next block begins behind it. Of others that is not known. */
-    uint32_t usable = size <= 24 ? 24 : (((uint32_t)size + 8 + 15) & ~15u) - 8;
-    return pools_glibc && size <= VARIOUS_MOST ? pools_add(context, 0, usable) : 0;
+    return pools_add(context, 0, pool_various_bound((uint32_t)size));
 }
 
 static void pools_promote(struct lwp_pool *pool, uint32_t id)

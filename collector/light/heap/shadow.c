@@ -6,16 +6,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DICTIONARY_PROBES = 8 };
+enum {
+    DICTIONARY_PROBES = 8,
+    ELSEWHERE_BITS = 14,
+    ELSEWHERE_LINE = 8, /* blocks whose addresses have one hash: a cache line */
+};
 
 struct lwp_shadow_region ***lwp_shadow_tables;
 uint32_t lwp_shadow_hot[LWP_SHADOW_HOT + 1];
+static uint64_t (*shadow_elsewhere)[ELSEWHERE_LINE]; /* address / 16 and, in the low 16 bits, pool */
 
 bool lwp_shadow_init(void)
 {
     if (!lwp_shadow_tables)
         lwp_shadow_tables = lwp_own_memory(LWP_SHADOW_TABLE * sizeof *lwp_shadow_tables);
-    return lwp_shadow_tables != NULL;
+    if (!shadow_elsewhere)
+        shadow_elsewhere = lwp_own_memory(sizeof *shadow_elsewhere << ELSEWHERE_BITS);
+    return lwp_shadow_tables && shadow_elsewhere;
 }
 
 /* Puts freshly mapped memory into *place unless another thread was first. */
@@ -62,18 +69,65 @@ static uint8_t shadow_index(uint32_t *pools, uint32_t pool)
     return 0;
 }
 
-_Static_assert(LWP_SHADOW_HOT + LWP_SHADOW_LOCAL < LWP_SHADOW_LARGE, "an index of its own for each");
+_Static_assert(LWP_SHADOW_HOT + LWP_SHADOW_LOCAL < LWP_SHADOW_ELSEWHERE, "an index of its own for each");
+
+static uint64_t *shadow_line(uint64_t address)
+{
+    return shadow_elsewhere[address / 16 * 0x9e3779b97f4a7c15u >> (64 - ELSEWHERE_BITS)];
+}
+
+/* Its place among the blocks of its line, NULL: it is not there. */
+static uint64_t *shadow_elsewhere_find(uint64_t address)
+{
+    uint64_t *line = shadow_line(address);
+    for (unsigned i = 0; i < ELSEWHERE_LINE; i++)
+        if (__atomic_load_n(&line[i], __ATOMIC_RELAXED) >> 16 == address / 16)
+            return &line[i];
+    return NULL;
+}
+
+/* One that was not taken out (its granule was another block's meanwhile) is replaced. */
+static bool shadow_elsewhere_put(uint64_t address, uint32_t pool)
+{
+    uint64_t *line = shadow_line(address), *known = shadow_elsewhere_find(address), entry = address / 16 << 16 | pool;
+    if (known)
+        __atomic_store_n(known, entry, __ATOMIC_RELAXED);
+    for (unsigned i = 0; !known && i < ELSEWHERE_LINE; i++) {
+        uint64_t none = 0;
+        if (__atomic_compare_exchange_n(&line[i], &none, entry, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            known = &line[i];
+    }
+    return known;
+}
+
+static uint32_t shadow_pool(uint64_t address, uint8_t index)
+{
+    if (index <= LWP_SHADOW_HOT)
+        return lwp_shadow_hot[index];
+    if (index != LWP_SHADOW_ELSEWHERE)
+        return shadow_pools(lwp_shadow_region(address), address)[index - LWP_SHADOW_HOT];
+    const uint64_t *known = shadow_elsewhere_find(address);
+    return known ? (uint16_t)__atomic_load_n(known, __ATOMIC_RELAXED) : 0;
+}
 
 void lwp_shadow_set_local(uint64_t address, uint32_t pool)
 {
     struct lwp_shadow_region *region = lwp_shadow_region(address);
-    if (region || (region = lwp_shadow_region_new(address)))
-        lwp_shadow_set(address, shadow_index(shadow_pools(region, address), pool));
+    if (address % 16 || (!region && !(region = lwp_shadow_region_new(address))))
+        return;
+    uint8_t index = shadow_index(shadow_pools(region, address), pool);
+    if (!index && shadow_elsewhere_put(address, pool))
+        index = LWP_SHADOW_ELSEWHERE;
+    lwp_shadow_set(address, index);
 }
 
-uint32_t lwp_shadow_pool(uint64_t address, uint8_t index)
+uint32_t lwp_shadow_forget(uint64_t address, uint8_t index)
 {
-    return index <= LWP_SHADOW_HOT ? lwp_shadow_hot[index] : shadow_pools(lwp_shadow_region(address), address)[index - LWP_SHADOW_HOT];
+    uint32_t pool = shadow_pool(address, index);
+    uint64_t *known = index == LWP_SHADOW_ELSEWHERE ? shadow_elsewhere_find(address) : NULL;
+    if (known)
+        __atomic_store_n(known, 0, __ATOMIC_RELAXED);
+    return pool;
 }
 
 bool lwp_shadow_find(uint64_t address, uint32_t *pool, uint64_t *start)
@@ -103,7 +157,7 @@ bool lwp_shadow_find(uint64_t address, uint32_t *pool, uint64_t *start)
         byte &= LWP_SHADOW_MIDDLE - 1;
         if (byte == LWP_SHADOW_LARGE)
             return false; /* looked up by address in the analysis */
-        *pool = lwp_shadow_pool(at, byte);
+        *pool = shadow_pool(begin, byte);
         *start = begin;
         return *pool != 0;
     }

@@ -2,9 +2,10 @@
  *
  * An allocator whose smallest chunk is 32 bytes starts at most one block in each 32-byte granule, at its start or its
  * middle (the byte's high bit). The low seven bits: 0 none starts here; up to LWP_SHADOW_HOT the hottest pools, the same
- * everywhere; then an index into the dictionary of these 64 KiB; 127 a block with a record of its own. Blocks are owned
- * by one thread when they come and go, so plain byte stores do; dictionaries grow by compare-and-swap; nothing waits.
- * A full dictionary leaves blocks unknown, never wrong, and so do two blocks in one granule. */
+ * everywhere; then an index into the dictionary of these 64 KiB; 126 a block whose dictionary was full, which stands in a
+ * table by its address; 127 a block with a record of its own. Blocks are owned by one thread when they come and go, so
+ * plain byte stores do; dictionaries and the table grow by compare-and-swap; nothing waits. Where the table is full, too,
+ * blocks are unknown, never wrong, and so are two blocks in one granule. */
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_SHADOW_H
 #define LWP_COLLECTOR_LIGHT_HEAP_SHADOW_H
 
@@ -15,6 +16,7 @@
 enum {
     LWP_SHADOW_BLOCK_MAX = 64 * 1024,
     LWP_SHADOW_HOT = 63,    /* indices 1..63 */
+    LWP_SHADOW_ELSEWHERE = 126,
     LWP_SHADOW_LARGE = 127,
     LWP_SHADOW_MIDDLE = 0x80,
     LWP_SHADOW_REGION_BITS = 21,
@@ -23,7 +25,7 @@ enum {
     LWP_SHADOW_GRANULE = 32,
     LWP_SHADOW_GRANULES = (1 << LWP_SHADOW_REGION_BITS) / LWP_SHADOW_GRANULE,
     LWP_SHADOW_DICTIONARIES = 32, /* one for 64 KiB */
-    LWP_SHADOW_LOCAL = 63,        /* entries of each */
+    LWP_SHADOW_LOCAL = 62,        /* entries of each */
 };
 
 struct lwp_shadow_region {
@@ -79,8 +81,8 @@ static inline uint8_t lwp_shadow_clear(uint64_t address)
     return was & (LWP_SHADOW_MIDDLE - 1);
 }
 
-/* The pool behind the index of a block at `address`; not of LWP_SHADOW_LARGE. */
-uint32_t lwp_shadow_pool(uint64_t address, uint8_t index);
+/* The pool of a block that was cleared, which had this index; not LWP_SHADOW_LARGE. 0: not known. */
+uint32_t lwp_shadow_forget(uint64_t address, uint8_t index);
 
 /* The nearest pooled block that begins at or below `address`, at most LWP_SHADOW_BLOCK_MAX below. */
 bool lwp_shadow_find(uint64_t address, uint32_t *pool, uint64_t *start);

@@ -27,6 +27,7 @@ enum {
 
 __thread struct lwp_sites *lwp_sites_self;
 static struct lwp_sites *sites_all;
+static uint64_t sites_left_out; /* by threads that are over */
 
 /* ---- life ---- */
 
@@ -87,6 +88,7 @@ void lwp_sites_end(void)
         return;
     lwp_sites_self = NULL;
     sites_add_counts(sites);
+    __atomic_fetch_add(&sites_left_out, sites->thread ? sites->thread->heap_left_out : 0, __ATOMIC_RELAXED);
     sites->thread = NULL;
     /* the tables' pages go back; the list's own fields must stay */
     uint64_t from = ((uint64_t)&sites->path + 4095) & ~(uint64_t)4095, to = ((uint64_t)(sites + 1)) & ~(uint64_t)4095;
@@ -103,6 +105,14 @@ void lwp_sites_finish(void)
     for (struct lwp_sites *sites = __atomic_load_n(&sites_all, __ATOMIC_ACQUIRE); sites; sites = sites->next)
         if (sites->thread)
             sites_add_counts(sites);
+}
+
+uint64_t lwp_sites_left_out(void)
+{
+    uint64_t all = __atomic_load_n(&sites_left_out, __ATOMIC_RELAXED);
+    for (struct lwp_sites *sites = __atomic_load_n(&sites_all, __ATOMIC_ACQUIRE); sites; sites = sites->next)
+        all += sites->thread ? sites->thread->heap_left_out : 0;
+    return all;
 }
 
 void lwp_sites_after_fork(void)
@@ -247,6 +257,7 @@ __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct
     struct sites_slow slow = {.sites = sites, .frame = frame, .size = size};
     if (sites->rests) {
         sites->rests--;
+        sites->thread->heap_left_out++;
         return NULL;
     }
     uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);

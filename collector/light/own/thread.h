@@ -19,6 +19,7 @@ struct lwp_thread {
     bool attached;           /* file open, sampling possible */
     volatile int busy;       /* nesting guard: inside the collector, samples are counted as lost */
     uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded */
+    uint64_t heap_left_out;  /* small blocks that were not recorded, as that costs too much */
     uint32_t heap_turn;
     struct lwps_writer file; /* t<TID>.lwps */
     struct lwps_paths contexts;

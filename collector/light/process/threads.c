@@ -99,6 +99,7 @@ static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
                                                          .stack_high = thread->stack_high,
                                                          .name = name});
     thread->hooks_left = LWP_HOOKS_TIMED;
+    thread->heap_left_out = 0;
     thread->heap_thinning = lwp_run_affords() ? 0 : LWP_RUN_GET(lwp_run, thinning);
     if (own) {
         lwp_thread_begins(thread);
