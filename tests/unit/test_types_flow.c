@@ -250,6 +250,17 @@ static void test_fortran(void **state)
     walk_all("gfortran", flags, "derived_main.f90", walks, sizeof walks / sizeof *walks, 0.9);
 }
 
+static void test_regions(void **state)
+{
+    (void)state;
+    static const struct walk walk = {"__regions_MOD_flow._omp_fn.0", "real(kind=8)", NULL};
+    char flags[512];
+    if (!programs_have("objdump"))
+        skip();
+    snprintf(flags, sizeof flags, "-g -O3 -mavx2 -fopenmp -J %s", programs_folder);
+    walk_all("gfortran", flags, "regions.f90", &walk, 1, 0.9);
+}
+
 /* ---- names ---- */
 
 static const struct lwp_field *field_of(const struct lwp_type *type, const char *name)
@@ -393,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_values), cmocka_unit_test(test_multiples),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
         cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_regions),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

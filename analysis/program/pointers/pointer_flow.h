@@ -57,7 +57,8 @@ struct code_seed {
     uint64_t high;
     bool scoped; /* only where that scope is: the location itself has no bounds */
     int8_t reg;
-    int64_t offset; /* the register is the pointer plus this */
+    bool stored;    /* the pointer is in memory, `offset` behind where the first argument points */
+    int64_t offset; /* else: the register is the pointer plus this */
     struct code_pointee pointee;
 };
 
@@ -71,7 +72,7 @@ void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds);
 
 /* ---- the flow ---- */
 
-enum { POINTER_REGISTERS = 16, POINTER_SLOTS = 24, POINTER_ARGUMENTS = 6, POINTER_BEHIND = 8 };
+enum { POINTER_REGISTERS = 16, POINTER_SLOTS = 96, POINTER_ARGUMENTS = 6, POINTER_BEHIND = 8 };
 
 extern const int8_t pointer_arguments[POINTER_ARGUMENTS]; /* the registers that hand over arguments */
 

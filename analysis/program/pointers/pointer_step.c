@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { POINTER_FRAME_LOOKUPS = 20000 };
+static const int64_t pointer_aligned = (int64_t)1 << 40; /* `at` of slots that are known from the stack pointer only */
 
 const int8_t pointer_arguments[POINTER_ARGUMENTS] = {7, 6, 2, 1, 8, 9}; /* rdi rsi rdx rcx r8 r9 */
 
@@ -62,7 +63,8 @@ static struct pointer_value pointer_memory(struct pointer_run *run, const struct
     return pointer_sum(run, state, memory->base, memory->index, memory->scale, memory->displacement);
 }
 
-/* The frame slot of a memory operand, and the variable there that DWARF knows. */
+/* The frame slot of a memory operand, and the variable there that DWARF knows. Where the stack was aligned, as for vectors, nothing
+ * says how far the stack pointer is from the CFA: its slots are the same as long as it does not change. */
 static const struct pointer_frame *pointer_frame(struct pointer_run *run, uint64_t pc,
                                                  const struct lwp_memory_operand *memory)
 {
@@ -79,6 +81,8 @@ static const struct pointer_frame *pointer_frame(struct pointer_run *run, uint64
         made.pointer = made.exists && memory->load && memory->bytes == 8 && run->frame_count < POINTER_FRAME_LOOKUPS &&
                        code_frame_pointer(run->module, pc, made.at, &pointee);
         made.source = made.pointer ? pointer_source(&run->answers->sources, &pointee) : 0;
+        if (!made.exists && memory->base == CODE_RSP)
+            made = (struct pointer_frame){.exists = true, .at = pointer_aligned + memory->displacement};
         LWP_GROW(&run->frames, run->frame_count, &run->frame_capacity);
         run->frames[run->frame_count++] = made;
         slot = lwp_map_at(run->frame_index, pc);
@@ -126,6 +130,29 @@ static void pointer_store(struct pointer_run *run, struct pointer_state *state, 
         state->slots[state->slot_count++] = (struct pointer_slot){frame->at, state->of[instruction->source]};
 }
 
+static bool pointer_seed_holds(const struct pointer_run *run, const struct code_seed *seed, uint64_t pc)
+{
+    return pc >= seed->low && pc < seed->high &&
+           (!seed->scoped || code_scope_holds(run->scopes, (uint32_t)seed->scope, code_scope_find(run->scopes, pc)));
+}
+
+/* Parallel regions of OpenMP are functions that are given a record of the variables they share, of whose members DWARF knows nothing:
+ * but where the function begins it says of the variables how far they are from the register that holds the record. */
+static bool pointer_shared(const struct pointer_run *run, const struct pointer_value *value, struct pointer_value *stored)
+{
+    struct code_pointee *record = &run->answers->sources.items[value->source];
+    if (!record->shares || value->modulus)
+        return false;
+    for (uint32_t i = run->block_seed_first[0]; i < run->block_seed_first[1]; i++) {
+        const struct code_seed *seed = &run->seeds.items[run->block_seeds[i]];
+        if (seed->stored && seed->low <= run->function->range.low && seed->offset == value->offset) {
+            *stored = pointer_address(run->seed_source[run->block_seeds[i]], 0);
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct pointer_value pointer_load(struct pointer_run *run, const struct pointer_state *state, uint64_t pc,
                                          const struct code_instruction *instruction)
 {
@@ -137,6 +164,8 @@ static struct pointer_value pointer_load(struct pointer_run *run, const struct p
     if (frame)
         return pointer_slot_find(state, frame->at, &value) ? value : pointer_unknown;
     value = pointer_memory(run, state, pc, instruction);
+    if (value.kind == POINTER_ADDRESS && pointer_shared(run, &value, &value))
+        return value;
     if (value.kind != POINTER_ADDRESS || !code_pointer_through(run->module, &run->answers->sources.items[value.source],
                                                                value.offset, value.modulus, &pointee))
         return pointer_unknown;
@@ -190,8 +219,7 @@ static void pointer_seed(struct pointer_run *run, struct pointer_state *state, u
 {
     for (uint32_t i = run->block_seed_first[block]; i < run->block_seed_first[block + 1]; i++) {
         const struct code_seed *seed = &run->seeds.items[run->block_seeds[i]];
-        if (pc >= seed->low && pc < seed->high &&
-            (!seed->scoped || code_scope_holds(run->scopes, (uint32_t)seed->scope, code_scope_find(run->scopes, pc))))
+        if (!seed->stored && pointer_seed_holds(run, seed, pc))
             pointer_apply_seed(run, &state->of[seed->reg], seed, run->seed_source[run->block_seeds[i]]);
     }
 }
@@ -279,6 +307,8 @@ static void pointer_step(struct pointer_run *run, struct pointer_state *state, u
             pointer_set(state, pc, reg, &pointer_unknown);
     if (to >= 0)
         pointer_set(state, pc, to, &result);
+    if (instruction->written >> CODE_RSP & 1 && instruction->flow != CODE_FLOW_CALL)
+        pointer_slot_drop(state, pointer_aligned / 2, pointer_aligned);
     if (instruction->flow == CODE_FLOW_CALL)
         state->of[0] = pointer_result(run, instruction);
 }

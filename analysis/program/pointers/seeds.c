@@ -13,7 +13,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-enum { SEEDS_LIMIT = 50000, SEEDS_VARIABLES = 20000, SEEDS_RANGES = 2000 };
+enum { SEEDS_LIMIT = 50000, SEEDS_VARIABLES = 20000, SEEDS_RANGES = 2000, SEEDS_RECORD = 1 << 20 };
 
 static void seed_add(struct code_seeds *seeds, const struct code_seed *seed)
 {
@@ -39,15 +39,26 @@ static bool seed_in_register(const Dwarf_Op *ops, size_t count, struct code_seed
     return true;
 }
 
+/* The variable is in memory, at what the first argument points to. */
+static void seed_in_record(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, uint64_t more, struct code_seed seed)
+{
+    seed.offset += (int64_t)more;
+    seed.stored = true;
+    if (seed.reg == pointer_arguments[0] && code_pointer_at(module, type, 0, &seed.pointee))
+        seed_add(seeds, &seed);
+}
+
 static void seeds_of_location(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, const Dwarf_Op *ops, size_t count,
                               struct code_seed seed)
 {
     uint64_t part = 0;
     if (seeds->count >= SEEDS_LIMIT)
         return;
-    if (count == 1 && code_register_op(&ops[0], true, &seed.reg, &seed.offset)) { /* in memory, where a register says */
+    bool more = count == 2 && ops[1].atom == DW_OP_plus_uconst && ops[1].number < SEEDS_RECORD;
+    if ((count == 1 || more) && code_register_op(&ops[0], true, &seed.reg, &seed.offset)) {
+        seed_in_record(seeds, module, type, more ? ops[1].number : 0, seed);
         seed.offset = -seed.offset;
-        if (seed.reg != CODE_RSP && seed.reg != CODE_RBP && code_pointee_itself(type, &seed.pointee))
+        if (!more && seed.reg != CODE_RSP && seed.reg != CODE_RBP && code_pointee_itself(type, &seed.pointee))
             seed_add(seeds, &seed);
         return;
     }

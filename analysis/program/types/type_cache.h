@@ -21,6 +21,7 @@ struct code_types {
     struct code_kept leads;      /* struct or unit DIE -> struct code_leads (type_leads.c) */
     struct code_kept candidates; /* scope -> struct code_candidates (candidates.c) */
     struct code_kept holds;      /* type, offset and a type -> whether it is there (type_members.c) */
+    struct code_kept members;    /* type and offset -> struct code_pointee, NULL: no pointer is there (type_members.c) */
     struct code_kept pointers;   /* function's first address -> struct code_pointers (pointer_flow.c) */
     struct code_call *calls;     /* by target (pointer_flow.c) */
     size_t call_count;

@@ -4,6 +4,7 @@
  * Limits: members of variants and unions are taken only when all that cover the offset agree. */
 #include "analysis/program/types/type_members.h"
 
+#include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
 
 #include <dwarf.h>
@@ -34,7 +35,9 @@ bool code_pointee_itself(Dwarf_Die type, struct code_pointee *pointee)
     uint64_t elements;
     if (!type_die_strip(&stripped, NULL) || dwarf_tag(&stripped) == DW_TAG_subroutine_type)
         return false;
+    const char *name = dwarf_diename(&stripped);
     pointee->type = type;
+    pointee->shares = name && strncmp(name, ".omp_data_s", 11) == 0;
     pointee->descriptor = code_descriptor_bytes(&stripped) > 0;
     if (dwarf_tag(&stripped) == DW_TAG_array_type) {
         if (!type_die_array(&stripped, &element, &elements))
@@ -197,6 +200,25 @@ bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset
     return true;
 }
 
+/* The same with no name around it, found once: classes have hundreds of members, and loops come to each again. */
+static bool member_pointer(struct code_module *module, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee)
+{
+    bool fresh;
+    if (!module->types)
+        module->types = lwp_zeroed(1, sizeof *module->types);
+    void **kept = code_kept_at(&module->types->members, lwp_hash_mix((uintptr_t)type.addr, offset), &fresh);
+    if (fresh) {
+        struct code_pointee found = {.name = ""};
+        if (code_pointer_at(module, type, offset, &found)) {
+            *kept = lwp_arena_alloc(module->code->arena, 1, sizeof found);
+            *(struct code_pointee *)*kept = found;
+        }
+    }
+    if (*kept)
+        *pointee = *(const struct code_pointee *)*kept;
+    return *kept;
+}
+
 /* An array member whose elements are `modulus` bytes: the address is somewhere in it. */
 static bool member_in_array(Dwarf_Die type, uint64_t offset, uint64_t modulus, int depth)
 {
@@ -234,7 +256,7 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
     if (modulus && modulus % from->bytes &&
         (offset < 0 || offset >= size || !member_in_array(from->type, (uint64_t)offset, modulus, 0)))
         return false;
-    if (!code_pointer_at(module, from->type, (uint64_t)((offset % size + size) % size), pointee))
+    if (!member_pointer(module, from->type, (uint64_t)((offset % size + size) % size), pointee))
         return false;
     /* "list->next" of a list is a "list"; and of "a->b->c" the last two are the name: it does not grow for ever. */
     const char *last = strstr(from->name, "->") ? strstr(from->name, "->") + 2 : from->name;

@@ -8,6 +8,7 @@
 struct code_pointee {
     Dwarf_Die type;
     uint64_t bytes;   /* of the type; 0: unknown */
+    bool shares;      /* the record of what an OpenMP region shares */
     bool descriptor;  /* not to `type` itself but to Fortran's descriptor of an array of it */
     const char *name; /* the variable or member that holds the pointer, "graph->nodes"; interned */
 };

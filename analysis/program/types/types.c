@@ -26,6 +26,7 @@ void code_types_free(struct code_types *types)
     code_kept_free(&types->leads);
     code_kept_free(&types->candidates);
     code_kept_free(&types->holds);
+    code_kept_free(&types->members);
     lwp_map_free(types->wraps);
     free(types->statics);
     free(types->calls);
