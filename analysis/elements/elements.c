@@ -28,8 +28,9 @@ static uint64_t element_remainder(const struct lwp_object *object, uint64_t size
     return whole && object->bytes % PAGE ? object->bytes % size : 0;
 }
 
-/* A structure that ends in an array of this type: the rest of it is a header. */
-static const struct lwp_element_candidate *element_holder(const struct lwp_element_votes *votes, const struct lwp_type *type)
+/* A structure that ends in an array of this type: the rest of it is a header, if a block has one of them only. */
+static const struct lwp_element_candidate *element_holder(const struct lwp_element_votes *votes, const struct lwp_element_code *code,
+                                                          const struct lwp_type *type)
 {
     const struct lwp_element_candidate *holder = NULL;
     for (size_t i = 0; i < votes->count && type->name; i++) {
@@ -37,7 +38,8 @@ static const struct lwp_element_candidate *element_holder(const struct lwp_eleme
         const struct lwp_field *last = outer->field_count ? &outer->fields[outer->field_count - 1] : NULL;
         if (outer != type && last && last->type && last->offset && last->offset + last->bytes <= outer->bytes &&
             (last->bytes == 0 || last->bytes == type->bytes) && strchr(last->type, '[') &&
-            strncmp(last->type, type->name, strlen(type->name)) == 0 && (!holder || votes->candidates[i].exact))
+            strncmp(last->type, type->name, strlen(type->name)) == 0 && (!holder || votes->candidates[i].exact) &&
+            !lwp_element_code_several(code, outer))
             holder = &votes->candidates[i];
     }
     return holder;
@@ -70,7 +72,7 @@ static size_t element_grids(const struct element_case *of, const struct lwp_elem
                             struct element_grid grids[GRIDS])
 {
     const struct lwp_object *object = &of->profile->objects[of->index];
-    const struct lwp_element_candidate *holder = single ? NULL : element_holder(of->votes, candidate->type);
+    const struct lwp_element_candidate *holder = single ? NULL : element_holder(of->votes, of->code, candidate->type);
     uint64_t block = single ? object->pool_size : 0, bytes = block ? block : candidate->type->bytes;
     uint64_t behind = candidate->table ? of->votes->table_start : holder ? element_last(holder)->offset : 0;
     struct element_grid likely[GRIDS] = {{.start = behind, .spacing = bytes},
@@ -172,14 +174,15 @@ static bool element_is_part(const struct lwp_type *outer, const struct lwp_type 
     return inner->field_count && matched >= inner->field_count;
 }
 
-/* Memory that is used as several unrelated structs (an allocator's own, a buffer) is none of them. */
+/* Memory that is used as several unrelated structs (an allocator's own, a buffer) is none of them, and none of the numbers in them. */
 static bool element_is_mixed(const struct lwp_element_votes *votes, const struct lwp_element_candidate *candidate)
 {
+    const bool structs = candidate->type->kind == LWP_TYPE_STRUCT;
     double others = 0;
     for (size_t i = 0; i < votes->count; i++) {
         const struct lwp_element_candidate *other = &votes->candidates[i];
         if (other != candidate && other->accessed > 0 && other->type->kind == LWP_TYPE_STRUCT &&
-            !element_is_part(candidate->type, other->type) && !element_is_part(other->type, candidate->type))
+            !element_is_part(candidate->type, other->type) && !(structs && element_is_part(other->type, candidate->type)))
             others += other->accessed;
     }
     return others > mixed_limit * votes->exact;
@@ -258,7 +261,7 @@ static const struct lwp_element_candidate *element_choose(const struct element_c
             const struct lwp_element_candidate *candidate = &votes->candidates[i];
             if (structs && !(candidate->exact && candidate->type->kind == LWP_TYPE_STRUCT))
                 continue;
-            const struct lwp_element_candidate *holder = element_holder(votes, candidate->type);
+            const struct lwp_element_candidate *holder = element_holder(votes, of->code, candidate->type);
             bool row = element_is_row(of, candidate);
             *single = (object->single && !row) || (object->pool_size && lwp_element_is_flexible(candidate->type));
             if (element_accept(of, candidate, *single, grid) && !element_is_mixed(votes, candidate) &&
@@ -335,7 +338,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     if (candidate) {
         object->single = single;
         object->type = candidate->type;
-        const struct lwp_element_candidate *holder = grid.start && !candidate->table ? element_holder(&votes, candidate->type) : NULL;
+        const struct lwp_element_candidate *holder = grid.start && !candidate->table ? element_holder(&votes, code, candidate->type) : NULL;
         if (holder && (!holder->exact || grid.start != element_last(holder)->offset))
             holder = NULL;
         object->type_exact = candidate->exact || holder;

@@ -21,6 +21,8 @@
 /// slab_mmap type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node,objects
 /// slab_mmap or type=slab hot=objects.cost@104+88*45 path=slab_new,new_node,main name=slab
 /// slab_mmap and type=node* bytes=8 path=main name=nodes
+/// slab_items type=entry bytes=40 start=any hot=h_next@16,hash@24,nkey@39 path=slab_new,main name=hashtable,entry,slabs,free_items,item
+/// slab_items and type=entry* bytes=8 path=main name=hashtable
 /// pool_free_list type=node bytes=88 start=0 hot=cost@40 path=refill,pool_get,main name=nodes,pool,node,first
 /// pool_free_list and type=node* bytes=8 path=main name=nodes
 /// pool_union type=node|slot bytes=88 start=0 hot=cost|node.cost@40 path=refill,pool_get,main name=nodes,pool,node,slot,first
@@ -239,6 +241,59 @@ int main(int argc, char **argv)
     }
     REPEAT(walk_nodes(nodes, N));
     return 0;
+}
+#elif defined shape_slab_items
+/* A cache's entries: a header, then a key of another length each, in slabs of entries of one size; found through a hash table. */
+enum { SLAB = 1 << 20 };
+struct entry {
+    struct entry *next, *prev, *h_next;
+    unsigned hash, time;
+    int nbytes;
+    unsigned short refcount;
+    unsigned char flags, nkey;
+    union {
+        unsigned long cas;
+        char end;
+    } data[];
+};
+static void *slabs[64];
+static struct entry **hashtable, *free_items;
+NI static void slab_new(int at)
+{
+    slabs[at] = malloc(SLAB);
+    int bytes = 96 + 8 * (at % 7);
+    for (char *item_at = slabs[at]; item_at + bytes <= (char *)slabs[at] + SLAB; item_at += bytes) {
+        struct entry *new = (struct entry *)(void *)item_at;
+        new->next = free_items;
+        free_items = new;
+    }
+}
+NI static double walk(unsigned seed)
+{
+    double sum = 0;
+    for (int i = 0; i < N; i++) {
+        seed = seed * 1664525 + 1013904223;
+        struct entry *item = hashtable[seed >> 15];
+        while (item && item->hash != seed >> 14)
+            item = item->h_next;
+        if (item && item->nkey > 2)
+            sum += ((char *)item->data)[item->nkey];
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    hashtable = calloc(1 << 17, sizeof *hashtable);
+    for (int at = 0; at < 40; at++)
+        slab_new(at);
+    for (unsigned hash = 0; hash < 1 << 18; hash++) {
+        struct entry *item = free_items;
+        free_items = item->next;
+        *item = (struct entry){.hash = hash, .nkey = (unsigned char)(8 + hash % 40), .h_next = hashtable[hash >> 1]};
+        memset(item->data, 1, 56);
+        hashtable[hash >> 1] = item;
+    }
+    REPEAT(walk(7));
 }
 #elif defined shape_slab || defined shape_slab_mmap
 struct slab {
