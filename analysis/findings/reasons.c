@@ -167,25 +167,26 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
     struct lwp_profile *profile = subject->profile;
     const struct lwp_object *object = subject->object;
     double near = sequential_part(subject);
-    const char *what = object->type ? object->type->name : SAY("%llu bytes", (unsigned long long)object->element_bytes);
+    const char *what = SAY(object->type && object->type->kind == LWP_TYPE_UNION ? "unions (%s)" : "single values (%s)",
+                           object->type ? object->type->name : SAY("%llu bytes", (unsigned long long)object->element_bytes));
     for (size_t i = 0; i < subject->regroups->apart_count; i++) {
         const struct lwp_regroup_rejected *apart = &subject->regroups->apart[i];
         if (apart->object == subject->index)
             return (struct lwp_reason){.code = "not_joined",
                                        .sentence =
-                                           SAY("single values (%s); one array of structures with %s is not advised%s%s", what, apart->with,
+                                           SAY("%s; one array of structures with %s is not advised%s%s", what, apart->with,
                                                apart->verdict.detail ? ": " : "", apart->verdict.detail ? apart->verdict.detail : "")};
     }
     if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
         return reason_fits(subject);
     if (near > most)
-        return (struct lwp_reason){.code = "sequential", .sentence = SAY("single values (%s), traversed sequentially already", what)};
+        return (struct lwp_reason){.code = "sequential", .sentence = SAY("%s, traversed sequentially already", what)};
     if (!lwp_evidence_of(object->weight.samples))
         return reason_few(subject, object->weight.samples);
     return (struct lwp_reason){
         .code = "single_values",
         .sentence =
-            SAY("single values (%s): there are no fields to separate, and no other array was seen to be used at the same indices", what)};
+            SAY("%s: there are no fields to separate, and no other array was seen to be used at the same indices", what)};
 }
 
 static struct lwp_reason reason_unknown_fields(const struct subject *subject)
