@@ -386,6 +386,23 @@ static void test_shares_of_the_cache(void **state)
     assert_true(known.low > 0.5); /* the loop's own time says how much it had */
 }
 
+/* Two cursors that are merged go on in turns, by jumps that are guessed: from one to the other it is far, but neither goes at random. */
+static void test_two_cursors(void **state)
+{
+    (void)state;
+    const struct lwp_share whole = {.value = 0.8, .low = 0.7, .high = 0.9};
+    struct lwp_gain_measured measured = {.ratio = 0.7, .low = 0.6, .high = 0.8, .between = true};
+    near(lwp_gain_of_measured(&measured, &whole, 1, true).low, 0.7 * 0.2);
+    measured.guesses = 0.75;
+    near(lwp_gain_of_measured(&measured, &whole, 1, true).low, 0.25 * 0.7 * 0.2);
+    near(lwp_gain_of_measured(&measured, &whole, 1, false).low, 0.7 * 0.2);
+    near(lwp_gain_of_measured(&measured, &whole, 1, true).value, 0.8 * 0.3);
+    measured.guesses = 3; /* all of them */
+    near(lwp_gain_of_measured(&measured, &whole, 1, true).low, 0);
+    measured.high = 1.1; /* it may lose as much as ever */
+    near(lwp_gain_of_measured(&measured, &whole, 1, true).low, -0.9 * 0.1);
+}
+
 /* What the loop was seen to take says how much of the shared cache it had. */
 static void test_state_of_the_cache(void **state)
 {
@@ -594,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_interval_of_runs),
         cmocka_unit_test(test_no_gain),
         cmocka_unit_test(test_shares_of_the_cache),
+        cmocka_unit_test(test_two_cursors),
         cmocka_unit_test(test_state_of_the_cache),
         cmocka_unit_test(test_returns),
         cmocka_unit_test(test_sets_up),

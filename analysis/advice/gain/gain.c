@@ -212,6 +212,21 @@ static bool gain_shrinks(const struct lwp_profile *profile, const struct lwp_gai
            shrinks_by * gain_need(before, visit->uses, visit->elements, line).busy;
 }
 
+/* Of visits that seem random the part that jumps which are guessed do not explain is sure to be so: two cursors that go on in turns are far
+ * from each other, too. */
+struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
+                                            bool random)
+{
+    const double low = fmin((measured->high < 1 ? whole->low : whole->high) * (1 - measured->high), most);
+    return (struct lwp_gain_saving){.value = fmin(whole->value * (1 - measured->ratio), most),
+                                    .low = low > 0 && random ? (1 - fmin(1, measured->guesses)) * low : low,
+                                    .high = fmin(whole->high * (1 - measured->low), most),
+                                    .run = true,
+                                    .measured = measured->reproduced,
+                                    .pattern_ns = measured->pattern,
+                                    .program_ns = measured->pace};
+}
+
 /* As measured where that can be believed. A loop that computes all the time that it takes has nothing to gain. */
 struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
                                         const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
@@ -230,22 +245,12 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     if (saving.high < loop_worth && (stalled.high < loop_waits * all || !gain_shrinks(profile, visit, before, after)))
         return saving;
     const bool run = lwp_gain_measure(profile, visit, before, after, &measured);
-    /* So often it may not be memory that is waited for; and two cursors that go on in turns are far from each other, but not random. */
-    const double sure = 1 - fmin(1, measured.guesses);
-    if (saving.low > 0)
-        saving.low *= sure;
+    if (saving.low > 0) /* so often it may not be memory that is waited for */
+        saving.low *= 1 - fmin(1, measured.guesses);
     if (!run)
         return saving;
-    if (measured.between) {
-        const double most = stalled.high / all, low = fmin((measured.high < 1 ? whole.low : whole.high) * (1 - measured.high), most);
-        return (struct lwp_gain_saving){.value = fmin(whole.value * (1 - measured.ratio), most),
-                                        .low = low > 0 && visit->access.pattern == LWP_GAIN_RANDOM ? sure * low : low,
-                                        .high = fmin(whole.high * (1 - measured.low), most),
-                                        .run = true,
-                                        .measured = measured.reproduced,
-                                        .pattern_ns = measured.pattern,
-                                        .program_ns = measured.pace};
-    }
+    if (measured.between)
+        return lwp_gain_of_measured(&measured, &whole, stalled.high / all, visit->access.pattern == LWP_GAIN_RANDOM);
     if (measured.doubtful)
         saving.low = fmin(saving.low, 0);
     if (measured.pace > 0 && measured.core > 0) {

@@ -39,6 +39,11 @@ struct lwp_gain_measured {
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
                       const struct lwp_gain_placement *after, struct lwp_gain_measured *measured);
 
+/* What a loop that takes `whole` of all time, of which it waits `most`, saves when that was measured. `random`: it was run as one that
+ * visits elements at random. */
+struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
+                                            bool random);
+
 /* ---- for other patterns ---- */
 
 /* Whether a pattern is the loop: it waits for memory as samples say that the loop does, and takes about the loop's own time (`pace`, ns; 0:
