@@ -122,10 +122,10 @@ function pairsTable(kind) {
   if (!rows.length) return rest ? el('section', null, el('h2', null, title), rest) : null;
   return el('section', null, el('h2', null, title), table(title, [
     {title: first, cell: r => el('a', {href: '#redundancy/' + r.index}, framePlace(ownFrame(r.pair.first))), key: r => name(r.pair.first), text: r => name(r.pair.first)},
-    {title: second, cell: r => framePlace(ownFrame(r.pair.second)), key: r => name(r.pair.second), text: r => name(r.pair.second)},
+    {title: second, cell: r => framePlace(ownFrame(r.pair.second)), key: r => name(r.pair.second), text: r => name(r.pair.second), wide: true},
     {title: `Share of all ${what}`, cell: r => [shareBar(told(r.pair, what).share, told(r.pair, what).ci), r.pair.by_time && el('span.soft', null, ' of the time')], key: r => told(r.pair, what).share, number: true},
     {title: 'Cause', cell: r => r.pair.approximate > 0 ? `changes it by less than ${tolerance()}` : causeName(r.pair.cause) || unknown(), key: r => causeName(r.pair.cause) || '', text: r => causeName(r.pair.cause) || 'unknown'},
-    {title: 'Data', cell: r => at(data.objects, r.pair.object) ? el('a', {href: '#object/' + r.pair.object}, clip(objectName(at(data.objects, r.pair.object)), 50)) : unknown('unknown or small'), key: r => r.pair.share},
+    {title: 'Data', cell: r => at(data.objects, r.pair.object) ? el('a', {href: '#object/' + r.pair.object}, clip(objectName(at(data.objects, r.pair.object)), 50)) : unknown('unknown or small'), key: r => objectName(at(data.objects, r.pair.object))},
     {title: 'Time at stake', cell: r => r.pair.line && isNumber(r.pair.line.time_at_stake) ? atMost(r.pair.line.time_at_stake) : unknown(), key: r => (r.pair.line || {}).time_at_stake || 0, number: true},
     {title: redundantExact(kind) ? 'Times' : 'Pairs seen', cell: r => [count(r.pair.samples), !isSure(r.pair) && el('span.soft', null, ' not sure')], key: r => r.pair.samples, number: true},
   ], rows), rest);

@@ -91,7 +91,7 @@ function viewLoops() {
 function viewLoop(index) {
   const loop = at(data.loops, index);
   if (!loop) return missingView('There is no such loop in this result.');
-  const users = list(data.objects).map((object, i) => ({object, i, use: list(object.loops).find(u => u.loop === index)})).filter(u => u.use);
+  const users = list(data.objects).map((object, i) => ({object, i, use: list(object.loops).find(u => u.loop === index)})).filter(u => u.use).sort((a, b) => (b.use.share || 0) - (a.use.share || 0));
   const full = Math.max(...users.map(u => u.use.share || 0), 1e-9);
   return [
     el('p.crumbs', null, el('a', {href: '#loops'}, 'Code'), ' › loop'),
@@ -104,8 +104,8 @@ function viewLoop(index) {
       {title: 'Data', cell: u => el('a', {href: '#object/' + u.i}, objectName(u.object)), key: u => objectName(u.object)},
       {title: 'Share of the time', cell: u => shareBar(u.use.share, null, full), key: u => u.use.share, number: true},
       {title: 'Stride', cell: u => isNumber(u.use.stride) ? bytes(u.use.stride) : unknown('irregular'), key: u => u.use.stride, number: true},
-      {title: 'Fields', wide: true, cell: u => list(u.use.fields).slice(0, 16).map((f, i) => [i ? ', ' : '', clip(f, 40)])},
-    ], users) : el('p.soft', null, 'No access to a known object was seen in it.')),
+      users.some(u => list(u.use.fields).length) && {title: 'Fields', wide: true, cell: u => list(u.use.fields).slice(0, 16).map((f, i) => [i ? ', ' : '', clip(f, 40)])},
+    ].filter(Boolean), users) : el('p.soft', null, 'No access to a known object was seen in it.')),
   ];
 }
 

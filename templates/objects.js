@@ -29,7 +29,7 @@ function allocationSites() {
 function memoryTable() {
   const rows = list(data.objects).map((object, index) => ({object, index, memory: object.memory})).filter(r => r.memory);
   const level = name => ({title: name === 'memory' ? 'Memory' : name, cell: r => percent(r.memory.levels[name]), key: r => r.memory.levels[name], number: true, hint: 'part of its accesses that found the line there'});
-  const part = (title, key, hint) => ({title, cell: r => isNumber(r.memory[key]) ? percent(r.memory[key]) : unknown(), key: r => r.memory[key], number: true, hint});
+  const part = (title, key, hint) => rows.some(r => isNumber(r.memory[key])) && ({title, cell: r => isNumber(r.memory[key]) ? percent(r.memory[key]) : unknown(), key: r => r.memory[key], number: true, hint});
   const below = context => { const frame = framesOf(context)[0]; return frame ? brief(frameName(frame)) : ''; };
   return table('Data and where it was', [
     {title: 'Data', cell: r => objectLink(r.index), key: r => objectName(r.object), text: r => objectName(r.object)},
@@ -39,7 +39,7 @@ function memoryTable() {
     part('Page walks', 'walks', 'part of its accesses that missed the TLB'), part('Remote', 'remote', 'part of its accesses to another NUMA node'),
     {title: 'Allocated in', cell: r => brief(allocationPlace(r.object) || ''), key: r => allocationPlace(r.object) || '', wide: true},
     {title: 'Always used below', cell: r => below(r.object.common_context), key: r => below(r.object.common_context), wide: true},
-  ], rows);
+  ].filter(Boolean), rows);
 }
 
 /* Which part of it each thread uses: a strip for each, from its first byte to its last one. */
