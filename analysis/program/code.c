@@ -44,6 +44,7 @@ void lwp_code_free(struct lwp_code *code)
     code_kept_free(&code->loop_accesses);
     code_kept_free(&code->loop_facts);
     code_kept_free(&code->types);
+    code_kept_free(&code->names);
 }
 
 static void location_in_jit(struct lwp_symbolized *location, const struct code_module *module)

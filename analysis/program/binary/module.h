@@ -76,6 +76,7 @@ struct lwp_code {
     size_t loop_count, loop_capacity;
     struct code_kept loop_accesses; /* loop -> struct loop_accesses (siblings.c) */
     struct code_kept loop_facts;    /* loop -> struct loop_facts, NULL: its code cannot be read (loop_shape.c) */
+    struct code_kept names;         /* DIE -> its name with what encloses it (die.c) */
     struct code_kept types;         /* content -> struct lwp_type: equal types of several units are one */
 };
 

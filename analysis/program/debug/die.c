@@ -124,15 +124,9 @@ static int die_path(Dwarf_Die *target, Dwarf_Die *path)
     return depth;
 }
 
-const char *code_die_name(struct lwp_code *code, Dwarf_Die *die)
+/* "geo::Grid::Cell" for "Cell". */
+static const char *die_whole_name(struct lwp_code *code, Dwarf_Die *die, const char *name)
 {
-    const char *name = dwarf_diename(die);
-    if (!name || !*name)
-        return NULL;
-    Dwarf_Die unit;
-    bool shared = dwarf_diecu(die, &unit, NULL, NULL) && die_unit_is_shared(&unit);
-    if ((!shared && code_die_is_c(die)) || strlen(name) > 1000)
-        return code_intern(code, name);
     Dwarf_Die path[DIE_NAME_DEPTH];
     int depth = die_path(die, path);
     const char *full = "";
@@ -146,6 +140,21 @@ const char *code_die_name(struct lwp_code *code, Dwarf_Die *die)
             full = lwp_arena_printf(code->arena, "%s%s::", full, part);
     }
     return code_intern(code, *full ? lwp_arena_printf(code->arena, "%s%s", full, name) : name);
+}
+
+const char *code_die_name(struct lwp_code *code, Dwarf_Die *die)
+{
+    const char *name = dwarf_diename(die);
+    if (!name || !*name)
+        return NULL;
+    Dwarf_Die unit;
+    bool fresh, shared = dwarf_diecu(die, &unit, NULL, NULL) && die_unit_is_shared(&unit);
+    if ((!shared && code_die_is_c(die)) || strlen(name) > 1000)
+        return code_intern(code, name);
+    void **kept = code_kept_at(&code->names, (uintptr_t)die->addr, &fresh); /* fields of a large class name the same types again */
+    if (fresh)
+        *kept = (void *)die_whole_name(code, die, name);
+    return *kept;
 }
 
 /* "./" and doubled slashes only: "a/../b" may not be "b" when a is a link. */
