@@ -78,7 +78,9 @@ static struct lwp_reason reason_fits(const struct subject *subject)
     struct lwp_profile *profile = subject->profile;
     if (!subject->object->bytes)
         return (struct lwp_reason){.code = "unknown_size",
-                                   .sentence = "its blocks were not seen being allocated, so its size is not known"};
+                                   .sentence = subject->object->allocations
+                                                   ? "it lies in larger blocks, and how much of it there is at one time is not known"
+                                                   : "its blocks were not seen being allocated, so its size is not known"};
     return (struct lwp_reason){.code = "fits_cache",
                                .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
                                                bytes_text(profile, (double)subject->object->bytes),
@@ -221,7 +223,11 @@ static struct lwp_reason reason_of(const struct subject *subject)
     const struct lwp_object *object = subject->object;
     const struct lwp_type *type = object->type;
     if (object->kind == LWP_OBJECT_UNKNOWN)
-        return (struct lwp_reason){.code = "unknown_data", .sentence = "the data object of these accesses is unknown"};
+        return (struct lwp_reason){.code = "unknown_data",
+                                   .sentence = SAY("the data object of these accesses is unknown: %s",
+                                                   object->label && strcmp(object->label, "unknown") == 0
+                                                       ? "their addresses could not be recovered"
+                                                       : "they are to no variable, no stack and no block whose allocation was recorded")};
     struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
     if (share.value < lwp_split_needs.share)
         return (struct lwp_reason){.code = "little_time",

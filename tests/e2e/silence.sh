@@ -9,6 +9,7 @@ cat > work.cc <<'C'
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <unistd.h>
 #include <vector>
 struct four { double a, b, c, d; };
 static unsigned long state = 1;
@@ -51,8 +52,8 @@ int main(int argc, char **argv)
     double result = 0;
     if (!strcmp(what, "compute"))
         result = compute(rounds);
-    if (!strcmp(what, "together")) {
-        four *all = new four[(size_t)n];
+    if (!strcmp(what, "together") || !strcmp(what, "lost")) {
+        four *all = *what == 't' ? new four[(size_t)n] : (four *)sbrk(n * (long)sizeof(four)); /* as some allocators do */
         for (long i = 0; i < n; i++)
             all[i] = four{1, 2, 3, (double)i};
         result = together(all, n, rounds);
@@ -88,10 +89,11 @@ C
 g++ -O2 -g -o work work.cc && gcc -O2 -s -fno-asynchronous-unwind-tables -fno-unwind-tables -o chase chase.c || exit 1
 collect_samples 120 compute 1000 -- ./work compute @ && collect_samples 150 together 4000 -- ./work together @ || exit 1
 collect_samples 120 order 40 -- ./work order @ && collect_samples 120 map 2000 -- ./work map @ || exit 1
+collect_samples 120 lost 2000 -- ./work lost @ || exit 1
 collect_samples 120 unknown 50 -- ./chase @ || exit 1
 "$LWP" collect --no-analyze -o windows -e exact --detect layout --window 5000:4000000000 -- ./chase 1 > out 2>&1 || { cat out; exit 77; }
 "$LWP" collect --no-analyze -o part -e exact --window 20000:400000 -- ./work together 60 > out 2>&1 || { cat out; exit 1; }
-for result in compute together order map unknown windows part; do
+for result in compute together order map lost unknown windows part; do
     "$LWP" analyze $result > out 2>&1 && "$LWP" report $result > $result.txt && "$LWP" report --format markdown $result > $result.md &&
         "$LWP" export -o $result.html $result > out 2>&1 || { cat out; exit 1; }
 done
@@ -123,6 +125,8 @@ assert not a or top(a)["code"] == "sequential", top(a)
 a = json.load(open("map/analysis.json")) # the type is the library's: advice that says so, or a reason
 advised = [s["caution"] for s in a["splits"] if 0 in s["objects"]]
 assert advised and all(c and "not yours to change" in c for c in advised) or top(a)["code"] == "library_type" and "std::" in top(a)["sentence"], a["left_alone"]
+a = json.load(open("lost/analysis.json"))
+assert top(a)["code"] == "unknown_data" and "no block whose allocation was recorded" in top(a)["sentence"], a["left_alone"]
 a = check("unknown", "not_measured", "no_addresses", "-e exact")
 assert a["run"]["stall_share"] is None and a["coverage"]["of"] == "time" and a["coverage"]["share"] < 0.5, (a["run"]["stall_share"], a["coverage"])
 assert "of it memory stall" not in open("unknown.txt").read().split("No advice")[0]
