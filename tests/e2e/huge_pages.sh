@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures: only a run of a chain on both kinds of pages shows what huge pages are worth here
 # A chain that goes anywhere in 128 MiB on small pages: huge pages are advised, as a run of its accesses shows that they are faster here;
-# of the same program with huge pages nothing is said of them; nor where the program's pages were looked at before it filled its memory.
+# of the same program with huge pages nothing is said of them; nor (LONG) where the program's pages were looked at before it filled its memory.
 set -u
 . "$SRC/tests/sampled.sh"
 fail() { echo "FAILED: $*"; exit 1; }
@@ -49,9 +49,9 @@ C
 $CC -O2 -g -o chase chase.c || fail "compile"
 collect_samples 150 small.r 8 -F 997 --max-overhead 50 -- ./chase @ || fail "small"
 collect_samples 150 huge.r 8 -F 997 --max-overhead 50 -- ./chase huge @ || fail "huge"
-"$LWP" collect -q --no-analyze -F 997 --max-overhead 50 -o late.r ./chase huge late 3 > late.r.out || fail "late"
+[ -z "${LONG:-}" ] || "$LWP" collect -q --no-analyze -F 997 --max-overhead 50 -o late.r ./chase huge late 3 > late.r.out || fail "late"
 analyze_until pages small.r || fail "analyze"
-for name in huge late; do
+for name in huge ${LONG:+late}; do
     granted=$(cut -d ' ' -f 1 $name.r.out)
     [ "$granted" -ge 100000 ] || { echo "skip $name: the kernel gave $granted KiB of huge pages"; continue; }
     "$LWP" analyze $name.r > $name.log 2>&1 || { cat $name.log; fail "analyze"; }

@@ -12,6 +12,6 @@ if [ "${LONG:-}" ]; then
     check dead0 silent75 load75 close50 callers half chase widths --threads 1
     check dead33 dead100 --threads 4
 else
-    check dead33 silent75 load75 close50 --threads 1
+    check dead33 silent75 load75 --threads 1
     check dead33 --threads 4
 fi

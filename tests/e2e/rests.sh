@@ -3,7 +3,7 @@
 # program has closed all files, lwp's too; and its accesses are still watched.
 set -u
 ${CC:-cc} -std=gnu11 -O2 -g -o "$TMP/rests" "$SRC/tests/programs/rests.c" || exit 1
-"$LWP" collect -q --no-analyze -F 2000 --max-overhead 30 -o "$TMP/result" -- "$TMP/rests" 6 > "$TMP/truth" && "$LWP" analyze -q "$TMP/result" || exit 1
+"$LWP" collect -q --no-analyze -F 2000 --max-overhead 30 -o "$TMP/result" -- "$TMP/rests" 4 > "$TMP/truth" && "$LWP" analyze -q "$TMP/result" || exit 1
 "$LWP" dump "$TMP"/result/p*/t*.lwps > "$TMP/dump" || exit 1
 exec /usr/bin/python3 - "$TMP/truth" "$TMP/result/analysis.json" "$TMP/dump" << 'CHECK'
 import json, re, sys

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A program that handles, ignores and blocks signals, SIGTRAP among them, sees the same with and without lwp, whichever
-# timer samples it; and it is sampled all along.
+# timer samples it (LONG: all three); and it is sampled all along.
 set -u
 cd "$TMP" || exit 1
 $CC -O1 -g -pthread -o signals "$SRC/tests/programs/signals.c" || exit 1
@@ -8,7 +8,7 @@ $CC -O1 -g -pthread -o signals "$SRC/tests/programs/signals.c" || exit 1
 status=$?
 [ $status = 133 ] || { echo "FAILED: $status without lwp"; exit 1; }
 failed=0
-for timer in sigtrap async posix; do
+for timer in sigtrap ${LONG:+async} posix; do
     # as often as it can, since on a busy machine each sample costs more and the pace goes down
     LWP_TIMER=$timer "$LWP" collect --no-analyze --max-overhead 25 -o r-$timer -- ./signals > with 2> err
     with=$?

@@ -12,7 +12,7 @@ for timer in ${TIMERS:-sigtrap}; do
     # 50 samples of each loop are needed. POSIX timers tick with the kernel, and on a busy machine all tick less: then longer.
     # In some runs a tenth of one loop's interrupts comes an instruction later or earlier, now in this loop, now in that one: what lwp
     # does wrong it does each time.
-    seconds="0.25 1 0.5"
+    seconds="0.15 1 0.5"
     [ $timer = posix ] && seconds="0.7 3 1.5"
     for each in $seconds; do
         rm -rf "$TMP/result"

@@ -58,18 +58,41 @@ static inline bool programs_build(const char *compiler, const char *flags, const
     return true;
 }
 
-/* The address of a symbol as nm says. */
-static inline uint64_t programs_symbol(const char *path, const char *name)
+/* What nm says of a file: asked once, as long as the file stays as it is. */
+static inline const char *programs_symbols(const char *path)
 {
+    static char *text;
+    static struct stat of;
     char command[1024], line[512];
-    unsigned long long address = 0;
-    snprintf(command, sizeof command, "nm %s | awk '$3 == \"%s\" { print $1 }'", path, name);
-    FILE *nm = popen(command, "r");
-    if (nm && fgets(line, sizeof line, nm))
-        sscanf(line, "%llx", &address);
+    struct stat now;
+    size_t size;
+    if (stat(path, &now))
+        return "";
+    if (text && now.st_ino == of.st_ino && now.st_size == of.st_size && now.st_mtim.tv_sec == of.st_mtim.tv_sec && now.st_mtim.tv_nsec == of.st_mtim.tv_nsec)
+        return text;
+    of = now;
+    free(text);
+    snprintf(command, sizeof command, "nm %s", path);
+    FILE *nm = popen(command, "r"), *to = open_memstream(&text, &size);
+    while (nm && fgets(line, sizeof line, nm))
+        fputs(line, to);
+    fclose(to);
     if (nm)
         pclose(nm);
-    return address;
+    return text;
+}
+
+/* The address of a symbol; 0: there is none. */
+static inline uint64_t programs_symbol(const char *path, const char *name)
+{
+    unsigned long long address;
+    char found[512];
+    for (const char *line = programs_symbols(path); line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (sscanf(line, "%llx %*c %511[^\n]", &address, found) == 2 && strcmp(found, name) == 0)
+            return address;
+    }
+    return 0;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "analysis/program/pointers/pointer_flow.h"
 #include "analysis/program/types/types.h"
 #include "programs.h"
+#include "tests/unit/amount.h"
 
 struct loaded {
     struct lwp_arena *arena;
@@ -187,7 +188,7 @@ static void test_c(void **state)
     static const char *const clang[] = {"-gdwarf-5 -O3"};
     if (!programs_have("objdump"))
         skip();
-    for (size_t i = 0; i < sizeof gcc / sizeof *gcc; i++)
+    for (size_t i = 0; i < sizeof gcc / sizeof *gcc; i += AMOUNT(1, 2))
         walk_all("gcc", gcc[i], "records.c", walks, sizeof walks / sizeof *walks, 0.95);
     for (size_t i = 0; i < sizeof clang / sizeof *clang; i++)
         walk_all("clang", clang[i], "records.c", walks, sizeof walks / sizeof *walks, 0.9);
