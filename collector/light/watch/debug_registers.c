@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -96,10 +97,23 @@ void lwp_debug_init(void)
         close(fd);
 }
 
+/* Where the kernel tells a thread its processor, for restartable sequences; the C library's since 2.35. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+
+/* The kernel writes there on its way back to the program: the stop would be on that way, too, and have it write again, for ever. */
+static bool register_never_returns(uint64_t address, unsigned bytes)
+{
+    enum { RSEQ_BYTES = 64 };
+    if (!&__rseq_offset)
+        return false;
+    const uint64_t rseq = (uint64_t)__builtin_thread_pointer() + (uint64_t)__rseq_offset;
+    return address < rseq + RSEQ_BYTES && address + bytes > rseq;
+}
+
 bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
                    unsigned bytes)
 {
-    if (lwp_debug_given_up())
+    if (lwp_debug_given_up() || (kind != LWP_DEBUG_EXECUTE && register_never_returns(address, bytes)))
         return false;
     if (registers->refusals >= REFUSALS_MOST && ++registers->refusals % RETRY_EVERY)
         return false;
