@@ -218,7 +218,7 @@ static SLOW void heap_forget_seldom(const void *block, uint8_t index)
         lwp_pool_count_in(lwp_shadow_forget((uint64_t)block, index), 0, 1, 0);
 }
 
-static FAST void heap_forget(const void *block)
+static __attribute__((noinline)) void heap_forget_known(const void *block)
 {
     if (lwp_early_on)
         lwp_early_remove(block);
@@ -237,6 +237,13 @@ static FAST void heap_forget(const void *block)
     }
     if (sites)
         lwp_hook_end(sites->thread, &hook);
+}
+
+/* Most calls end here where few blocks are recorded: nothing is timed. */
+static FAST void heap_forget(const void *block)
+{
+    if (__builtin_expect(lwp_early_on, 0) || (heap_on && lwp_shadow_may_know((uint64_t)block)))
+        heap_forget_known(block);
 }
 
 bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start)
@@ -291,7 +298,7 @@ void lwp_heap_add_early(void)
 
 bool lwp_heap_start(void)
 {
-    heap_on = heap_resolved() && lwp_shadow_init() && lwp_pools_init(heap_glibc) && lwp_blocks_init();
+    heap_on = heap_resolved() && lwp_shadow_init(heap_glibc) && lwp_pools_init(heap_glibc) && lwp_blocks_init();
     return heap_on;
 }
 

@@ -16,8 +16,13 @@ struct lwp_shadow_region ***lwp_shadow_tables;
 uint32_t lwp_shadow_hot[LWP_SHADOW_HOT + 1];
 static uint64_t (*shadow_elsewhere)[ELSEWHERE_LINE]; /* address / 16 and, in the low 16 bits, pool */
 
-bool lwp_shadow_init(void)
+uint16_t lwp_shadow_begin[LWP_SHADOW_PAGES];
+uint64_t lwp_shadow_any[LWP_SHADOW_PAGES / 64];
+bool lwp_shadow_one_a_granule;
+
+bool lwp_shadow_init(bool one_a_granule)
 {
+    lwp_shadow_one_a_granule = one_a_granule;
     if (!lwp_shadow_tables)
         lwp_shadow_tables = lwp_own_memory(LWP_SHADOW_TABLE * sizeof *lwp_shadow_tables);
     if (!shadow_elsewhere)

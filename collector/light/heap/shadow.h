@@ -5,13 +5,18 @@
  * everywhere; then an index into the dictionary of these 64 KiB; 126 a block whose dictionary was full, which stands in a
  * table by its address; 127 a block with a record of its own. Blocks are owned by one thread when they come and go, so
  * plain byte stores do; dictionaries and the table grow by compare-and-swap; nothing waits. Where the table is full, too,
- * blocks are unknown, never wrong, and so are two blocks in one granule. */
+ * blocks are unknown, never wrong, and so are two blocks in one granule.
+ *
+ * Once recording is thinned out most blocks that are freed are unknown, and to find that out in the byte costs a cache miss for each.
+ * So what begins in 1 KiB of heap (modulo 512 MiB) is counted, and a bit says whether that is not 0: 64 KiB of bits, which stay in the nearer
+ * caches. A bit that is set says little: with several threads none is cleared again. */
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_SHADOW_H
 #define LWP_COLLECTOR_LIGHT_HEAP_SHADOW_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/single_threaded.h>
 
 enum {
     LWP_SHADOW_BLOCK_MAX = 64 * 1024,
@@ -24,6 +29,8 @@ enum {
     LWP_SHADOW_TABLE = 1 << LWP_SHADOW_TABLE_BITS,
     LWP_SHADOW_GRANULE = 32,
     LWP_SHADOW_GRANULES = (1 << LWP_SHADOW_REGION_BITS) / LWP_SHADOW_GRANULE,
+    LWP_SHADOW_PAGE = 1024,
+    LWP_SHADOW_PAGES = 1 << 19,
     LWP_SHADOW_DICTIONARIES = 32, /* one for 64 KiB */
     LWP_SHADOW_LOCAL = 62,        /* entries of each */
 };
@@ -37,7 +44,12 @@ struct lwp_shadow_region {
 extern struct lwp_shadow_region ***lwp_shadow_tables;
 extern uint32_t lwp_shadow_hot[LWP_SHADOW_HOT + 1]; /* index -> pool */
 
-bool lwp_shadow_init(void);
+extern uint16_t lwp_shadow_begin[LWP_SHADOW_PAGES]; /* how many bytes of each page of 1 KiB are not 0 */
+extern uint64_t lwp_shadow_any[LWP_SHADOW_PAGES / 64];
+extern bool lwp_shadow_one_a_granule;
+
+/* `one_a_granule`: as glibc's, the allocator begins no two blocks in one granule (else threads may count wrong, and counts are not used). */
+bool lwp_shadow_init(bool one_a_granule);
 
 static inline struct lwp_shadow_region *lwp_shadow_region(uint64_t address)
 {
@@ -52,6 +64,21 @@ static inline uint8_t *lwp_shadow_byte(struct lwp_shadow_region *region, uint64_
     return &region->start[address / LWP_SHADOW_GRANULE & (LWP_SHADOW_GRANULES - 1)];
 }
 
+/* One block more, or one less, begins at `address`. */
+static inline void lwp_shadow_count(uint64_t address, int more)
+{
+    const uint32_t page = address / LWP_SHADOW_PAGE % LWP_SHADOW_PAGES;
+    uint64_t *any = &lwp_shadow_any[page / 64], bit = (uint64_t)1 << page % 64;
+    if (__builtin_expect(!__libc_single_threaded, 0)) {
+        __atomic_fetch_add(&lwp_shadow_begin[page], (uint16_t)more, __ATOMIC_RELAXED);
+        if (!(__atomic_load_n(any, __ATOMIC_RELAXED) & bit))
+            __atomic_fetch_or(any, bit, __ATOMIC_RELAXED);
+        return;
+    }
+    lwp_shadow_begin[page] = (uint16_t)(lwp_shadow_begin[page] + more);
+    *any = lwp_shadow_begin[page] ? *any | bit : *any & ~bit;
+}
+
 /* The region made, if need be; NULL: no memory. */
 struct lwp_shadow_region *lwp_shadow_region_new(uint64_t address);
 
@@ -61,12 +88,25 @@ static inline void lwp_shadow_set(uint64_t address, uint8_t index)
     struct lwp_shadow_region *region = lwp_shadow_region(address);
     if (__builtin_expect(!region, 0) && !(region = lwp_shadow_region_new(address)))
         return;
-    if (__builtin_expect(address % 16 == 0, 1))
-        *lwp_shadow_byte(region, address) = (uint8_t)(index | (address % LWP_SHADOW_GRANULE) << 3);
+    if (__builtin_expect(address % 16 != 0, 0))
+        return;
+    uint8_t *byte = lwp_shadow_byte(region, address);
+    const uint8_t fresh = (uint8_t)(index | (address % LWP_SHADOW_GRANULE) << 3), was = *byte;
+    if (!was != !fresh)
+        lwp_shadow_count(address, fresh ? 1 : -1);
+    *byte = fresh;
 }
 
 /* The same for a pool that has no index of its own. */
 void lwp_shadow_set_local(uint64_t address, uint32_t pool);
+
+/* False: the block that begins at `address` is unknown. */
+static inline bool lwp_shadow_may_know(uint64_t address)
+{
+    const uint32_t page = address / LWP_SHADOW_PAGE % LWP_SHADOW_PAGES;
+    return !lwp_shadow_one_a_granule || (__atomic_load_n(&lwp_shadow_any[page / 64], __ATOMIC_RELAXED) >> page % 64 & 1 &&
+                                         __atomic_load_n(&lwp_shadow_begin[page], __ATOMIC_RELAXED));
+}
 
 /* Returns the index the block had, 0: unknown. */
 static inline uint8_t lwp_shadow_clear(uint64_t address)
@@ -78,6 +118,7 @@ static inline uint8_t lwp_shadow_clear(uint64_t address)
     if (!was || (was & LWP_SHADOW_MIDDLE) >> 3 != (int)(address % LWP_SHADOW_GRANULE))
         return 0;
     *byte = 0;
+    lwp_shadow_count(address, -1);
     return was & (LWP_SHADOW_MIDDLE - 1);
 }
 
