@@ -18,7 +18,7 @@ awk '
     FILENAME == "samples" && $1 == "access" && time >= from {
         id = base = address = ""
         for (i = 1; i < NF; i++) { if ($i == "pool") id = $(i + 1); if ($i == "base") base = $(i + 1); if ($i == "address") address = $(i + 1) }
-        if (address == "") next
+        if (address == "" || address == "unknown") next
         if (id == "") { other++; print address > "elsewhere"; next }
         checked++
         if (!(base in size)) { wrong++; print "no such block: " $0; next }

@@ -93,7 +93,7 @@ type_is "there again" plain/result 'struct record'
 run bare -g -Wl,--build-id=none
 says "no build-id" bare/result '-build-id'
 type_is "no build-id" bare/result 'struct record'
-touch bare/walk
+touch -d "2 seconds" bare/walk # times of files are compared by the second
 says "no build-id, written later" bare/result 'walk was written after the run began and has no build-id'
 
 run split -g -gsplit-dwarf
