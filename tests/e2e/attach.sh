@@ -114,13 +114,16 @@ static void *run(void *unused)
 int main(void)
 {
     pthread_t thread;
-    while (used(CLOCK_PROCESS_CPUTIME_ID) < 0.8 && !pthread_create(&thread, NULL, run, NULL))
+    while (used(CLOCK_PROCESS_CPUTIME_ID) < 1.5 && !pthread_create(&thread, NULL, run, NULL))
         pthread_join(thread, NULL);
     return 0;
 }
 C
 $CC -O1 -pthread -o short short.c || exit 1
-./short &
-collect --no-analyze -q -o unseen -p $! 2> err || cat err
-"$LWP" dump unseen/p*/process.lwps | grep -q 'note The samples stand for [0-9]* % of the time' || fail "no note of threads that nothing is seen of"
+for try in 1 2 3; do # beside others it may be looked at too rarely
+    ./short &
+    collect --no-analyze -q -o unseen$try -p $! 2> err || cat err
+    "$LWP" dump unseen$try/p*/process.lwps | grep -q 'note The samples stand for [0-9]* % of the time' && break
+    [ $try != 3 ] || fail "no note of threads that nothing is seen of"
+done
 exit $failed

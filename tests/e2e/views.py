@@ -4,7 +4,6 @@ on paper and on a phone; hostile text in it stays text; axe-core finds nothing a
 view; with LONG every one."""
 # Waits: for the browser
 import os, subprocess, sys
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -207,10 +206,10 @@ def work(tasks):
     browser = Browser()
     try:
         browser.driver.set_script_timeout(30)
-        while tasks:
+        while (task := next(tasks, None)):
             browser.size(1280)
             browser.scheme("light")
-            tasks.popleft()(browser)
+            task(browser)
     finally:
         browser.driver.quit()
 
@@ -218,7 +217,7 @@ def work(tasks):
 def main():
     script = axe()
     file = export(result("everything", everything)[0], "--source=all")
-    tasks = deque([left_out, hostile, partial(two_runs, script=script), many_threads, partial(by_hand, file=file)] +
+    tasks = iter([left_out, hostile, partial(two_runs, script=script), many_threads, partial(by_hand, file=file)] +
                   [partial(view, file=file, script=script, name=name, words=words) for name, words in list(ALL_VIEWS.items())[:: 1 if "LONG" in os.environ else 4]])
     with ThreadPoolExecutor(BROWSERS) as pool:
         for done in [pool.submit(work, tasks) for _ in range(BROWSERS)]:
