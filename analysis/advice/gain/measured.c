@@ -29,7 +29,7 @@ enum { MEASURED_TRIES = 3, MOVES_LEAST = 8, MOVES_MOST = 256, RUNS_USUAL = 2 };
  * one minute to the next. */
 static const double pattern_off = 0.1, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
 
-static const double pace_agrees = 0.15, pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
+static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
                     waits_alike = 0.02, usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10,
                     far_elements = 128;
 
@@ -348,7 +348,7 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     double core = fmin(times->core, fmin(times->before, times->after));
     if (pace > 0 && times->before > core) {
         other = measured_scaled(times, core, pace);
-        off = fmax(pace_agrees, fabs(log(times->before / pace)));
+        off = fmax(lwp_gain_pace_agrees, fabs(log(times->before / pace)));
     } else if (core > 0 && times->before > core) {
         const double waits = 1 - core / times->before,
                      sampled = fmin(waits, stalls->high); /* loads are sampled in the nearest cache, too */
@@ -371,7 +371,7 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)
 {
     double waits = 1 - fmin(1, times->core / times->before), off = pace > 0 ? fabs(log(times->before / pace)) : 0;
-    *same = off <= log(1 + pace_agrees);
+    *same = off <= log(1 + lwp_gain_pace_agrees);
     return waits <= stalls->high + stall_agrees && waits >= stall_least * stalls->low && off <= log(pace_most);
 }
 
@@ -476,7 +476,7 @@ static void measured_own_time(struct lwp_profile *profile, const struct lwp_gain
     if (paces.low <= 0 || paces.high < core)
         return;
     measured->paces = paces;
-    if (paces.high <= (1 + pace_agrees) * (1 + pace_agrees) * paces.low)
+    if (paces.high <= (1 + lwp_gain_pace_agrees) * (1 + lwp_gain_pace_agrees) * paces.low)
         measured->pace = sqrt(paces.low * paces.high);
 }
 
@@ -486,7 +486,7 @@ static double measured_nearest(const struct lwp_gain_measured *measured, double 
     if (measured->pace > 0 || measured->paces.low <= 0)
         return measured->pace;
     const double nearest = fmax(measured->paces.low, fmin(measured->paces.high, before));
-    return fabs(log(nearest / before)) > log(1 + pace_agrees) ? nearest : 0;
+    return fabs(log(nearest / before)) > log(1 + lwp_gain_pace_agrees) ? nearest : 0;
 }
 
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,

@@ -54,6 +54,9 @@ bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_
  * standard deviation of log(ratio), docs/gains.md. */
 static const double lwp_gain_run_off = 0.12;
 
+/* Times of a visit that differ by no more are the same. */
+static const double lwp_gain_pace_agrees = 0.15;
+
 /* What times say of the new layout's time to today's: ratio, low and high. `stalls`: the part of its time that the loop was seen to wait;
  * `pace`: of the loop itself, ns; 0: not known. */
 void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,

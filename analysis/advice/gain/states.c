@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-static const double agrees = 0.15; /* of a time from one state's */
-
 /* Of the way from one time to another one, 0 to 1. */
 static double states_part(double from, double to, double time)
 {
@@ -27,7 +25,8 @@ void lwp_gain_choose_state(struct lwp_pattern_times *times, const struct lwp_gai
             states_part(cold[0], now[0], before); /* of its lines in the caches: a smaller layout has more of its own there */
         after = cold[1] + fmin(1, times->both_fit > 0 ? part / times->both_fit : part) * (now[1] - cold[1]);
     }
-    if (paces->low > 0 && cold[0] > (1 + agrees) * (1 + agrees) * least[0]) /* most of what runs differ by is the state */
+    const double apart = (1 + lwp_gain_pace_agrees) * (1 + lwp_gain_pace_agrees);
+    if (paces->low > 0 && cold[0] > apart * least[0]) /* most of what runs differ by is the state */
         times->spread = fmin(times->spread, lwp_gain_run_off);
     times->before = before;
     times->after = after;
@@ -42,7 +41,7 @@ void lwp_gain_states(const struct lwp_pattern_times *times, double core, double 
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         const double before = states[i][0], after = states[i][1], waits = before > core ? fmin(sampled, 1 - core / before) : 0;
         const double ratio = waits > 0 ? 1 - waits + waits * (after - core) / (before - core) : after / before;
-        if (most > 0 && (before > (1 + agrees) * most || before < measured->paces.low / (1 + agrees)))
+        if (most > 0 && (before > (1 + lwp_gain_pace_agrees) * most || before < measured->paces.low / (1 + lwp_gain_pace_agrees)))
             continue;
         measured->low = fmin(measured->low, ratio);
         measured->high = fmax(measured->high, ratio);

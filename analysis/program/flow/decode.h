@@ -58,7 +58,7 @@ struct code_instruction {
 enum { CODE_VECTORS = 32 };
 enum { CODE_REGISTERS = 16, CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RDI = 7 }; /* in ModRM numbering, as everywhere here */
 
-/* General registers, then vector ones from CODE_REGISTERS on, a bit each: those of `written` and `read`. */
+/* General registers, then vector ones from CODE_REGISTERS on, a bit each: those of `written` and `read`, and of an address. */
 static inline uint64_t code_values_written(const struct code_instruction *instruction)
 {
     return instruction->written | (uint64_t)instruction->written_vectors << CODE_REGISTERS;
@@ -67,6 +67,11 @@ static inline uint64_t code_values_written(const struct code_instruction *instru
 static inline uint64_t code_values_read(const struct code_instruction *instruction)
 {
     return instruction->read | (uint64_t)instruction->read_vectors << CODE_REGISTERS;
+}
+
+static inline uint64_t code_values_address(const struct lwp_memory_operand *memory)
+{
+    return (memory->base >= 0 ? (uint64_t)1 << memory->base : 0) | (memory->index >= 0 ? (uint64_t)1 << memory->index : 0);
 }
 
 /* Cycles from what an instruction decoded with operands reads to what it writes, on processors of today. */

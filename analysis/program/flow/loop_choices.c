@@ -22,8 +22,7 @@ struct choices_walk {
 static bool choices_data(const struct choices_walk *walk, const struct code_instruction *instruction)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
-    uint64_t address = (memory->base >= 0 ? 1u << memory->base : 0) | (memory->index >= 0 ? 1u << memory->index : 0);
-    return (memory->exists && memory->load && address & walk->changed) || code_values_read(instruction) & walk->data;
+    return (memory->exists && memory->load && code_values_address(memory) & walk->changed) || code_values_read(instruction) & walk->data;
 }
 
 static bool choices_within(const struct choices_walk *walk, uint32_t b)

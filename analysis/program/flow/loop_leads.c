@@ -20,11 +20,6 @@ struct leads_walk {
     bool leads;
 };
 
-static uint64_t leads_address(const struct lwp_memory_operand *memory)
-{
-    return (memory->base >= 0 ? (uint64_t)1 << memory->base : 0) | (memory->index >= 0 ? (uint64_t)1 << memory->index : 0);
-}
-
 /* Registers whose values hang on the load's behind a block, when those of `before` did so at its beginning. */
 static uint64_t leads_through(struct leads_walk *walk, const struct flow_block *block, uint64_t before)
 {
@@ -36,9 +31,9 @@ static uint64_t leads_through(struct leads_walk *walk, const struct flow_block *
             return 0;
         const bool loads = instruction.memory.exists && instruction.memory.load;
         const uint64_t read =
-            code_values_read(&instruction) | (loads ? leads_address(&instruction.memory) : 0) | (instruction.chooses ? flags : 0);
+            code_values_read(&instruction) | (loads ? code_values_address(&instruction.memory) : 0) | (instruction.chooses ? flags : 0);
         const bool asked = at == walk->address && loads;
-        walk->leads |= asked && leads_address(&instruction.memory) & led;
+        walk->leads |= asked && code_values_address(&instruction.memory) & led;
         led = asked || read & led ? led | written : led & ~written;
         at += instruction.length;
     }

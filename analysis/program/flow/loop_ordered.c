@@ -23,9 +23,7 @@ struct kept {
 static uint64_t kept_address(const struct code_instruction *instruction)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
-    return !memory->exists
-               ? 0
-               : (memory->base >= 0 ? (uint64_t)1 << memory->base : 0) | (memory->index >= 0 ? (uint64_t)1 << memory->index : 0);
+    return memory->exists ? code_values_address(memory) : 0;
 }
 
 static void kept_add(struct kept *kept, const struct code_instruction *instruction)

@@ -220,10 +220,6 @@ static SLOW void heap_forget_seldom(const void *block, uint8_t index)
 
 static __attribute__((noinline)) void heap_forget_known(const void *block)
 {
-    if (lwp_early_on)
-        lwp_early_remove(block);
-    if (!heap_on)
-        return;
     struct lwp_sites *sites = heap_enter();
     struct lwp_hook hook;
     if (sites)
@@ -242,7 +238,9 @@ static __attribute__((noinline)) void heap_forget_known(const void *block)
 /* Most calls end here where few blocks are recorded: nothing is timed. */
 static FAST void heap_forget(const void *block)
 {
-    if (__builtin_expect(lwp_early_on, 0) || (heap_on && lwp_shadow_may_know((uint64_t)block)))
+    if (__builtin_expect(lwp_early_on, 0))
+        lwp_early_remove(block);
+    if (heap_on && lwp_shadow_may_know((uint64_t)block))
         heap_forget_known(block);
 }
 

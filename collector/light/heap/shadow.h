@@ -8,8 +8,8 @@
  * blocks are unknown, never wrong, and so are two blocks in one granule.
  *
  * Once recording is thinned out most blocks that are freed are unknown, and to find that out in the byte costs a cache miss for each.
- * So what begins in 1 KiB of heap (modulo 512 MiB) is counted, and a bit says whether that is not 0: 64 KiB of bits, which stay in the nearer
- * caches. A bit that is set says little: with several threads none is cleared again. */
+ * So what begins in 1 KiB of heap (modulo 512 MiB) is counted, and a bit says whether that is not 0: 64 KiB of bits, which stay in
+ * the nearer caches. A bit that is set says little: with several threads none is cleared again. */
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_SHADOW_H
 #define LWP_COLLECTOR_LIGHT_HEAP_SHADOW_H
 
@@ -44,11 +44,11 @@ struct lwp_shadow_region {
 extern struct lwp_shadow_region ***lwp_shadow_tables;
 extern uint32_t lwp_shadow_hot[LWP_SHADOW_HOT + 1]; /* index -> pool */
 
-extern uint16_t lwp_shadow_begin[LWP_SHADOW_PAGES]; /* how many bytes of each page of 1 KiB are not 0 */
+extern uint16_t lwp_shadow_begin[LWP_SHADOW_PAGES]; /* how many recorded blocks begin in each page of 1 KiB */
 extern uint64_t lwp_shadow_any[LWP_SHADOW_PAGES / 64];
 extern bool lwp_shadow_one_a_granule;
 
-/* `one_a_granule`: as glibc's, the allocator begins no two blocks in one granule (else threads may count wrong, and counts are not used). */
+/* `one_a_granule`: as glibc's, the allocator begins no two blocks in one granule. Else threads may count wrong, and counts are not used. */
 bool lwp_shadow_init(bool one_a_granule);
 
 static inline struct lwp_shadow_region *lwp_shadow_region(uint64_t address)
@@ -64,10 +64,15 @@ static inline uint8_t *lwp_shadow_byte(struct lwp_shadow_region *region, uint64_
     return &region->start[address / LWP_SHADOW_GRANULE & (LWP_SHADOW_GRANULES - 1)];
 }
 
+static inline uint32_t lwp_shadow_page(uint64_t address)
+{
+    return address / LWP_SHADOW_PAGE % LWP_SHADOW_PAGES;
+}
+
 /* One block more, or one less, begins at `address`. */
 static inline void lwp_shadow_count(uint64_t address, int more)
 {
-    const uint32_t page = address / LWP_SHADOW_PAGE % LWP_SHADOW_PAGES;
+    const uint32_t page = lwp_shadow_page(address);
     uint64_t *any = &lwp_shadow_any[page / 64], bit = (uint64_t)1 << page % 64;
     if (__builtin_expect(!__libc_single_threaded, 0)) {
         __atomic_fetch_add(&lwp_shadow_begin[page], (uint16_t)more, __ATOMIC_RELAXED);
@@ -103,7 +108,7 @@ void lwp_shadow_set_local(uint64_t address, uint32_t pool);
 /* False: the block that begins at `address` is unknown. */
 static inline bool lwp_shadow_may_know(uint64_t address)
 {
-    const uint32_t page = address / LWP_SHADOW_PAGE % LWP_SHADOW_PAGES;
+    const uint32_t page = lwp_shadow_page(address);
     return !lwp_shadow_one_a_granule || (__atomic_load_n(&lwp_shadow_any[page / 64], __ATOMIC_RELAXED) >> page % 64 & 1 &&
                                          __atomic_load_n(&lwp_shadow_begin[page], __ATOMIC_RELAXED));
 }

@@ -52,12 +52,11 @@ extern __thread struct lwp_sites *lwp_sites_self;
 
 void lwp_sites_begin(struct lwp_thread *thread); /* the calling thread records from here on */
 void lwp_sites_end(void);                        /* ... no longer; counts are added */
-void lwp_sites_finish(void);
+void lwp_sites_finish(void);                     /* adds the counts of all threads */
+void lwp_sites_after_fork(void);
 
 /* Small blocks whose allocation was not recorded, as that would have cost too much. */
 uint64_t lwp_sites_left_out(void);
-                    /* adds the counts of all threads */
-void lwp_sites_after_fork(void);
 
 struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size);
 /* A call path, or a block with a record of its own, took so long. */
