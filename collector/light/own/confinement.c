@@ -54,6 +54,7 @@ static void try_all(void)
     syscall(SYS_mremap, mapped, 4096, 4096, 0);
     syscall(SYS_munmap, mapped, 4096);
     syscall(SYS_sigaltstack, NULL, NULL);
+    syscall(SYS_rseq, NULL, 0, 0, 0);
 }
 
 /* A child without the handlers of fork, and that the program is not told of. */

@@ -2,15 +2,19 @@
 #include "collector/light/watch/debug_registers.h"
 
 #include "collector/env.h"
+#include "collector/light/own/confinement.h"
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/perf_signal.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/settings.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <linux/rseq.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -100,14 +104,48 @@ void lwp_debug_init(void)
 /* Where the kernel tells a thread its processor, for restartable sequences; the C library's since 2.35. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 
+enum { RSEQ_BYTES = 32 /* what the kernel writes, and what the area's address is a multiple of */ };
+
+/* The kernel refuses to register a second area; how it does so says whether it is the first once more. Never registers anything as
+ * long as there is one, or the area is the kernel's. */
+static int register_refusal(uint64_t area, uint64_t bytes)
+{
+    return syscall(SYS_rseq, area, bytes, 0, 0) ? errno : 0;
+}
+
+/* Whether it is where the program has registered an area, by whichever way. Areas are 32 bytes long, or what the kernel says. */
+static bool register_is_programs(uint64_t address)
+{
+    enum { SIZE = 27, ALIGNMENT = 28 }; /* AT_RSEQ_FEATURE_SIZE, AT_RSEQ_ALIGN */
+    const uint64_t kernels = -(uint64_t)RSEQ_BYTES, area = address & -(uint64_t)RSEQ_BYTES;
+    const uint64_t size = getauxval(SIZE), alignment = getauxval(ALIGNMENT);
+    if (lwp_confinement_came()) /* must not ask */
+        return true;
+    int saved = errno;
+    bool found = false;
+    if (register_refusal(kernels, RSEQ_BYTES) == EINVAL) { /* there is one */
+        const uint64_t lengths[] = {RSEQ_BYTES, size, alignment ? (size + alignment - 1) / alignment * alignment : size};
+        for (unsigned i = 0; i < sizeof lengths / sizeof *lengths && !found; i++) {
+            int refusal = register_refusal(area, lengths[i]);
+            found = refusal == EPERM || refusal == EBUSY;
+        }
+    }
+    errno = saved;
+    return found;
+}
+
 /* The kernel writes there on its way back to the program: the stop would be on that way, too, and have it write again, for ever. */
 static bool register_never_returns(uint64_t address, unsigned bytes)
 {
-    enum { RSEQ_BYTES = 64 };
-    if (!&__rseq_offset)
+    enum { LIBRARYS_MOST = 64 };
+    if (!lwp_debug.sees_kernel)
         return false;
-    const uint64_t rseq = (uint64_t)__builtin_thread_pointer() + (uint64_t)__rseq_offset;
-    return address < rseq + RSEQ_BYTES && address + bytes > rseq;
+    if (!&__rseq_offset)
+        return register_is_programs(address);
+    const struct rseq *librarys = (const void *)((uint64_t)__builtin_thread_pointer() + (uint64_t)__rseq_offset);
+    if ((int)__atomic_load_n(&librarys->cpu_id, __ATOMIC_RELAXED) < 0) /* not registered, or given back */
+        return register_is_programs(address);
+    return address < (uint64_t)librarys + LIBRARYS_MOST && address + bytes > (uint64_t)librarys;
 }
 
 bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
