@@ -17,5 +17,6 @@ dump = open(sys.argv[3]).read()
 samples, watches = ([int(time) for time in re.findall(f"^{what} time ([0-9]+)", dump, re.M)] for what in ("sample", "watch"))
 late = sum(time > samples[len(samples) * 9 // 10] for time in watches)
 print(f"seconds: {truth}, by {len(samples)} samples {seconds}; {len(watches)} watches, {late} of them after nine tenths of the samples")
-sys.exit(any(not 0.6 * truth[half] < seconds[half] < 1.5 * truth[half] for half in truth) or not late)
+apart = seconds["after"] / seconds["before"] if seconds["before"] else 0
+sys.exit(any(not 0.6 * truth[half] < seconds[half] < 1.5 * truth[half] for half in truth) or not 0.75 < apart < 1.33 or not late)
 CHECK

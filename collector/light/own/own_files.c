@@ -5,6 +5,8 @@
 #include "collector/light/own/own_files.h"
 
 #include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -51,6 +53,12 @@ int lwp_own_files_raise(int fd)
     if (raised >= 0)
         close(fd);
     return raised;
+}
+
+uint64_t lwp_own_files_event(int fd)
+{
+    uint64_t id;
+    return ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0 ? id : 0;
 }
 
 size_t lwp_own_files_read(const char *path, char *text, size_t room)

@@ -19,6 +19,7 @@ enum { PERF_PAGE_BYTES = 4096 };
 struct lwp_timer {
     enum lwp_timer_kind kind;
     int fd;
+    uint64_t event;     /* lwp_own_files_event() of it */
     uint64_t period_ns; /* as it was wanted last */
     void *page; /* of the event: keeps it alive when the program closes all files it does not know */
     int signal;
@@ -88,6 +89,7 @@ static bool timer_start_perf(struct lwp_timer *timer, pid_t tid)
             return false;
         }
     }
+    timer->event = lwp_own_files_event(timer->fd);
     timer->page = lwp_own_map(NULL, PERF_PAGE_BYTES, PROT_READ, MAP_SHARED, timer->fd, 0); /* refused: does without */
     ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
     return true;
@@ -126,6 +128,12 @@ struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t 
     return NULL;
 }
 
+/* Not where the program has closed the event's file: then nothing can be changed any more. */
+static bool timer_is_ours(const struct lwp_timer *timer)
+{
+    return lwp_own_files_event(timer->fd) == timer->event;
+}
+
 static void timer_unmap_page(struct lwp_timer *timer)
 {
     if (timer->page && timer->page != MAP_FAILED)
@@ -133,13 +141,9 @@ static void timer_unmap_page(struct lwp_timer *timer)
     timer->page = NULL;
 }
 
-/* Where the program has closed the event's file nothing can be changed any more; the event ends with its page. */
 static void timer_start_again(struct lwp_timer *timer)
 {
-    uint64_t id;
-    if (ioctl(timer->fd, PERF_EVENT_IOC_ID, &id) == 0)
-        return;
-    timer_unmap_page(timer);
+    timer_unmap_page(timer); /* the event's end */
     timer_start_perf(timer, (pid_t)syscall(SYS_gettid));
 }
 
@@ -154,7 +158,9 @@ void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
     if (timer->kind == LWP_TIMER_POSIX) {
         struct itimerspec spec = {timer_span(period_ns), timer_span(period_ns)};
         timer_settime(timer->posix, 0, &spec, NULL);
-    } else if (ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns)) {
+    } else if (timer_is_ours(timer)) {
+        ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+    } else {
         timer_start_again(timer);
     }
 }
@@ -166,7 +172,7 @@ bool lwp_timer_suspend(struct lwp_timer *timer, uint64_t suspended_ns, uint64_t 
         return false;
     if (!timer->has_posix)
         timer->has_posix = timer_create_posix(timer, (pid_t)syscall(SYS_gettid));
-    if (!timer->has_posix || ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0))
+    if (!timer->has_posix || !timer_is_ours(timer) || ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0))
         return false;
     timer->period_ns = period_ns;
     if (ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0 && timer_settime(timer->posix, 0, &once, NULL) == 0)
@@ -187,14 +193,16 @@ int lwp_timer_file(const struct lwp_timer *timer)
 
 void lwp_timer_run(struct lwp_timer *timer)
 {
-    if (ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0))
+    if (timer_is_ours(timer))
+        ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
+    else
         timer_start_again(timer);
 }
 
 uint64_t lwp_timer_ran(const struct lwp_timer *timer)
 {
-    uint64_t id, ns; /* without an id it is a file of the program's by now, which nothing must be read from */
-    if (ioctl(timer->fd, PERF_EVENT_IOC_ID, &id) || syscall(SYS_read, timer->fd, &ns, sizeof ns) != sizeof ns)
+    uint64_t ns; /* of a file of the program's nothing must be read */
+    if (!timer_is_ours(timer) || syscall(SYS_read, timer->fd, &ns, sizeof ns) != sizeof ns)
         return 0;
     return ns;
 }
@@ -203,17 +211,18 @@ void lwp_timer_stop(struct lwp_timer *timer)
 {
     if (timer->kind == LWP_TIMER_POSIX || timer->has_posix)
         timer_delete(timer->posix);
-    if (timer->kind != LWP_TIMER_POSIX && ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
-        close(timer->fd); /* only when it still is ours: the ioctl fails on the program's own files */
+    if (timer->kind != LWP_TIMER_POSIX && timer_is_ours(timer)) {
+        ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0); /* it goes with its page only */
+        close(timer->fd);
+    }
     timer_unmap_page(timer);
     lwp_own_small_free(timer);
 }
 
 void lwp_timer_forget(struct lwp_timer *timer)
 {
-    uint64_t id;
-    if (timer->kind != LWP_TIMER_POSIX && ioctl(timer->fd, PERF_EVENT_IOC_ID, &id) == 0)
-        close(timer->fd); /* still ours */
+    if (timer->kind != LWP_TIMER_POSIX && timer_is_ours(timer))
+        close(timer->fd);
     lwp_own_small_free(timer); /* the event's page is not copied to a child */
 }
 

@@ -68,6 +68,7 @@ static bool register_open(struct lwp_debug_registers *registers, unsigned which,
         return false;
     }
     registers->at[which].fd = fd;
+    registers->at[which].event = lwp_own_files_event(fd);
     registers->at[which].open = true;
     __atomic_fetch_or(&lwp_debug.open[fd / 64], (uint64_t)1 << fd % 64, __ATOMIC_SEQ_CST);
     if (lwp_debug_given_up()) { /* meanwhile */
@@ -77,13 +78,14 @@ static bool register_open(struct lwp_debug_registers *registers, unsigned which,
     return registers->at[which].open;
 }
 
-/* A register whose descriptor the program has closed went with it. */
+/* A register whose descriptor the program has closed went with it. Its number may be another event's of ours since. */
 static bool register_is_there(struct lwp_debug_registers *registers, unsigned which)
 {
-    uint64_t id;
-    if (registers->at[which].open && ioctl(registers->at[which].fd, PERF_EVENT_IOC_ID, &id)) {
-        register_claim(registers->at[which].fd);
-        registers->at[which].open = false;
+    uint64_t event = registers->at[which].open ? lwp_own_files_event(registers->at[which].fd) : 0;
+    if (registers->at[which].open && event != registers->at[which].event) {
+        if (!event)
+            register_claim(registers->at[which].fd);
+        registers->at[which].open = registers->at[which].armed = false;
     }
     return registers->at[which].open;
 }
@@ -157,9 +159,8 @@ bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum l
         return false;
     /* changed and enabled in one go: an event whose new attributes are not `disabled` starts at once */
     struct perf_event_attr attributes = register_attributes(which, kind, address, bytes);
-    bool set = registers->at[which].open && ioctl(registers->at[which].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0;
-    if (!set && !register_is_there(registers, which))
-        set = register_open(registers, which, &attributes);
+    bool set = register_is_there(registers, which) ? ioctl(registers->at[which].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0
+                                                   : register_open(registers, which, &attributes);
     registers->at[which].armed = registers->at[which].open; /* also when refused: the kernel switches on again what it
                                                                could not change */
     registers->at[which].data = set && kind != LWP_DEBUG_EXECUTE;
@@ -175,7 +176,7 @@ bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum l
 
 void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
 {
-    if (registers->at[which].armed && !lwp_debug_given_up())
+    if (registers->at[which].armed && !lwp_debug_given_up() && register_is_there(registers, which))
         ioctl(registers->at[which].fd, PERF_EVENT_IOC_DISABLE, 0);
     registers->at[which].armed = registers->at[which].data = false;
 }
@@ -196,17 +197,15 @@ void lwp_debug_is_on(struct lwp_debug_registers *registers, unsigned which)
 void lwp_debug_close(struct lwp_debug_registers *registers)
 {
     for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
-        if (registers->at[i].open)
+        if (register_is_there(registers, i))
             register_close(registers->at[i].fd);
     *registers = (struct lwp_debug_registers){0};
 }
 
 void lwp_debug_forget(struct lwp_debug_registers *registers)
 {
-    uint64_t id;
     for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
-        if (registers->at[i].open && register_claim(registers->at[i].fd) &&
-            ioctl(registers->at[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
+        if (register_is_there(registers, i) && register_claim(registers->at[i].fd))
             close(registers->at[i].fd);
     *registers = (struct lwp_debug_registers){0};
 }

@@ -18,6 +18,7 @@ enum lwp_debug_kind {
 struct lwp_debug_registers { /* zeroed: none open */
     struct {
         int fd;
+        uint64_t event; /* lwp_own_files_event() of it */
         bool open, armed, data; /* data: on an access, not an instruction */
     } at[LWP_DEBUG_REGISTERS];
     uint32_t refusals; /* in a row: taken by a debugger, not permitted */
