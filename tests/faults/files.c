@@ -56,11 +56,11 @@ static int many_of_own(int low, int high)
         if (made != fd && (dup2(made, fd) != fd || close(made)))
             wrong++;
     }
-    work(300);
+    work(100);
     thread_and_child();
     for (int fd = low; fd < high; fd++)
         wrong += dprintf(fd, "file %d\n", fd) < 0;
-    work(300);
+    work(100);
     for (int fd = low; fd < high; fd++) {
         snprintf(name, sizeof name, "file %d\n", fd);
         ssize_t length = pread(fd, text, sizeof text - 1, 0);
@@ -105,7 +105,7 @@ static int chroot_(void)
     if (mkdir("root", 0755) || chroot("root") || chdir("/"))
         return 98;
     thread_and_child();
-    work(300);
+    work(100);
     printf("%d\n", open("/etc/passwd", O_RDONLY));
     return 0;
 }

@@ -33,7 +33,7 @@ static void *make(void *given)
             own[i] = realloc(own[i], bytes);
         memset(own[i], (int)(i & 255), bytes);
     }
-    work(60);
+    work(20);
     return NULL;
 }
 
