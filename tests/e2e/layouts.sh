@@ -5,7 +5,7 @@ set -u
 cd "$TMP" || exit 1
 fail() { echo "FAILED: $*"; exit 1; }
 $CC -O2 -g -pthread -o layouts "$SRC/tests/programs/layouts.c" || exit 1
-cases="holes tight turns bits linked mixed ${LONG:+system slices chain across padded}"
+cases="holes tight turns bits linked hashed mixed ${LONG:+walked system slices chain across padded}"
 for case in $cases; do
     rounds=150
     case $case in holes) rounds=260 ;; esac
@@ -72,6 +72,13 @@ if splits:
     check(splits[0]["memory"]["before"] > 2 * splits[0]["memory"]["after"], splits[0]["memory"])
     check("p - array" in findings[0]["next_step"], findings[0]["next_step"])
     compiles("linked", splits[0], "linked")
+def group_of(split, field):
+    return next((g["fields"] for g in split["groups"] if field in g["fields"]), [])
+splits, findings, notes = advice("hashed")
+check(all("value" in group_of(s, "key") for s in splits), f"hashed: the value of what is found is to be moved away: {splits}")
+if "walked" in cases:
+    splits, findings, notes = advice("walked")
+    check(len(splits) == 1 and sorted(splits[0]["groups"][0]["fields"]) == ["key", "next"], f"walked: {splits}")
 if "chain" in cases:
     splits, findings, notes = advice("chain")
     check(len(splits) == 1 and splits[0]["groups"][0]["fields"] == ["next", "value"] and splits[0]["single"], f"chain: {splits}")

@@ -1,6 +1,7 @@
 /* Structures whose right advice is not simply a split.
  *
- *     layouts holes|tight|system|turns|slices|bits|linked|chain|across|padded|mixed [rounds]
+ *     layouts holes|tight|system|turns|slices|bits|linked|chain|hashed|walked|across|padded|mixed
+ *             [rounds]
  *
  * holes   all fields used by one loop, half of the bytes are holes: another order
  * tight   the same without holes: nothing
@@ -10,9 +11,11 @@
  * bits    bit fields, a union without a name, arrays, pointers to functions: they go where the compiler puts them
  * linked  elements of one array that point to each other: parts with a common index, pointers lead to the hot one
  * chain   nodes from malloc with an array of unknown length at their end
- * across  48-byte elements that are visited at random, half of them on two lines: nothing, processors fetch both at
- * once padded  elements of a whole line by padding, which four threads write as they come by: as it is mixed   half of
- * the time goes to loops that use everything, half to one that uses a little */
+ * hashed  entries of a hash table, of which a search reads key and next, and who called it the value: these three together
+ * walked  the same of lists of 400: the value goes with the rest
+ * across  48-byte elements that are visited at random, half of them on two lines: nothing, processors fetch both at once
+ * padded  elements of a whole line by padding, which four threads write as they come by: as it is
+ * mixed   half of the time goes to loops that use everything, half to one that uses a little */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -76,6 +79,11 @@ struct chain {
     long value;
     double history[6];
     char name[];
+};
+
+struct entry {
+    struct entry *next;
+    long key, rest[5], value;
 };
 
 typedef struct {
@@ -162,6 +170,23 @@ static LOOP long sum_chain(const struct chain *at)
     return sum;
 }
 
+static LOOP const struct entry *find_entry(const struct entry *at, long key)
+{
+    while (at && at->key != key)
+        at = at->next;
+    return at;
+}
+
+static LOOP long sum_found(struct entry *const *heads, size_t buckets, const unsigned *keys, size_t count)
+{
+    long sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct entry *found = find_entry(heads[keys[i] % buckets], keys[i]);
+        sum += found ? found->value : 1;
+    }
+    return sum;
+}
+
 static LOOP double sum_movers(const mover *all, const unsigned *order)
 {
     double sum = 0;
@@ -240,6 +265,23 @@ static double follow(size_t chased, int chain)
     return sum;
 }
 
+static double search(size_t searched, size_t buckets)
+{
+    unsigned *order = shuffled();
+    struct entry *all = take(COUNT * sizeof *all), **heads = calloc(buckets, sizeof *heads);
+    long sum = 0;
+    for (size_t i = 0; i < COUNT; i++) { /* neighbours in a list are not neighbours in memory */
+        struct entry *entry = &all[order[i]];
+        entry->key = (long)i;
+        entry->next = heads[i % buckets];
+        heads[i % buckets] = entry;
+    }
+    for (size_t r = 0; r < searched; r++)
+        sum += sum_found(heads, buckets, order, buckets < COUNT / 16 ? COUNT / 400 : COUNT);
+    free(order);
+    return (double)sum;
+}
+
 static LOOP void work_in_turns(size_t first)
 {
     for (size_t i = first; i < COUNT; i += THREADS)
@@ -301,6 +343,8 @@ int main(int argc, char **argv)
             sum += sum_bits(all);
     } else if (strcmp(what, "linked") == 0 || strcmp(what, "chain") == 0) {
         sum = follow(rounds / 100, what[0] == 'c');
+    } else if (strcmp(what, "hashed") == 0 || strcmp(what, "walked") == 0) {
+        sum = search(rounds / 16, what[0] == 'h' ? COUNT / 2 : COUNT / 400);
     } else if (strcmp(what, "across") == 0) {
         mover *all = take(COUNT * sizeof *all);
         unsigned *order = shuffled();

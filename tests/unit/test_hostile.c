@@ -112,6 +112,7 @@ static struct answer ask(const char *what, const char *path, uint64_t access, ui
     lwp_types_of_stack(code, 0, access, -8, &variable, &start, &bytes, &elements);
     lwp_code_data_symbol(code, 0, data, &symbol);
     lwp_code_siblings(code, 0, access, siblings, 8);
+    lwp_loop_found(code, 0, access, NULL, siblings, 8);
     double took = seconds_now() - began;
     long grown = megabytes_peak() - before;
     if (took > SECONDS || grown > MEGABYTES)
@@ -139,6 +140,7 @@ static void ask_all(const char *what, const char *path, uint64_t access, size_t 
         lwp_types_at_call(code, 0, access + i * bytes, candidates, 8);
         lwp_types_of_stack(code, 0, access + i * bytes, -8, &variable, &start, &size, &elements);
         lwp_code_siblings(code, 0, access + i * bytes, siblings, 8);
+        lwp_loop_found(code, 0, access + i * bytes, NULL, siblings, 8);
     }
     double took = seconds_now() - began;
     if (getenv("LWP_TEST_TIMES"))

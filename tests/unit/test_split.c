@@ -395,6 +395,38 @@ static void pointers_to_elements_decide_what_links_the_parts(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* Of 24 bytes one field of 8 leaves, and a pointer to it comes: whatever the nodes gain by lying closer together, it is not the split. */
+static void a_pointer_takes_as_much_room_as_what_leaves(void **state)
+{
+    (void)state;
+    struct lwp_type entry = item;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    for (uint64_t bytes = 24; bytes <= 32; bytes += 8) {
+        entry.field_count = (uint32_t)bytes / 8;
+        entry.bytes = bytes;
+        lwp_profile_init(&profile);
+        uint32_t object = make_object(&profile, &entry);
+        profile.objects[object].single = true;
+        profile.objects[object].largest = profile.objects[object].pool_size = bytes;
+        for (uint64_t offset = 0; offset < 16; offset += 8)
+            use(&profile, object, 0, offset, 8, false, 400);
+        for (size_t i = 0; i < profile.region_count; i++)
+            profile.regions[i].weight = profile.total;
+        for (uint64_t i = 0; i < 500; i++) { /* they lie far from each other */
+            struct lwp_traversal_access at = {.object = object, .address = i * 7919 % elements * 512};
+            lwp_moves_sample(&profile.moves, &profile, &at, 1);
+        }
+        lwp_streams_link(&profile);
+        lwp_split_advise(&profile, &splits);
+        size_t parts = 0;
+        for (size_t i = 0; i < splits.count; i++)
+            parts += splits.splits[i].kind == LWP_SPLIT_PARTS;
+        assert_int_equal(parts, bytes > 24);
+        lwp_profile_fini(&profile);
+    }
+}
+
 static void bits_stay_together_and_open_arrays_last(void **state)
 {
     (void)state;
@@ -498,6 +530,7 @@ int main(void)
         cmocka_unit_test(declarations_speak_the_language_of_the_type),
         cmocka_unit_test(turns_of_threads_are_found),
         cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),
+        cmocka_unit_test(a_pointer_takes_as_much_room_as_what_leaves),
         cmocka_unit_test(bits_stay_together_and_open_arrays_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
  * Limits: a vector access counts for every field it spans, even when the program drops some of the bytes. */
 #include "analysis/advice/gain/layout.h"
 
+#include "analysis/advice/gain/found.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
@@ -328,6 +329,14 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     }
 }
 
+/* Of loops that matter: it costs time. */
+static void layout_found(struct lwp_profile *profile, struct lwp_layout *layout)
+{
+    for (size_t i = 0; i < layout->loop_count && profile->code; i++)
+        if (layout->loops[i].weight.weight >= 0.01 * profile->total.weight)
+            lwp_gain_found(profile, layout, layout->loops[i].region, layout->loops[i].uses);
+}
+
 static int layout_loop_compare(const void *a, const void *b)
 {
     const struct lwp_layout_loop *x = a, *y = b;
@@ -369,6 +378,7 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
     for (size_t k = 0; k < count; k++)
         for (uint32_t i = profile->object_streams[objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object)
             layout_stream(profile, layout, &profile->streams[i]);
+    layout_found(profile, layout);
     for (size_t i = 0; i < layout->loop_count; i++) {
         struct lwp_layout_loop *loop = &layout->loops[i];
         for (size_t f = 0; f < layout->field_count; f++)

@@ -192,6 +192,14 @@ static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *lay
     return pool->gain.measured;
 }
 
+/* Where pointers to the parts that leave take as much room as these, only nodes that lie closer together gain: a pool does that, too. */
+static bool split_shrinks(const struct lwp_split *split)
+{
+    struct lwp_split_part first;
+    lwp_split_part(split, 0, &first);
+    return first.bytes < split->layout->element_bytes;
+}
+
 static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
                         struct lwp_split_reason *reason)
 {
@@ -204,7 +212,7 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
         layout->linked = layout->pointed && lwp_element_pointers_scattered(profile, layout);
     }
     lwp_gain_estimate(profile, layout, found->group, found->groups, &split->gain);
-    bool worth = split_worth(profile, layout, &split->gain, reason);
+    bool worth = split_shrinks(split) && split_worth(profile, layout, &split->gain, reason);
     if (!worth && layout->single) {
         split_pool(profile, split);
         /* What an index costs where a pointer did is in no estimate. */

@@ -73,6 +73,21 @@ struct lwp_loop_choice {
 /* Those of which a way leads into the innermost loop that holds the address, the other one perhaps into a loop around it or inside it. */
 size_t lwp_loop_choices(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_choice *choices, size_t room);
 
+/* Who calls a function: addresses of functions of the same module, as far as is known. */
+struct lwp_callers {
+    size_t (*find)(void *of, uint32_t module, uint64_t function, uint64_t *callers, size_t room); /* how many it put there */
+    void *of;
+};
+
+struct lwp_sibling;
+
+/* What is accessed behind the innermost loop that holds the access at the address, through the pointer or index that the loop goes on
+ * with, as it was when the loop was left: the element that a search has found, also by those who called the function that returns it
+ * (`callers`; NULL: nobody). `delta` is from the place of the given access. Whether it is done each time the code does not say. Returns
+ * how many it put into `found`; 0 when the loop stays at one place. */
+size_t lwp_loop_found(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_callers *callers,
+                      struct lwp_sibling *found, size_t room);
+
 /* How the place where an access begins in one iteration of a loop differs from that in the next. */
 enum lwp_loop_step_kind {
     LWP_LOOP_STEP_NO_LOOP,  /* there is no such loop */

@@ -1,0 +1,107 @@
+/* What is read of the element that a search has found is on the lines that the search brought: it costs nothing today, so no sample shows
+ * it, and it would cost a line of its own elsewhere. So it counts as used by the search.
+ *
+ * The code shows what is read (loop_found.c), and not how often. A search of a hash table reads it of nearly every element that it visits,
+ * one along a list of hundreds of nearly none. Where all accesses are counted that is known. Samples look some instructions ahead: where
+ * many of these looks end in the loop, and (nearly) none at what was found, it is not for many visits. */
+#include "analysis/advice/gain/found.h"
+
+#include "analysis/elements/element_place.h"
+#include "analysis/profile/objects.h"
+#include "analysis/tables/engines.h"
+
+static const double often = 0.1;      /* of the visits */
+static const double looks_stay = 0.5; /* of those that samples of the loop took ahead */
+static const uint64_t counts = 20;
+
+enum { FOUND_MOST = 64 };
+
+/* Functions of the module that samples saw call it. */
+static size_t found_callers(void *of, uint32_t module, uint64_t function, uint64_t *callers, size_t room)
+{
+    const struct lwp_profile *profile = of;
+    size_t count = 0;
+    for (size_t i = 1; i < profile->context_count && count < room; i++) {
+        const struct lwp_context_node *node = &profile->contexts[i], *caller = &profile->contexts[node->parent];
+        if (!node->is_function || node->module != module || node->address != function || !caller->is_function || caller->module != module)
+            continue;
+        size_t k = 0;
+        while (k < count && callers[k] != caller->address)
+            k++;
+        if (k == count)
+            callers[count++] = caller->address;
+    }
+    return count;
+}
+
+/* What was seen of a loop on the elements. */
+struct found_visits {
+    uint64_t accesses, stalled, most; /* of its accesses; ... chosen for what they cost; of one instruction */
+};
+
+static struct found_visits found_visits(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region)
+{
+    struct found_visits visits = {0};
+    for (size_t k = 0; k < layout->object_count; k++)
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            if (stream->region != region)
+                continue;
+            visits.accesses += stream->accesses;
+            visits.stalled += stream->weight.samples;
+            visits.most = stream->accesses > visits.most ? stream->accesses : visits.most;
+        }
+    return visits;
+}
+
+/* How often an instruction accesses the elements; in samples, without being chosen for its cost. */
+static uint64_t found_accesses(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t module, uint64_t address,
+                               bool exact)
+{
+    uint64_t accesses = 0;
+    for (size_t k = 0; k < layout->object_count; k++)
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            if (stream->module == module && stream->address == address)
+                accesses += exact ? stream->accesses : stream->accesses - stream->weight.samples;
+        }
+    return accesses;
+}
+
+/* Whether what is done so often is done for few of the visits only. */
+static bool found_rare(const struct found_visits *visits, bool exact, uint64_t times)
+{
+    const uint64_t ahead = visits->accesses - visits->stalled, all = exact ? visits->most : ahead;
+    bool known = exact || (double)ahead >= looks_stay * (double)visits->stalled;
+    return known && all >= counts && (double)times < often * (double)all;
+}
+
+void lwp_gain_found(struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region, bool *uses)
+{
+    const struct lwp_callers callers = {.find = found_callers, .of = profile};
+    const struct found_visits visits = found_visits(profile, layout, region);
+    const bool exact = lwp_engine_row(profile->engine)->exact;
+    struct lwp_sibling found[FOUND_MOST];
+    uint64_t times[LWP_FIELDS_MAX] = {0};
+    bool read[LWP_FIELDS_MAX] = {false};
+    for (size_t k = 0; k < layout->object_count; k++)
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            uint64_t place;
+            if (stream->region != region || stream->module == LWP_NONE || stream->vector ||
+                lwp_objects_library_code(profile, stream->module) || lwp_element_stream_place(profile, stream, &place) < 0.8)
+                continue;
+            const size_t count = lwp_loop_found(profile->code, stream->module, stream->address, &callers, found, FOUND_MOST);
+            for (size_t j = 0; j < count; j++)
+                for (size_t f = 0; f < layout->field_count; f++) {
+                    const struct lwp_layout_field *field = &layout->fields[f];
+                    const int64_t at = (int64_t)place + found[j].delta;
+                    if (at < (int64_t)(field->offset + field->bytes) && at + found[j].bytes > (int64_t)field->offset) {
+                        read[f] = true;
+                        times[f] += found_accesses(profile, layout, stream->module, found[j].address, exact);
+                    }
+                }
+        }
+    for (size_t f = 0; f < layout->field_count; f++)
+        uses[f] |= read[f] && !found_rare(&visits, exact, times[f]);
+}
