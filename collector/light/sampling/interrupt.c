@@ -134,6 +134,15 @@ static void interrupt_stop(const struct lwp_interrupt *interrupt)
         lwp_watching_lose(watching, which);
 }
 
+/* Until the next sample, where open events would cost the thread's switches too much. */
+static void interrupt_close(struct lwp_sampler *sampler)
+{
+    if (!sampler->timer || !lwp_suspension_closes(&sampler->suspension) || lwp_debug_armed(&sampler->watching.registers))
+        return;
+    lwp_debug_close(&sampler->watching.registers);
+    lwp_suspension_close(&sampler->suspension, sampler->timer);
+}
+
 /* What belongs to the thread is not looked at before `busy` says so: another thread that ends sampling (threads.c) then waits. */
 void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
 {
@@ -152,6 +161,7 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
             interrupt_stop(&interrupt);
         else
             interrupt_tick(&interrupt);
+        interrupt_close(sampler);
     }
     __atomic_fetch_sub(&self->busy, 1, __ATOMIC_RELEASE);
     errno = saved;

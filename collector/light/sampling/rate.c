@@ -60,7 +60,7 @@ static void rate_charge_switches(struct lwp_thread *self, struct lwp_sampler *sa
     if (!sampler->timer)
         return;
     struct lwp_switched switched = lwp_suspension_sample(&sampler->suspension, ran_ns);
-    lwp_budget_spend(&self->budget, LWP_COST_SWITCHES, switched.all * lwp_stop_cost_open());
+    lwp_budget_spend(&self->budget, LWP_COST_SWITCHES, switched.open * lwp_stop_cost_open());
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, switched.running * lwp_stop_cost_running());
 }
 

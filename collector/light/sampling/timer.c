@@ -25,6 +25,7 @@ struct lwp_timer {
     int signal;
     timer_t posix;
     bool has_posix; /* for the suspension of perf's clock */
+    bool closed;    /* while suspended */
 };
 
 _Static_assert(sizeof(struct lwp_timer) <= LWP_OWN_SMALL, "");
@@ -155,6 +156,8 @@ static struct timespec timer_span(uint64_t ns)
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
 {
     timer->period_ns = period_ns;
+    if (timer->closed)
+        return;
     if (timer->kind == LWP_TIMER_POSIX) {
         struct itimerspec spec = {timer_span(period_ns), timer_span(period_ns)};
         timer_settime(timer->posix, 0, &spec, NULL);
@@ -191,9 +194,32 @@ int lwp_timer_file(const struct lwp_timer *timer)
     return timer->fd;
 }
 
+void lwp_timer_close(struct lwp_timer *timer)
+{
+    if (!timer_is_ours(timer))
+        return;
+    ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0);
+    close(timer->fd);
+    timer_unmap_page(timer);
+    timer->fd = -1;
+    timer->closed = true;
+}
+
+/* Refused where the program has given up its privileges since, or has no room for a file: the other timer is there. */
+static void timer_open_again(struct lwp_timer *timer)
+{
+    timer->closed = false;
+    if (lwp_own_files_room() && timer_start_perf(timer, (pid_t)syscall(SYS_gettid)))
+        return;
+    timer->kind = LWP_TIMER_POSIX;
+    lwp_timer_set_period(timer, timer->period_ns);
+}
+
 void lwp_timer_run(struct lwp_timer *timer)
 {
-    if (timer_is_ours(timer))
+    if (timer->closed)
+        timer_open_again(timer);
+    else if (timer_is_ours(timer))
         ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
     else
         timer_start_again(timer);

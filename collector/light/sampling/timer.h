@@ -32,6 +32,7 @@ void lwp_timer_run(struct lwp_timer *timer); /* after it was suspended */
  * `period_ns`. False: not possible, everything is as it was. Of perf's clocks only, on the calling thread. */
 bool lwp_timer_suspend(struct lwp_timer *timer, uint64_t suspended_ns, uint64_t period_ns);
 bool lwp_timer_suspension_ended(const struct lwp_timer *timer, const siginfo_t *info);
+void lwp_timer_close(struct lwp_timer *timer); /* while suspended: perf's event goes until lwp_timer_run(), which costs 15 us more */
 /* For how long perf's clock has run, ns: not while the thread had left the processor, nor on its way there and back. 0: not known,
  * as its file was closed. */
 uint64_t lwp_timer_ran(const struct lwp_timer *timer);

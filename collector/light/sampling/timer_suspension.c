@@ -5,18 +5,27 @@
 #include "collector/light/own/thread.h"
 #include "collector/light/sampling/stop_cost.h"
 
-enum { WORTH_NS = 60000, SHORT_LEAST_NS = 100000, SHORT_GAPS = 4, SHORT_MOST_NS = 4000000, SAMPLES_MOST = 32 };
+enum {
+    WORTH_NS = 60000,
+    CLOSE_NS = 40000 /* to open the timer's event and a debug register's again */,
+    SHORT_LEAST_NS = 100000,
+    SHORT_GAPS = 4,
+    SHORT_MOST_NS = 4000000,
+    SAMPLES_MOST = 32
+};
 
 /* The time between two samples after one suspension is too short to measure how often the thread switches. */
 struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns)
 {
     uint64_t now = lwp_thread_switches();
-    struct lwp_switched switched = {.all = now - suspension->switches};
+    uint64_t all = now - suspension->switches;
+    struct lwp_switched switched = {.open = all - suspension->unopened};
     if (!suspension->suspended)
         switched.running = now - suspension->switches_running;
     if (!lwp_suspension_is_on(suspension) || suspension->first)
-        suspension->gap_ns = ran_ns / (switched.all + 1);
+        suspension->gap_ns = ran_ns / (all + 1);
     suspension->first = false;
+    suspension->unopened = 0;
     suspension->switches = suspension->switches_running = now;
     return switched;
 }
@@ -65,6 +74,7 @@ bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *t
     if (!lwp_timer_suspend(timer, next_ns > 2 * drawn ? next_ns - drawn : drawn, drawn))
         return false;
     suspension->suspended = true;
+    suspension->closes = next_ns / gap * lwp_stop_cost_open() > CLOSE_NS;
     suspension->short_ns = drawn;
     suspension->wanted_ns = next_ns;
     suspension->left = 0;
@@ -74,6 +84,7 @@ bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *t
 bool lwp_suspension_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t ns)
 {
     suspension->pause = suspension->suspended = lwp_timer_suspend(timer, ns, ns);
+    suspension->closes = false;
     if (suspension->pause)
         suspension->short_ns = 0;
     return suspension->pause;
@@ -87,6 +98,12 @@ void lwp_suspension_end_pause(struct lwp_suspension *suspension, struct lwp_time
     lwp_timer_run(timer);
 }
 
+void lwp_suspension_close(struct lwp_suspension *suspension, struct lwp_timer *timer)
+{
+    lwp_timer_close(timer);
+    suspension->closed_at = lwp_thread_switches();
+}
+
 void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns)
 {
     uint64_t samples = suspended_ns / suspension->wanted_ns;
@@ -96,6 +113,10 @@ void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *tim
     suspension->suspended = false;
     suspension->first = true;
     suspension->switches_running = lwp_thread_switches();
+    suspension->unopened = suspension->closed_at ? suspension->switches_running - suspension->closed_at : 0;
+    suspension->closed_at = 0;
     suspension->began_ns = lwp_timer_ran(timer);
     lwp_timer_run(timer);
+    if (!suspension->began_ns) /* a new event */
+        suspension->began_ns = lwp_timer_ran(timer);
 }

@@ -3,7 +3,8 @@
  * of a thread that does so 15,000 times a second. Such a thread's perf timer is suspended between samples. Meanwhile a POSIX timer
  * runs, which costs nothing then but is only looked at some hundred times a second. When that ends, perf's timer runs for as many
  * samples as the suspension should have had, each after a short random time, since the POSIX timer's signal comes with the scheduler's
- * tick. Those samples stand for the time of the suspension. */
+ * tick. Those samples stand for the time of the suspension. Even an event that does not run costs each switch 1 us and more: where
+ * that is dearer than to open it again, it is closed until the suspension ends. */
 #ifndef LWP_COLLECTOR_LIGHT_SAMPLING_TIMER_SUSPENSION_H
 #define LWP_COLLECTOR_LIGHT_SAMPLING_TIMER_SUSPENSION_H
 
@@ -20,6 +21,8 @@ struct lwp_suspension {
     unsigned left;                       /* samples to come until the next suspension, but for this one */
     bool suspended;                      /* now: a tick is one that was under way when perf's clock was stopped */
     bool pause;                          /* while no samples are wanted */
+    bool closes;                         /* worth it to have no event open in this suspension */
+    uint64_t closed_at, unopened;        /* switches at which none was open any more, 0: there is one; since the last sample without one */
     bool first;                          /* the sample to come is the first after the suspension */
     uint64_t began_ns, short_ns;         /* lwp_timer_ran() when it began, and how long it takes; short_ns 0: not in use */
     uint64_t ran_ns;                     /* from then on until this sample */
@@ -32,9 +35,9 @@ static inline bool lwp_suspension_is_on(const struct lwp_suspension *suspension)
     return suspension->short_ns != 0;
 }
 
-/* How often the thread has left the processor, and of that while the timer ran. */
+/* How often the thread has left the processor with an event open, and of that while the timer ran. */
 struct lwp_switched {
-    uint64_t all, running;
+    uint64_t open, running;
 };
 
 /* A sample `ran_ns` after the one before. Returns the switches since then. */
@@ -57,6 +60,13 @@ static inline bool lwp_suspension_is_pause(const struct lwp_suspension *suspensi
     return suspension->pause;
 }
 void lwp_suspension_end_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns);
+
+/* Whether the timer's event should be closed now, as soon as the thread has no other. */
+static inline bool lwp_suspension_closes(const struct lwp_suspension *suspension)
+{
+    return suspension->suspended && suspension->closes && !suspension->closed_at;
+}
+void lwp_suspension_close(struct lwp_suspension *suspension, struct lwp_timer *timer);
 
 /* The suspension is over, `suspended_ns` after the sample before. */
 void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns);
