@@ -43,7 +43,7 @@ RECORD(THREAD_END, thread_end, 32, TIME(time) NUMBER(cpu_ns))
 RECORD(WATCH, watch, 256,
        TIME(end_time) PAST(time, end_time) WEIGHT(weight) BYTE(verdicts) BYTE(end) BYTE(value) NUMBER(overlap)
        NUMBER(first_tid) NUMBER(first_context) ACCESS(first)
-       IF(second.ip, NUMBER(second_context) ACCESS_NEAR(second, first)))
+       IF(second.ip, NUMBER(second_context) ACCESS_NEAR(second, first)) NUMBER(watched_ns))
 RECORD(CANDIDATES, candidates, 64,
        TIME(time) NUMBER(count) WEIGHT(weight) BYTE(verdicts) NUMBER(context) CHAIN(ip, ip))
 RECORD(PAIR, pair, 256,

@@ -232,6 +232,7 @@ struct lwps_watch {
     uint32_t first_tid;      /* whose access `first` was, 0: this thread's. Its contexts are those of that thread's file */
     uint32_t first_context, second_context; /* callers of the access's function, as in a sample */
     struct lwps_access first, second;
+    uint64_t watched_ns; /* from the one access to the other, without what the collector did at both; 0: not known */
 };
 
 /* Undecided candidates of one instruction and calling context since the last record of either kind: `count` of them were

@@ -173,7 +173,8 @@ static int reader_watch(void *to, const struct lwps_watch *record)
                                              .weight = record->weight,
                                              .count = 1,
                                              .bytes = record->first.bytes,
-                                             .ns = record->end_time - record->time};
+                                             .ns = record->watched_ns,
+                                             .own_ns = record->end_time - record->time - record->watched_ns};
     if (record->second.ip) {
         verdict.second = reader_access_context(reader, &record->second, record->second_context, record->end_time);
         verdict.object = lwp_data_attribution_find(&reader->attribution, &record->first, record->time, &offset);

@@ -152,11 +152,12 @@ void lwp_watchpoint_add(struct lwp_watchpoints *watchpoints, const struct lwp_wa
         return;
     origin->decided++;
     LWP_RAISE(pair->bytes, verdict->bytes);
-    if (verdict->first == verdict->second) {
+    if (verdict->first == verdict->second && verdict->ns) {
         const uint64_t us = verdict->ns / 1000 < RETURNS_AFTER_MOST ? verdict->ns / 1000 : RETURNS_AFTER_MOST;
         pair->returns++;
         pair->returned_us += us;
         pair->returned_us2 += us * us;
+        pair->returned_own_us += verdict->own_ns / 1000 < RETURNS_AFTER_MOST ? verdict->own_ns / 1000 : RETURNS_AFTER_MOST;
     }
     if (verdict->outcome != LWP_WATCHPOINT_USE)
         watchpoint_note_address(pair, verdict->address, watchpoints->file);
@@ -270,6 +271,7 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
         to->returns += pair->returns;
         to->returned_us += pair->returned_us;
         to->returned_us2 += pair->returned_us2;
+        to->returned_own_us += pair->returned_own_us;
         to->again += pair->again;
         to->moved += pair->moved;
         LWP_RAISE(to->bytes, pair->bytes);

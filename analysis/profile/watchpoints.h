@@ -40,7 +40,8 @@ struct lwp_watchpoint_verdict {
     uint64_t weight;  /* that the access stands for */
     uint64_t count;   /* accesses that were chosen; 1, but LWP_WATCHPOINT_OPEN may be of any number */
     uint16_t bytes;   /* of the first access */
-    uint64_t ns;      /* from the first access to the second */
+    uint64_t ns;      /* from the first access to the second; 0: not known */
+    uint64_t own_ns;  /* that the collector took beside it, from the sample on */
 };
 
 /* What an exact engine counted of two accesses, in bytes. `first` and `second` as in a verdict; `object` may be LWP_NONE. */
@@ -87,6 +88,7 @@ struct lwp_watchpoint_pair {
     uint64_t times;                   /* wasted; exact engines only, others count them in the sums */
     uint64_t again, moved;            /* wasted where the thread's last wasted one was, and elsewhere */
     uint64_t returns, returned_us, returned_us2; /* where both are one access: how often, after what time, and the sum of squares */
+    uint64_t returned_own_us;                  /* that the collector took beside these times */
     uint64_t address;                 /* of the last one in the file being read */
     uint32_t file;
     uint16_t bytes;

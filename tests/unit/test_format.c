@@ -108,7 +108,7 @@ static struct lwps_watch any_watch(void)
                                .weight = random_any() / 1000 * 1000, .verdicts = (uint8_t)random_number(),
                                .end = (uint8_t)random_number(), .value = (uint8_t)random_number(),
                                .overlap = (uint16_t)random_number(), .first_tid = (uint32_t)random_any(),
-                               .first_context = (uint32_t)random_any(), .first = any_access()};
+                               .first_context = (uint32_t)random_any(), .first = any_access(), .watched_ns = random_any()};
     if (random_number() & 1) {
         watch.second = any_access();
         watch.second.ip |= 1;
@@ -158,7 +158,7 @@ static void log_sample(struct log *log, const struct lwps_sample *s)
 static int on_watch(void *to, const struct lwps_watch *w)
 {
     struct log *log = to;
-    fprintf(log->to, "W %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %u %u %u %u %u\n", w->time, w->end_time, w->weight,
+    fprintf(log->to, "W %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %u %u %u %u %u\n", w->time, w->end_time, w->watched_ns, w->weight,
             w->verdicts, w->end, w->value, w->overlap, w->first_tid, w->first_context, w->second_context);
     log_access(log, &w->first);
     log_access(log, &w->second);

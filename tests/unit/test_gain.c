@@ -478,6 +478,11 @@ static void test_returns(void **state)
             }
             assert_true(held >= TIMES * 85 / 100);
         }
+    /* What the collector did may have made it come back later: of short times only the end is known. */
+    const struct lwp_gain_returned quick = {.count = 400, .sum = 400 * 50, .squares = 400 * 2500, .own = 400 * 80},
+                                   slow = {.count = 400, .sum = 400 * 2000, .squares = 400 * 4e6, .own = 400 * 80};
+    assert_true(lwp_gain_return_time(&quick, 4000).low <= 0 && lwp_gain_return_time(&quick, 4000).high >= 50);
+    near(lwp_gain_return_time(&slow, 4000).low, 2000 - 80);
     const struct lwp_gain_returned few = {.count = 10, .sum = 10, .squares = 30};
     near(lwp_gain_return_time(&few, 1).high, 0);
     struct lwp_watchpoints watchpoints = {0};
@@ -489,16 +494,20 @@ static void test_returns(void **state)
                                              .weight = 1,
                                              .count = 1,
                                              .bytes = 8,
-                                             .ns = 3000000};
+                                             .ns = 3000000,
+                                             .own_ns = 80000};
     lwp_watchpoint_begin(&watchpoints);
     lwp_watchpoint_add(&watchpoints, &verdict);
     verdict.ns = 1000000;
+    lwp_watchpoint_add(&watchpoints, &verdict);
+    verdict.ns = 0; /* not known */
     lwp_watchpoint_add(&watchpoints, &verdict);
     verdict.second = 2;
     lwp_watchpoint_add(&watchpoints, &verdict);
     lwp_watchpoint_end(&watchpoints);
     assert_true(watchpoints.pairs[0].returns == 2 && watchpoints.pairs[1].returns == 0);
-    assert_true(watchpoints.pairs[0].returned_us == 4000 && watchpoints.pairs[0].returned_us2 == 10000000);
+    assert_true(watchpoints.pairs[0].returned_us == 4000 && watchpoints.pairs[0].returned_us2 == 10000000 &&
+                watchpoints.pairs[0].returned_own_us == 160);
     lwp_watchpoint_free(&watchpoints);
 }
 

@@ -273,6 +273,26 @@ static void test_parts(void **unused)
     lwp_watches_finish(&subject.watches, &subject.self);
 }
 
+/* What is kept of the time between two accesses is without the collector's own: from where the program goes on. */
+static void test_time_between(void **unused)
+{
+    (void)unused;
+    enum { NS = 5000000 };
+    subject_start(LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE);
+    offer(&cell[0], true); /* at time 1 */
+    const uint64_t before = lwp_clock(CLOCK_MONOTONIC);
+    stop(0, STORE_IP, &cell[0], 8);
+    struct lwp_watch *watch = &subject.watches.at[0];
+    assert_true(watch->opened >= before && watch->opened <= lwp_clock(CLOCK_MONOTONIC));
+    watch->opened -= NS;
+    const uint64_t most = lwp_clock(CLOCK_MONOTONIC) - watch->opened;
+    stop(0, LOAD_IP, &cell[0], 8); /* decides one of the two */
+    assert_int_equal(watch->record.verdicts, LWPS_VERDICT_SILENT_STORE);
+    assert_true(watch->record.watched_ns >= NS && watch->record.watched_ns >= most);
+    assert_true(watch->record.watched_ns <= lwp_clock(CLOCK_MONOTONIC) - watch->opened);
+    lwp_watches_finish(&subject.watches, &subject.self);
+}
+
 /* A store to what the program has loaded is silent or not at once; one to what nobody was seen to load waits for the next. */
 static void test_compared_with_memory(void **unused)
 {
@@ -398,7 +418,7 @@ int main(void)
         cmocka_unit_test(test_frame),
         cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_compared_with_memory),
+        cmocka_unit_test(test_time_between), cmocka_unit_test(test_compared_with_memory),
         cmocka_unit_test(test_forget),
         cmocka_unit_test(test_shared_parts),
         cmocka_unit_test(test_values),

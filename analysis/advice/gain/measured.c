@@ -469,12 +469,13 @@ static void measured_believe(const struct lwp_profile *profile, const struct lwp
 static void measured_own_time(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_gain_measured *measured)
 {
     measured->pace = measured_pace(profile, visit);
-    if (measured->pace > 0 || measured_threads(profile, visit) > 1)
+    if (measured->pace > 0)
         return;
-    const struct lwp_gain_range paces = lwp_gain_returns(profile, visit);
+    struct lwp_gain_range paces = lwp_gain_returns(profile, visit, measured_threads(profile, visit));
     const double core = visit->shape.instructions / visit->visits * usual_cycle_ns / instructions_most;
-    if (paces.low <= 0 || paces.high < core)
+    if (paces.high <= 0 || paces.high < core)
         return;
+    paces.low = fmax(paces.low, core);
     measured->paces = paces;
     if (paces.high <= (1 + lwp_gain_pace_agrees) * (1 + lwp_gain_pace_agrees) * paces.low)
         measured->pace = sqrt(paces.low * paces.high);

@@ -1,11 +1,12 @@
 /* How long a loop takes for a visit, from how long it takes to come back to an element.
  *
- * In: watched loads and stores that the same instruction made again at the same place, and after what time. However visits are
+ * In: watched loads and stores that the same instruction made again at the same place, in one thread, and after what time. However visits are
  * distributed, they are in the mean as many as there are elements (Kac's lemma, 1947), so that time / elements is a visit's, of the
  * instruction that is run at each of them: the one that comes back soonest. What of that time the loop did not run is taken off.
  * A watch may have given way to another one before the loop came back, and long times the more likely: at worst, of a watch that sees m
  * more samples, one in m + 1 is left, and with that the mean is worked out once more. Of a loop that comes back after the same time each
- * time round, those that are left are like the others. Elements that are never visited make a visit seem shorter than it is. */
+ * time round, those that are left are like the others. After the collector's work the loop finds less in the caches: it may have taken less by as
+ * much as that work took, and of short times only how long they are at most is known. Elements that are never visited make a visit seem shorter than it is. */
 #include "analysis/advice/gain/returns.h"
 
 #include "analysis/profile/regions.h"
@@ -46,6 +47,7 @@ static size_t returns_collect(struct lwp_profile *profile, const struct lwp_gain
         all[at].seen.count += (double)pair->returns;
         all[at].seen.sum += (double)pair->returned_us;
         all[at].seen.squares += (double)pair->returned_us2;
+        all[at].seen.own += (double)pair->returned_own_us;
     }
     return count;
 }
@@ -74,10 +76,10 @@ struct lwp_gain_range lwp_gain_return_time(const struct lwp_gain_returned *seen,
         return (struct lwp_gain_range){0, 0};
     const double off = exp(deviations * varies / sqrt(seen->count)),
                  most = (seen->sum + seen->squares / gap) / (seen->count + seen->sum / gap);
-    return (struct lwp_gain_range){mean / off, (same ? mean : most) * off};
+    return (struct lwp_gain_range){fmax(0, mean / off - seen->own / seen->count), (same ? mean : most) * off};
 }
 
-struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct lwp_gain_visit *visit, unsigned threads)
 {
     struct returns_of all[INSTRUCTIONS_MOST];
     struct lwp_gain_range least = {0, 0};
@@ -87,10 +89,10 @@ struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct
         return least;
     const size_t count = returns_collect(profile, visit, all);
     for (size_t i = 0; i < count; i++) {
-        const struct lwp_gain_range mean = lwp_gain_return_time(&all[i].seen, span / (double)weight->samples);
-        if (mean.low > 0 && (least.low <= 0 || mean.low < least.low))
+        const struct lwp_gain_range mean = lwp_gain_return_time(&all[i].seen, span * threads / (double)weight->samples);
+        if (mean.high > 0 && (least.high <= 0 || mean.high < least.high))
             least = mean;
     }
-    const double visit_ns = 1000 * fmin(1, weight->weight / 1000 / span) / visit->elements;
-    return (struct lwp_gain_range){least.low * visit_ns, least.high * visit_ns};
+    const double visit_ns = 1000 * fmin(1, weight->weight / 1000 / span / threads) / visit->elements;
+    return (struct lwp_gain_range){least.low * visit_ns, least.high * visit_ns * threads};
 }

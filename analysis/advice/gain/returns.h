@@ -4,12 +4,13 @@
 
 #include "analysis/advice/gain/measured.h"
 
-/* Nanoseconds a visit, its 90 % interval; both 0: not known. One thread runs the loop. */
-struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct lwp_gain_visit *visit);
+/* Nanoseconds a visit, its 90 % interval; both 0: not known. So many threads run the loop: each on all elements, or on a part. */
+struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct lwp_gain_visit *visit, unsigned threads);
 
 /* Times after which one instruction was at a place again, µs. */
 struct lwp_gain_returned {
     double count, sum, squares;
+    double own; /* the sum of what the collector took beside them */
 };
 
 /* The mean of all such times, 90 %; both 0: not known. `gap`: µs from one sample to the next, each of which may take a watch's place. */

@@ -452,6 +452,7 @@ static bool frames_hold(const struct lwp_frames *frames, uint64_t cfa)
 
 struct stopped {
     const struct lwp_stop *at;
+    uint64_t time;
     enum lwp_trap_kind kind;
     struct lwp_trap trap;
 };
@@ -485,6 +486,8 @@ static void watch_stopped(struct lwp_watches *watches, struct lwp_thread *self, 
         bool only_silent = watch->record.verdicts == LWPS_VERDICT_SILENT_STORE;
         if (only_silent && !lwp_debug_arm(watches->registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
             watch_end(watches, self, which, LWPS_WATCH_NOT_WATCHED);
+        else
+            watch->opened = lwp_clock(CLOCK_MONOTONIC);
         return;
     }
     if (trap_passes(watch, trap))
@@ -494,6 +497,7 @@ static void watch_stopped(struct lwp_watches *watches, struct lwp_thread *self, 
         watch_end(watches, self, which, LWPS_WATCH_FRAME_DIED);
         return;
     }
+    watch->record.watched_ns = stopped->time - watch->opened;
     watch->record.verdicts = trap_decide(watches, watch, self, stopped->at->frames, trap);
     if (!watch->record.verdicts)
         watch_end(watches, self, which, 0);
@@ -524,13 +528,14 @@ static void watch_stopped_too(struct lwp_watches *watches, struct lwp_thread *se
 void lwp_watches_trap(struct lwp_watches *watches, struct lwp_thread *self, unsigned which, struct lwp_stop *stop)
 {
     const struct lwp_watch *watch = &watches->at[which];
+    const uint64_t time = lwp_clock(CLOCK_MONOTONIC);
     enum lwps_watch_end lost = watch_is_lost(watch, self);
     if (watch->state == LWP_WATCH_FREE || lost) {
         watch_end(watches, self, which, lost);
         return;
     }
     lwp_stop_look(stop);
-    struct stopped stopped = {.at = stop};
+    struct stopped stopped = {.at = stop, .time = time};
     stopped.kind = lwp_trap_find(stop, watch->address, watch->bytes, &stopped.trap);
     if (stopped.kind == LWP_TRAP_ACCESS)
         watch_stopped_too(watches, self, which, &stopped);

@@ -34,6 +34,7 @@ struct lwp_watch {
     uint64_t frame;           /* CFA of the stack frame that the bytes are in, 0: not on the stack */
     int memory;               /* watched_memory.h */
     uint32_t calls;           /* the thread's, when it began */
+    uint64_t opened;          /* when the program went on after the first access */
     struct lwps_watch record; /* verdicts still open, first access */
 };
 
