@@ -391,16 +391,35 @@ static void test_two_cursors(void **state)
 {
     (void)state;
     const struct lwp_share whole = {.value = 0.8, .low = 0.7, .high = 0.9};
+    const struct lwp_gain_saving estimate = {0};
     struct lwp_gain_measured measured = {.ratio = 0.7, .low = 0.6, .high = 0.8, .between = true};
-    near(lwp_gain_of_measured(&measured, &whole, 1, true).low, 0.7 * 0.2);
+    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, 0.7 * 0.2);
     measured.guesses = 0.75;
-    near(lwp_gain_of_measured(&measured, &whole, 1, true).low, 0.25 * 0.7 * 0.2);
-    near(lwp_gain_of_measured(&measured, &whole, 1, false).low, 0.7 * 0.2);
-    near(lwp_gain_of_measured(&measured, &whole, 1, true).value, 0.8 * 0.3);
+    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, 0.25 * 0.7 * 0.2);
+    near(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).low, 0.7 * 0.2);
+    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).value, 0.8 * 0.3);
     measured.guesses = 3; /* all of them */
-    near(lwp_gain_of_measured(&measured, &whole, 1, true).low, 0);
+    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, 0);
     measured.high = 1.1; /* it may lose as much as ever */
-    near(lwp_gain_of_measured(&measured, &whole, 1, true).low, -0.9 * 0.1);
+    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, -0.9 * 0.1);
+}
+
+/* Of a loop of four instructions all samples fall on its load, although the run hardly waits for memory. */
+static void test_waits_less(void **state)
+{
+    (void)state;
+    const struct lwp_share whole = {.value = 0.9, .low = 0.85, .high = 0.95};
+    const struct lwp_gain_saving estimate = {.value = 0.7, .low = 0.1, .high = 0.8};
+    struct lwp_gain_measured measured = {.ratio = 0.8, .low = 0.7, .high = 0.85, .core = 1, .pattern = 1.3};
+    near(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).value, 0.7); /* something else is unlike */
+    measured.waits_less = true;
+    const struct lwp_gain_saving less = lwp_gain_of_measured(&measured, &whole, 1, false, estimate);
+    near(less.value, 0.9 * 0.2);
+    near(less.low, 0.1);
+    near(less.high, 0.95 * 0.3);
+    assert_false(less.measured);
+    measured.between = true;
+    near(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).low, 0.85 * 0.15);
 }
 
 /* What the loop was seen to take says how much of the shared cache it had. */
@@ -621,6 +640,7 @@ int main(void)
         cmocka_unit_test(test_no_gain),
         cmocka_unit_test(test_shares_of_the_cache),
         cmocka_unit_test(test_two_cursors),
+        cmocka_unit_test(test_waits_less),
         cmocka_unit_test(test_state_of_the_cache),
         cmocka_unit_test(test_returns),
         cmocka_unit_test(test_sets_up),

@@ -214,8 +214,7 @@ static bool gain_shrinks(const struct lwp_profile *profile, const struct lwp_gai
 
 /* Of visits that seem random the part that jumps which are guessed do not explain is sure to be so: two cursors that go on in turns are far
  * from each other, too. */
-struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
-                                            bool random)
+static struct lwp_gain_saving gain_of_run(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most, bool random)
 {
     const double low = fmin((measured->high < 1 ? whole->low : whole->high) * (1 - measured->high), most);
     return (struct lwp_gain_saving){.value = fmin(whole->value * (1 - measured->ratio), most),
@@ -227,7 +226,29 @@ struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *meas
                                     .program_ns = measured->pace};
 }
 
-/* As measured where that can be believed. A loop that computes all the time that it takes has nothing to gain. */
+/* A loop that computes all the time that it takes has nothing to gain. Of short loops all samples fall on loads, awaited or not: where
+ * the run waits less, what they promise is too much. */
+struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
+                                            bool random, struct lwp_gain_saving estimate)
+{
+    struct lwp_gain_saving saving = estimate;
+    if (measured->between || measured->waits_less) {
+        saving = gain_of_run(measured, whole, most, random);
+        saving.low = measured->between ? saving.low : fmin(saving.low, estimate.low);
+        return saving;
+    }
+    if (measured->doubtful)
+        saving.low = fmin(saving.low, 0);
+    if (measured->pace > 0 && measured->core > 0) {
+        const double memory = whole->value * fmax(0, 1 - measured->core / measured->pace);
+        saving.high = fmin(saving.high, memory);
+        saving.value = fmin(saving.value, memory);
+        saving.low = fmin(saving.low, saving.value);
+    }
+    return saving;
+}
+
+/* As measured where that can be believed. */
 struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
                                         const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
                                         struct lwp_gain_range saved, double part)
@@ -247,19 +268,8 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     const bool run = lwp_gain_measure(profile, visit, before, after, &measured);
     if (saving.low > 0) /* so often it may not be memory that is waited for */
         saving.low *= 1 - fmin(1, measured.guesses);
-    if (!run)
-        return saving;
-    if (measured.between)
-        return lwp_gain_of_measured(&measured, &whole, stalled.high / all, visit->access.pattern == LWP_GAIN_RANDOM);
-    if (measured.doubtful)
-        saving.low = fmin(saving.low, 0);
-    if (measured.pace > 0 && measured.core > 0) {
-        double memory = whole.value * fmax(0, 1 - measured.core / measured.pace);
-        saving.high = fmin(saving.high, memory);
-        saving.value = fmin(saving.value, memory);
-        saving.low = fmin(saving.low, saving.value);
-    }
-    return saving;
+    const bool random = visit->access.pattern == LWP_GAIN_RANDOM;
+    return run ? lwp_gain_of_measured(&measured, &whole, stalled.high / all, random, saving) : saving;
 }
 
 /* What the loop's code says of its visits. */

@@ -459,9 +459,13 @@ static void measured_believe(const struct lwp_profile *profile, const struct lwp
                              const struct lwp_gain_range *stalls, double pace, struct lwp_gain_measured *measured)
 {
     bool same, resembles = lwp_gain_resembles(times, stalls, pace, &same);
-    measured->between =
-        !measured->doubtful && (!visit->access.dependent || visit->far >= 0) && resembles && (same || !measured_nested(profile, visit));
+    const bool seen = !measured->doubtful && (!visit->access.dependent || visit->far >= 0), nested = measured_nested(profile, visit);
+    measured->between = seen && resembles && (same || !nested);
     measured->reproduced = measured->between && same;
+    /* What runs between two of its rounds may have displaced its data, which the pattern never waits for then. */
+    const bool alone = profile->regions[visit->region].weight.weight > (1 - nested_most) * profile->total.weight;
+    measured->waits_less = seen && same && !nested && (measured->pace > 0 || alone) &&
+                           times->core > (1 - stall_least * stalls->low) * times->before;
 }
 
 /* The loop's own time, as far as samples and watches show it. What comes back sooner than it can compute does not go to all elements: then

@@ -32,6 +32,7 @@ struct lwp_gain_measured {
     bool reproduced;  /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
     bool doubtful;    /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written; or jumps
                        * that are guessed could not be run */
+    bool waits_less;  /* as `reproduced`, but it waits less than was sampled */
     bool between;     /* it does so but for its time: the truth is taken to lie between the ratio and the new time against the loop's */
 };
 
@@ -39,10 +40,10 @@ struct lwp_gain_measured {
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
                       const struct lwp_gain_placement *after, struct lwp_gain_measured *measured);
 
-/* What a loop that takes `whole` of all time, of which it waits `most`, saves when that was measured. `random`: it was run as one that
- * visits elements at random. */
+/* What a loop that takes `whole` of all time, of which it waits `most`, saves when it was run, as far as the run can be believed.
+ * `estimate`: what it saves by its samples alone. `random`: it was run as one that visits elements at random. */
 struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
-                                            bool random);
+                                            bool random, struct lwp_gain_saving estimate);
 
 /* ---- for other patterns ---- */
 
