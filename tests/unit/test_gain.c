@@ -624,6 +624,31 @@ static void test_pace_beside(void **state)
     lwp_traversals_fini(&traversals);
 }
 
+/* Where a walk takes much less time than there is between two samples, or there are no walks, a pace found would be chance. */
+static void test_pace_by_chance(void **state)
+{
+    (void)state;
+    enum { PAIRS = 48, TIMES = 300 };
+    const double extent = 2 << 20, stride = 32, walk[] = {2000, 50000, 1000000}; /* ns */
+    struct lwp_traversal_pace paces[PAIRS];
+    uint64_t random = 3;
+    for (size_t known = 0; known < 3; known++) {
+        unsigned found = 0, right = 0;
+        const double ns = walk[known] / (extent / stride);
+        for (int round = 0; round < TIMES; round++) {
+            for (int i = 0; i < PAIRS; i++) {
+                const double ran = 300000 + 4400000 * drawn(&random), from = drawn(&random), to = from + ran / walk[known];
+                const double at = known == 2 && i % 6 ? to : drawn(&random); /* some saw something else */
+                paces[i] = (struct lwp_traversal_pace){.ns = (uint64_t)ran, .bytes = (int64_t)((at - floor(at) - from) * extent)};
+            }
+            const double pace = lwp_pace(paces, PAIRS, stride, extent);
+            found += pace > 0;
+            right += pace > 0.95 * ns && pace < 1.05 * ns;
+        }
+        assert_true(known == 2 ? right >= TIMES * 95 / 100 : found <= TIMES / 100);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -646,6 +671,7 @@ int main(void)
         cmocka_unit_test(test_sets_up),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_pace_beside),
+        cmocka_unit_test(test_pace_by_chance),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

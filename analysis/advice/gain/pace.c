@@ -2,7 +2,8 @@
  * the whole walks that lie between.
  *
  * Each pair votes for the paces that explain it, one for each number of whole walks, the fewer the more. Pairs between which something else
- * ran vote for anything; the pace sought gets votes from all others. A pace counts when it has far more votes than chance gives it. */
+ * ran vote for anything; the pace sought gets votes from all others. A pace counts when it has far more votes than chance gives it, and
+ * explains most pairs: of a thousand paces some get a few votes too many, and where there are many walks between all samples, none is right. */
 #include "analysis/advice/gain/pace.h"
 
 #include <math.h>
@@ -19,6 +20,16 @@ static int pace_bin(double ns)
 static double pace_of(int bin)
 {
     return least_ns * pow(most_ns / least_ns, (bin + 0.5) / PACES);
+}
+
+static bool pace_explains(const struct lwp_traversal_pace *pace, double stride, double extent, int low, int high)
+{
+    for (int walks = 0; walks <= WALKS_MOST; walks++) {
+        const double visits = ((double)pace->bytes + walks * extent) / stride, ns = visits > 0 ? (double)pace->ns / visits : 0;
+        if (ns > least_ns && ns < most_ns && pace_bin(ns) >= low && pace_bin(ns) <= high)
+            return true;
+    }
+    return false;
 }
 
 double lwp_pace(const struct lwp_traversal_pace *paces, uint32_t count, double stride, double extent)
@@ -47,6 +58,11 @@ double lwp_pace(const struct lwp_traversal_pace *paces, uint32_t count, double s
             found = bin;
         }
     }
+    uint32_t explained = 0;
+    for (uint32_t i = 0; i < count; i++)
+        explained += pace_explains(&paces[i], stride, extent, found - width, found + width);
+    if (2 * explained < count)
+        return 0;
     for (int k = found - width; found >= 0 && k <= found + width; k++) {
         sum += votes[k] * pace_of(k);
         all += votes[k];
