@@ -137,6 +137,11 @@ double lwp_run_scale(void)
     return (double)run.certain_ns / (double)(ran > LEAST_NS ? ran : LEAST_NS);
 }
 
+bool lwp_run_is_certain(void)
+{
+    return !run.certain_ns;
+}
+
 void lwp_run_certain(void)
 {
     run.certain_ns = 0;

@@ -29,6 +29,7 @@ double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns);
 
 /* Each process that comes as far as this one is set up. */
 void lwp_run_certain(void);
+bool lwp_run_is_certain(void);
 
 /* It is set up; later it is known what that cost, and its end. */
 void lwp_run_join(void);

@@ -92,6 +92,8 @@ static void dormant_wake(void)
 
 void lwp_dormant_wake(void)
 {
+    if (!dormant.wake && lwp_run_is_certain()) /* with each thread that is made */
+        return;
     if (getpid() != dormant.pid) /* the child of a vfork */
         return;
     lwp_run_certain();

@@ -299,7 +299,7 @@ static struct thread_start threads_begin(void *given)
     const struct thread_start start = *(struct thread_start *)given;
     lwp_own_small_free(given);
     lwp_signals_inherit(start.blocked);
-    if (!lwp_process_is_ours())
+    if (!lwp_process.active) /* its maker has looked whether it is ours */
         return start;
     if (start.stands_for > 0 || !threads.key_made || !lwp_late_threads_wait())
         threads_set_up_as(start.stands_for);
