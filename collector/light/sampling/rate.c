@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum { HEAP_COLD = 2 };
-enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, LOST_TICKS = 16, PERIOD_MOST_NS = 50000000 };
+enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, PERIOD_MOST_NS = 50000000 };
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
 enum { FIRST_COLD_NS = 100000, FIRST_SOONEST_NS = 10000 /* perf's clock's least */, FIRST_PERIOD_MOST_NS = 5000000 };
 
@@ -130,16 +130,6 @@ static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, ui
         lwp_pmu_set_rate(sampler->pmu, sampler->period_ns, elapsed);
 }
 
-/* Only samples are reviewed. A handler that takes longer than its period, as it may on an overloaded machine, would leave a thread inside
- * the collector no time to get out: ticks that are lost one after another come later and later. */
-static uint64_t rate_period(const struct lwp_sampler *sampler)
-{
-    uint64_t period = sampler->period_ns;
-    for (unsigned lost = sampler->lost; lost >= LOST_TICKS && period < PERIOD_MOST_NS; lost -= LOST_TICKS)
-        period *= 2;
-    return period < PERIOD_MOST_NS ? period : PERIOD_MOST_NS;
-}
-
 /* Every few samples another period, from half of the mean to one and a half: else samples fall into lockstep with programs that
  * do the same again and again. Not each time, since setting one costs as much as a stop where the hypervisor keeps the clock
  * (25 us). Each of those samples still comes after any time in the program with the same chance. */
@@ -150,7 +140,7 @@ static void rate_draw(struct lwp_thread *self, struct lwp_sampler *sampler)
         sampler->of_period--;
         return;
     }
-    uint32_t period = (uint32_t)rate_period(sampler);
+    uint32_t period = (uint32_t)sampler->period_ns;
     sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
     if (lwp_suspension_begin(&sampler->suspension, sampler->timer, sampler->next_ns, &self->random))
         return;
@@ -172,13 +162,10 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     sampler->lost++;
-    if (lwp_suspension_is_on(&sampler->suspension))
-        rate_pass(self, sampler);
-    else if (sampler->lost % LOST_TICKS)
+    if (!lwp_suspension_is_on(&sampler->suspension))
         return;
-    sampler->of_period = 0;
+    rate_pass(self, sampler);
     rate_draw(self, sampler);
-    sampler->of_period = 0; /* after the next sample as usual */
 }
 
 /* Short pauses change nothing, so that what is recorded between them is sampled as evenly as ever. In longer ones perf's clock is off,
