@@ -32,7 +32,8 @@ double lwp_gain_spread(const struct lwp_profile *profile, const uint32_t *object
         for (size_t i = 0; i + 1 < distinct; i++)
             starts[i] = starts[i + 1] - starts[i];
         qsort(starts, distinct - 1, sizeof *starts, lwp_by_first);
-        spread = (double)starts[(distinct - 1) / 2] / M_LN2 * (double)distinct / blocks;
+        const size_t middle = (distinct - 1) / 2;
+        spread = (double)starts[middle] / M_LN2 * (double)distinct / blocks;
     }
     *error = spread > 0 ? spread / (M_LN2 * sqrt((double)distinct)) : 0; /* the median of so many exponential distances */
     free(starts);

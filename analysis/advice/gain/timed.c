@@ -129,11 +129,17 @@ static void timed_cold(struct lwp_profile *profile, struct lwp_gain_timed *timed
     profile->measure_seconds -= timed_now() - began;
 }
 
+/* Where bytes between members differ, the same is timed twice. */
+static bool timed_same(const struct lwp_pattern *one, const struct lwp_pattern *other)
+{
+    return memcmp(one, other, sizeof *one) == 0; // NOLINT(bugprone-suspicious-memory-comparison)
+}
+
 static struct lwp_gain_timed *timed_find(struct lwp_profile *profile, const struct lwp_pattern *before, const struct lwp_pattern *after)
 {
     for (size_t i = 0; i < profile->timed_count; i++) {
         struct lwp_gain_timed *timed = &profile->timed[i];
-        if (memcmp(&timed->before, before, sizeof *before) == 0 && memcmp(&timed->after, after, sizeof *after) == 0)
+        if (timed_same(&timed->before, before) && timed_same(&timed->after, after))
             return timed;
     }
     return NULL;
@@ -167,7 +173,7 @@ static void timed_times(const struct lwp_gain_timed *timed, struct lwp_pattern_t
     times->cold[0] = timed->cold.before;
     times->cold[1] = timed->cold.after;
     times->both_fit = timed->cold.both_fit;
-    if (memcmp(&timed->before, &timed->after, sizeof timed->before) == 0)
+    if (timed_same(&timed->before, &timed->after))
         times->ratio = times->low = times->high = 1;
 }
 
@@ -200,7 +206,7 @@ bool lwp_gain_times(struct lwp_profile *profile, uint32_t region, const struct l
     if (!timed)
         return false;
     timed_times(timed, times);
-    const bool equal = memcmp(before, after, sizeof *before) == 0;
+    const bool equal = timed_same(before, after);
     while (!equal && timed_wanted(times, timed_share(profile, region)) && timed_allowed(profile, region) && timed_run(profile, timed))
         timed_times(timed, times);
     if (!equal && timed_seen(times, timed_share(profile, region), lwp_gain_run_off) && timed_allowed(profile, region)) {
