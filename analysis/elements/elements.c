@@ -174,14 +174,16 @@ static bool element_is_part(const struct lwp_type *outer, const struct lwp_type 
     return inner->field_count && matched >= inner->field_count;
 }
 
-/* Memory that is used as several unrelated structs (an allocator's own, a buffer) is none of them, and none of the numbers in them. */
+/* Memory that is used as several unrelated structs (an allocator's own, a buffer) is none of them, and none of the numbers in them; nor what
+ * a list of free elements calls them, where they are larger unions. */
 static bool element_is_mixed(const struct lwp_element_votes *votes, const struct lwp_element_candidate *candidate)
 {
     const bool structs = candidate->type->kind == LWP_TYPE_STRUCT;
     double others = 0;
     for (size_t i = 0; i < votes->count; i++) {
         const struct lwp_element_candidate *other = &votes->candidates[i];
-        if (other != candidate && other->accessed > 0 && other->type->kind == LWP_TYPE_STRUCT &&
+        bool larger = other->type->kind == LWP_TYPE_UNION && other->type->bytes > candidate->type->bytes;
+        if (other != candidate && other->accessed > 0 && (other->type->kind == LWP_TYPE_STRUCT || larger) &&
             !element_is_part(candidate->type, other->type) && !(structs && element_is_part(other->type, candidate->type)))
             others += other->accessed;
     }

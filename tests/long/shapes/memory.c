@@ -42,6 +42,8 @@
 /// derived_two and type=box bytes=72 hot=base.area|area@16 path=box_new,main name=shapes,box,shape,all
 /// derived_two or type=shape bytes=24|72 hot=area@16 path=box_new,main name=shapes,box,shape,all
 /// derived_two and type=shape* bytes=8 path=main name=shapes
+/// free_list_union type=bucket bytes=48 start=0 path=more_items,take,main name=table,first,items,bucket,at wrappers=take,more_items
+/// free_list_union and bytes=8 path=main name=table
 /// gap_buffer type=node bytes=88 hot=cost@40 path=main name=nodes,buffer
 /// slab_colour_O3 of=slab_colour flags=-O3
 /// hierarchy_clang of=hierarchy with=clang
@@ -492,6 +494,57 @@ int main(int argc, char **argv)
     struct pool pool;
     pool_init(&pool);
     REPEAT(walk(&pool));
+}
+#elif defined shape_free_list_union
+union bucket {
+    struct {
+        union bucket *next;
+        long key, more[4];
+    } s;
+    struct {
+        union bucket *next;
+        double values[5];
+    } d;
+};
+struct item { /* what is free of any type */
+    struct item *next;
+};
+static struct item *items;
+NI static struct item *more_items(size_t size)
+{
+    enum { ITEMS = 100 };
+    struct item *first = malloc(ITEMS * size);
+    char *at = (char *)first;
+    for (int i = 0; i < ITEMS; i++, at += size)
+        ((struct item *)at)->next = i + 1 < ITEMS ? (struct item *)(at + size) : NULL;
+    items = first->next;
+    return first;
+}
+NI static void *take(size_t size)
+{
+    struct item *taken = items;
+    if (!taken)
+        return more_items(size);
+    items = taken->next;
+    return taken;
+}
+NI static long walk(union bucket *const *table)
+{
+    long sum = 0;
+    for (size_t i = 0; i < N / 4; i++)
+        for (const union bucket *at = table[i]; at; at = at->s.next)
+            sum += at->s.key;
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    union bucket **table = calloc(N / 4, sizeof *table);
+    for (size_t i = 0; i < N; i++) {
+        union bucket *bucket = take(sizeof *bucket), **first = &table[PLACE(i, N / 4)];
+        *bucket = (union bucket){.s = {.next = *first, .key = (long)i}};
+        *first = bucket;
+    }
+    REPEAT(walk(table));
 }
 #elif defined shape_buddy
 static struct buddy {
