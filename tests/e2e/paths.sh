@@ -127,11 +127,10 @@ int main(int c, char **v)
     return 0;
 }
 END
-for depth in 1 ${LONG:+2 3} 6; do
-    $CC -O2 -g -DW="w$depth" -o "depth$depth" depth.c
-    collect_samples 60 depths 60 -- "./depth$depth" @
+# distinguished DEPTH: what the result "depths" says of them.
+distinguished() {
     "$LWP" report --json depths > depths.json
-    python3 - "$depth" << 'END'
+    python3 - "$1" << 'END'
 import json, sys
 result, depth = json.load(open("depths.json")), int(sys.argv[1])
 things = [thing for thing in result["objects"] if thing["kind"] == "heap" and thing["bytes"] == 8 << 18]
@@ -142,4 +141,12 @@ if made != sorted(wrappers + (maker, "main") for maker in ("temperature_new", "p
 if any(thing["allocations"] != 1 for thing in things):
     sys.exit("several arrays are one object")
 END
+}
+for depth in 1 ${LONG:+2 3 4 5} 6; do
+    $CC -O2 -g -DW="w$depth" -o "depth$depth" depth.c
+    collect_samples 60 depths 60 -- "./depth$depth" @
+    distinguished "$depth" || exit 1
+    [ "$depth" = 6 ] || [ -n "${LONG:-}" ] || continue
+    "$LWP" collect -q -e exact --force -o depths -- "./depth$depth" 1 > exact.out || exit 1
+    distinguished "$depth" || { echo "(exact engine)"; exit 1; }
 done
