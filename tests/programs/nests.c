@@ -25,6 +25,28 @@ LOOPS void deep(void)
                 cube[i][j][k] *= 1.5;
 }
 
+/* columns of a triangle, each of which begins a row further on */
+LOOPS double triangle(const double *a, long n)
+{
+    double sum = 0;
+    for (long i = n - 1; i >= 0; i--)
+        for (long j = i + 1; j < n; j++)
+            for (long k = i + 1; k < j; k++)
+                sum += a[k * COLUMNS + j];
+    return sum;
+}
+
+/* ... of planes */
+LOOPS double planes(const double *a, long n)
+{
+    double sum = 0;
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < COLUMNS; j++)
+            for (long k = 0; k < ROWS; k++)
+                sum += a[(i * ROWS + k) * COLUMNS + j];
+    return sum;
+}
+
 /* leaves out elements on purpose: the loop around goes to another row */
 LOOPS double sparse(const double *a, long n, long m)
 {
@@ -63,5 +85,5 @@ int main(void)
     for (int i = 0; i < 64; i++)
         rows[i] = a + 64 * i;
     deep();
-    return printf("%g\n", columns(a, 64, 64) + sparse(a, 64, 64) + pointers(rows, 64, 64) + check()) < 0;
+    return printf("%g\n", columns(a, 64, 64) + sparse(a, 64, 64) + pointers(rows, 64, 64) + triangle(a, 9) + planes(a, 1) + check()) < 0;
 }

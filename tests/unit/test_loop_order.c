@@ -135,6 +135,17 @@ static void assert_step(struct lwp_code *code, uint32_t module, uint64_t at, uns
     assert_int_equal(loop == LWP_NONE, kind == LWP_LOOP_STEP_NO_LOOP);
 }
 
+static void assert_rows(struct lwp_code *code, uint32_t module, const char *path, const char *function, double most, bool triangle)
+{
+    struct lwp_profile of = {.code = code};
+    const struct lwp_stream stream = {.module = module, .address = access_of(code, module, path, function, 3, true)};
+    const struct lwp_order_access column = {.stream = &stream, .step = {LWP_ORDER_COLUMN, false, 72}};
+    const struct lwp_order order = {.profile = &of, .rows = 100, .level = 1};
+    bool seen = false;
+    assert_float_equal(lwp_order_rows(&order, &column, &seen), most, 0);
+    assert_int_equal(seen, triangle);
+}
+
 static void test_code(void **state)
 {
     (void)state;
@@ -162,6 +173,8 @@ static void test_code(void **state)
         assert_step(code, module, at, 1, false, LWP_LOOP_STEP_UNKNOWN, 0);
         assert_step(code, module, at, 1, true, LWP_LOOP_STEP_CONSTANT, 8);
         assert_step(code, module, 0, 0, false, LWP_LOOP_STEP_NO_LOOP, 0);
+        assert_rows(code, module, path, "triangle", 100, true);
+        assert_rows(code, module, path, "planes", 7, false);
         lwp_code_free(code);
         lwp_arena_free(arena);
     }

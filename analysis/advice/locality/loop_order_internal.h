@@ -32,6 +32,10 @@ struct lwp_order {
  * measured (loop_order_measured.c), or what was run does not wait for memory as the loop does. `then` of all accesses is known. */
 bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely);
 
+/* The most rows that a column has: no more than a plane, where loops further out go from plane to plane. *triangle: one of them begins a
+ * row further on each time. */
+double lwp_order_rows(const struct lwp_order *order, const struct lwp_order_access *column, bool *triangle);
+
 /* Whether the new inner loop adds everything up at one place, each time after the one before: lines alone say little of its time then. */
 bool lwp_order_begins_sums(const struct lwp_order *order);
 

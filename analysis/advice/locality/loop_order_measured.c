@@ -56,8 +56,8 @@ static bool measured_apart(const struct lwp_order *order, const struct lwp_strea
     return from == to;
 }
 
-/* Loops further out than the one that goes from column to column begin another plane: a column has no more rows than one of these. */
-static double measured_rows(const struct lwp_order *order, const struct lwp_order_access *column)
+/* Loops further out than the one that goes from column to column begin another plane, or a row further on. */
+double lwp_order_rows(const struct lwp_order *order, const struct lwp_order_access *column, bool *triangle)
 {
     double rows = order->rows;
     for (unsigned level = order->level + 1; order->level; level++) {
@@ -67,8 +67,9 @@ static double measured_rows(const struct lwp_order *order, const struct lwp_orde
                                                           column->step.blocks, &loop, &step);
         if (kind == LWP_LOOP_STEP_NO_LOOP)
             break;
-        if (kind == LWP_LOOP_STEP_CONSTANT && llabs(step) > llabs(column->step.bytes))
-            rows = fmin(rows, floor((double)llabs(step) / (double)llabs(column->step.bytes)));
+        const double plane = kind == LWP_LOOP_STEP_CONSTANT ? floor((double)llabs(step) / (double)llabs(column->step.bytes)) : 0;
+        *triangle |= plane == 1;
+        rows = plane > 1 ? fmin(rows, plane) : rows;
     }
     return rows;
 }
@@ -110,6 +111,7 @@ struct measured_nest {
     size_t arrays;
     bool sums;   /* kept in a register */
     bool stored; /* ... and stored each time: at one place, which then is another one each time */
+    bool triangle; /* rows and columns are the most that there are */
 };
 
 static bool measured_gather(const struct lwp_order *order, const struct lwp_order_access *column, struct measured_nest *nest)
@@ -120,7 +122,7 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
         llabs(column->step.bytes) < (int64_t)(LWP_PATTERN_UNROLLED * column->columns.apart) || order->count > LWP_PATTERN_ACCESSES)
         return false;
     /* Whole blocks of what the code has several of. */
-    nest->rows = floor(measured_rows(order, column) / LWP_PATTERN_UNROLLED) * LWP_PATTERN_UNROLLED;
+    nest->rows = floor(lwp_order_rows(order, column, &nest->triangle) / LWP_PATTERN_UNROLLED) * LWP_PATTERN_UNROLLED;
     nest->columns = floor((double)llabs(column->step.bytes) / (double)column->columns.apart / LWP_PATTERN_UNROLLED) * LWP_PATTERN_UNROLLED;
     for (size_t i = 0; i < order->count; i++) {
         const struct lwp_stream *stream = order->accesses[i].stream;
@@ -145,7 +147,6 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
     }
     const bool chain = order->shape.chain > chain_sum;
     nest->sums = !stores && chain && nest->arrays < LWP_PATTERN_ARRAYS;
-    nest->stored &= chain;
     return nest->arrays > 0 && nest->rows > 0;
 }
 
@@ -261,26 +262,59 @@ static double measured_pace(const struct lwp_order *order, const struct lwp_orde
     return lwp_pace(paces, count, 1, nest->rows * nest->columns);
 }
 
-bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely)
+/* False: it could not be run. *resembles: it is the loop, as far as that is known. */
+static bool measured_run(const struct lwp_order *order, const struct lwp_order_access *column, const struct measured_nest *nest,
+                         struct lwp_gain_measured *measured, bool *resembles)
 {
-    struct measured_nest nest = {0};
     struct lwp_pattern before, after;
     struct lwp_pattern_times times;
     struct lwp_profile *profile = order->profile;
-    if (!order->shape.instructions || !measured_gather(order, column, &nest) || !measured_fill(order, &nest, false, &before) ||
-        !measured_fill(order, &nest, true, &after))
-        return false;
-    if (!lwp_gain_times(profile, order->region, &before, &after, &times))
+    if (!measured_fill(order, nest, false, &before) || !measured_fill(order, nest, true, &after) ||
+        !lwp_gain_times(profile, order->region, &before, &after, &times))
         return false;
     struct lwp_gain_range stalls = lwp_gain_stall_share(profile, order->region, &order->shape);
-    const double pace = measured_pace(order, column, &nest, times.before);
+    const double pace = nest->triangle ? 0 : measured_pace(order, column, nest, times.before);
+    lwp_gain_interval(&times, &(struct lwp_gain_range){0, 1}, pace, measured); /* it may compute where memory is fast enough */
+    bool same;
+    if (nest->sums || nest->stored) /* one instruction loads and adds: which of the two is awaited no sample says */
+        stalls.low = 0;
+    *resembles |= lwp_gain_resembles(&times, &stalls, pace, &same);
+    return true;
+}
+
+static double measured_blocks(double rounds)
+{
+    return fmax(1, floor(rounds / LWP_PATTERN_UNROLLED)) * LWP_PATTERN_UNROLLED;
+}
+
+/* A triangle's columns are as long as chance has it, short ones in near caches: some four fifths of its time is that of a fifth to four
+ * fifths of the longest (of n rows in three loops: 6 x (1 - x), x = length / n). It is run with both. */
+bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely)
+{
+    static const double parts[] = {0.8, 0.2};
+    struct measured_nest nest = {0};
     struct lwp_gain_measured measured;
-    lwp_gain_interval(&times, &(struct lwp_gain_range){0, 1}, pace, &measured); /* it may compute where memory is fast enough */
+    bool resembles = false;
+    if (!order->shape.instructions || !measured_gather(order, column, &nest))
+        return false;
+    if (!nest.triangle) {
+        if (!measured_run(order, column, &nest, &measured, &resembles))
+            return false;
+    } else {
+        struct lwp_gain_measured of[2];
+        for (int i = 0; i < 2; i++) {
+            struct measured_nest part = nest;
+            part.rows = measured_blocks(parts[i] * nest.rows);
+            part.columns = measured_blocks(parts[i] * nest.columns);
+            if (!measured_run(order, column, &part, &of[i], &resembles))
+                return false;
+        }
+        measured.ratio = sqrt(of[0].ratio * of[1].ratio);
+        measured.low = fmin(of[0].low, of[1].low);
+        measured.high = fmax(of[0].high, of[1].high);
+    }
     *likely = 1 - measured.ratio;
     saved->high = 1 - measured.low;
     saved->low = 1 - measured.high;
-    bool same;
-    if (nest.sums || nest.stored) /* one instruction loads and adds: which of the two is awaited no sample says */
-        stalls.low = 0;
-    return lwp_gain_resembles(&times, &stalls, pace, &same);
+    return resembles;
 }
