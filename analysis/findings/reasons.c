@@ -217,17 +217,58 @@ static const char *reason_clause(struct lwp_profile *profile, const char *senten
     return length && sentence[length - 1] == '.' ? lwp_arena_strndup(profile->arena, sentence, length - 1) : sentence;
 }
 
+/* The type that the pointers used lead to most, by the code: "struct node"; NULL: none with enough of the time. */
+static const char *reason_type_by_code(const struct subject *subject, double *share)
+{
+    enum { TYPES = 32 };
+    static const double counts = 0.002; /* of all time: rarer accesses are not looked at */
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_type *types[TYPES];
+    double weights[TYPES] = {0}, all = profile->total.weight;
+    size_t count = 0, top = 0;
+    for (uint32_t i = profile->object_streams[subject->index]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        struct lwp_code_place place;
+        size_t t = 0;
+        if (!profile->code || stream->module == LWP_NONE || stream->weight.weight < counts * all ||
+            !lwp_types_place(profile->code, stream->module, stream->address, &place) || place.type->kind != LWP_TYPE_STRUCT)
+            continue;
+        while (t < count && strcmp(types[t]->name, place.type->name) != 0)
+            t++;
+        if (t == TYPES)
+            continue;
+        types[t] = place.type;
+        count += t == count;
+        weights[t] += stream->weight.weight;
+        top = weights[t] > weights[top] ? t : top;
+    }
+    *share = count ? weights[top] / all : 0;
+    return *share >= lwp_split_needs.share ? types[top]->name : NULL;
+}
+
+static struct lwp_reason reason_of_unknown(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_object *object = subject->object;
+    double share;
+    const char *why = object->label && strcmp(object->label, "unknown") == 0
+                          ? "their addresses could not be recovered"
+                          : "they are to no variable, no stack and no block whose allocation was recorded";
+    const char *type = reason_type_by_code(subject, &share);
+    return (struct lwp_reason){
+        .code = "unknown_data",
+        .sentence = type ? SAY("the data object of these accesses is unknown: %s; by the code, %.1f %% of the time is memory stall on %s",
+                               why, 100 * share, type)
+                         : SAY("the data object of these accesses is unknown: %s", why)};
+}
+
 static struct lwp_reason reason_of(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
     const struct lwp_object *object = subject->object;
     const struct lwp_type *type = object->type;
     if (object->kind == LWP_OBJECT_UNKNOWN)
-        return (struct lwp_reason){.code = "unknown_data",
-                                   .sentence = SAY("the data object of these accesses is unknown: %s",
-                                                   object->label && strcmp(object->label, "unknown") == 0
-                                                       ? "their addresses could not be recovered"
-                                                       : "they are to no variable, no stack and no block whose allocation was recorded")};
+        return reason_of_unknown(subject);
     struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
     if (share.value < lwp_split_needs.share)
         return (struct lwp_reason){.code = "little_time",

@@ -127,6 +127,7 @@ advised = [s["caution"] for s in a["splits"] if 0 in s["objects"]]
 assert advised and all(c and "not yours to change" in c for c in advised) or top(a)["code"] == "library_type" and "std::" in top(a)["sentence"], a["left_alone"]
 a = json.load(open("lost/analysis.json"))
 assert top(a)["code"] == "unknown_data" and "no block whose allocation was recorded" in top(a)["sentence"], a["left_alone"]
+assert "by the code" in top(a)["sentence"] and top(a)["sentence"].endswith("memory stall on four"), a["left_alone"]
 a = check("unknown", "not_measured", "no_addresses", "-e exact")
 assert a["run"]["stall_share"] is None and a["coverage"]["of"] == "time" and a["coverage"]["share"] < 0.5, (a["run"]["stall_share"], a["coverage"])
 assert "of it memory stall" not in open("unknown.txt").read().split("No advice")[0]
