@@ -3,6 +3,7 @@
 #include "programs.h"
 
 #include "analysis/advice/locality/loop_order_internal.h"
+#include "analysis/measure/pattern.h"
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/moves.h"
 #include "analysis/profile/objects.h"
@@ -146,6 +147,27 @@ static void assert_rows(struct lwp_code *code, uint32_t module, const char *path
     assert_int_equal(seen, triangle);
 }
 
+/* A sum that a register holds and that is stored each time is loaded, added to and stored in the new order: not loaded right after. */
+static void assert_loads_first(struct lwp_code *code, uint32_t module)
+{
+    struct lwp_profile of = {.code = code, .machine = {.line_bytes = LINE}};
+    const struct lwp_stream sum = {.module = module, .object = 0, .bytes = 8, .stores = 1, .stride = {.bytes = 8}},
+                            down = {.module = module, .object = 1, .bytes = 8, .loads = 1};
+    const struct lwp_order order = {.profile = &of,
+                                    .rows = 100,
+                                    .shape = {.chain = 4, .instructions = 5},
+                                    .count = 2,
+                                    .accesses = {{.stream = &sum, .step = {LWP_ORDER_STAYS, false, 0}},
+                                                 {.stream = &down, .step = {LWP_ORDER_COLUMN, false, 4096}, .columns = {.apart = 8}}}};
+    struct lwp_pattern pattern;
+    assert_true(lwp_order_pattern(&order, &order.accesses[1], false, &pattern));
+    assert_int_equal(pattern.access_count, 2);
+    assert_true(lwp_order_pattern(&order, &order.accesses[1], true, &pattern));
+    assert_int_equal(pattern.access_count, 3);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(pattern.accesses[i].array == 0 && pattern.accesses[i].store == (i == 1));
+}
+
 static void test_code(void **state)
 {
     (void)state;
@@ -175,6 +197,7 @@ static void test_code(void **state)
         assert_step(code, module, 0, 0, false, LWP_LOOP_STEP_NO_LOOP, 0);
         assert_rows(code, module, path, "triangle", 100, true);
         assert_rows(code, module, path, "planes", 7, false);
+        assert_loads_first(code, module);
         lwp_code_free(code);
         lwp_arena_free(arena);
     }

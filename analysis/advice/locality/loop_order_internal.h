@@ -32,6 +32,11 @@ struct lwp_order {
  * measured (loop_order_measured.c), or what was run does not wait for memory as the loop does. `then` of all accesses is known. */
 bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely);
 
+/* The nest's accesses as they are run, in today's order or in the new one. False: it cannot be run. */
+struct lwp_pattern;
+bool lwp_order_pattern(const struct lwp_order *order, const struct lwp_order_access *column, bool interchanged,
+                       struct lwp_pattern *pattern);
+
 /* The most rows that a column has: no more than a plane, where loops further out go from plane to plane. *triangle: one of them begins a
  * row further on each time. */
 double lwp_order_rows(const struct lwp_order *order, const struct lwp_order_access *column, bool *triangle);

@@ -226,12 +226,19 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         if (interchanged && nest->stored && access->step.kind == LWP_ORDER_STAYS && access->stream->stores && !access->stream->loads &&
             pattern->access_count < LWP_PATTERN_ACCESSES) { /* has to be loaded then */
             pattern->accesses[pattern->access_count] = pattern->accesses[pattern->access_count - 1];
-            pattern->accesses[pattern->access_count++].store = false;
+            pattern->accesses[pattern->access_count - 1].store = false; /* not what was stored just now */
+            pattern->access_count++;
         }
     }
     if (interchanged && nest->sums)
         measured_sums(nest, order->accesses[0].stream->bytes < 8 ? 4 : 8, pattern);
     return true;
+}
+
+bool lwp_order_pattern(const struct lwp_order *order, const struct lwp_order_access *column, bool interchanged, struct lwp_pattern *pattern)
+{
+    struct measured_nest nest = {0};
+    return measured_gather(order, column, &nest) && measured_fill(order, &nest, interchanged, pattern);
 }
 
 static int pace_compare(const void *a, const void *b)
