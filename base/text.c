@@ -159,6 +159,24 @@ static void visible_write(char *to, const char *text, bool line_breaks)
     *to = '\0';
 }
 
+/* Of "stack of one::two::three()" the outer scopes go first, as few as make it fit: "stack of ...two::three()". */
+static void visible_drop_scopes(char *shown, size_t columns, size_t most)
+{
+    char *name = strstr(shown, "::"), *kept, *end;
+    while (name && name > shown && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+        name--;
+    for (kept = name; kept && (kept == name || columns + 3 - (size_t)(kept - name) > most); kept = end + 2) {
+        for (end = kept; isalnum((unsigned char)*end) || *end == '_'; end++)
+            ;
+        if (end == kept || strncmp(end, "::", 2) != 0 || !(isalnum((unsigned char)end[2]) || end[2] == '_'))
+            break;
+    }
+    if (kept == name)
+        return;
+    memcpy(name, "...", 3);
+    memmove(name + 3, kept, strlen(kept) + 1);
+}
+
 char *lwp_visible(const char *text, bool line_breaks, size_t most)
 {
     size_t bytes;
@@ -170,6 +188,9 @@ char *lwp_visible(const char *text, bool line_breaks, size_t most)
     visible_write(shown, text, line_breaks);
     size_t columns = lwp_visible_columns(shown);
     if (!most || columns <= most || most < 8)
+        return shown;
+    visible_drop_scopes(shown, columns, most);
+    if ((columns = lwp_visible_columns(shown)) <= most)
         return shown;
     size_t end = (most - 3) / 3, start = visible_cut(shown, most - 3 - end), from = visible_cut(shown, columns - end);
     memmove(shown + start, "...", 3);

@@ -15,7 +15,8 @@ size_t lwp_utf8_sequence(const char *text);
 
 /* A copy in valid UTF-8 that shows what is there: control characters, those that turn text round or are not seen, and
  * bytes that are no UTF-8 are written out (\x1b, \u202e); tabs become spaces. '\n' stays with `line_breaks`. Longer than
- * `most` columns (0: any length), its middle becomes "...". The caller frees it; NULL when memory is out. */
+ * `most` columns (0: any length), the outer scopes of a name in it become "...", or its middle. The caller frees it; NULL when
+ * memory is out. */
 char *lwp_visible(const char *text, bool line_breaks, size_t most);
 
 /* The name of a function without what it is lost in: its result, its parameters, and long arguments of templates:

@@ -331,6 +331,9 @@ static void test_visible(void **state)
         {"a\nb\rc", "a\nb\\x0dc", true, 0},
         {"0123456789abcdef", "012345...def", false, 12},
         {"0123456789ab", "0123456789ab", false, 12},
+        {"loop of one::two::Three::four (a.rs:5)", "loop of ...Three::four (a.rs:5)", false, 32}, /* the innermost says most */
+        {"one::two<int>::three", "...two<int>::three", false, 18},
+        {"one::two<0123456789>::three", "...two<01234...three", false, 20},
         {"\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2", "\xe6\xbc\xa2\xe6\xbc\xa2...\xe6\xbc\xa2", false, 9},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
