@@ -19,11 +19,22 @@ const sidePath = which => String((diff[which] || {}).result || which).replace(/\
 const sideName = which => baseName(sidePath('before')) === baseName(sidePath('after')) ? sidePath(which) : baseName(sidePath(which));
 const sentence = text => text ? prose(text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')) : '';
 
-/* Both sides of a number, one bar below the other. */
-function twoBars(before, after, shown) {
-  const most = Math.max(before || 0, after || 0, 1e-12);
+/* Both sides of a number, one bar below the other; `most` fills a bar. */
+function twoBars(before, after, shown, most) {
   const bar = (value, name) => el('span.share', null, el('span.soft.side-name', null, name), el('span.track', {'aria-hidden': 'true'}, el('span.fill', {style: {width: `${100 * (value || 0) / most}%`}})), el('span.value', null, isNumber(value) ? shown(value) : '–'));
   return el('span.two-bars', null, bar(before, 'before'), bar(after, 'after'));
+}
+
+/* A column of them: one scale for all rows. */
+function barsColumn(title, rows, side, shown) {
+  const most = Math.max(1e-12, ...rows.flatMap(r => [side(r.before || {}), side(r.after || {})]).filter(isNumber));
+  return {title, cell: r => twoBars(side(r.before || {}), side(r.after || {}), shown, most), key: r => side(r.before || {}), number: true};
+}
+
+/* Seconds, as `key` has them; shares where an engine does not know its seconds: never one beside the other. */
+function timeColumn(title, rows, key) {
+  const timed = rows.every(r => [r.before, r.after].every(side => !side || !isNumber(side.share) || isNumber(side[key])));
+  return timed ? barsColumn(title, rows, side => side[key], seconds) : barsColumn('Share of the time', rows, side => side.share, percent);
 }
 
 /* The predicted range, and the measured gain as a mark on the same scale. */
@@ -69,13 +80,13 @@ function drawPart(which, part, scale) {
 }
 
 function structureFacts(structure) {
-  const before = structure.before || {}, after = structure.after || {};
+  const row = (title, shown) => [title, ...[structure.before, structure.after].map(side => side ? shown(side) : '–')]; /* not there is not unknown */
   return table('Before and after', [
-    {title: 'Number', cell: r => r[0]}, {title: 'Before', cell: r => r[1], number: true}, {title: 'After', cell: r => r[2], number: true},
+    {title: 'Quantity', cell: r => r[0]}, {title: 'Before', cell: r => r[1], number: true}, {title: 'After', cell: r => r[2], number: true},
   ], [
-    ['Share of the time', percent(before.share), percent(after.share)], ['95\u00a0% interval', interval(before.share_ci) || '–', interval(after.share_ci) || '–'], ['Samples', count(before.samples), count(after.samples)],
-    ['Memory stall', seconds(before.waiting_s), seconds(after.waiting_s)], ['CPU time of its loops', seconds(before.loops_s), seconds(after.loops_s)],
-    ['Cache lines an element', ...[before, after].map(side => isNumber(side.lines_per_element) ? side.lines_per_element.toFixed(2) : 'unknown')], ['Bytes', bytes(before.bytes), bytes(after.bytes)],
+    row('Share of the time', side => percent(side.share)), row('95\u00a0% interval', side => interval(side.share_ci) || '–'), row('Samples', side => count(side.samples)),
+    row('Memory stall', side => seconds(side.waiting_s)), row('CPU time of its loops', side => seconds(side.loops_s)),
+    row('Cache lines an element', side => isNumber(side.lines_per_element) ? side.lines_per_element.toFixed(2) : 'unknown'), row('Bytes', side => bytes(side.bytes)),
   ], {plain: true});
 }
 
@@ -88,18 +99,24 @@ function viewDiffStructure(index) {
     el('h1', null, structureName(structure), ' ', el('span.tag', null, STATUS[structure.status] || 'unknown'), ' ', verdict(structure.verdict)),
     structure.sentence && el('p.lead', null, sentence(structure.sentence)),
     promiseBar(structure.promised, structure.arrived),
-    isRange(structure.promised) && el('p', null, `Predicted ${times(structure.promised)}, measured ${ratio(structure.arrived)} from the time of its loops${ratioRange(structure.arrived_ci) ? ` (${ratioRange(structure.arrived_ci)})` : ''}.`),
+    isRange(structure.promised) && el('p', null, `Predicted ${times(structure.promised)}, ` + (isNumber(structure.arrived) ? `measured ${ratio(structure.arrived)} from the time of its loops${ratioRange(structure.arrived_ci) ? ` (${ratioRange(structure.arrived_ci)})` : ''}.` : 'not measured: the two runs say too little about its loops.')),
     el('section', null, el('h2', null, 'Layout in memory'), el('div.panel', null,
       el('p.soft', null, `One scale for both: the darkest field has ${percent(scale)} of its run\u2019s time.`), el('h3', null, 'Before'), list(structure.whole).length ? list(structure.whole).map(part => drawPart('before', part, scale)) : el('p.soft', null, 'It was not there.'),
       el('h3', null, 'After'), list(structure.parts).length ? list(structure.parts).slice(0, 24).map(part => drawPart('after', part, scale)) : el('p.soft', null, 'It is not there any more, or was not seen.'))),
     el('section', null, el('h2', null, 'In numbers'), structureFacts(structure)),
     list(structure.loops).length > 0 && el('section', null, el('h2', null, 'Its loops'), table('Loops before and after', [
       {title: 'Loop', cell: l => el('strong', null, clip(l.function || 'unknown function', 60)), key: l => l.function || '', text: l => l.function || ''},
-      {title: 'Time', cell: l => twoBars((l.before || {}).seconds, (l.after || {}).seconds, seconds), key: l => (l.before || {}).seconds, number: true},
-      {title: 'Cache lines an element', cell: l => [l.before, l.after].map(side => side && isNumber(side.lines_per_element) ? side.lines_per_element.toFixed(2) : '–').join(' → '), number: true},
-      {title: 'Lines', cell: l => [l.before, l.after].map(side => side && side.file ? baseName(side.file) + linesOf(side) : '–').join(' → '), wide: true},
-    ], structure.loops)),
+      timeColumn('Time', structure.loops, 'seconds'),
+      structure.loops.some(l => [l.before, l.after].some(side => side && isNumber(side.lines_per_element))) && {title: 'Cache lines an element', cell: l => [l.before, l.after].map(side => side && isNumber(side.lines_per_element) ? side.lines_per_element.toFixed(2) : '–').join(' → '), number: true},
+      {title: 'Lines', cell: l => loopPlaces(l), wide: true},
+    ].filter(Boolean), structure.loops)),
   ];
+}
+
+/* Where a loop stands: once, if it stands where it stood. */
+function loopPlaces(loop) {
+  const [before, after] = [loop.before, loop.after].map(side => side && side.file ? baseName(side.file) + linesOf(side) : null);
+  return before === after ? before || unknown() : `${before || '–'} → ${after || '–'}`;
 }
 
 function findingLists() {
@@ -122,8 +139,8 @@ function diffCommunication() {
   const rows = list(diff.communication);
   return rows.length > 0 && el('section', null, el('h2', null, 'Communication'), table('Communication', [
     {title: 'Region', cell: r => clip(r.name || 'unknown', 80), key: r => r.name || '', text: r => r.name || ''},
-    {title: 'Communicated', cell: r => twoBars(r.before.communicated, r.after.communicated, shortCount), key: r => r.before.communicated, number: true},
-    {title: 'Distance of 90 %', cell: r => twoBars(r.before.p90, r.after.p90, shortCount), key: r => r.growth, number: true},
+    barsColumn('Communicated', rows, side => side.communicated, shortCount),
+    {...barsColumn('Distance of 90 %', rows, side => side.p90, shortCount), key: r => r.growth},
     {title: 'Growth steps until the caches are too small', cell: r => isNumber(r.steps_left) ? r.steps_left.toFixed(1) : '–', key: r => r.steps_left, number: true},
   ], rows));
 }
@@ -146,6 +163,7 @@ function commandRows(before, after) {
 function viewDiff() {
   const program = diff.program || {}, before = diff.before || {}, after = diff.after || {};
   const rows = list(diff.structures).map((structure, index) => ({structure, index, before: structure.before || {}, after: structure.after || {}}));
+  const promised = rows.some(r => isRange(r.structure.promised));
   const run = side => [clip(side.result || 'unknown', 200), el('div.soft', null, `${side.engine || 'unknown'} engine · ${plural(side.samples, 'sample', 'samples')} · ${plural(side.runs, 'run', 'runs')}`)];
   return [
     page.pages && el('p.crumbs', null, 'The reports: ', list(page.pages).map((address, i) => [i ? ' · ' : '', el('a', {href: `${page.index}r/${address}`}, sideName(i ? 'after' : 'before'))])),
@@ -155,18 +173,20 @@ function viewDiff() {
     list(diff.doubts).filter(doubt => !String(program.sentence || '').includes(doubt.text)).map(doubt => el('p.note.warning', null, el('strong', null, doubt.serious ? 'Cannot be compared: ' : 'With care: '), prose(doubt.text))),
     tiles([
       ['CPU time', `${seconds(before.cpu_s)} → ${seconds(after.cpu_s)}`, isNumber(program.cpu_ratio) ? `${ratio(program.cpu_ratio)} as fast` : 'cannot be compared', isNumber(program.cpu_ratio) && (ratioRange(program.cpu_ratio_ci) || 'one run of each: the variation is unknown')],
-      ['Predicted', isRange(program.promised) ? times(program.promised) : 'nothing', plural(list(program.followed).length, 'piece of advice followed', 'pieces of advice followed')],
+      ['Predicted', isRange(program.promised) ? times(program.promised) : '–', list(program.followed).length ? plural(list(program.followed).length, 'piece of advice followed', 'pieces of advice followed') : 'no advice was followed'],
       ['Run time', `${seconds(before.wall_s)} → ${seconds(after.wall_s)}`, isNumber(program.wall_ratio) && ratio(program.wall_ratio), ratioRange(program.wall_ratio_ci)],
       ['Loops that did not change', program.control ? `${seconds(program.control.before_s)} → ${seconds(program.control.after_s)}` : 'unknown', program.control ? `${ratioRange(program.control.ratio_ci)}; 1×: the machine was equally fast` : 'too few samples on them'],
     ]),
     el('section', null, el('h2', null, 'Structures'), rows.length ? table('Structures', [
       {title: 'Structure', cell: r => el('span.named', null, el('a', {href: '#structure/' + r.index}, structureName(r.structure)), el('span.soft.below', null, r.structure.type && clip(r.structure.name || '', 40))), key: r => structureName(r.structure), text: r => `${r.structure.name} ${r.structure.type}`},
-      {title: 'Layout', cell: r => el('span.tag', null, STATUS[r.structure.status] || 'unknown'), key: r => r.structure.status},
-      {title: 'Memory stall', cell: r => isNumber(r.before.waiting_s) || isNumber(r.after.waiting_s) ? twoBars(r.before.waiting_s, r.after.waiting_s, seconds) : twoBars(r.before.share, r.after.share, percent), key: r => r.before.waiting_s || r.before.share, number: true},
+      timeColumn('Memory stall', rows, 'waiting_s'),
       {title: 'Samples', cell: r => `${count(r.before.samples ?? 0)} → ${count(r.after.samples ?? 0)}`, key: r => r.before.samples, number: true},
-      {title: 'Predicted', cell: r => isRange(r.structure.promised) ? times(r.structure.promised) : '–', key: r => isRange(r.structure.promised) ? r.structure.promised[1] : 0, number: true},
-      {title: 'Measured', cell: r => isRange(r.structure.promised) ? [ratio(r.structure.arrived), isRange(r.structure.arrived_ci) && el('div.soft', {title: '95\u00a0% interval'}, r.structure.arrived_ci.map(ratio).join('–'))] : '–', key: r => r.structure.arrived, number: true, hint: 'with its 95\u00a0% interval'},
-      {title: 'Verdict', cell: r => verdict(r.structure.verdict) || '', key: r => r.structure.verdict || ''},
+      {title: 'Layout', cell: r => el('span.tag', null, STATUS[r.structure.status] || 'unknown'), key: r => r.structure.status},
+      ...promised ? [
+        {title: 'Predicted', cell: r => isRange(r.structure.promised) ? times(r.structure.promised) : '–', key: r => isRange(r.structure.promised) ? r.structure.promised[1] : 0, number: true},
+        {title: 'Measured', cell: r => isRange(r.structure.promised) ? [ratio(r.structure.arrived), isRange(r.structure.arrived_ci) && el('div.soft', {title: '95\u00a0% interval'}, r.structure.arrived_ci.map(ratio).join('–'))] : '–', key: r => r.structure.arrived, number: true, hint: 'with its 95\u00a0% interval'},
+        {title: 'Verdict', cell: r => verdict(r.structure.verdict) || '', key: r => r.structure.verdict || ''},
+      ] : [],
     ], rows) : el('p.soft', null, 'No structure was seen in either run.')),
     findingLists(), diffRedundancies(), diffCommunication(), diffAgreement(),
     list(diff.notes).length > 0 && el('section', null, el('h2', null, 'Notes'), el('ul.notes', null, diff.notes.map(text => el('li', null, prose(text))))),

@@ -38,14 +38,14 @@ function viewIndex() {
   const number = new Map(rows.map((r, i) => [r, i]));
   return [el('h1', null, 'Results'), el('p.lead', null, `${plural(rows.length, 'result', 'results')} in this folder, the newest first.`),
     table('Results', [
-      {title: 'Started', cell: r => r.started ? el('span.nowrap', {title: dateText(r.started)}, dateText(r.started).slice(0, 16)) : unknown(), key: r => String(r.started || '')},
-      {title: 'Program', cell: r => el('a', {href: 'r/' + r.address, title: list(r.command).join(' ')}, clip(resultProgram(r), 40)), key: resultProgram, text: r => `${resultProgram(r)} ${list(r.command).join(' ')}`},
-      {title: 'Result', cell: r => el('span.soft', null, clip(r.name, 60)), key: r => r.name, text: r => r.name},
-      {title: 'Headline', wide: true, cell: headline, text: r => r.title || ''},
+      {title: 'Result', wide: true, cell: r => el('span', null, el('a', {href: 'r/' + r.address, title: list(r.command).join(' ')}, clip(resultProgram(r), 40)), r.name !== resultProgram(r) && el('span.soft.below', null, clip(r.name, 60))),
+        key: r => `${resultProgram(r)} ${r.name}`, text: r => `${resultProgram(r)} ${r.name} ${list(r.command).join(' ')}`},
+      {title: 'Headline', cell: r => el('span.headline', null, headline(r)), text: r => r.title || ''},
       {title: 'Predicted', cell: r => isRange(r.expected_speedup) ? gainOf(r) : '', key: r => isRange(r.expected_speedup) ? r.expected_speedup[1] : 0, number: true},
       {title: 'CPU time', cell: r => r.analysed && isNumber(r.cpu_s) ? seconds(r.cpu_s) : '', key: r => r.cpu_s, number: true},
       {title: 'Samples', cell: r => r.analysed ? count(r.samples) : '', key: r => r.samples, number: true},
-      {title: 'Compare', cell: r => { const before = previousOf(rows, number.get(r)); return before ? el('a.nowrap', {href: compareAddress(before, r), title: `with ${before.name}, the run of this program before it`}, 'with previous') : ''; }},
+      {title: 'Started', cell: r => r.started ? el('span.nowrap', {title: dateText(r.started)}, dateText(r.started).slice(0, 16)) : unknown(), key: r => String(r.started || '')},
+      {title: 'Compare', cell: r => { const before = previousOf(rows, number.get(r)); return before ? el('span.nowrap', null, el('a', {href: compareAddress(before, r), title: `with ${before.name}, the run of this program before it`}, 'with previous')) : ''; }},
     ], rows), compareForm(rows)];
 }
 

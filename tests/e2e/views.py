@@ -198,6 +198,12 @@ def two_runs(browser, script):
         browser.shot(f"two-{view.replace('/', '-')}")
         phone(browser, view)
         browser.size(1280)
+    browser.turn(f"file://{page}#diff")
+    bars = browser.driver.execute_script("return [...document.querySelectorAll('.two-bars')].map(two => [...two.querySelectorAll('.fill')].map(fill => parseFloat(fill.style.width)))")
+    check(max(map(max, bars)) == 100 and sum(width == 100 for two in bars for width in two) == 1, f"structures have a scale each: {bars}")
+    mixed, alike = browser.driver.execute_script("return [null, 0.5].map(after => timeColumn('Time', [{before: {share: 0.6, seconds: 1}, after: {share: 0.5, seconds: after}}], 'seconds').title)")
+    check((mixed, alike) == ("Share of the time", "Time"), f"seconds stand beside what has none: {mixed}, {alike}")
+    check("advice not followed" in browser.text() or "Predicted" not in browser.text("main thead"), "columns without a prediction")
     browser.is_quiet("two runs", f"file://{page}")
 
 
