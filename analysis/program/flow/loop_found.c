@@ -17,7 +17,7 @@ enum found_kind { FOUND_NOTHING, FOUND_PLACE, FOUND_BASE, FOUND_INDEX };
 
 /* A register is the place of the access (or the base, the index of its address), plus. */
 struct found_value {
-    uint8_t kind;
+    uint64_t kind; /* enum found_kind; as wide as `plus`, so that states are compared byte by byte */
     int64_t plus;
 };
 
