@@ -173,6 +173,14 @@ static void test_first_fetches_stay(void **state)
     world_run(&world, 0.8, 0.6);
     assert_int_equal(world.conflicts.count, 0);
     world_close(&world);
+    world_open(&world);
+    world_arrays(&world, 12, APART);
+    world.profile.engine = LWPS_ENGINE_EXACT; /* which does not wait for them longer because there are more */
+    world.profile.weight_unit = LWPS_WEIGHT_SIMULATED_CYCLES;
+    world_run(&world, 0.8, 0.6);
+    assert_int_equal(world.conflicts.count, 1);
+    assert_true(world.conflicts.conflicts[0].gain.low > 1.2 && world.conflicts.conflicts[0].gain.high < 1 / (1 - 0.8 * 0.5));
+    world_close(&world);
 }
 
 static size_t conflicts_of(int arrays, uint64_t apart, double stalled)

@@ -17,6 +17,7 @@
 
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
+#include "analysis/tables/engines.h"
 #include "analysis/tables/severity.h"
 #include "base/order.h"
 
@@ -271,7 +272,8 @@ static void conflict_gain(struct conflict_making *making, struct lwp_conflict *c
             first_weight += making->lines[i].first_weight;
         }
     double first = first_weight / weight, spread = 1.96 * sqrt(fmax(first * (1 - first), 0.01) / (double)conflict->weight.samples);
-    double excess = fmax(0, first - step - spread) / (1 - step), saved = fmin(most, 1 - first);
+    const bool simulated = lwp_engine_row(profile->engine)->exact; /* there a fetch always takes as long */
+    double excess = simulated ? 0 : fmax(0, first - step - spread) / (1 - step), saved = fmin(most, 1 - first);
     double low = fmax(0, saved - excess - spread), high = fmin(most, saved + spread);
     struct lwp_share share = lwp_share_of(&conflict->weight, &profile->total);
     struct lwp_loop_shape shape = conflict_shape(making);
