@@ -72,10 +72,10 @@ done
 # SIGTERM to lwp ends the sampling, not the process; nothing is left in it.
 ./attached 0.3 enough > answers &
 process=$!
-sleep 0.2
+signals() { grep -E '^Sig(Blk|Ign|Cgt)' /proc/$process/status; }
+until [ "$(ls /proc/$process/task | wc -l)" -gt 1 ] && signals > signals && grep -q '^SigBlk:.0*$' signals; do sleep 0.01; done # it starts no thread just now
 kill -STOP $process
 ls /proc/$process/fd > files
-grep -E '^Sig(Blk|Ign|Cgt)' /proc/$process/status > signals
 "$LWP" collect --no-analyze -q -o detached -p $process 2> err &
 collector=$!
 until [ -e detached/p$process/process.lwps ]; do kill -0 $collector || { cat err; exit 1; }; sleep 0.01; done
@@ -88,7 +88,8 @@ done
 kill -TERM $collector
 wait $collector || { fail "SIGTERM"; cat err; }
 ls /proc/$process/fd | diff files - || fail "descriptors"
-grep -E '^Sig(Blk|Ign|Cgt)' /proc/$process/status | diff signals - || fail "signals"
+for _ in {1..100}; do signals > signals.now; cmp -s signals signals.now && break; sleep 0.01; done
+diff signals signals.now || fail "signals"
 grep -q "detached\|liblwp" /proc/$process/maps && fail "something of lwp is mapped"
 touch enough
 wait $process && grep -q '^wrong answers: 0$' answers || fail "the process did not go on"
