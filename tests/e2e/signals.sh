@@ -33,4 +33,19 @@ $CC -O1 -o spin spin.c || exit 1
 awk '/^thread /{ for (i = 1; i < NF; i++) if ($i == "time") start = $(i + 1) }
      /^sample /{ for (i = 1; i < NF; i++) if ($i == "time") { t = ($(i + 1) - start) / 1e6; n++; if (t < 400 || t > 1100) out++ } }
      END { if (!n || out) { print "FAILED: window:", n + 0, "samples,", out + 0, "outside"; exit 1 } }' dump || { failed=1; head -n 5 dump; }
+
+# Before lwp's library has begun, as sanitizers of clang do.
+cat > early.c <<'C'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static stack_t seen[2];
+static void early(void) { sigaltstack(NULL, &seen[0]); syscall(SYS_sigaltstack, NULL, &seen[1]); }
+__attribute__((section(".preinit_array"), used)) static void (*const first)(void) = early;
+int main(void) { printf("%d %d\n", seen[0].ss_flags == SS_DISABLE, seen[1].ss_flags == SS_DISABLE); return 0; }
+C
+$CC -O1 -o early early.c || exit 1
+[ "$("$LWP" collect --no-analyze -q -o r-early -- ./early 2> err)" = "1 1" ] || { echo "FAILED: sigaltstack before lwp begins"; cat err; failed=1; }
 exit $failed

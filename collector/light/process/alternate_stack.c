@@ -74,7 +74,7 @@ static int alternate(const stack_t *now, stack_t *before, const void *frame)
 {
     struct lwp_own_stack *stack = lwp_own_stack_self;
     if (!stack)
-        return (int)syscall(SYS_sigaltstack, now, before);
+        return (int)lwp_real_syscall(SYS_sigaltstack, now, before); /* `syscall` is lwp's, and would come back here */
     bool inside = is_enabled(&stack->theirs) && is_on(&stack->theirs, (uint64_t)frame);
     stack_t was = stack->theirs, wanted = now ? *now : was;
     was.ss_flags = (was.ss_flags & SS_AUTODISARM) | (!is_enabled(&was) ? SS_DISABLE : inside ? SS_ONSTACK : 0);
