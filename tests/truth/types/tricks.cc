@@ -113,6 +113,7 @@ HOT double sum_right(const std::vector<Right *> &all)
 // TRUTH sum_shared: std::_Sp_counted_ptr_inplace<Own, std::allocator<Own>, (__gnu_cxx::_Lock_policy)2> { * }
 // TRUTH sum_shared: std::_Sp_counted_ptr_inplace<Own, std::allocator<void>, (__gnu_cxx::_Lock_policy)2> { * }
 // TRUTH sum_shared: std::_Sp_counted_ptr_inplace<Own, std::allocator<void>, __gnu_cxx::_S_atomic> { * }
+// TRUTH sum_shared: Own { a, n }
 HOT double sum_shared(const std::vector<std::shared_ptr<Own>> &all)
 {
     double s = 0;
