@@ -42,7 +42,7 @@ static size_t write_answers(FILE *out, struct lwp_code *code, uint64_t at)
     return types + (type ? 1 : 0);
 }
 
-/* The answers about every byte (with sanitizers every 15th) of what nm lists, in PROGRAM.answers; how many types are among them. */
+/* The answers about every byte (with sanitizers every 31st) of what nm lists, in PROGRAM.answers; how many types are among them. */
 static size_t answer_all(const char *program, const char *symbols)
 {
     char path[320], command[700];
@@ -58,7 +58,7 @@ static size_t answer_all(const char *program, const char *symbols)
     lwp_code_module(code, program, NULL, 0);
     assert_int_equal(lwp_code_module_info(code, 0)->debug_info, LWP_DEBUG_FULL);
     while (fscanf(nm, "%llx %llx", &start, &bytes) == 2)
-        for (uint64_t at = start; at < start + bytes; at += AMOUNT(1, 15) * (bytes > 2000 ? 17 : 1))
+        for (uint64_t at = start; at < start + bytes; at += AMOUNT(1, 31) * (bytes > 2000 ? 17 : 1))
             types += write_answers(out, code, at);
     assert_int_equal(lwp_code_module_info(code, 0)->units_missing, 0);
     lwp_code_free(code);
