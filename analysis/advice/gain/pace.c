@@ -22,11 +22,18 @@ static double pace_of(int bin)
     return least_ns * pow(most_ns / least_ns, (bin + 0.5) / PACES);
 }
 
+/* Of a visit, ns, with so many whole walks between the two samples; 0: none that counts. */
+static double pace_with(const struct lwp_traversal_pace *pace, double stride, double extent, int walks)
+{
+    const double visits = ((double)pace->bytes + walks * extent) / stride, ns = visits > 0 ? (double)pace->ns / visits : 0;
+    return ns > least_ns && ns < most_ns ? ns : 0;
+}
+
 static bool pace_explains(const struct lwp_traversal_pace *pace, double stride, double extent, int low, int high)
 {
     for (int walks = 0; walks <= WALKS_MOST; walks++) {
-        const double visits = ((double)pace->bytes + walks * extent) / stride, ns = visits > 0 ? (double)pace->ns / visits : 0;
-        if (ns > least_ns && ns < most_ns && pace_bin(ns) >= low && pace_bin(ns) <= high)
+        const double ns = pace_with(pace, stride, extent, walks);
+        if (ns > 0 && pace_bin(ns) >= low && pace_bin(ns) <= high)
             return true;
     }
     return false;
@@ -40,8 +47,8 @@ double lwp_pace(const struct lwp_traversal_pace *paces, uint32_t count, double s
         return 0;
     for (uint32_t i = 0; i < count; i++)
         for (int walks = 0; walks <= WALKS_MOST; walks++) {
-            double visits = ((double)paces[i].bytes + walks * extent) / stride, ns = visits > 0 ? (double)paces[i].ns / visits : 0;
-            if (ns > least_ns && ns < most_ns)
+            const double ns = pace_with(&paces[i], stride, extent, walks);
+            if (ns > 0)
                 votes[pace_bin(ns)] += 1.0 / (1 + walks);
         }
     for (int bin = width; bin < PACES - width; bin++) {
@@ -58,12 +65,14 @@ double lwp_pace(const struct lwp_traversal_pace *paces, uint32_t count, double s
             found = bin;
         }
     }
+    if (found < 0)
+        return 0;
     uint32_t explained = 0;
     for (uint32_t i = 0; i < count; i++)
         explained += pace_explains(&paces[i], stride, extent, found - width, found + width);
     if (2 * explained < count)
         return 0;
-    for (int k = found - width; found >= 0 && k <= found + width; k++) {
+    for (int k = found - width; k <= found + width; k++) {
         sum += votes[k] * pace_of(k);
         all += votes[k];
     }

@@ -142,6 +142,15 @@ static void timer_unmap_page(struct lwp_timer *timer)
     timer->page = NULL;
 }
 
+/* One that is ours. */
+static void timer_end_event(struct lwp_timer *timer)
+{
+    ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0); /* it goes with its page only */
+    close(timer->fd);
+    timer->fd = -1;
+    timer_unmap_page(timer);
+}
+
 static void timer_start_again(struct lwp_timer *timer)
 {
     timer_unmap_page(timer); /* the event's end */
@@ -198,10 +207,7 @@ void lwp_timer_close(struct lwp_timer *timer)
 {
     if (!timer_is_ours(timer))
         return;
-    ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0);
-    close(timer->fd);
-    timer_unmap_page(timer);
-    timer->fd = -1;
+    timer_end_event(timer);
     timer->closed = true;
 }
 
@@ -237,10 +243,8 @@ void lwp_timer_stop(struct lwp_timer *timer)
 {
     if (timer->kind == LWP_TIMER_POSIX || timer->has_posix)
         timer_delete(timer->posix);
-    if (timer->kind != LWP_TIMER_POSIX && timer_is_ours(timer)) {
-        ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0); /* it goes with its page only */
-        close(timer->fd);
-    }
+    if (timer->kind != LWP_TIMER_POSIX && timer_is_ours(timer))
+        timer_end_event(timer);
     timer_unmap_page(timer);
     lwp_own_small_free(timer);
 }
