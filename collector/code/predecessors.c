@@ -89,18 +89,36 @@ static bool insn_fuses(const struct lwp_insn *insn)
            insn->op == LWP_OP_AND || insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC;
 }
 
+/* Whether anything, as far as is known, jumps to `at`. */
+static bool location_jumped_to(const struct lwp_function *function, uint64_t at)
+{
+    if (lwp_function_bit(function->entered, at - function->low))
+        return true;
+    for (uint32_t i = 0; i < function->jump_count; i++)
+        if (function->low + function->jumps[i].to == at)
+            return true;
+    return false;
+}
+
 /* The access charged when the jump at `at` ran just before the interrupt: that of a compare fused with it. It is certain
  * to have run only when nothing jumps to the jump itself. */
 static uint64_t location_fused(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t at)
 {
     uint64_t before = location_before(function, at);
-    if (!before || lwp_function_bit(function->entered, at - function->low))
+    if (!before || location_jumped_to(function, at))
         return 0;
-    for (uint32_t i = 0; i < function->jump_count; i++)
-        if (function->low + function->jumps[i].to == at)
-            return 0;
     const struct lwp_insn *insn = lwp_code_at(cache, before, function->high);
     return insn_fuses(insn) && lwp_insn_accesses(insn) ? before : 0;
+}
+
+/* Whether the instruction at `at` only aligns what comes behind it, and never runs: it has no effect, stands behind a jump or a return, and
+ * nothing jumps to it. */
+static bool location_aligns(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t at)
+{
+    while (at && lwp_code_at(cache, at, function->high)->op == LWP_OP_NOP && !location_jumped_to(function, at))
+        at = location_before(function, at);
+    const uint8_t op = at ? lwp_code_at(cache, at, function->high)->op : LWP_OP_OTHER;
+    return op == LWP_OP_JMP || op == LWP_OP_RET;
 }
 
 static void location_fall(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_code_location *location)
@@ -111,7 +129,7 @@ static void location_fall(struct lwp_code_cache *cache, const struct lwp_functio
     location->before = before;
     const struct lwp_insn insn = *lwp_code_at(cache, before, function->high);
     location->syscall = insn.syscall;
-    if (insn.op == LWP_OP_JMP || lwp_insn_leaves(&insn))
+    if (insn.op == LWP_OP_JMP || lwp_insn_leaves(&insn) || (insn.op == LWP_OP_NOP && location_aligns(cache, function, before)))
         return;
     location->falls = true;
     if (lwp_insn_accesses(&insn))
@@ -175,7 +193,7 @@ static void location_keep_code(const struct lwp_program *program, struct lwp_cod
 {
     uint64_t before = location->ip - location->low < INSN_BYTES_MAX ? location->ip - location->low : INSN_BYTES_MAX;
     uint64_t after = location->high - location->ip < LWP_LOCATION_CODE - INSN_BYTES_MAX ? location->high - location->ip
-                                                                              : LWP_LOCATION_CODE - INSN_BYTES_MAX;
+                                                                                        : LWP_LOCATION_CODE - INSN_BYTES_MAX;
     enum { PAGE_MASK = 4095 };
     if ((location->ip & PAGE_MASK) < before) /* a page that another library need not have */
         before = location->ip & PAGE_MASK;

@@ -108,6 +108,27 @@ at compare_next
     ret
 end compare
 
+# The same where the jump is taken, over a return and what aligns its target: the instructions in front of that never run. (node, count)
+begin found
+    xor %r9d, %r9d
+1:
+at found
+    cmp %r9, 24(%rdi)
+    je 2f
+    mov %r9, %rax
+    ret
+    .p2align 5
+    .nops 7
+2:
+    lea 1(%rcx), %rcx
+at found_next
+    mov 8(%rdi), %rdi
+    dec %rsi
+    jnz 1b
+    mov %rcx, %rax
+    ret
+end found
+
 # One load that misses (chase, field at 8) among three that hit a small table and a store that hits. (node, table, count)
 begin mixed
     xor %eax, %eax
