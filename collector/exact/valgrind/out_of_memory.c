@@ -1,6 +1,7 @@
-/* When Valgrind runs out of memory it prints its map of the address space to the program's stderr and exits. Kept because
- * the result would be lost and the program's output changed: in place of the map (the linker's --wrap), memory that was
- * reserved for this moment is released and the result is written with it. */
+/* When Valgrind runs out of memory it prints its map of the address space to the program's stderr, then statistics, and exits. Kept
+ * because the result would be lost and the program's output changed, and because the statistics crash before the first thread is there:
+ * in place of the map (the linker's --wrap), memory that was reserved for this moment is released, the result is written with it, and the
+ * process ends. */
 #include "collector/exact/valgrind/out_of_memory.h"
 
 #include "collector/exact/valgrind/tool.h"
@@ -27,9 +28,11 @@ void __wrap_vgPlain_am_show_nsegments(Int level, const HChar *who)
         return;
     }
     out_of_memory_write = NULL;
-    if (!write)
-        return;
     if (reserve)
         VG_(am_munmap_valgrind)((Addr)reserve, RESERVE);
-    write();
+    reserve = NULL;
+    if (write)
+        write();
+    VG_(umsg)("memory management: out of memory: nothing is traced from here on\n"); /* exact_messages.c looks for it */
+    VG_(exit)(1);
 }
