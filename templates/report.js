@@ -31,7 +31,7 @@ function drawMenu(current) {
   document.getElementById('nav').replaceChildren(...page.index ? [el('a', {href: page.index}, 'All results')] : [], ...Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
     el('a', {href: '#' + name, 'aria-current': name === current ? 'page' : null}, view.title,
       view.measured && !view.measured() ? el('span.count', {title: 'not measured in this run'}, el('span', {'aria-hidden': 'true'}, '⊘'), el('span.aside', null, ' not measured')) : isNumber(view.menu()) && el('span.count', {title: plural(view.menu(), 'finding', 'findings')}, count(view.menu())))));
-  showCurrent();
+  requestAnimationFrame(showCurrent); /* when the page is laid out anyway */
 }
 
 /* A phone has room for a few entries: the current one is among them. */
@@ -55,7 +55,7 @@ function draw() {
   if (location.hash === '#main') { main.focus(); return; }
   const [name, item] = location.hash.slice(1).split('?')[0].split('/'), first = Object.keys(VIEWS)[0];
   const known = Object.hasOwn(VIEWS, name) ? name : first;
-  if (DRAW[known] && (!page.partial || known === first)) show(main, known, item);
+  if (DRAW[known] && (known === first || (!page.partial && DRAW.objects))) show(main, known, item); /* DRAW.objects: the other scripts are here */
   else whole().then(draw, problem => { main.replaceChildren(el('h1', null, 'This view cannot be shown'), el('p', null, problem.message)); drawnAt(); });
 }
 

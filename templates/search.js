@@ -78,7 +78,8 @@ function applyTheme(theme) {
 }
 
 function themeButton() {
-  let theme = THEMES.includes(stored()) ? stored() : 'system';
+  const kept = stored();
+  let theme = THEMES.includes(kept) ? kept : 'system';
   const label = () => `Theme: ${theme}`, button = el('button.theme', {type: 'button', title: 'light, dark, or as the system has it'}, label());
   applyTheme(theme);
   button.addEventListener('click', () => { theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]; stored(theme); applyTheme(theme); button.textContent = label(); });

@@ -11,8 +11,8 @@
 
 enum { ASSET_BYTES_MAX = 4 << 20 };
 
-/* Scripts follow each other in this order. In a file of one result, those that only other views than the first need come later,
- * and those that only a server's pages or two results need are missing. */
+/* Scripts follow each other in this order. In an exported file, those that only other views than the first need come later, and those
+ * that only a server's pages need are missing; DIFF are those of two results. */
 #define ASSETS(ROW)                                                                                                                        \
     ROW(HTML, report_html, "report.html")                                                                                                  \
     ROW(STYLE, report_css, "report.css")                                                                                                   \
@@ -30,7 +30,7 @@ enum { ASSET_BYTES_MAX = 4 << 20 };
     ROW(LATER, code, "code.js")                                                                                                            \
     ROW(LATER, run, "run.js")                                                                                                              \
     ROW(SCRIPT, findings, "findings.js")                                                                                                   \
-    ROW(MORE, diff, "diff.js")                                                                                                             \
+    ROW(DIFF, diff, "diff.js")                                                                                                             \
     ROW(SCRIPT, usage, "usage.js")                                                                                                         \
     ROW(SCRIPT, help, "help.js")                                                                                                           \
     ROW(SCRIPT, search, "search.js")                                                                                                       \
@@ -39,17 +39,21 @@ enum { ASSET_BYTES_MAX = 4 << 20 };
     ROW(MORE, live, "live.js")                                                                                                             \
     ROW(SCRIPT, report, "report.js")
 
-#define EMBED(part, name, file)                                                                                               \
-    __asm__(".pushsection .rodata\nasset_" #name ":\n\t.incbin \"" LWP_TEMPLATES "/" file "\"\n\t.byte 0\n.popsection\n"); \
+#define EMBED(part, name, file)                                                                                                            \
+    __asm__(".pushsection .rodata\nasset_" #name ":\n\t.incbin \"" LWP_TEMPLATES "/" file "\"\n\t.byte 0\n.popsection\n");                 \
     extern const char asset_##name[] __attribute__((visibility("hidden")));
 ASSETS(EMBED)
 
-enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_LATER, ASSET_MORE };
+enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_LATER, ASSET_DIFF, ASSET_MORE };
 
 /* What is made of them: a bit for each part. The space after an escape of a style sheet ends it, and is no part of the text. */
-static const char *const asset_escapes[] = {"&#%u;", "\\%x ", "\\u%04x", "\\u%04x", "\\u%04x"};
-static const unsigned asset_sums[] = {1 << ASSET_HTML, 1 << ASSET_STYLE, 1 << ASSET_SCRIPT | 1 << ASSET_LATER | 1 << ASSET_MORE,
-                                      1 << ASSET_SCRIPT, 1 << ASSET_LATER};
+static const char *const asset_escapes[] = {"&#%u;", "\\%x ", "\\u%04x", "\\u%04x", "\\u%04x", "\\u%04x"};
+static const unsigned asset_sums[] = {1 << ASSET_HTML,
+                                      1 << ASSET_STYLE,
+                                      1 << ASSET_SCRIPT | 1 << ASSET_LATER | 1 << ASSET_DIFF | 1 << ASSET_MORE,
+                                      1 << ASSET_SCRIPT,
+                                      1 << ASSET_SCRIPT | 1 << ASSET_DIFF,
+                                      1 << ASSET_LATER};
 enum { ASSET_SUMS = sizeof asset_sums / sizeof *asset_sums };
 
 #define FILE_ROW(part, name, file) {ASSET_##part, file, asset_##name},
@@ -127,7 +131,7 @@ int lwp_assets_load(struct lwp_assets *assets, const char *folder, struct lwp_er
         if (!status)
             status = asset_escape(&text[sum], asset_escapes[sum], err);
     }
-    *assets = (struct lwp_assets){text[0], text[1], text[2], text[3], text[4]};
+    *assets = (struct lwp_assets){text[0], text[1], text[2], text[3], text[4], text[5]};
     if (status)
         lwp_assets_free(assets);
     return status;
@@ -138,7 +142,8 @@ void lwp_assets_free(struct lwp_assets *assets)
     free(assets->html);
     free(assets->style);
     free(assets->script);
-    free(assets->alone);
+    free(assets->one);
+    free(assets->two);
     free(assets->later);
     *assets = (struct lwp_assets){0};
 }

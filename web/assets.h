@@ -8,8 +8,9 @@ struct lwp_assets {
     char *html; /* the page with its places: see web/page.c */
     char *style;
     char *script; /* all scripts, one after the other */
-    char *alone;  /* those that the first view of a file of one result needs; NULL: all */
-    char *later;  /* and those that its other views need; NULL: none */
+    char *one;    /* those that the first view of a file of one result needs */
+    char *two;    /* ... of one that compares two */
+    char *later;  /* and those that their other views need */
 };
 
 /* `folder` NULL: what is built in. All or nothing; free with lwp_assets_free. */

@@ -51,8 +51,7 @@ int lwp_page_write_json(FILE *to, const json_t *value, struct lwp_error *err)
 
 const char *lwp_page_title(const char *name, const json_t *analysis)
 {
-    const char *program =
-        json_string_value(json_array_get(json_object_get(json_object_get(analysis, "run"), "command"), 0));
+    const char *program = json_string_value(json_array_get(json_object_get(json_object_get(analysis, "run"), "command"), 0));
     if (!program || !*program)
         return name;
     const char *slash = strrchr(program, '/');
@@ -65,8 +64,7 @@ static void page_tried(json_t *analysis, enum lwp_source_policy source)
     enum { PATCH_MOST = 64 << 10 };
     size_t i;
     json_t *finding;
-    json_array_foreach(json_object_get(analysis, "findings"), i, finding)
-    {
+    json_array_foreach(json_object_get(analysis, "findings"), i, finding) {
         json_t *tried = json_object_get(finding, "tried");
         json_object_del(tried, "root");
         json_object_del(tried, "command");
@@ -114,8 +112,7 @@ static json_t *page_side(const json_t *analysis)
     json_t *side = json_array(), *copy;
     size_t i;
     const json_t *object;
-    json_array_foreach(json_object_get(analysis, "objects"), i, object)
-    {
+    json_array_foreach(json_object_get(analysis, "objects"), i, object) {
         if (json_number_value(json_object_get(object, "share")) < 0.001)
             continue;
         copy = json_object();
@@ -150,21 +147,10 @@ static int page_check_inline(const struct lwp_assets *assets, struct lwp_error *
     return 0;
 }
 
-/* The file of one result has its own choice of scripts. */
-static bool page_alone(const struct lwp_assets *assets, const char *root, const json_t *data)
-{
-    return !root && assets->alone && !json_object_get(data, "diff");
-}
-
+/* A file has its own choice of scripts: what its first view needs, and the others packed. */
 static const char *page_script(const struct lwp_assets *assets, const char *root, const json_t *data)
 {
-    return page_alone(assets, root, data) ? assets->alone : assets->script;
-}
-
-/* Scripts that come packed, NULL: none. */
-static const char *page_later(const struct lwp_assets *assets, const char *root, const json_t *data)
-{
-    return page_alone(assets, root, data) ? assets->later : NULL;
+    return root ? assets->script : json_object_get(data, "diff") ? assets->two : assets->one;
 }
 
 static void page_head(FILE *to, const struct lwp_assets *assets, const char *root, const json_t *data)
@@ -175,8 +161,8 @@ static void page_head(FILE *to, const struct lwp_assets *assets, const char *roo
     char style[45], script[45];
     lwp_sha256_base64(assets->style, strlen(assets->style), style);
     fprintf(to, "\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; script-src", style);
-    const char *const scripts[] = {page_script(assets, root, data), page_later(assets, root, data)};
-    for (size_t i = 0; i < sizeof scripts / sizeof *scripts && scripts[i]; i++) {
+    const char *const scripts[] = {page_script(assets, root, data), assets->later};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         lwp_sha256_base64(scripts[i], strlen(scripts[i]), script);
         fprintf(to, " 'sha256-%s'", script);
     }
@@ -270,8 +256,7 @@ static int page_fill(FILE *to, const char *place, const struct page_parts *parts
     } else if (strcmp(place, "rest") == 0) {
         if (parts->text.rest)
             page_put_pieces(to, "lwp-rest", parts->text.rest);
-        const char *later = page_later(assets, root, parts->data);
-        return later ? page_put_later(to, later, err) : 0;
+        return root ? 0 : page_put_later(to, assets->later, err);
     } else if (strcmp(place, "script") == 0) {
         if (!root)
             fprintf(to, "<script>%s</script>", page_script(assets, root, parts->data));

@@ -185,6 +185,7 @@ def two_runs(browser, script):
     page = TMP / "two.html"
     with open(page, "wb") as to:
         subprocess.run([os.environ["LWP"], "diff", "--html", *files], check=True, stdout=to)
+    check(page.stat().st_size < 300 << 10, f"the comparison's page has {page.stat().st_size} bytes")
     for view, words in {"diff": ["Predicted 1.50× (1.35–1.72), measured 2.00×", "more than predicted", "4.20 s → 2.10 s", "2.00× as fast", "struct particle", "Gone", "Still there"], "structure/0": ["Layout in memory", "Before", "After", "In numbers", "mass"],
                         "structure/99": ["There is no such structure"],
                         # behind it, the report of the second
