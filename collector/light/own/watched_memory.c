@@ -11,6 +11,7 @@
 enum { WATCHES_MOST = 1024, SHARED_MOST = 256 };
 
 uint16_t lwp_watched_pages[LWP_WATCHED_PAGES];
+uint32_t lwp_watched_count;
 
 static struct {
     uint64_t address; /* 0: free */
@@ -46,6 +47,7 @@ int lwp_watched_enter(uint64_t address)
         watched[i].lost = 0;
         raise_to(&watched_high, i + 1);
         __atomic_add_fetch(watched_page(address), 1, __ATOMIC_SEQ_CST);
+        __atomic_add_fetch(&lwp_watched_count, 1, __ATOMIC_SEQ_CST);
         return (int)i;
     }
     return -1;
@@ -56,6 +58,7 @@ void lwp_watched_leave(int slot)
     if (slot < 0)
         return;
     __atomic_sub_fetch(watched_page(watched[slot].address), 1, __ATOMIC_SEQ_CST);
+    __atomic_sub_fetch(&lwp_watched_count, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&watched[slot].address, 0, __ATOMIC_SEQ_CST);
 }
 
@@ -68,6 +71,7 @@ void lwp_watched_reset(void)
 {
     memset(watched, 0, sizeof watched);
     memset(lwp_watched_pages, 0, sizeof lwp_watched_pages);
+    lwp_watched_count = 0;
 }
 
 void lwp_watched_forget_slowly(uint64_t address, uint64_t bytes, enum lwps_watch_end why)

@@ -12,6 +12,12 @@ enum { LWP_WATCHED_PAGE_BITS = 12, LWP_WATCHED_PAGES = 64 };
 
 /* How many watchpoints lie on a page, by the low bits of its number. */
 extern uint16_t lwp_watched_pages[LWP_WATCHED_PAGES];
+extern uint32_t lwp_watched_count; /* of all threads */
+
+static inline bool lwp_watched_any(void)
+{
+    return __atomic_load_n(&lwp_watched_count, __ATOMIC_RELAXED) != 0;
+}
 
 /* A watch begins; a slot for it, or -1: there are too many. */
 int lwp_watched_enter(uint64_t address);

@@ -34,10 +34,16 @@ bool lwp_system_calls_hide(uint64_t ip)
     return ip >= calls_low && ip < calls_high;
 }
 
+/* Else nothing is to be done, and to look into the program's messages takes longer than short calls do. */
+static bool calls_matter(void)
+{
+    return lwp_watched_any() && !lwp_debug.sees_kernel;
+}
+
 /* `buffer` is a number, so that the compiler does not take this for a use of what it points to. */
 static void call_uses(uint64_t buffer, size_t bytes)
 {
-    if (buffer && bytes && !lwp_debug.sees_kernel)
+    if (buffer && bytes && calls_matter())
         lwp_watched_forget((const void *)buffer, bytes, LWPS_WATCH_KERNEL);
 }
 
@@ -55,7 +61,7 @@ static void call_uses_all(const struct iovec *parts, size_t count)
 {
     enum { PARTS_MOST = 1024, CHUNK = 16 }; /* more are refused */
     struct iovec copy[CHUNK];
-    if (lwp_debug.sees_kernel || count > PARTS_MOST)
+    if (!calls_matter() || count > PARTS_MOST)
         return;
     for (size_t i = 0; i < count; i++) {
         size_t left = count - i < CHUNK ? count - i : CHUNK;
@@ -68,7 +74,7 @@ static void call_uses_all(const struct iovec *parts, size_t count)
 static void call_uses_message(const struct msghdr *message)
 {
     struct msghdr copy;
-    if (lwp_debug.sees_kernel || !call_copy(&copy, message, sizeof copy))
+    if (!calls_matter() || !call_copy(&copy, message, sizeof copy))
         return;
     call_uses((uint64_t)message, sizeof copy);
     call_uses((uint64_t)copy.msg_name, copy.msg_namelen);
@@ -78,7 +84,7 @@ static void call_uses_message(const struct msghdr *message)
 
 static void call_uses_text(const char *text)
 {
-    if (text && !lwp_debug.sees_kernel)
+    if (text && calls_matter())
         call_uses((uint64_t)text, strlen(text) + 1);
 }
 
