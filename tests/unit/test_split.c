@@ -201,7 +201,8 @@ static void an_order_moves_no_blocks_together(void **state)
 
 static const char *declared(struct lwp_profile *profile, struct lwp_type *type, bool single)
 {
-    static const int group[] = {0, 1, -1};
+    static const int arrays[] = {0, 1, -1}, nodes[] = {0, -1, 0}, *group;
+    group = single ? nodes : arrays;
     lwp_profile_init(profile);
     uint32_t *object = lwp_arena_alloc(profile->arena, 1, sizeof *object);
     *object = make_object(profile, type);
@@ -210,7 +211,7 @@ static const char *declared(struct lwp_profile *profile, struct lwp_type *type, 
     lwp_streams_link(profile);
     const struct lwp_layout *layout = lwp_layout_make(profile, object, 1);
     assert_non_null(layout);
-    struct lwp_split split = {.layout = layout, .group = group, .groups = 2, .cold = true};
+    struct lwp_split split = {.layout = layout, .group = group, .groups = single ? 1 : 2, .cold = true};
     return lwp_declaration_write(profile, &split);
 }
 
@@ -225,6 +226,10 @@ static void declarations_speak_the_language_of_the_type(void **state)
         {.name = "x", .offset = 0, .bytes = 8, .declaration = "x: f64", .alignment = 8},
         {.name = "y", .offset = 8, .bytes = 8, .declaration = "y: f64", .alignment = 8},
         {.name = "tag", .offset = 16, .bytes = 32, .declaration = "tag: [u8; 32]", .alignment = 1}};
+    static const struct lwp_field tuple[] = {
+        {.name = "0", .offset = 0, .bytes = 8, .declaration = "0: f64", .alignment = 8},
+        {.name = "1", .offset = 8, .bytes = 8, .declaration = "1: f64", .alignment = 8},
+        {.name = "2", .offset = 16, .bytes = 32, .declaration = "2: [u8; 32]", .alignment = 1}};
     struct lwp_type type = {.name = "place",
                             .tag = "place",
                             .kind = LWP_TYPE_STRUCT,
@@ -249,7 +254,18 @@ static void declarations_speak_the_language_of_the_type(void **state)
         strstr(text, "struct place_x { x: f64 }\nstruct place_y { y: f64 }\nstruct place_cold { tag: [u8; 32] }\n"));
     lwp_profile_fini(&profile);
     text = declared(&profile, &type, true);
+    assert_non_null(strstr(text, "    tag: [u8; 32], "));
     assert_non_null(strstr(text, "    cold: Box<place_cold>,\n}\n"));
+    lwp_profile_fini(&profile);
+    type.name = type.tag = "(f64, f64, [u8; 32])";
+    type.fields = tuple;
+    text = declared(&profile, &type, false);
+    assert_non_null(strstr(text, "struct element_0(f64);\nstruct element_1(f64);\nstruct element_cold([u8; 32]);\n"));
+    lwp_profile_fini(&profile);
+    text = declared(&profile, &type, true);
+    assert_non_null(strstr(text, "struct element(\n    f64, "));
+    assert_non_null(strstr(text, "    [u8; 32], "));
+    assert_non_null(strstr(text, "    Box<element_cold>,\n);\n"));
     lwp_profile_fini(&profile);
 }
 

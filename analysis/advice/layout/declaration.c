@@ -26,6 +26,7 @@ struct declaration {
     struct lwp_profile *profile;
     const struct lwp_split *split;
     enum lwp_language language;
+    bool tuple; /* Rust's: fields have numbers, which a declaration must not name */
 };
 
 /* What can be part of a new name: "Body" of "ns::Body<double>". */
@@ -82,14 +83,29 @@ static const char *declaration_name(const struct declaration *to, int which)
     return name;
 }
 
+static bool declaration_of_tuple(const struct lwp_split *split)
+{
+    bool rust = split->layout->type && split->layout->type->language == LWP_LANGUAGE_RUST, numbers = true;
+    for (size_t i = 0; i < split->layout->field_count; i++)
+        numbers = numbers && split->layout->fields[i].name[strspn(split->layout->fields[i].name, "0123456789")] == '\0';
+    return rust && numbers;
+}
+
+/* "0: usize" and the like as a member of a tuple: "usize". */
+static const char *declaration_text(const struct declaration *to, const char *text)
+{
+    const char *colon = to->tuple ? strstr(text, ": ") : NULL;
+    return colon ? colon + 2 : text;
+}
+
 /* The length of the first of "unsigned a : 3; unsigned b : 5"; braces hold together. */
 static size_t declaration_first(const char *text)
 {
     int depth = 0;
     size_t at = 0;
     for (; text[at]; at++) {
-        depth += text[at] == '{' || text[at] == '(';
-        depth -= text[at] == '}' || text[at] == ')';
+        depth += text[at] == '{' || text[at] == '(' || text[at] == '[';
+        depth -= text[at] == '}' || text[at] == ')' || text[at] == ']';
         if (text[at] == ';' && depth == 0 && text[at + 1])
             break;
     }
@@ -99,6 +115,7 @@ static size_t declaration_first(const char *text)
 /* `text` as one member, with `comment` in a column of its own. */
 static void declaration_member(const struct declaration *to, const char *text, const char *comment)
 {
+    text = declaration_text(to, text);
     size_t first = declaration_first(text); /* of several that share bytes */
     int used = fprintf(to->out, "    %.*s%s", (int)first, text, languages[to->language].member_end);
     if (comment)
@@ -139,10 +156,13 @@ static bool declaration_one_line(const struct declaration *to, int which, const 
         (which == 0 && declaration_keeps_name(to->split)))
         return false;
     bool rust = to->language == LWP_LANGUAGE_RUST;
-    fprintf(to->out, "struct %s {", name);
+    fprintf(to->out, to->tuple ? "struct %s(" : "struct %s { ", name);
     for (size_t i = 0; i < part->count; i++)
-        fprintf(to->out, " %s%s", to->split->layout->fields[part->fields[i]].declaration, !rust ? ";" : i + 1 < part->count ? "," : "");
-    fputs(rust ? " }\n" : " };\n", to->out);
+        fprintf(to->out, "%s%s%s", i ? " " : "", declaration_text(to, to->split->layout->fields[part->fields[i]].declaration),
+                !rust                 ? ";"
+                : i + 1 < part->count ? ","
+                                      : "");
+    fputs(to->tuple ? ");\n" : rust ? " }\n" : " };\n", to->out);
     return true;
 }
 
@@ -169,7 +189,7 @@ static void declaration_part(const struct declaration *to, int which)
     if (to->language == LWP_LANGUAGE_FORTRAN)
         fprintf(to->out, "type :: %s\n", name);
     else
-        fprintf(to->out, "%sstruct %s%s {\n", defined ? "typedef " : "", aligned, name);
+        fprintf(to->out, "%sstruct %s%s%s\n", defined ? "typedef " : "", aligned, name, to->tuple ? "(" : " {");
     for (size_t i = 0; i < part.count; i++) {
         const struct lwp_layout_field *field = &layout->fields[part.fields[i]];
         if (field->flexible)
@@ -191,7 +211,7 @@ static void declaration_part(const struct declaration *to, int which)
     else if (to->language == LWP_LANGUAGE_FORTRAN)
         fprintf(to->out, "end type %s\n", name);
     else
-        fputs(to->language == LWP_LANGUAGE_RUST ? "}\n" : "};\n", to->out);
+        fputs(to->tuple ? ");\n" : to->language == LWP_LANGUAGE_RUST ? "}\n" : "};\n", to->out);
 }
 
 static void declaration_head(const struct declaration *to)
@@ -225,7 +245,8 @@ const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_
     struct declaration to = {.out = open_memstream(&text, &size),
                              .profile = profile,
                              .split = split,
-                             .language = split->layout->type ? split->layout->type->language : LWP_LANGUAGE_C};
+                             .language = split->layout->type ? split->layout->type->language : LWP_LANGUAGE_C,
+                             .tuple = declaration_of_tuple(split)};
     if (!to.out)
         return "";
     declaration_head(&to);
