@@ -1,10 +1,12 @@
 /* What looks like a search from one end to the other, and is not worth changing: a few keys in each of many nodes, a skip list.
- * A loop with a constant that the compiler keeps in memory. And two results of one loop that stay as they were. */
+ * A hash table whose chains are compared by memcmp(), and a tree whose nodes are by strcmp(). A loop with a constant that the compiler
+ * keeps in memory. Two results of one loop that stay as they were, and a linear search by strcmp(), are. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { NODES = 4096, KEYS = 6, LEVELS = 12, TOWERS = 2000, WEIGHTS = 20000 };
+enum { NODES = 4096, KEYS = 6, LEVELS = 12, TOWERS = 2000, WEIGHTS = 20000, ENTRIES = 4096, CHAINS = 2048, NAMES = 400 };
 
 static uint64_t state = 88172645463325252u;
 
@@ -42,6 +44,62 @@ __attribute__((noinline)) static struct tower *skip_list(struct tower *at, int l
             before[level] = at;
     }
     return at->next[0];
+}
+
+struct entry {
+    struct entry *next, *left, *right;
+    char key[24];
+    size_t length;
+};
+static struct entry *chains[CHAINS], *root, entries[ENTRIES];
+
+__attribute__((noinline)) static const struct entry *chained(const char *key, size_t length)
+{
+    size_t hash = length;
+    for (size_t i = 0; i < length; i++)
+        hash = hash * 31 + (unsigned char)key[i];
+    for (const struct entry *at = chains[hash % CHAINS]; at; at = at->next)
+        if (at->length == length && memcmp(at->key, key, length) == 0)
+            return at;
+    return NULL;
+}
+
+__attribute__((noinline)) static const struct entry *in_tree(const struct entry *at, const char *key)
+{
+    while (at) {
+        int order = strcmp(key, at->key);
+        if (order == 0)
+            return at;
+        at = order < 0 ? at->left : at->right;
+    }
+    return NULL;
+}
+
+static const char *names[NAMES];
+
+__attribute__((noinline)) static long by_name(const char *key)
+{
+    for (long i = 0; i < NAMES; i++)
+        if (strcmp(names[i], key) == 0)
+            return i;
+    return -1;
+}
+
+static void add_entries(void)
+{
+    for (int i = 0; i < ENTRIES; i++) {
+        struct entry *entry = &entries[i], **to = &root;
+        size_t hash = entry->length = (size_t)snprintf(entry->key, sizeof entry->key, "key %llu", (unsigned long long)next() % 100000);
+        for (size_t k = 0; k < entry->length; k++)
+            hash = hash * 31 + (unsigned char)entry->key[k];
+        entry->next = chains[hash % CHAINS];
+        chains[hash % CHAINS] = entry;
+        while (*to)
+            to = strcmp(entry->key, (*to)->key) < 0 ? &(*to)->left : &(*to)->right;
+        *to = entry;
+        if (i < NAMES)
+            names[i] = entry->key;
+    }
 }
 
 static double total;
@@ -90,6 +148,13 @@ int main(void)
             before[level]->next[level] = &towers[i];
         }
     }
+    add_entries();
+    for (int i = 0; i < 40000; i++) {
+        const struct entry *key = &entries[next() % ENTRIES];
+        sum += chained(key->key, key->length)->length + in_tree(root, key->key)->length;
+    }
+    for (int i = 0; i < 1000; i++)
+        sum += (uint64_t)by_name(names[next() % NAMES]);
     for (int i = 0; i < 60000; i++) {
         sum += few_keys(&nodes[next() % NODES], next() % 16);
         const struct tower *found = skip_list(&head, LEVELS - 1, next(), NULL);

@@ -1,6 +1,7 @@
 // Ways to look something up, and loops that only look like it. Each function has one loop.
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -126,6 +127,65 @@ CASE tree_find(const item *at, long key)
     while (at && at->key != key)
         at = key < at->key ? at->left : at->right;
     return at ? at->value : 0;
+}
+
+/* Entries with a key that a function compares. */
+struct entry {
+    entry *next, *left, *right;
+    const char *key;
+    size_t length;
+    long value;
+};
+
+CASE scan_compared(const char *const *keys, long n, const char *key)
+{
+    for (long i = 0; i < n; i++)
+        if (strcmp(keys[i], key) == 0)
+            return i;
+    return -1;
+}
+
+CASE list_compared(const entry *at, const char *key, size_t length) /* gawk's str_find() */
+{
+    for (; at; at = at->next)
+        if (at->length == length && memcmp(at->key, key, length) == 0)
+            return at->value;
+    return 0;
+}
+
+CASE tree_compared(const entry *at, const char *key) /* mujs' lookup() */
+{
+    while (at) {
+        int c = strcmp(key, at->key);
+        if (c == 0)
+            return at->value;
+        at = c < 0 ? at->left : at->right;
+    }
+    return 0;
+}
+
+CASE halves_compared(const char *const *keys, long n, const char *key)
+{
+    long low = 0, high = n - 1;
+    while (low <= high) {
+        long middle = (low + high) / 2;
+        int c = strcmp(keys[middle], key);
+        if (c == 0)
+            return middle;
+        if (c < 0)
+            low = middle + 1;
+        else
+            high = middle - 1;
+    }
+    return -1;
+}
+
+CASE none_sorted(const char *const *keys, long n) /* sorted? */
+{
+    long out = 0;
+    for (long i = 1; i < n; i++)
+        out += strcmp(keys[i - 1], keys[i]) > 0;
+    return out;
 }
 
 CASE tree_lower(const item *at, long key)
@@ -271,6 +331,10 @@ int main()
     long to[2];
     tower nothing{};
     group groups = {nullptr, &last};
+    const char *keys[] = {"a", "b"};
+    entry one = {nullptr, nullptr, nullptr, "a", 1, 1};
+    printf("%ld\n", scan_compared(keys, 2, "b") + list_compared(&one, "a", 1) + tree_compared(&one, "a") + halves_compared(keys, 2, "b") +
+                        none_sorted(keys, 2));
     printf("%ld\n", scan_early(c.data(), 100, 2) + scan_ints(d.data(), 100, 2) + scan_inlined(c.data(), 100, c.data(), to, 2) +
                         scan_items(items, 2, 2) + all_last(items, 2, 2) + all_list(&last, 2) + all_nested(&groups, 2) +
                         none_list_count(&last, 2) + none_list_sum(&last, 2) + none_list_calls(&last, 0) + list_find(&last, 3) +

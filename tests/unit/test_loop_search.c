@@ -12,8 +12,8 @@ struct tally {
     unsigned right, silent, wrong; /* silent: of a search it is not known that it is one */
 };
 
-/* Of the function at [low, high): the answer at its loop's accesses, the first that is one. */
-static enum lwp_loop_search search_in(struct lwp_code *code, uint64_t low, uint64_t high, bool *any)
+/* Of the function at [low, high): the answer at its loop's accesses, the first that is one. `calls`: when a function it calls compares. */
+static enum lwp_loop_search search_in(struct lwp_code *code, uint64_t low, uint64_t high, bool calls, bool *any)
 {
     *any = false;
     for (uint64_t at = low; at < high; at++) {
@@ -22,6 +22,8 @@ static enum lwp_loop_search search_in(struct lwp_code *code, uint64_t low, uint6
         if (!operand.exists || !operand.load || !lwp_loop_shape(code, 0, at, &shape))
             continue;
         *any = true;
+        if (calls)
+            shape.search = lwp_loop_search_by_call(code, 0, at);
         if (shape.search != LWP_LOOP_SEARCH_NONE)
             return shape.search;
     }
@@ -45,7 +47,7 @@ static void check_build(const char *compiler, const char *flags, struct tally *t
             bool any;
             if (sscanf(line, "%lx %lx %*c %127s", &low, &bytes, name) != 3 || strncmp(name, answers[i].prefix, strlen(answers[i].prefix)))
                 continue;
-            enum lwp_loop_search got = search_in(code, low, low + bytes, &any);
+            enum lwp_loop_search got = search_in(code, low, low + bytes, strstr(name, "_compared"), &any);
             if (got == answers[i].search)
                 tally->right++;
             else if (got == LWP_LOOP_SEARCH_NONE)

@@ -6,6 +6,7 @@
  * which C++ names after their class. Registers saved around a call are not seen: their place is gone with the function's frame
  * before it can be watched again. */
 #include "analysis/advice/redundancy/redundancy_cause.h"
+#include "analysis/advice/redundancy/redundancy_counts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/program/flow/machine_code.h"
 
@@ -152,13 +153,16 @@ static bool same_pass(const struct evidence *e)
 /* Whether the first access's function, or the first one outside of the C library, is called from within a loop. */
 static bool called_in_loop(const struct evidence *e)
 {
-    const struct lwp_profile *profile = e->profile;
-    uint32_t at = e->context;
-    do
-        at = profile->contexts[at].parent;
-    while (at && lwp_objects_library_code(profile, profile->contexts[at].module));
-    const struct lwp_context_node *call = &profile->contexts[at];
-    return at && call->module != LWP_NONE && lwp_code_symbolize(profile->code, call->module, call->address)->loop != LWP_NONE;
+    const uint32_t at = lwp_access_call(e->profile, e->context);
+    const struct lwp_context_node *call = &e->profile->contexts[at];
+    return at && call->module != LWP_NONE && lwp_code_symbolize(e->profile->code, call->module, call->address)->loop != LWP_NONE;
+}
+
+/* The loop that calls the function of the C library which compares what it is looking for. */
+static enum lwp_loop_search search_by_call(const struct evidence *e)
+{
+    const struct lwp_context_node *call = &e->profile->contexts[lwp_access_call(e->profile, e->context)];
+    return lwp_loop_search_by_call(e->profile->code, call->module, call->address);
 }
 
 static bool same_expression(const struct evidence *e)
@@ -229,10 +233,9 @@ static enum lwp_cause memory_silent_store(const struct evidence *e)
     return second->operand.load || (second->shaped && !second->shape.repeats_value) ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;
 }
 
-/* A loop that was seen at many places of data that does not change. */
-static enum lwp_cause memory_traversal(const struct lwp_loop_shape *shape)
+static enum lwp_cause memory_search(enum lwp_loop_search search)
 {
-    switch (shape->search) {
+    switch (search) {
     case LWP_LOOP_SEARCH_SCAN:
     case LWP_LOOP_SEARCH_LIST:
         return LWP_CAUSE_LINEAR_SEARCH;
@@ -243,8 +246,16 @@ static enum lwp_cause memory_traversal(const struct lwp_loop_shape *shape)
     case LWP_LOOP_SEARCH_BISECTION:
         return LWP_CAUSE_BISECTION;
     default:
-        return shape->chained ? LWP_CAUSE_POINTER_CHAIN : shape->steps ? LWP_CAUSE_REPEATED_TRAVERSAL : LWP_CAUSE_UNKNOWN;
+        return LWP_CAUSE_UNKNOWN;
     }
+}
+
+/* A loop that was seen at many places of data that does not change. */
+static enum lwp_cause memory_traversal(const struct lwp_loop_shape *shape)
+{
+    if (shape->search != LWP_LOOP_SEARCH_NONE)
+        return memory_search(shape->search);
+    return shape->chained ? LWP_CAUSE_POINTER_CHAIN : shape->steps ? LWP_CAUSE_REPEATED_TRAVERSAL : LWP_CAUSE_UNKNOWN;
 }
 
 static enum lwp_cause memory_silent_load(const struct evidence *e)
@@ -264,7 +275,7 @@ static enum lwp_cause memory_silent_load(const struct evidence *e)
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (e->same && e->first.loop == LWP_NONE && called_in_loop(e)) {
         if (site_compares(&e->first) && e->moves && !e->literal) /* that is what is looked for */
-            return LWP_CAUSE_LINEAR_SEARCH;
+            return memory_search(search_by_call(e));
         if (e->stays)
             return LWP_CAUSE_MISSED_INLINING;
     }

@@ -12,6 +12,7 @@
 
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/redundancy/redundancy_estimate.h"
+#include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "base/hash.h"
 #include "base/order.h"
@@ -41,6 +42,14 @@ uint32_t lwp_access_region(struct lwp_profile *profile, uint32_t context)
 {
     const struct lwp_context_node *node = &profile->contexts[context];
     return lwp_regions_final(profile, lwp_regions_at(profile, context ? node->module : LWP_NONE, node->address));
+}
+
+uint32_t lwp_access_call(const struct lwp_profile *profile, uint32_t context)
+{
+    do
+        context = profile->contexts[context].parent;
+    while (context && lwp_objects_library_code(profile, profile->contexts[context].module));
+    return context;
 }
 
 /* The innermost loop that the access is run by, be it that of a caller; LWP_NONE: none. *path: of the calls from there to the access. */

@@ -21,6 +21,9 @@ struct lwp_access_rate {
 /* The innermost loop that the access is in, or its function; LWP_NONE: unknown code. */
 uint32_t lwp_access_region(struct lwp_profile *profile, uint32_t context);
 
+/* The call that led to the access's function, or to the C library's that it is of; 0: none. */
+uint32_t lwp_access_call(const struct lwp_profile *profile, uint32_t context);
+
 /* Returns how many groups there are; more than LWP_ACCESS_GROUPS_MOST share one. */
 enum { LWP_ACCESS_GROUPS_MOST = 4096 };
 uint32_t lwp_access_rates(struct lwp_profile *profile, const struct lwp_access_place *places, size_t count, struct lwp_access_rate *rates);

@@ -290,7 +290,9 @@ static void line_saves(struct lwp_profile *profile, const struct lwp_redundancie
 {
     const struct lwp_redundancy *item = &found->items[line->item];
     if (lwp_redundancy_is_search(item->why))
-        lwp_redundancy_search(profile, item, region_time(profile, lwp_access_region(profile, item->pair->second)), line);
+        lwp_redundancy_search(profile, item,
+                              region_time(profile, lwp_access_region(profile, lwp_redundancy_search_place(profile, item->pair->second))),
+                              line);
     else if (is_left_out(item->why) && line->stake > 0 && !item->approximate)
         line->saved = (struct lwp_share){line->stake, line->stake / 2 * line->time.low / line->time.value, line->stake};
 }
@@ -403,8 +405,8 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
     enum lwp_cause why = found->items[line->item].why;
     if (!line->sure || line->foreign || line->time.low < lwp_redundancy_share || (line->stake >= 0 && line->stake < lwp_redundancy_time))
         return false;
-    if ((line->saved.high > 0 || line->searched > 0) &&
-        line->saved.value < lwp_redundancy_time) /* a scan of a few elements is no slower than another search */
+    if ((line->saved.high > 0 || lwp_redundancy_is_search(why)) &&
+        line->saved.value < lwp_redundancy_time) /* a scan of a few elements, or of who knows how many, is no slower than another search */
         return false;
     switch (line->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:

@@ -6,7 +6,9 @@
  *   one.
  * - How many times its load is executed for each load of the loop around it, or else of the function or the caller's loop: within
  *   a nest of loops samples are divided as executions are (redundancy_counts.c). A load that is not made each time makes that too
- *   large; sampled, what the loop around it waits for between two searches makes it too small. */
+ *   large; sampled, what the loop around it waits for between two searches makes it too small.
+ *
+ * Where a function of the C library compares, the search is the loop that calls it. */
 #include "analysis/advice/redundancy/redundancy_search.h"
 
 #include "analysis/advice/redundancy/redundancy_counts.h"
@@ -59,17 +61,18 @@ static double origin_executions(const struct lwp_watchpoints *watched, const str
     return weight;
 }
 
-/* How often the search's load is executed for each entry into its loop; infinite: nothing around it was seen. */
-static double search_trips(struct lwp_profile *profile, uint32_t region, uint32_t search)
+/* How often the load is executed for each entry into the search's loop; infinite: nothing around it was seen. */
+static double search_trips(struct lwp_profile *profile, uint32_t load, uint32_t search)
 {
     const struct lwp_watchpoints *watched = &profile->watchpoints;
-    uint32_t outer = lwp_regions_final(profile, profile->regions[region].parent);
+    uint32_t region = lwp_access_region(profile, load);
+    uint32_t outer = lwp_regions_final(profile, profile->regions[lwp_access_region(profile, search)].parent);
     double own = 0, around = 0;
     for (size_t i = 0; i < watched->origin_count; i++) {
         const struct lwp_watchpoint_origin *origin = &watched->origins[i];
         if (origin->kind != LWP_WATCHPOINT_SILENT_LOAD)
             continue;
-        bool same = profile->contexts[origin->first].parent == profile->contexts[search].parent;
+        bool same = profile->contexts[origin->first].parent == profile->contexts[load].parent;
         if (same && lwp_access_region(profile, origin->first) == region)
             own = fmax(own, origin_executions(watched, origin));
         else if (is_around(profile, search, outer, origin->first))
@@ -78,18 +81,30 @@ static double search_trips(struct lwp_profile *profile, uint32_t region, uint32_
     return around > 0 ? own / around : INFINITY;
 }
 
+uint32_t lwp_redundancy_search_place(struct lwp_profile *profile, uint32_t load)
+{
+    uint32_t region = lwp_access_region(profile, load);
+    return region != LWP_NONE && profile->regions[region].is_function ? lwp_access_call(profile, load) : load;
+}
+
 /* A miss and a mispredicted branch take no longer than so many accesses of the some twenty that a sample looks ahead. */
 enum { WAITING_MOST = 32 };
 
 void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_share time,
                            struct lwp_redundant_line *line)
 {
-    uint32_t search = item->pair->second, region = lwp_access_region(profile, search);
-    if (region == LWP_NONE || time.value <= 0)
+    uint32_t load = item->pair->second, search = lwp_redundancy_search_place(profile, load), region = lwp_access_region(profile, search);
+    if (region == LWP_NONE)
+        return;
+    if (search != load && line->stake > 0) { /* the time of the function that compares, at most */
+        time.value = fmin(1, time.value + line->stake / 2);
+        time.high = fmin(1, time.high + line->stake);
+    }
+    if (time.value <= 0)
         return;
     line->stake = fmax(line->stake, time.high); /* all that the loop does is the search */
-    double step = 0, trips = search_trips(profile, region, search);
-    double scanned = scan_length(profile, region, &profile->contexts[search], &step);
+    double step = 0, trips = search_trips(profile, load, search);
+    double scanned = search == load ? scan_length(profile, region, &profile->contexts[load], &step) : 0;
     bool whole = scanned > 1 && scanned <= trips * (profile->watchpoints.exact ? 1 : WAITING_MOST);
     double length = whole ? scanned : isinf(trips) ? 0 : trips;
     if (length <= 0 || item->pair->object == LWP_NONE)

@@ -19,12 +19,12 @@ struct shape_flow {
     uint32_t stepped_again;     /* ... in more than one place */
     int64_t step[REGISTERS];    /* the constant */
     uint32_t changed_vectors;
-    uint32_t selected;              /* registers that keep their value or take another's (cmov) */
-    uint32_t computed;              /* registers that get more than another one's value and a constant */
-    uint32_t copied[REGISTERS];     /* ... or from which others they get that */
-    uint32_t loads_into[REGISTERS]; /* instructions that load it */
-    uint32_t indexed[REGISTERS];    /* registers that are an index where it is loaded */
-    uint64_t made;                  /* general and vector registers that get a new value, neither loaded nor another one's */
+    uint32_t selected;               /* registers that keep their value or take another's (cmov) */
+    uint32_t computed;               /* registers that get more than another one's value and a constant */
+    uint32_t copied[REGISTERS];      /* ... or from which others they get that */
+    uint32_t loads_into[REGISTERS];  /* instructions that load it */
+    uint32_t indexed[REGISTERS];     /* registers that are an index where it is loaded */
+    uint64_t made;                   /* general and vector registers that get a new value, neither loaded nor another one's */
     uint64_t moved[CHAIN_REGISTERS]; /* ... that get another one's value, and of which */
     uint32_t branches, halvings, calls;
 };
@@ -281,15 +281,15 @@ static uint32_t facts_counters(const struct shape_flow *flow)
     return ~computed & ((1u << REGISTERS) - 1);
 }
 
-/* `address`: the registers of the access. */
-static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_t address)
+/* `address`: the registers of the access. `compares`: what the loop calls does nothing but compare; else it may do anything. */
+static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_t address, bool compares)
 {
     const struct shape_flow *flow = &facts->flow;
     uint32_t counters = facts_counters(flow);
-    uint64_t results = facts->carried & ~(uint64_t)(counters | flow->selected);
+    uint64_t results = facts->carried & ~(uint64_t)(counters | flow->selected | (compares ? 1u << CODE_RSP : 0));
     bool steps = address & (flow->changed | flow->stepped) && !(address & ~counters);
     bool chooses = flow->selected || flow->branches > 1;
-    if (facts->shape.stores)
+    if (facts->shape.stores > (compares ? flow->calls : 0) || (compares && facts->shape.exits <= 1)) /* a call stores where it returns to */
         return LWP_LOOP_SEARCH_NONE;
     bool chosen, level;
     uint32_t chain_loads = facts_chain_loads(facts, &chosen, &level);
@@ -338,6 +338,28 @@ static bool chain_goes_on(struct lwp_code *code, const struct code_module *modul
     return false;
 }
 
+static enum lwp_loop_search loop_search(struct lwp_code *code, const struct code_module *module, const struct flow_function *function,
+                                        uint32_t loop, uint32_t address, bool compares)
+{
+    const struct loop_facts *facts = facts_of(code, module, function, loop);
+    enum lwp_loop_search search = facts_search(facts, address, compares);
+    bool chained = search == LWP_LOOP_SEARCH_LIST || (facts->shape.chained && search == LWP_LOOP_SEARCH_SCAN_ALL);
+    if (!chained || !chain_goes_on(code, module, function, loop))
+        return search;
+    return search == LWP_LOOP_SEARCH_LIST ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
+}
+
+/* The innermost loop that holds the address; NULL: none, or it cannot be read. */
+static const struct loop_facts *facts_at(struct lwp_code *code, uint32_t module, uint64_t address, struct code_module **in,
+                                         const struct flow_function **function, uint32_t *block)
+{
+    *in = code_module_at(code, module);
+    *function = *in ? code_flow_at(*in, address) : NULL;
+    *block = *function ? code_flow_block(*function, address) : LWP_NONE;
+    uint32_t loop = *block != LWP_NONE ? (*function)->blocks[*block].loop : LWP_NONE;
+    return loop != LWP_NONE ? facts_of(code, *in, *function, loop) : NULL;
+}
+
 /* The instruction at an address in the block; all zero if none begins there. */
 static struct code_instruction block_instruction(const struct code_module *module, const struct flow_block *block, uint64_t address)
 {
@@ -352,12 +374,11 @@ static struct code_instruction block_instruction(const struct code_module *modul
 
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape)
 {
-    struct code_module *in = code_module_at(code, module);
+    struct code_module *in;
+    const struct flow_function *function;
+    uint32_t block;
+    const struct loop_facts *facts = facts_at(code, module, address, &in, &function, &block);
     *shape = (struct lwp_loop_shape){0};
-    const struct flow_function *function = in ? code_flow_at(in, address) : NULL;
-    uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
-    uint32_t loop = block != LWP_NONE ? function->blocks[block].loop : LWP_NONE;
-    const struct loop_facts *facts = loop != LWP_NONE ? facts_of(code, in, function, loop) : NULL;
     if (!facts)
         return false;
     const struct shape_flow *flow = &facts->flow;
@@ -368,11 +389,19 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     shape->step = shape->steps ? shape_step(flow, &asked.memory) : 0;
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
     shape->stays = asked.memory.exists && !gathers && !(registers & (flow->stepped | flow->changed));
-    shape->search = asked.memory.exists ? facts_search(facts, registers) : LWP_LOOP_SEARCH_NONE;
-    if ((shape->search == LWP_LOOP_SEARCH_LIST || (shape->chained && shape->search == LWP_LOOP_SEARCH_SCAN_ALL)) &&
-        chain_goes_on(code, in, function, loop))
-        shape->search = shape->search == LWP_LOOP_SEARCH_LIST ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
+    shape->search =
+        asked.memory.exists ? loop_search(code, in, function, function->blocks[block].loop, registers, false) : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);
     shape->copies_value = shape_copies_value(flow, &asked);
     return true;
+}
+
+enum lwp_loop_search lwp_loop_search_by_call(struct lwp_code *code, uint32_t module, uint64_t address)
+{
+    struct code_module *in;
+    const struct flow_function *function;
+    uint32_t block;
+    const struct loop_facts *facts = facts_at(code, module, address, &in, &function, &block);
+    return facts ? loop_search(code, in, function, function->blocks[block].loop, facts->flow.stepped & ~facts->flow.changed, true)
+                 : LWP_LOOP_SEARCH_NONE;
 }

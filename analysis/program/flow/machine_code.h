@@ -53,12 +53,16 @@ struct lwp_loop_shape {
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
     bool chain_of_vectors;  /* ... through vector registers, where floating-point numbers are */
     enum lwp_loop_search search;
-    bool repeats_value;     /* ... stores a constant, the loop's counter, or else what is not changed in it */
-    bool copies_value;      /* ... stores what was loaded, as it was */
+    bool repeats_value; /* ... stores a constant, the loop's counter, or else what is not changed in it */
+    bool copies_value;  /* ... stores what was loaded, as it was */
 };
 
 /* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape);
+
+/* What the innermost loop that holds the call at the address looks for, if the function compares: in an array when the loop has a counter.
+ */
+enum lwp_loop_search lwp_loop_search_by_call(struct lwp_code *code, uint32_t module, uint64_t address);
 
 /* Whether the load at the address goes, in the next iteration of the innermost loop that holds it, to where this one's number says:
  * a chain, of addresses or of indices. */
@@ -130,7 +134,6 @@ struct lwp_sibling {
 };
 /* At most `room`, the given instruction (delta 0) among them, in order of address; returns how many there are in
  * all. 0 when the address is in no loop or accesses no memory through registers. */
-size_t lwp_code_siblings(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_sibling *siblings,
-                         size_t room);
+size_t lwp_code_siblings(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_sibling *siblings, size_t room);
 
 #endif
