@@ -373,6 +373,38 @@ static void advise_items(struct lwp_profile *profile, bool single, bool scattere
     lwp_split_advise(profile, splits);
 }
 
+static void virtual_functions_stay_with_the_class(void **state)
+{
+    (void)state;
+    static const struct lwp_field fields[] = {
+        {.name = "_vptr.Shape", .offset = 0, .bytes = 8, .type = "void *", .declaration = "void *_vptr.Shape", .alignment = 8},
+        {.name = "x", .offset = 8, .bytes = 8, .type = "double", .declaration = "double x", .alignment = 8},
+        {.name = "next", .offset = 16, .bytes = 8, .type = "Shape *", .declaration = "Shape *next", .alignment = 8},
+        {.name = "name", .offset = 24, .bytes = 56, .type = "char[56]", .declaration = "char name[56]", .alignment = 1}};
+    struct lwp_type type = gappy;
+    type.name = type.tag = "Shape";
+    type.language = LWP_LANGUAGE_CXX;
+    type.is_class = true;
+    type.fields = fields;
+    type.field_count = 4;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    struct lwp_split_part part;
+    lwp_profile_init(&profile);
+    uint32_t object = make_object(&profile, &type);
+    use(&profile, object, 0, 8, 8, false, 400);
+    for (size_t i = 0; i < profile.region_count; i++)
+        profile.regions[i].weight = profile.total;
+    lwp_streams_link(&profile);
+    lwp_split_advise(&profile, &splits);
+    assert_int_equal(splits.count, 1);
+    lwp_split_part(&splits.splits[0], 0, &part);
+    assert_int_equal(part.count, 2);
+    assert_int_equal(part.fields[0], 0);
+    assert_int_equal(part.bytes, 16);
+    lwp_profile_fini(&profile);
+}
+
 static void pointers_to_elements_decide_what_links_the_parts(void **state)
 {
     (void)state;
@@ -545,6 +577,7 @@ int main(void)
         cmocka_unit_test(an_order_moves_no_blocks_together),
         cmocka_unit_test(declarations_speak_the_language_of_the_type),
         cmocka_unit_test(turns_of_threads_are_found),
+        cmocka_unit_test(virtual_functions_stay_with_the_class),
         cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),
         cmocka_unit_test(a_pointer_takes_as_much_room_as_what_leaves),
         cmocka_unit_test(bits_stay_together_and_open_arrays_last),

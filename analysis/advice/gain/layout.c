@@ -345,6 +345,11 @@ static int layout_loop_compare(const void *a, const void *b)
     return (x->accesses < y->accesses) - (x->accesses > y->accesses);
 }
 
+bool lwp_layout_is_table(const struct lwp_layout_field *field)
+{
+    return strncmp(field->name, "_vptr", 5) == 0;
+}
+
 struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *objects, size_t count)
 {
     const struct lwp_object *first = &profile->objects[objects[0]];

@@ -51,4 +51,7 @@ struct lwp_layout {
 /* NULL when the objects have no structure: element size or start unknown, or plain scalars. */
 struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *objects, size_t count);
 
+/* The compiler's own member: the pointer to the virtual functions. */
+bool lwp_layout_is_table(const struct lwp_layout_field *field);
+
 #endif

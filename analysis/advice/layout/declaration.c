@@ -137,19 +137,13 @@ static void declaration_link(const struct declaration *to, int target)
                        NULL);
 }
 
-/* The compiler's own member: the pointer to the virtual functions. */
-static bool declaration_is_table(const struct lwp_layout_field *field)
-{
-    return strncmp(field->name, "_vptr", 5) == 0;
-}
-
 /* "struct neuron_XQ { double X; double Q; };" where that fits a line. */
 static bool declaration_one_line(const struct declaration *to, int which, const struct lwp_split_part *part, const char *name)
 {
     size_t length = strlen("struct  { };") + strlen(name);
     bool table = false;
     for (size_t i = 0; i < part->count; i++) {
-        table |= declaration_is_table(&to->split->layout->fields[part->fields[i]]);
+        table |= lwp_layout_is_table(&to->split->layout->fields[part->fields[i]]);
         length += strlen(to->split->layout->fields[part->fields[i]].declaration) + 2;
     }
     if (length > ONE_LINE || table || part->links || to->split->align || to->language == LWP_LANGUAGE_FORTRAN ||
@@ -194,7 +188,7 @@ static void declaration_part(const struct declaration *to, int which)
         const struct lwp_layout_field *field = &layout->fields[part.fields[i]];
         if (field->flexible)
             declaration_links(to, &part);
-        if (declaration_is_table(field)) {
+        if (lwp_layout_is_table(field)) {
             fputs("    // the pointer to the virtual functions, +0 while the class has any\n", to->out);
             continue;
         }

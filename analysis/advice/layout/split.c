@@ -94,6 +94,8 @@ static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *
     }
     lwp_affinity_compute(loops, loop_count, fields, found->affinity);
     found->groups = lwp_affinity_cluster(found->affinity, weights, fields, affinity_least, cold_share, found->group);
+    for (size_t f = 0; f < fields && found->groups; f++) /* what keeps the class's name keeps its virtual functions */
+        found->group[f] = lwp_layout_is_table(&layout->fields[f]) ? 0 : found->group[f];
     for (size_t f = 0; f < fields; f++)
         found->cold |= found->group[f] < 0;
 }
