@@ -37,4 +37,9 @@ read -r turns without < open.turns
 # between samples even that is too much, where it is dearer than to open the file again
 echo "at $without % of looks no file of perf's is open, with a clock that costs 20 us a switch at $(cut -d' ' -f2 closed.turns) %"
 (($(cut -d' ' -f2 closed.turns) > 50)) || fail "perf's files stay open between samples"
+# where each sample takes milliseconds there are few from the start, not a fixed number of them first
+LWP_COSTS=20000,1500,0,200000,0,0,0 "$LWP" collect -q --no-analyze -o dear -- ./switches 0.3 > dear.turns || fail "dear"
+samples=$(for file in dear/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
+echo "$samples samples where each takes milliseconds"
+((0 < samples && samples < 24)) || fail "samples are taken that cannot be paid"
 exit $failed

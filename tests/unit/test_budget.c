@@ -153,13 +153,29 @@ static void switches_are_paid_for_first(void **state)
     assert_true(lwp_budget_is_dear(&budget, 200000, 20000000, cpu));
 }
 
+/* A thread's first samples may cost ten times what later ones do: they have an advance, and then what the thread earns. */
+static void samples_are_dear_beyond_their_advance(void **state)
+{
+    (void)state;
+    struct lwp_time_budget budget = {.share = 0.03, .watches = true};
+    assert_true(lwp_budget_affords_samples(&budget, 0));
+    lwp_budget_spend(&budget, LWP_COST_SAMPLES, second / 1000);
+    assert_true(lwp_budget_affords_samples(&budget, 0));
+    lwp_budget_spend(&budget, LWP_COST_SAMPLES, second / 100);
+    assert_false(lwp_budget_affords_samples(&budget, second / 10));
+    assert_true(lwp_budget_affords_samples(&budget, second));
+    budget.before = 99; /* all threads together have one advance, more or less */
+    budget.spent[LWP_COST_SAMPLES] = second / 1000;
+    assert_false(lwp_budget_affords_samples(&budget, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_stays_within_the_share),     cmocka_unit_test(only_blocks_that_stay_get_an_advance),
-        cmocka_unit_test(what_registers_slow_is_paid_for),       cmocka_unit_test(what_is_not_needed_goes_to_samples),
-        cmocka_unit_test(trials_have_half_where_a_thread_reads), cmocka_unit_test(a_costly_start_is_paid_for_later),
-        cmocka_unit_test(switches_are_paid_for_first),
+        cmocka_unit_test(everything_stays_within_the_share),    cmocka_unit_test(samples_are_dear_beyond_their_advance),
+        cmocka_unit_test(only_blocks_that_stay_get_an_advance), cmocka_unit_test(what_registers_slow_is_paid_for),
+        cmocka_unit_test(what_is_not_needed_goes_to_samples),   cmocka_unit_test(trials_have_half_where_a_thread_reads),
+        cmocka_unit_test(a_costly_start_is_paid_for_later),     cmocka_unit_test(switches_are_paid_for_first),
     };
     return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static const double heap_most = 0.75, sample_part = 0.6;
  * charged too much, make up for otherwise. */
 static const double sample_part_alone = 0.8;
 static const double heap_advance_least = 0.25;
-static const uint64_t heap_advance_ns = 120000000, watch_advance_ns = 3000000;
+static const uint64_t heap_advance_ns = 120000000, sample_advance_ns = 3000000, watch_advance_ns = 3000000;
 
 /* Half to each where both have some: the one that did not pay could go on for ever. */
 void lwp_budget_spend_armed(struct lwp_time_budget *budget, uint64_t ns, bool watches, bool trial)
@@ -38,14 +38,25 @@ static double budget_left(const struct lwp_time_budget *budget, uint64_t cpu_ns)
     return budget->share - (part < budget->share * heap_most ? part : budget->share * heap_most);
 }
 
+static double budget_samples(const struct lwp_time_budget *budget, uint64_t cpu_ns)
+{
+    return budget_left(budget, cpu_ns) * (budget->watches ? sample_part : sample_part_alone);
+}
+
 uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample_ns, uint64_t cpu_ns)
 {
-    return (uint64_t)((double)sample_ns / (budget_left(budget, cpu_ns) * (budget->watches ? sample_part : sample_part_alone)));
+    return (uint64_t)((double)sample_ns / budget_samples(budget, cpu_ns));
 }
 
 static double budget_advance(const struct lwp_time_budget *budget, uint64_t advance_ns)
 {
     return budget->run && lwp_run_surplus(budget->run, budget->share) <= 0 ? 0 : (double)advance_ns / (1 + budget->before);
+}
+
+bool lwp_budget_affords_samples(const struct lwp_time_budget *budget, uint64_t cpu_ns)
+{
+    double allowed = budget_advance(budget, sample_advance_ns) + (double)cpu_ns * budget_samples(budget, cpu_ns);
+    return (double)budget->spent[LWP_COST_SAMPLES] <= allowed;
 }
 
 /* Of `of_ns` of CPU time. */

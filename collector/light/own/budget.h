@@ -37,6 +37,9 @@ uint64_t lwp_budget_spent(const struct lwp_time_budget *budget); /* on everythin
 /* The time between samples that cost `sample_ns` each, for a thread that has run for `cpu_ns`. */
 uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample_ns, uint64_t cpu_ns);
 
+/* Whether samples have cost no more so far than they may. */
+bool lwp_budget_affords_samples(const struct lwp_time_budget *budget, uint64_t cpu_ns);
+
 /* Whether another watch or trial, which is going to cost `ahead_ns` just by being there, may be started. `reads`: the thread was seen to
  * read what others store. */
 bool lwp_budget_affords_watch(const struct lwp_time_budget *budget, uint64_t cpu_ns, bool reads, uint64_t ahead_ns);

@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum { HEAP_COLD = 2 };
-enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, PERIOD_MOST_NS = 50000000 };
+enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_SOON = 4, REVIEW_PERIODS = 16, PERIOD_MOST_NS = 50000000 };
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
 enum { FIRST_COLD_NS = 100000, FIRST_SOONEST_NS = 10000 /* perf's clock's least */, FIRST_PERIOD_MOST_NS = 5000000 };
 
@@ -82,7 +82,9 @@ uint64_t lwp_rate_weight(struct lwp_thread *self, struct lwp_sampler *sampler, u
     sampler->lost = 0;
     unsigned closed = sampler->closed;
     sampler->closed = 0;
-    sampler->since_review += lwp_suspension_is_on(&sampler->suspension) ? 1 : 1 + dropped;
+    uint64_t periods = lwp_suspension_is_on(&sampler->suspension) ? 1 : 1 + dropped;
+    sampler->since_review += periods;
+    sampler->since_heap_review += periods;
     rate_charge_switches(self, sampler, ran_ns);
     if (lwp_suspension_is_on(&sampler->suspension))
         return lwp_suspension_weight(&sampler->suspension);
@@ -108,14 +110,19 @@ static void rate_review_heap(struct lwp_thread *self, uint64_t cpu_ns)
 }
 
 /* After some samples: thins them out so that what they cost stays within the budget, and comes back when they got cheaper. A thread
- * that is mostly in the kernel has few samples: what counts is what a period costs. */
+ * that is mostly in the kernel has few samples: what counts is what a period costs. Where they have cost more than they may so far, as a
+ * thread's first ones do and those of a thread that switches all the time, that is looked at after few. */
 static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
     /* how often the hardware samples is not known before */
     bool overdue = sampler->pmu && cpu_ns - sampler->review_cpu_ns > REVIEW_PERIODS * sampler->period_ns;
-    if (sampler->since_review < REVIEW_TICKS && !overdue)
+    bool soon = sampler->since_review >= REVIEW_SOON && !lwp_budget_affords_samples(&self->budget, cpu_ns);
+    if (sampler->since_heap_review >= REVIEW_TICKS || overdue) {
+        sampler->since_heap_review = 0;
+        rate_review_heap(self, cpu_ns);
+    }
+    if (sampler->since_review < REVIEW_TICKS && !soon && !overdue)
         return;
-    rate_review_heap(self, cpu_ns);
     uint64_t spent = self->budget.spent[LWP_COST_SAMPLES], elapsed = cpu_ns - sampler->review_cpu_ns;
     uint64_t wanted = lwp_budget_period(&self->budget, (spent - sampler->review_spent_ns) / sampler->since_review, cpu_ns);
     sampler->review_spent_ns = spent;
@@ -175,6 +182,7 @@ void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler)
     enum { SHORT_TICKS = 16, LONG_NS = 20000000 };
     const bool longer = ++sampler->closed >= SHORT_TICKS;
     sampler->since_review++;
+    sampler->since_heap_review++;
     rate_pass(self, sampler);
     if (longer && lwp_suspension_pause(&sampler->suspension, sampler->timer, LONG_NS))
         return;
