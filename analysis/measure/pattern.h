@@ -60,6 +60,7 @@ struct lwp_pattern {
     double flags;        /* of them: those that write the processor's flags */
     double chain;        /* cycles that a round waits for the round before, beside memory */
     bool floating;       /* ... in floating-point registers */
+    bool through_memory; /* ... and is stored at the end of a round and loaded again in the next one */
     bool guesses;        /* a round has a jump that goes either way, as good as drawn, once its first access has come */
     enum lwp_pattern_pages pages;
     unsigned threads; /* that run it beside each other, each on a part of the elements; 0: one */
@@ -72,6 +73,7 @@ struct lwp_pattern_times {
     double ratio, low, high; /* of after to before: the median of turns, and the quartiles */
     double least[2];         /* of before and after: the fastest turn, when others left most of the caches to them */
     double cold[2];          /* ... when others want all of what cores share (lwp_pattern_compare_cold); 0: not timed */
+    double near[2];          /* ... with all of it in the caches that are a core's own; cold ones only, 0: not timed */
     double both_fit;         /* of the lines that `before` touches: the part that fits where those of `after` just fit; cold ones only */
     unsigned runs;           /* how often both were run, each time anew; 0: once */
     double spread;           /* standard deviation of log(ratio) of these runs */
@@ -101,6 +103,7 @@ struct lwp_pattern_place {
     uint64_t first; /* array 0's first element */
     uint64_t index; /* of the next visit's elements, where an array leads */
     uint64_t drawn; /* what jumps that are guessed go by; odd */
+    uint64_t kept;  /* a chain that goes through memory */
     const uint32_t *order;
     uint64_t rounds; /* a multiple of LWP_PATTERN_UNROLLED, not 0 */
 };

@@ -308,6 +308,16 @@ static bool code_breaks_link(const struct lwp_pattern *pattern, const struct lwp
     return false;
 }
 
+/* How long that takes differs between processors: some have a number at hand that was stored just now. */
+static void code_through_memory(struct code_buffer *code, bool floating)
+{
+    const ZydisEncoderOperand place = code_memory(code_place, offsetof(struct lwp_pattern_place, kept), 8),
+                              chain = code_register(floating ? code_sum : code_chain);
+    const ZydisMnemonic move = floating ? ZYDIS_MNEMONIC_MOVSD : ZYDIS_MNEMONIC_MOV;
+    code_add(code, move, 2, place, chain);
+    code_add(code, move, 2, chain, place);
+}
+
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct code_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
@@ -337,6 +347,8 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
         }
     }
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
+    if (pattern->through_memory)
+        code_through_memory(code, round.floating);
     if (leader < pattern->array_count)
         code_move(code, code_low(code_index, 4),
                   code_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));

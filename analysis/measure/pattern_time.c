@@ -1,6 +1,5 @@
-/* Times two patterns in turns, so that what else happens on the machine meets both: each turn begins with a walk over all elements
- * (or as much as its time allows), which brings the caches into the state that this pattern leaves them in, and then takes the time
- * of a stretch. Other threads do the same beside the one that is timed. */
+/* Times two patterns one after the other: each turn goes on until stretches of it take the same time, as the caches are then in the state
+ * that this pattern leaves them in. Other threads do the same beside the one that is timed. */
 #include "analysis/measure/pattern.h"
 
 #include "base/order.h"
@@ -18,11 +17,20 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TURNS_MOST = 64, TURNS_NEEDED = 3, THREADS_MOST = 64, ELEMENTS_MOST = 1 << 28, ELEMENTS_FEW = 4, TEAM_RESTS = 2 };
+enum {
+    TURNS_MOST = 64,
+    TURNS_NEEDED = 3,
+    STRETCHES_ALIKE = 5,
+    THREADS_MOST = 64,
+    ELEMENTS_MOST = 1 << 28,
+    ELEMENTS_FEW = 4,
+    TEAM_RESTS = 2
+};
 
 static const uint64_t line = 64;
-static const double stretch_seconds = 0.01, warm_least = 0.006, warm_seconds = 0.03, memory_part = 0.4, nearest_bytes = 12 << 10,
-                    patience = 20;
+static const double stretch_seconds = 0.01, warm_seconds = 0.03, memory_part = 0.4, nearest_bytes = 12 << 10, patience = 20;
+/* Times of stretches that differ by no more are alike; until so many seconds are over. */
+static const double settled = 0.05, settle_seconds = 0.4;
 
 static double time_now(clockid_t clock)
 {
@@ -124,17 +132,29 @@ static void walker_find_rounds(struct time_walker *walker)
     walker->rounds = walker_whole((double)walker->rounds * stretch_seconds / took);
 }
 
-/* Nanoseconds a round, once the caches are as this pattern leaves them. */
+/* Nanoseconds a round, once the caches are as this pattern leaves them: where others want the caches, too, that takes many rounds over
+ * what nearly fits, and each is faster than the one before. */
 static double walker_turn(struct time_walker *walker)
 {
-    double begun = time_now(CLOCK_MONOTONIC), took = 0;
+    double begun = time_now(CLOCK_MONOTONIC), took = 0, last[STRETCHES_ALIKE] = {0}, least, most, sum;
     const uint64_t some = walker_whole((double)walker->rounds / 8);
-    /* More than once over what fits a cache: it takes turns to come to rest. */
-    for (uint64_t warm = 0; (warm < walker->visits || took < warm_least) && took < warm_seconds; warm += some) {
+    for (uint64_t warm = 0; warm < walker->visits && took < warm_seconds; warm += some) {
         walker_run(walker, some);
         took = time_now(CLOCK_MONOTONIC) - begun;
     }
-    return walker_seconds(walker, walker->rounds) * 1e9 / (double)walker->rounds;
+    size_t stretches = 0;
+    do {
+        last[stretches++ % STRETCHES_ALIKE] = walker_seconds(walker, walker->rounds);
+        least = INFINITY;
+        most = sum = 0;
+        for (size_t i = 0; i < STRETCHES_ALIKE; i++) {
+            least = fmin(least, last[i]);
+            most = fmax(most, last[i]);
+            sum += last[i];
+        }
+    } while (most > (1 + settled) * least && time_now(CLOCK_MONOTONIC) - begun < settle_seconds);
+    const double count = fmin((double)stretches, STRETCHES_ALIKE);
+    return sum / count * 1e9 / (double)walker->rounds;
 }
 
 /* All that it goes to is in memory only. */
@@ -239,7 +259,7 @@ static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_e
 {
     struct time_walker walker;
     struct lwp_pattern here = *pattern;
-    double one = lwp_pattern_bytes(pattern) / (double)pattern->elements, turns[TURNS_NEEDED];
+    double one = lwp_pattern_bytes(pattern) / (double)pattern->elements;
     uint64_t few = one * ELEMENTS_FEW > nearest_bytes ? ELEMENTS_FEW : (uint64_t)(nearest_bytes / one);
     bool spot = here.inner; /* stays on the spot */
     for (size_t a = 0; a < here.array_count; a++)
@@ -253,9 +273,26 @@ static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_e
     int status = walker_make(&walker, &here, few < pattern->elements && !spot ? few : pattern->elements, err);
     if (!status) {
         walker_find_rounds(&walker);
-        for (int i = 0; i < TURNS_NEEDED; i++)
-            turns[i] = walker_turn(&walker);
-        *ns = time_quantile(turns, TURNS_NEEDED, 2);
+        *ns = walker_turn(&walker);
+    }
+    walker_free(&walker);
+    return status;
+}
+
+/* With no more elements than half of `bytes` of caches hold, which are the core's own; *ns 0: nests and arrays with gaps are not cut. */
+static int time_near(const struct lwp_pattern *pattern, double bytes, double *ns, struct lwp_error *err)
+{
+    struct time_walker walker;
+    bool cut = !pattern->inner;
+    for (size_t a = 0; a < pattern->array_count; a++)
+        cut &= !pattern->arrays[a].extent;
+    const uint64_t few = walker_whole(bytes / 2 / fmax(1, lwp_pattern_busy(pattern) / (double)pattern->elements));
+    if (!cut)
+        return LWP_OK;
+    int status = walker_make(&walker, pattern, few < pattern->elements ? few : pattern->elements, err);
+    if (!status) {
+        walker_find_rounds(&walker);
+        *ns = walker_turn(&walker);
     }
     walker_free(&walker);
     return status;
@@ -300,11 +337,14 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
     int status = team_make(&team, patterns, err);
     if (!status && kept <= 0)
         status = time_core(before, &times->core, err);
+    for (int i = 0; i < 2 && !status && kept > 0; i++)
+        status = time_near(patterns[i], kept, &times->near[i], err);
     for (int i = 0; i < 2 && !status && kept <= 0; i++) {
         atomic_store(&team.which, i);
         walker_find_rounds(&team.walkers[i]);
     }
-    for (; !status && turns < TURNS_MOST && (turns < TURNS_NEEDED || time_now(CLOCK_MONOTONIC) - began < seconds); turns++) {
+    const size_t needed = kept > 0 ? TURNS_NEEDED : 1;
+    for (; !status && turns < TURNS_MOST && (turns < needed || time_now(CLOCK_MONOTONIC) - began < seconds); turns++) {
         double turn[2];
         time_turns(&team, kept, turn);
         for (int i = 0; i < 2; i++)

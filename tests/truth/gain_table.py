@@ -2,7 +2,8 @@
 """Predictions held against hand-made changes, each measured right before and after its analysis: other work on the machine, and other
 machines on the same processor, change what memory costs from one minute to the next.
 
-    gain_table.py run LWP[,LWP...] CASES STORE SECONDS    measure cases that STORE lacks, for so many seconds
+    gain_table.py run LWP[,LWP...] CASES STORE SECONDS    measure cases that STORE lacks, for so many seconds; again, up to
+                                                          three times in all, those whose middle pairs differ by more than 20 %
     gain_table.py table STORE [NUMBER]                    the table of docs/gains.md, for the first LWP, or another one
     gain_table.py again LWP CASES STORE                   predict anew from the results that are there; what came stays
 
@@ -13,6 +14,7 @@ new (whether the case was not looked at while the models were built). STORE: JSO
 import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -20,6 +22,8 @@ import time
 
 # What the change is: findings of other kinds promise something else.
 KINDS = {"order": ("locality",), "conflicts": ("conflict",)}
+PAIRS, TRIES, PAIRS_AGREE = 5, 3, 1.2
+LONGEST = 40  # seconds for a case
 
 
 def cpu(command, cwd):
@@ -29,8 +33,9 @@ def cpu(command, cwd):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def collect(lwp, case):
-    if not os.path.isdir(case["result"]):
+def collect(lwp, case, anew):
+    if anew or not os.path.isdir(case["result"]):
+        shutil.rmtree(case["result"], ignore_errors=True)
         subprocess.run([lwp, "collect", "-F", "2000", "-o", case["result"], "--", *case["before"]], cwd=case["cwd"],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
@@ -61,28 +66,40 @@ def predict(lwp, case):
     return {"value": value, "low": low, "high": high, "from": source, "visit": visit}
 
 
+def steady(case):
+    """Whether the truth is known: pairs that differ by more, but for the least and the largest, say what the machine did."""
+    inner = sorted(case["ratios"])[1:-1]
+    return bool(inner) and inner[-1] <= PAIRS_AGREE * inner[0]
+
+
 def run(lwps, cases, store, seconds):
     known = {}
     if os.path.exists(store):
         with open(store) as file:
             known = json.load(file)
     end = time.time() + seconds
-    for case in cases:
-        if case["name"] in known or time.time() > end - known.get("longest", 20):
+    for case in sorted(cases, key=lambda c: c["name"] in known): # new ones first
+        before = known.get(case["name"])
+        if before and (steady(before) or before["tries"] == TRIES):
             continue
+        if time.time() > end - LONGEST:
+            return
         began, ratios, predictions = time.time(), [], []
-        for pair in range(5):
+        for pair in range(PAIRS):
             order = ("before", "after") if pair % 2 == 0 else ("after", "before")
             took = {which: cpu(case[which], case["cwd"]) for which in order}
             ratios.append(took["before"] / took["after"])
             if pair == 0:
-                collect(lwps[0], case)
+                collect(lwps[0], case, bool(before))
                 predictions = [predict(lwp, case) for lwp in lwps]
-            if time.time() - began > 30:
+            if time.time() - began > LONGEST * 0.7:
                 break
-        known[case["name"]] = {"kind": case["kind"], "new": case.get("new", False), "ratios": ratios, "predictions": predictions}
+        known[case["name"]] = {"kind": case["kind"], "new": case.get("new", False), "ratios": ratios, "predictions": predictions,
+                               "tries": before["tries"] + 1 if before else 1}
         with open(store, "w") as file:
             json.dump(known, file, indent=1)
+        said = [p and "%.2f (%.2f-%.2f) %s %s" % (p["value"], p["low"], p["high"], p["from"], p["visit"]) for p in predictions]
+        print(case["name"], "|", " ".join("%.2f" % r for r in sorted(ratios)), "|", said, flush=True)
 
 
 def again(lwp, cases, store):
@@ -99,29 +116,34 @@ def table(store, number):
     with open(store) as file:
         known = json.load(file)
     total = {}
-    print("| case | looked at before | predicted | interval | from | came | | a visit: run / program, ns |")
+    print("| case | looked at before | predicted | interval | from | measured | | a visit: run / program, ns |")
     print("|---|---|---:|---|---|---:|---|---:|")
     for name, case in sorted(known.items(), key=lambda item: (item[1]["kind"], item[0])):
         said, truth = case["predictions"][number], statistics.median(case["ratios"])
-        count = total.setdefault("new" if case["new"] else "old", dict.fromkeys(("said", "near", "inside", "narrow", "silent", "below"), 0))
+        count = total.setdefault("new" if case["new"] else "old", dict.fromkeys(("cases", "unsteady", "said", "near", "inside", "narrow", "silent", "below"), 0))
         verdict, text, interval, source, visit = "", "-", "", "", ""
+        known_truth = steady(case)
+        count["cases" if known_truth else "unsteady"] += 1
         if said:
             near, inside = abs(said["value"] / truth - 1) <= 0.2, said["low"] - 0.005 <= truth <= said["high"] + 0.005
             for key, is_so in (("said", True), ("near", near), ("inside", inside), ("narrow", said["high"] <= 1.5 * said["low"]),
                                ("below", truth < 0.995)):
-                count[key] += is_so
+                count[key] += is_so and known_truth
             verdict = ("inside" if inside else "outside") + ("" if near else ", %+.0f %%" % (100 * said["value"] / truth - 100))
             text, interval, source = "%.2f" % said["value"], "%.2f-%.2f" % (said["low"], said["high"]), said["from"]
             if said["visit"]:
                 visit = "%.1f / %s" % (said["visit"]["run"], "%.1f" % said["visit"]["program"] if said["visit"].get("program") else "?")
         elif truth >= 1.1:
-            count["silent"] += 1
+            count["silent"] += known_truth
             verdict = "not said"
-        print("| %s | %s | %s | %s | %s | %.2f | %s | %s |" % (name, "no" if case["new"] else "yes", text, interval, source, truth, verdict,
-                                                               visit))
+        came = "%.2f" % truth
+        if not known_truth:
+            came, verdict = "%.2f-%.2f" % (min(case["ratios"]), max(case["ratios"])), "not counted"
+        print("| %s | %s | %s | %s | %s | %s | %s | %s |" % (name, "no" if case["new"] else "yes", text, interval, source, came, verdict,
+                                                             visit))
     for which, count in sorted(total.items()):
-        print("\n%s: %d predictions, %d within 20 %%, %d intervals hold the truth, %d have ends at most 1.5 apart; %d of 1.1 and more not "
-              "said; %d where the truth is below 1" % ("Not looked at" if which == "new" else "Looked at", count["said"], count["near"],
+        print("\n%s: %d cases and %d whose pairs differ too much to be counted; %d predictions, %d within 20 %%, %d intervals hold the truth, %d have ends at most 1.5 apart; %d of 1.1 and more not "
+              "said; %d where the truth is below 1" % ("Not looked at" if which == "new" else "Looked at", count["cases"], count["unsteady"], count["said"], count["near"],
                                                        count["inside"], count["narrow"], count["silent"], count["below"]))
 
 

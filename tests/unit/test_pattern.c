@@ -203,6 +203,7 @@ static void test_cold(void **state)
     assert_true(lwp_pattern_busy(&small) == 16 << 16);
     assert_int_equal(lwp_pattern_compare_cold(&large, &small, 1 << 16, 0.05, &times, NULL), LWP_OK);
     assert_true(times.before > 0 && times.after < times.before && times.least[0] <= times.before);
+    assert_true(times.near[0] > 0 && times.near[0] < times.before && times.near[1] > 0); /* all of it in the 64 KiB */
 }
 
 /* Searches of two visits do not wait for each other, and go to the same elements as one long chain. */
@@ -371,6 +372,29 @@ static void test_instructions(void **state)
     }
 }
 
+/* What the chain came to is in memory at the end of each round. */
+static void test_through_memory(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1000, BEFORE = 77 };
+    for (int i = 0; i < 4; i++) {
+        struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 8, ELEMENTS);
+        struct lwp_pattern_memory memory;
+        struct lwp_pattern_code code;
+        struct lwp_pattern_place place = {.rounds = ELEMENTS, .kept = BEFORE};
+        pattern.floating = i % 2;
+        pattern.chain = 4;
+        pattern.through_memory = i / 2;
+        assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+        assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+        place.at[0] = (uint64_t)(uintptr_t)memory.first[0];
+        code.run(&place);
+        assert_int_equal(place.kept != BEFORE, pattern.through_memory);
+        lwp_pattern_memory_free(&memory);
+        lwp_pattern_code_free(&code);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts),    cmocka_unit_test(test_visits_each_element),
@@ -380,6 +404,6 @@ int main(void)
                                        cmocka_unit_test(test_refused),      cmocka_unit_test(test_gaps),
                                        cmocka_unit_test(test_instructions), cmocka_unit_test(test_many_elements),
                                        cmocka_unit_test(test_cold),         cmocka_unit_test(test_guesses),
-                                       cmocka_unit_test(test_links_stay)};
+                                       cmocka_unit_test(test_links_stay),   cmocka_unit_test(test_through_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

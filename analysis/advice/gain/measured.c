@@ -29,9 +29,8 @@ enum { MEASURED_TRIES = 3, MOVES_LEAST = 8, MOVES_MOST = 256, RUNS_USUAL = 2 };
  * one minute to the next. */
 static const double pattern_off = 0.1, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
 
-static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4,
-                    waits_alike = 0.02, usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10,
-                    far_elements = 128;
+static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
+                    usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10, far_elements = 128;
 
 /* ---- the pattern ---- */
 
@@ -364,7 +363,9 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     measured->ratio = value;
     measured->low = fmax(fmin(other, value - hypot(below, value < 1 ? state : 0)), 0.5 * value);
     measured->high = fmax(other, value + hypot(above, value < 1 ? state : 0));
-    if (times->cold[0] > 0 && (pace <= 0 || measured->paces.low > 0))
+    /* What the program took when it was profiled and the pattern now, at two moments, is the usual state. */
+    const bool usual = measured->pace > 0 && fabs(log(times->before / measured->pace)) <= log(1 + lwp_gain_pace_agrees);
+    if (times->cold[0] > 0 && !usual && (pace <= 0 || measured->paces.low > 0))
         lwp_gain_states(times, core, stalls->high, measured);
 }
 
@@ -424,6 +425,7 @@ static struct lwp_pattern_times measured_mixed(const struct measured_mix *mix, d
     times.high *= times.ratio / x->ratio;
     for (int i = 0; i < 2; i++) {
         times.least[i] = measured_between(x->least[i], y->least[i], guesses);
+        times.near[i] = x->near[i] > 0 && y->near[i] > 0 ? measured_between(x->near[i], y->near[i], guesses) : 0;
         times.cold[i] = x->cold[i] > 0 && y->cold[i] > 0 ? measured_between(x->cold[i], y->cold[i], guesses) : 0;
     }
     return times;
@@ -464,8 +466,8 @@ static void measured_believe(const struct lwp_profile *profile, const struct lwp
     measured->reproduced = measured->between && same;
     /* What runs between two of its rounds may have displaced its data, which the pattern never waits for then. */
     const bool alone = profile->regions[visit->region].weight.weight > (1 - nested_most) * profile->total.weight;
-    measured->waits_less = seen && same && !nested && (measured->pace > 0 || alone) &&
-                           times->core > (1 - stall_least * stalls->low) * times->before;
+    measured->waits_less =
+        seen && same && !nested && (measured->pace > 0 || alone) && times->core > (1 - stall_least * stalls->low) * times->before;
 }
 
 /* The loop's own time, as far as samples and watches show it. What comes back sooner than it can compute does not go to all elements: then
@@ -473,6 +475,7 @@ static void measured_believe(const struct lwp_profile *profile, const struct lwp
 static void measured_own_time(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_gain_measured *measured)
 {
     measured->pace = measured_pace(profile, visit);
+    measured->paces = (struct lwp_gain_range){measured->pace, measured->pace};
     if (measured->pace > 0)
         return;
     struct lwp_gain_range paces = lwp_gain_returns(profile, visit, measured_threads(profile, visit));
@@ -529,7 +532,6 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     const bool guessed = measured_guesses(profile, visit, today, changed, &stalls, measured, &mix);
     if (guessed)
         times = measured_mixed(&mix, (mix.least + mix.most) / 2);
-    const double now = times.ratio;
     lwp_gain_choose_state(&times, &measured->paces);
     const double pace = measured_nearest(measured, times.before);
     measured->core = times.core;
@@ -537,10 +539,6 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     lwp_gain_interval(&times, &stalls, pace, measured);
     times.core = mix.without.core; /* behind a wrong guess loads seem to wait */
     measured_believe(profile, visit, &times, &stalls, pace, measured);
-    if (measured->paces.low > 0) { /* another time the caches may be as they are now */
-        measured->low = fmin(measured->low, now);
-        measured->high = fmax(measured->high, now);
-    }
     for (int most = 0; guessed && most < 2; most++) {
         struct lwp_pattern_times mixed = measured_mixed(&mix, most ? mix.most : mix.least);
         lwp_gain_choose_state(&mixed, &measured->paces);

@@ -3,14 +3,16 @@
  *
  * Each pair votes for the paces that explain it, one for each number of whole walks, the fewer the more. Pairs between which something else
  * ran vote for anything; the pace sought gets votes from all others. A pace counts when it has far more votes than chance gives it, and
- * explains most pairs: of a thousand paces some get a few votes too many, and where there are many walks between all samples, none is right. */
+ * explains most pairs: of a thousand paces some get a few votes too many, and where there are many walks between all samples, none is
+ * right. */
 #include "analysis/advice/gain/pace.h"
 
 #include <math.h>
 
 enum { PACES = 1024, WALKS_MOST = 64, VOTES_NEEDED = 5 };
 
-static const double least_ns = 0.05, most_ns = 5000, beside = 0.02, above_chance = 3;
+/* Where memory is shared with others, a walk is faster in one moment than in the next. */
+static const double least_ns = 0.05, most_ns = 5000, beside[] = {0.02, 0.05, 0.1}, above_chance = 3;
 
 static int pace_bin(double ns)
 {
@@ -39,10 +41,45 @@ static bool pace_explains(const struct lwp_traversal_pace *pace, double stride, 
     return false;
 }
 
+/* The pace with most votes beyond chance, of paces that differ by no more than `within` (a part of it). *score 0: none counts. */
+static double pace_sought(const struct lwp_traversal_pace *paces, uint32_t count, double stride, double extent, const double *votes,
+                          double within, double *score)
+{
+    const int width = (int)ceil(within * PACES / log(most_ns / least_ns));
+    double sum = 0, all = 0;
+    int found = -1;
+    *score = 0;
+    for (int bin = width; bin < PACES - width; bin++) {
+        double here = 0, chance = 0, ns = pace_of(bin);
+        for (int k = bin - width; k <= bin + width; k++)
+            here += votes[k];
+        for (uint32_t i = 0; i < count; i++) {
+            double walks = (double)paces[i].ns * stride / (ns * extent);
+            chance += 2 * within * walks / (1 + walks);
+        }
+        double beyond = (here - chance) / sqrt(chance + 1);
+        if (here >= VOTES_NEEDED && here > above_chance * chance && beyond > *score) {
+            *score = beyond;
+            found = bin;
+        }
+    }
+    uint32_t explained = 0;
+    for (uint32_t i = 0; i < count && found >= 0; i++)
+        explained += pace_explains(&paces[i], stride, extent, found - width, found + width);
+    if (2 * explained < count || found < 0) {
+        *score = 0;
+        return 0;
+    }
+    for (int k = found - width; k <= found + width; k++) {
+        sum += votes[k] * pace_of(k);
+        all += votes[k];
+    }
+    return all > 0 ? sum / all : 0;
+}
+
 double lwp_pace(const struct lwp_traversal_pace *paces, uint32_t count, double stride, double extent)
 {
-    double votes[PACES] = {0}, best = 0, sum = 0, all = 0;
-    int width = (int)ceil(beside * PACES / log(most_ns / least_ns)), found = -1;
+    double votes[PACES] = {0}, best = 0, pace = 0;
     if (count < VOTES_NEEDED || stride <= 0 || extent < 16 * stride)
         return 0;
     for (uint32_t i = 0; i < count; i++)
@@ -51,30 +88,13 @@ double lwp_pace(const struct lwp_traversal_pace *paces, uint32_t count, double s
             if (ns > 0)
                 votes[pace_bin(ns)] += 1.0 / (1 + walks);
         }
-    for (int bin = width; bin < PACES - width; bin++) {
-        double here = 0, chance = 0, ns = pace_of(bin);
-        for (int k = bin - width; k <= bin + width; k++)
-            here += votes[k];
-        for (uint32_t i = 0; i < count; i++) {
-            double walks = (double)paces[i].ns * stride / (ns * extent);
-            chance += 2 * beside * walks / (1 + walks);
-        }
-        double score = (here - chance) / sqrt(chance + 1);
-        if (here >= VOTES_NEEDED && here > above_chance * chance && score > best) {
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        double score;
+        const double sought = pace_sought(paces, count, stride, extent, votes, beside[i], &score);
+        if (score > best) {
             best = score;
-            found = bin;
+            pace = sought;
         }
     }
-    if (found < 0)
-        return 0;
-    uint32_t explained = 0;
-    for (uint32_t i = 0; i < count; i++)
-        explained += pace_explains(&paces[i], stride, extent, found - width, found + width);
-    if (2 * explained < count)
-        return 0;
-    for (int k = found - width; k <= found + width; k++) {
-        sum += votes[k] * pace_of(k);
-        all += votes[k];
-    }
-    return all > 0 ? sum / all : 0;
+    return pace;
 }

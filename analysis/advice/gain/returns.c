@@ -1,12 +1,13 @@
 /* How long a loop takes for a visit, from how long it takes to come back to an element.
  *
- * In: watched loads and stores that the same instruction made again at the same place, in one thread, and after what time. However visits are
- * distributed, they are in the mean as many as there are elements (Kac's lemma, 1947), so that time / elements is a visit's, of the
+ * In: watched loads and stores that the same instruction made again at the same place, in one thread, and after what time. However visits
+ * are distributed, they are in the mean as many as there are elements (Kac's lemma, 1947), so that time / elements is a visit's, of the
  * instruction that is run at each of them: the one that comes back soonest. What of that time the loop did not run is taken off.
  * A watch may have given way to another one before the loop came back, and long times the more likely: at worst, of a watch that sees m
  * more samples, one in m + 1 is left, and with that the mean is worked out once more. Of a loop that comes back after the same time each
- * time round, those that are left are like the others. After the collector's work the loop finds less in the caches: it may have taken less by as
- * much as that work took, and of short times only how long they are at most is known. Elements that are never visited make a visit seem shorter than it is. */
+ * time round, those that are left are like the others. After the collector's work the loop finds less in the caches: it may have taken less
+ * by as much as that work took, and of short times only how long they are at most is known. Elements that are never visited make a visit
+ * seem shorter than it is: of a loop at random those that as many draws leave out are allowed for. */
 #include "analysis/advice/gain/returns.h"
 
 #include "analysis/profile/regions.h"
@@ -17,6 +18,7 @@
 enum { INSTRUCTIONS_MOST = 32, RETURNS_LEAST = 16, RETURNS_ALIKE = 4, PLACES_LEAST = 8 };
 
 static const double alike = 0.3, deviations = 1.645; /* of the mean, as a standard deviation; 90 % */
+static const double drawn = 1 - 1 / M_E; /* of n elements those that n visits at random go to, which may be the same each time round */
 
 struct returns_of {
     uint64_t address;
@@ -83,8 +85,12 @@ struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct
 {
     struct returns_of all[INSTRUCTIONS_MOST];
     struct lwp_gain_range least = {0, 0};
-    const double span = returns_span(profile, visit);
     const struct lwp_tally *weight = &profile->regions[visit->region].weight;
+    double span = returns_span(profile, visit), part = 1; /* of the time between that the loop ran, at least */
+    if (span <= 0) {                                      /* blocks one by one: the loop may have been there at any time */
+        part = weight->weight / profile->total.weight;
+        span = weight->weight / 1000 / threads;
+    }
     if (span <= 0 || !weight->samples || !lwp_engine_row(profile->engine)->cpu_time || profile->watchpoints.exact)
         return least;
     const size_t count = returns_collect(profile, visit, all);
@@ -94,5 +100,6 @@ struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct
             least = mean;
     }
     const double visit_ns = 1000 * fmin(1, weight->weight / 1000 / span / threads) / visit->elements;
-    return (struct lwp_gain_range){least.low * visit_ns, least.high * visit_ns * threads};
+    const bool draws = visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent;
+    return (struct lwp_gain_range){least.low * part * visit_ns, least.high * visit_ns * threads / (draws ? drawn : 1)};
 }

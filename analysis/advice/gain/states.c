@@ -13,20 +13,28 @@ static double states_part(double from, double to, double time)
 void lwp_gain_choose_state(struct lwp_pattern_times *times, const struct lwp_gain_range *paces)
 {
     const double now[2] = {times->before, times->after};
-    const double *least = times->least, *cold = times->cold;
-    const double wanted = paces->low > 0 ? fmax(paces->low, fmin(paces->high, now[0])) : now[0];
+    const double *cold = times->cold;
+    double best[2] = {times->least[0], times->least[1]}, worse[2] = {now[0], now[1]};
+    const double apart = (1 + lwp_gain_pace_agrees) * (1 + lwp_gain_pace_agrees);
+    double wanted = paces->low > 0 ? fmax(paces->low, fmin(paces->high, now[0])) : now[0];
     double before = now[0], after = now[1];
-    if (wanted < now[0] && least[0] > 0 && least[0] < now[0]) {
-        before = fmax(wanted, least[0]);
-        after = least[1] + states_part(least[0], now[0], before) * (now[1] - least[1]);
-    } else if (wanted > now[0] && cold[0] > now[0]) {
+    if (fabs(log(wanted / now[0])) <= log(1 + lwp_gain_pace_agrees)) /* as it was run */
+        wanted = now[0];
+    if (wanted < best[0] && times->near[0] > 0 && times->near[0] < best[0]) /* it had more of them than any run had */
+        for (int i = 0; i < 2; i++) {
+            worse[i] = best[i];
+            best[i] = fmin(times->near[i], worse[i]);
+        }
+    if (wanted < now[0] && best[0] > 0 && apart * best[0] < now[0]) { /* else today's time does not tell one from the other */
+        before = fmax(wanted, best[0]);
+        after = best[1] + states_part(best[0], worse[0], before) * (worse[1] - best[1]);
+    } else if (wanted > now[0] && cold[0] > apart * now[0]) {
         before = fmin(wanted, cold[0]);
         const double part =
             states_part(cold[0], now[0], before); /* of its lines in the caches: a smaller layout has more of its own there */
         after = cold[1] + fmin(1, times->both_fit > 0 ? part / times->both_fit : part) * (now[1] - cold[1]);
     }
-    const double apart = (1 + lwp_gain_pace_agrees) * (1 + lwp_gain_pace_agrees);
-    if (paces->low > 0 && cold[0] > apart * least[0]) /* most of what runs differ by is the state */
+    if (paces->low > 0 && cold[0] > apart * times->least[0]) /* most of what runs differ by is the state */
         times->spread = fmin(times->spread, lwp_gain_run_off);
     times->before = before;
     times->after = after;

@@ -16,12 +16,14 @@ enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 5 };
 /* Seconds a run, of them all a part that is there for any loop (others have as much more as they take of all time), and what is known
  * well enough of all time: standard deviations. */
 static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, waits_least = 0.1;
-static const double shared_most = 8; /* times the last cache: of more no part of it matters */
+static const double pattern_most = 0.4; /* of the seconds of all: other loops wait for a run, too */
+static const double shared_most = 8;    /* times the last cache: of more no part of it matters */
 
 struct lwp_gain_timed {
     struct lwp_pattern before, after;
     struct lwp_pattern_times runs[RUNS_MOST], cold;
     size_t count;
+    double seconds; /* that its runs took */
     bool tried_cold;
 };
 
@@ -76,6 +78,13 @@ static double timed_share(const struct lwp_profile *profile, uint32_t region)
     return region == LWP_NONE ? 1 : fmin(1, profile->regions[region].weight.weight / profile->total.weight);
 }
 
+static void timed_charge(struct lwp_profile *profile, struct lwp_gain_timed *timed, double began)
+{
+    const double seconds = timed_now() - began;
+    timed->seconds += seconds;
+    profile->measure_seconds -= seconds;
+}
+
 static bool timed_allowed(const struct lwp_profile *profile, uint32_t region)
 {
     const double part = fmin(1, for_any + timed_share(profile, region));
@@ -104,7 +113,7 @@ static bool timed_run(struct lwp_profile *profile, struct lwp_gain_timed *timed)
     struct lwp_pattern_times *times = &timed->runs[timed->count];
     const int status =
         lwp_pattern_compare(round ? &timed->after : &timed->before, round ? &timed->before : &timed->after, seconds_each, times, &err);
-    profile->measure_seconds -= timed_now() - began;
+    timed_charge(profile, timed, began);
     if (!status && round) {
         timed_turn_round(times);
         times->core = timed->runs[0].core;
@@ -126,7 +135,7 @@ static void timed_cold(struct lwp_profile *profile, struct lwp_gain_timed *timed
     timed->tried_cold = true;
     if (!lwp_pattern_compare_cold(&timed->before, &timed->after, (double)caches.l2_bytes, seconds_each, &timed->cold, &err))
         timed->cold.both_fit = after < all ? fmin(1, after / fmin(before, all)) : 1;
-    profile->measure_seconds -= timed_now() - began;
+    timed_charge(profile, timed, began);
 }
 
 /* Where bytes between members differ, the same is timed twice. */
@@ -172,9 +181,16 @@ static void timed_times(const struct lwp_gain_timed *timed, struct lwp_pattern_t
     timed_join(timed->runs, timed->count, times);
     times->cold[0] = timed->cold.before;
     times->cold[1] = timed->cold.after;
+    times->near[0] = timed->cold.near[0];
+    times->near[1] = timed->cold.near[1];
     times->both_fit = timed->cold.both_fit;
     if (timed_same(&timed->before, &timed->after))
         times->ratio = times->low = times->high = 1;
+}
+
+static bool timed_more(const struct lwp_profile *profile, uint32_t region, const struct lwp_gain_timed *timed)
+{
+    return timed->seconds < pattern_most * profile->measure_most && timed_allowed(profile, region);
 }
 
 /* Whether so much of log(ratio) would be seen in the program's time: memory is what differs from run to run. */
@@ -207,9 +223,9 @@ bool lwp_gain_times(struct lwp_profile *profile, uint32_t region, const struct l
         return false;
     timed_times(timed, times);
     const bool equal = timed_same(before, after);
-    while (!equal && timed_wanted(times, timed_share(profile, region)) && timed_allowed(profile, region) && timed_run(profile, timed))
+    while (!equal && timed_wanted(times, timed_share(profile, region)) && timed_more(profile, region, timed) && timed_run(profile, timed))
         timed_times(timed, times);
-    if (!equal && timed_seen(times, timed_share(profile, region), lwp_gain_run_off) && timed_allowed(profile, region)) {
+    if (!equal && timed_seen(times, timed_share(profile, region), lwp_gain_run_off) && timed_more(profile, region, timed)) {
         timed_cold(profile, timed);
         timed_times(timed, times);
     }

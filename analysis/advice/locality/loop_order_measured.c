@@ -16,9 +16,8 @@
 
 enum { SIBLINGS = 64 };
 
-static const double chain_sum = 2.5; /* cycles: longer than counting takes */
-/* Of a sum that is stored and loaded again in each iteration: whether a compiler may keep it in a register is not known. */
-static const double store_cycles = 5, add_cycles = 1, float_add_cycles = 4;
+static const double chain_sum = 2.5;                      /* cycles: longer than counting takes */
+static const double add_cycles = 1, float_add_cycles = 4; /* of a sum */
 
 /* Bytes that the loop around moves the access by each time; false: not known. */
 static bool measured_outer(const struct lwp_order *order, const struct lwp_order_access *access, uint64_t *by)
@@ -109,10 +108,18 @@ struct measured_nest {
     int64_t at[LWP_ORDER_ACCESSES]; /* of each access from the first of its array */
     size_t array[LWP_ORDER_ACCESSES];
     size_t arrays;
-    bool sums;   /* kept in a register */
-    bool stored; /* ... and stored each time: at one place, which then is another one each time */
+    bool sums;     /* kept in a register */
+    bool stored;   /* ... and stored each time: at one place, which then is another one each time */
     bool triangle; /* rows and columns are the most that there are */
+    bool reloads;  /* what begins to be a sum is stored and loaded again in each iteration: whether a compiler keeps it in a register is not
+                    * known */
 };
+
+/* Whole blocks of what the code has several of. */
+static double measured_blocks(double rounds)
+{
+    return floor(rounds / LWP_PATTERN_UNROLLED) * LWP_PATTERN_UNROLLED;
+}
 
 static bool measured_gather(const struct lwp_order *order, const struct lwp_order_access *column, struct measured_nest *nest)
 {
@@ -121,9 +128,8 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
     if (!column->columns.apart || column->step.kind != LWP_ORDER_COLUMN || order->rows < LWP_PATTERN_UNROLLED ||
         llabs(column->step.bytes) < (int64_t)(LWP_PATTERN_UNROLLED * column->columns.apart) || order->count > LWP_PATTERN_ACCESSES)
         return false;
-    /* Whole blocks of what the code has several of. */
-    nest->rows = floor(lwp_order_rows(order, column, &nest->triangle) / LWP_PATTERN_UNROLLED) * LWP_PATTERN_UNROLLED;
-    nest->columns = floor((double)llabs(column->step.bytes) / (double)column->columns.apart / LWP_PATTERN_UNROLLED) * LWP_PATTERN_UNROLLED;
+    nest->rows = measured_blocks(lwp_order_rows(order, column, &nest->triangle));
+    nest->columns = measured_blocks((double)llabs(column->step.bytes) / (double)column->columns.apart);
     for (size_t i = 0; i < order->count; i++) {
         const struct lwp_stream *stream = order->accesses[i].stream;
         size_t a = 0;
@@ -152,7 +158,7 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
 
 /* Cycles that an iteration would wait for the one before once the access is at the same place in each: what is loaded there, added to
  * and stored becomes a sum. 0: it does not, or does so today. */
-static double measured_new_sum(const struct lwp_order *order, const struct lwp_order_access *access)
+static double measured_new_sum(const struct lwp_order *order, const struct lwp_order_access *access, bool *vector)
 {
     uint64_t by;
     bool loaded = access->stream->loads > 0;
@@ -165,14 +171,15 @@ static double measured_new_sum(const struct lwp_order *order, const struct lwp_o
     }
     if (!loaded)
         return 0;
-    const bool vector = lwp_code_operand(order->profile->code, access->stream->module, access->stream->address).vector;
-    return store_cycles + (vector ? float_add_cycles : add_cycles);
+    *vector = lwp_code_operand(order->profile->code, access->stream->module, access->stream->address).vector;
+    return *vector ? float_add_cycles : add_cycles;
 }
 
 bool lwp_order_begins_sums(const struct lwp_order *order)
 {
+    bool vector;
     for (size_t i = 0; i < order->count; i++)
-        if (measured_new_sum(order, &order->accesses[i]) > 0)
+        if (measured_new_sum(order, &order->accesses[i], &vector) > 0)
             return true;
     return false;
 }
@@ -206,8 +213,13 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         uint64_t step = (uint64_t)llabs(access->step.bytes), by = 0;
         if (!measured_outer(order, access, &by))
             return false;
-        if (interchanged)
-            pattern->chain = fmax(pattern->chain, measured_new_sum(order, access));
+        bool vector = false;
+        const double sum = interchanged ? measured_new_sum(order, access, &vector) : 0;
+        if (sum > 0) {
+            pattern->chain = fmax(pattern->chain, sum);
+            pattern->floating |= vector;
+            pattern->through_memory = nest->reloads;
+        }
         struct lwp_pattern_array *array = &pattern->arrays[a];
         uint64_t spacing = interchanged ? by : step, around = interchanged ? step : by;
         /* Of accesses to one object that go on in different ways the one that goes farthest counts. */
@@ -289,37 +301,32 @@ static bool measured_run(const struct lwp_order *order, const struct lwp_order_a
     return true;
 }
 
-static double measured_blocks(double rounds)
-{
-    return fmax(1, floor(rounds / LWP_PATTERN_UNROLLED)) * LWP_PATTERN_UNROLLED;
-}
-
 /* A triangle's columns are as long as chance has it, short ones in near caches: some four fifths of its time is that of a fifth to four
  * fifths of the longest (of n rows in three loops: 6 x (1 - x), x = length / n). It is run with both. */
 bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely)
 {
     static const double parts[] = {0.8, 0.2};
     struct measured_nest nest = {0};
-    struct lwp_gain_measured measured;
+    struct lwp_gain_measured measured = {0};
     bool resembles = false;
     if (!order->shape.instructions || !measured_gather(order, column, &nest))
         return false;
-    if (!nest.triangle) {
-        if (!measured_run(order, column, &nest, &measured, &resembles))
-            return false;
-    } else {
-        struct lwp_gain_measured of[2];
-        for (int i = 0; i < 2; i++) {
-            struct measured_nest part = nest;
-            part.rows = measured_blocks(parts[i] * nest.rows);
-            part.columns = measured_blocks(parts[i] * nest.columns);
-            if (!measured_run(order, column, &part, &of[i], &resembles))
-                return false;
+    const int ways = lwp_order_begins_sums(order) ? 2 : 1, lengths = nest.triangle ? 2 : 1;
+    for (int i = 0; i < ways * lengths; i++) {
+        struct lwp_gain_measured of;
+        struct measured_nest part = nest;
+        part.reloads = i % ways;
+        if (nest.triangle) {
+            part.rows = fmax(LWP_PATTERN_UNROLLED, measured_blocks(parts[i / ways] * nest.rows));
+            part.columns = fmax(LWP_PATTERN_UNROLLED, measured_blocks(parts[i / ways] * nest.columns));
         }
-        measured.ratio = sqrt(of[0].ratio * of[1].ratio);
-        measured.low = fmin(of[0].low, of[1].low);
-        measured.high = fmax(of[0].high, of[1].high);
+        if (!measured_run(order, column, &part, &of, &resembles))
+            return false;
+        measured.ratio = i ? measured.ratio * of.ratio : of.ratio;
+        measured.low = i ? fmin(measured.low, of.low) : of.low;
+        measured.high = i ? fmax(measured.high, of.high) : of.high;
     }
+    measured.ratio = pow(measured.ratio, 1.0 / (ways * lengths));
     *likely = 1 - measured.ratio;
     saved->high = 1 - measured.low;
     saved->low = 1 - measured.high;
