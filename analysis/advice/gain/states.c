@@ -25,7 +25,7 @@ void lwp_gain_choose_state(struct lwp_pattern_times *times, const struct lwp_gai
             worse[i] = best[i];
             best[i] = fmin(times->near[i], worse[i]);
         }
-    if (wanted < now[0] && best[0] > 0 && apart * best[0] < now[0]) { /* else today's time does not tell one from the other */
+    if (wanted < now[0] && best[0] > 0 && apart * best[0] < now[0]) { /* else today's time does not distinguish them */
         before = fmax(wanted, best[0]);
         after = best[1] + states_part(best[0], worse[0], before) * (worse[1] - best[1]);
     } else if (wanted > now[0] && cold[0] > apart * now[0]) {
