@@ -99,11 +99,10 @@ static void test_sha256(void **state)
     static const struct {
         size_t bytes;
         const char *hash;
-    } lengths[] = {
-        {55, "n0OQ+NMMLdkuyfCVtl4rmumwqSWlJY4kHJ8ekQ9zQxg="},  {56, "s1Q5pKxvCUi21vnjxq8PX1kM4g8b3nCQ73lwaG7Gc4o="},
-        {63, "fT50oF19sVvOStnsBljqmOPwbu7PFrTG//LaRX3cLzQ="},  {64, "/+BU/nrgy23GXDr5th1SCfQ5hR20PQulmXM33xVGaOs="},
-        {65, "Y1NhxIu56rFBmOduqKt/GkFoXWrWKqkUbTAdTxfrCuA="},  {119, "MeulHDE6XAgiat8Y1KNZz9/Y0ugWsT9K+VL36mWE3Ps="},
-        {120, "Lz0zVDLHC1gK8Ojhs2dKfAINaDql9zqq7f3FWvkEwhw="}, {128, "aDbPE7rEAOkQUHHNavRwhN+srU5eMCyUv+0k4BOvtz4="}};
+    } lengths[] = {{55, "n0OQ+NMMLdkuyfCVtl4rmumwqSWlJY4kHJ8ekQ9zQxg="},  {56, "s1Q5pKxvCUi21vnjxq8PX1kM4g8b3nCQ73lwaG7Gc4o="},
+                   {63, "fT50oF19sVvOStnsBljqmOPwbu7PFrTG//LaRX3cLzQ="},  {64, "/+BU/nrgy23GXDr5th1SCfQ5hR20PQulmXM33xVGaOs="},
+                   {65, "Y1NhxIu56rFBmOduqKt/GkFoXWrWKqkUbTAdTxfrCuA="},  {119, "MeulHDE6XAgiat8Y1KNZz9/Y0ugWsT9K+VL36mWE3Ps="},
+                   {120, "Lz0zVDLHC1gK8Ojhs2dKfAINaDql9zqq7f3FWvkEwhw="}, {128, "aDbPE7rEAOkQUHHNavRwhN+srU5eMCyUv+0k4BOvtz4="}};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         lwp_sha256_base64(million, lengths[i].bytes, text);
         assert_string_equal(text, lengths[i].hash);
@@ -127,15 +126,14 @@ static char *build(struct lwp_assets assets, const char *root, int *status)
 static void test_page(void **state)
 {
     (void)state;
-    struct lwp_assets assets = {"A<!-- lwp:head -->B<!-- lwp:title -->C<!-- lwp:style -->D<!-- lwp:data -->E<!-- lwp:script -->F", "p{}",
-                                "f()", NULL, NULL};
+    struct lwp_assets assets = {
+        "A<!-- lwp:head -->B<!-- lwp:title -->C<!-- lwp:style -->D<!-- lwp:data -->E<!-- lwp:script -->F", "p{}", "f()", "f()", "f()", ""};
     int status;
     char *html = build(assets, NULL, &status);
     assert_int_equal(status, 0);
-    assert_non_null(strstr(html,
-                           "B&lt;title&gt; &amp; &lt;!-- lwp:data --&gt;C<style>p{}</style>D<script "
-                           "type=\"application/json\" id=\"lwp-data\">"
-                           "{\"name\":\"\\u003c/script>\\u003c!-- lwp:script -->\"}</script>E<script>f()</script>F"));
+    assert_non_null(strstr(html, "B&lt;title&gt; &amp; &lt;!-- lwp:data --&gt;C<style>p{}</style>D<script "
+                                 "type=\"application/json\" id=\"lwp-data\">"
+                                 "{\"name\":\"\\u003c/script>\\u003c!-- lwp:script -->\"}</script>E<script>f()</script>F"));
     char hash[45], policy[80];
     lwp_sha256_base64("f()", 3, hash);
     snprintf(policy, sizeof policy, "script-src 'sha256-%s'", hash);
@@ -181,11 +179,11 @@ static void test_base64(void **state)
     }
 }
 
-/* A file of one result has the scripts of other views packed behind it, and may run both; other pages have all of them at once. */
+/* A file has the scripts of other views packed behind those of the first, and may run both; a server's pages have all of them at once. */
 static void test_later_scripts(void **state)
 {
     (void)state;
-    const struct lwp_assets assets = {"<!-- lwp:head --><!-- lwp:script --><!-- lwp:rest -->", "", "all()", "first()", "later()"};
+    const struct lwp_assets assets = {"<!-- lwp:head --><!-- lwp:script --><!-- lwp:rest -->", "", "all()", "first()", "two()", "later()"};
     static const char open[] = "<script>first()</script><script type=\"text/plain\" class=\"lwp-later\">";
     int status;
     char *html = build(assets, NULL, &status), back[16], first[45], later[45], policy[140];
@@ -212,7 +210,7 @@ static void test_later_scripts(void **state)
 static void test_large_page(void **state)
 {
     (void)state;
-    struct lwp_assets assets = {"<!-- lwp:data --><!-- lwp:script --><!-- lwp:rest -->", "", "f()", NULL, NULL};
+    struct lwp_assets assets = {"<!-- lwp:data --><!-- lwp:script --><!-- lwp:rest -->", "", "f()", "f()", "f()", ""};
     static const char open[] = "<script type=\"text/plain\" class=\"lwp-rest\">", close[] = "</script>";
     json_t *objects = json_array();
     for (int i = 0; i < 40000; i++)
@@ -249,12 +247,12 @@ static void test_bad_templates(void **state)
 {
     (void)state;
     static const struct lwp_assets bad[] = {
-        {"<!-- lwp:nonsense -->", "", "", NULL, NULL},
-        {"<!-- lwp:data", "", "", NULL, NULL},
-        {"<!-- lwp:a-very-long-name-of-a-place -->", "", "", NULL, NULL},
-        {"", "", "'</SCRIPT >'", NULL, NULL},
-        {"", "", "x <!-- y", NULL, NULL},
-        {"", "</Style>", "", NULL, NULL},
+        {"<!-- lwp:nonsense -->", "", "", "", "", ""},
+        {"<!-- lwp:data", "", "", "", "", ""},
+        {"<!-- lwp:a-very-long-name-of-a-place -->", "", "", "", "", ""},
+        {"", "", "'</SCRIPT >'", "", "", ""},
+        {"", "", "x <!-- y", "", "", ""},
+        {"", "</Style>", "", "", "", ""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         int status;
@@ -274,9 +272,12 @@ static void test_built_in_assets(void **state)
     assert_string_equal(built.style, read.style);
     assert_string_equal(built.script, read.script);
     assert_non_null(strstr(built.script, "function viewIndex"));
-    assert_null(strstr(built.alone, "function viewIndex")); /* nothing that only a server's pages need */
+    assert_null(strstr(built.one, "function viewIndex")); /* nothing that only a server's pages need */
     assert_null(strstr(built.later, "function viewIndex"));
-    assert_null(strstr(built.alone, "function viewRun"));
+    assert_null(strstr(built.two, "function viewIndex"));
+    assert_null(strstr(built.one, "function viewDiff"));
+    assert_non_null(strstr(built.two, "function viewDiff"));
+    assert_null(strstr(built.one, "function viewRun"));
     assert_non_null(strstr(built.later, "function viewRun"));
     assert_int_equal(strncmp(built.later, "'use strict';", 13), 0);
     assert_non_null(strstr(built.style, "content: \"\\25b2  \"")); /* the first space ends the escape, the second one is shown */
@@ -328,10 +329,9 @@ static const char *put(const char *name, const void *bytes, size_t length)
 
 static json_t *analysis_of(const char *file, int first, int last, double share)
 {
-    return json_pack("{s:s, s:s, s:{s:s, s:s, s:[s]}, s:[{s:s, s:i, s:i, s:f}], s:[], s:[], s:[]}", "schema",
-                     "lwp-analysis", "version", "1.0", "run", "cwd", folder, "started", "2000-01-01T00:00:00Z",
-                     "command", "/bin/x", "loops", "file", file, "first_line", first, "last_line", last, "share", share,
-                     "objects", "splits", "findings");
+    return json_pack("{s:s, s:s, s:{s:s, s:s, s:[s]}, s:[{s:s, s:i, s:i, s:f}], s:[], s:[], s:[]}", "schema", "lwp-analysis", "version",
+                     "1.0", "run", "cwd", folder, "started", "2000-01-01T00:00:00Z", "command", "/bin/x", "loops", "file", file,
+                     "first_line", first, "last_line", last, "share", share, "objects", "splits", "findings");
 }
 
 static json_t *collected(const json_t *analysis, enum lwp_source_policy policy, const char *root)
@@ -343,8 +343,7 @@ static json_t *collected(const json_t *analysis, enum lwp_source_policy policy, 
 }
 
 /* The only file's excerpts as "first:line|line;…", or its "missing". */
-static void assert_excerpt(const char *file, int first, int last, double share, enum lwp_source_policy policy,
-                           const char *expected)
+static void assert_excerpt(const char *file, int first, int last, double share, enum lwp_source_policy policy, const char *expected)
 {
     json_t *analysis = analysis_of(file, first, last, share), *sources = collected(analysis, policy, folder);
     const json_t *found = json_array_get(json_object_get(sources, "files"), 0);
@@ -353,8 +352,7 @@ static void assert_excerpt(const char *file, int first, int last, double share, 
     json_t *excerpt, *line;
     if (json_is_string(json_object_get(found, "missing")))
         strcpy(text, json_string_value(json_object_get(found, "missing")));
-    json_array_foreach(json_object_get(found, "excerpts"), i, excerpt)
-    {
+    json_array_foreach(json_object_get(found, "excerpts"), i, excerpt) {
         sprintf(text + strlen(text), "%d:", (int)json_integer_value(json_object_get(excerpt, "first")));
         json_array_foreach(json_object_get(excerpt, "lines"), j, line)
             sprintf(text + strlen(text), "%.300s|", json_string_value(line));
@@ -444,10 +442,9 @@ static void test_source_of_accesses(void **state)
     for (int small = 0; small < 2; small++) {
         json_t *analysis = json_pack("{s:s, s:s, s:{s:s}, s:[], s:[{s:[{s:s, s:i}, {s:s, s:n}]}, {s:[{s:s, s:i}]}], "
                                      "s:[{s:f, s:i, s:i}], s:[{s:[{s:i}]}]}",
-                                     "schema", "lwp-analysis", "version", "1.0", "run", "cwd", folder, "loops",
-                                     "contexts", "frames", "file", "b.c", "line", 4, "file", "b.c", "line", "frames",
-                                     "file", "b.c", "line", 14, "redundancies", "share", small ? 0.001 : 0.1, "first",
-                                     0, "second", small ? 77 : 1, "sharing", "sites", "context", 0);
+                                     "schema", "lwp-analysis", "version", "1.0", "run", "cwd", folder, "loops", "contexts", "frames",
+                                     "file", "b.c", "line", 4, "file", "b.c", "line", "frames", "file", "b.c", "line", 14, "redundancies",
+                                     "share", small ? 0.001 : 0.1, "first", 0, "second", small ? 77 : 1, "sharing", "sites", "context", 0);
         assert_non_null(analysis);
         json_t *sources = collected(analysis, LWP_SOURCE_HOT, folder);
         const json_t *excerpts = json_object_get(json_array_get(json_object_get(sources, "files"), 0), "excerpts");
@@ -472,8 +469,8 @@ static void test_source_is_bounded(void **state)
     free(text);
     json_t *analysis = analysis_of("large.c", 1, 100, 0.5), *loops = json_object_get(analysis, "loops");
     for (int i = 1; i < 100; i++)
-        json_array_append_new(loops, json_pack("{s:s, s:i, s:i, s:f}", "file", "large.c", "first_line", i * 100,
-                                               "last_line", i * 100 + 99, "share", 0.5));
+        json_array_append_new(
+            loops, json_pack("{s:s, s:i, s:i, s:f}", "file", "large.c", "first_line", i * 100, "last_line", i * 100 + 99, "share", 0.5));
     json_t *sources = collected(analysis, LWP_SOURCE_ALL, folder);
     char *dumped = json_dumps(sources, JSON_COMPACT);
     assert_true(strlen(dumped) > 900000 && strlen(dumped) < 1200000);
