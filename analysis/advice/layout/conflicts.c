@@ -180,7 +180,8 @@ static bool conflict_move(struct conflict_making *making)
     for (size_t b = 0; b < making->block_count; b++)
         if (making->blocks[b].colliding)
             making->blocks[b].move = moved++ * loop->line % loop->way;
-    if (conflict_most(making, NULL) <= fmax(2, making->ways / 2)) /* with room for what is fetched ahead */
+    const unsigned half = making->ways / 2;
+    if (conflict_most(making, NULL) <= fmax(2, half)) /* with room for what is fetched ahead */
         return true;
     for (size_t b = 0; b < making->block_count; b++) {
         double least = INFINITY;

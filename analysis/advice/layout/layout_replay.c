@@ -169,10 +169,11 @@ static void replay_regroup(struct lwp_profile *profile, struct layout_replay *re
     }
 }
 
+/* `changes`: there is something that lies elsewhere then. */
 static void replay_after(struct layout_replay *replay, const struct lwp_hierarchy_plan *machine, const struct lwp_locality_found *before,
-                         struct lwp_gain_replay *result)
+                         bool changes, struct lwp_gain_replay *result)
 {
-    result->accesses = replay->count || replay->conflict ? replay->kept->count : 0;
+    result->accesses = changes ? replay->kept->count : 0;
     result->before = *before;
     replay_run(replay, machine, &result->after);
 }
@@ -228,15 +229,15 @@ void lwp_layout_replay(struct lwp_profile *profile, struct lwp_splits *splits, s
     replay_run(&replay, machine, &before);
     for (size_t i = 0; i < splits->count; i++) {
         replay_split(profile, &replay, &splits->splits[i]);
-        replay_after(&replay, machine, &before, &splits->splits[i].gain.replay);
+        replay_after(&replay, machine, &before, replay.count > 0, &splits->splits[i].gain.replay);
     }
     for (size_t i = 0; i < joined; i++) {
         replay_regroup(profile, &replay, regroups, &regroups->regroups[i]);
-        replay_after(&replay, machine, &before, &regroups->regroups[i].gain.replay);
+        replay_after(&replay, machine, &before, replay.count > 0, &regroups->regroups[i].gain.replay);
     }
     for (size_t i = 0; i < moved; i++) {
         replay.conflict = &conflicts->conflicts[i];
-        replay_after(&replay, machine, &before, &conflicts->conflicts[i].gain.replay);
+        replay_after(&replay, machine, &before, true, &conflicts->conflicts[i].gain.replay);
     }
     replay_drop(profile, regroups, conflicts);
 }

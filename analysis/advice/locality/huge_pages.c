@@ -109,7 +109,7 @@ static void pages_pattern(const struct lwp_profile *profile, const struct pages_
     pattern->far = use->far;
     pattern->instructions = (double)use->shape.instructions / use->visits;
     pattern->chain = use->shape.chain / use->visits;
-    pattern->flags = use->shape.flags / use->visits;
+    pattern->flags = (double)use->shape.flags / use->visits;
     pattern->floating = use->shape.chain_of_vectors;
     pattern->threads = 1;
     for (size_t i = 0; i < profile->stream_count && pattern->access_count < LWP_PATTERN_ACCESSES; i++) {

@@ -272,11 +272,13 @@ static double measured_pace(const struct lwp_order *order, const struct lwp_orde
     for (uint32_t i = 0; traversal && !column->step.blocks && i < traversal->pace_count; i++) {
         int64_t bytes = column->step.bytes < 0 ? -traversal->paces[i].bytes : traversal->paces[i].bytes,
                 across = (bytes % step + step) % step;
-        double rounds = (double)across / (double)column->columns.apart * nest->rows + (double)((bytes - across) / step);
+        const int64_t steps = (bytes - across) / step;
+        double rounds = (double)across / (double)column->columns.apart * nest->rows + (double)steps;
         paces[count++] = (struct lwp_traversal_pace){.ns = traversal->paces[i].ns, .bytes = (int64_t)rounds};
     }
     qsort(paces, count, sizeof *paces, pace_compare);
-    if (!count || order->level > 1 || (double)paces[count / 2].ns > round_ns * nest->rows * nest->columns)
+    const uint32_t middle = count / 2;
+    if (!count || order->level > 1 || (double)paces[middle].ns > round_ns * nest->rows * nest->columns)
         return 0;
     return lwp_pace(paces, count, 1, nest->rows * nest->columns);
 }
