@@ -147,6 +147,7 @@ for depth in 1 ${LONG:+2 3 4 5} 6; do
     collect_samples 60 depths 60 -- "./depth$depth" @
     distinguished "$depth" || exit 1
     [ "$depth" = 6 ] || [ -n "${LONG:-}" ] || continue
-    "$LWP" collect -q -e exact --force -o depths -- "./depth$depth" 1 > exact.out || exit 1
+    # enough rounds for windows of 20,000 of 2,000,000 instructions to meet each array
+    "$LWP" collect -q -e exact --force -o depths -- "./depth$depth" 8 > exact.out || exit 1
     distinguished "$depth" || { echo "(exact engine)"; exit 1; }
 done
