@@ -178,6 +178,16 @@ static void test_many_elements(void **state)
     lwp_pattern_memory_free(&memory);
 }
 
+/* Runs the comparison until `holds`: another process may have had the processor, or the caches, in one of five. */
+#define COMPARED(holds, compare, ...)                                                                                                      \
+    do {                                                                                                                                   \
+        int tries = 5;                                                                                                                     \
+        do                                                                                                                                 \
+            assert_int_equal(compare(__VA_ARGS__, NULL), LWP_OK);                                                                          \
+        while (!(holds) && --tries);                                                                                                       \
+        assert_true(holds);                                                                                                                \
+    } while (0)
+
 /* A chain over far more than the caches hold, and over what the nearest one holds: tens of times apart on every machine. */
 static void test_memory_is_slower(void **state)
 {
@@ -185,10 +195,8 @@ static void test_memory_is_slower(void **state)
     struct lwp_pattern far = pattern_of(LWP_PATTERN_CHAINED, 256, 1 << 19), near = pattern_of(LWP_PATTERN_CHAINED, 16, 1 << 19);
     struct lwp_pattern_times times;
     near.far = 0; /* step by step through its memory */
-    assert_int_equal(lwp_pattern_compare(&far, &near, 0.1, &times, NULL), LWP_OK);
-    assert_true(times.before > 2 * times.core);
-    assert_true(times.after < times.before);
-    assert_true(times.ratio < 1 && times.low <= times.ratio && times.ratio <= times.high);
+    COMPARED(times.before > 2 * times.core && times.after < times.before && times.ratio < 1, lwp_pattern_compare, &far, &near, 0.1, &times);
+    assert_true(times.low <= times.ratio && times.ratio <= times.high);
 }
 
 /* Without the caches that cores share, what only they hold comes from memory; what fits the rest of them does not. */
@@ -201,9 +209,9 @@ static void test_cold(void **state)
     small.arrays[0].spacing = 16; /* step by step, four elements a line */
     assert_true(lwp_pattern_busy(&large) == 64 << 16);
     assert_true(lwp_pattern_busy(&small) == 16 << 16);
-    assert_int_equal(lwp_pattern_compare_cold(&large, &small, 1 << 16, 0.05, &times, NULL), LWP_OK);
-    assert_true(times.before > 0 && times.after < times.before && times.least[0] <= times.before);
-    assert_true(times.near[0] > 0 && times.near[0] < times.before && times.near[1] > 0); /* all of it in the 64 KiB */
+    /* near: all of it in the 64 KiB */
+    COMPARED(times.after < times.before && times.near[0] < times.before, lwp_pattern_compare_cold, &large, &small, 1 << 16, 0.05, &times);
+    assert_true(times.before > 0 && times.least[0] <= times.before && times.near[0] > 0 && times.near[1] > 0);
 }
 
 /* Searches of two visits do not wait for each other, and go to the same elements as one long chain. */
@@ -216,8 +224,7 @@ static void test_searches(void **state)
     struct lwp_pattern_memory memory;
     struct lwp_pattern_code code;
     searches.search = 2;
-    assert_int_equal(lwp_pattern_compare(&chain, &searches, 0.1, &times, NULL), LWP_OK);
-    assert_true(times.ratio < 0.8);
+    COMPARED(times.ratio < 0.8, lwp_pattern_compare, &chain, &searches, 0.1, &times);
     assert_int_equal(lwp_pattern_memory_make(&searches, ELEMENTS, &memory, NULL), LWP_OK);
     assert_int_equal(lwp_pattern_code_make(&searches, &code, NULL), LWP_OK);
     struct lwp_pattern_place place = {.first = (uint64_t)(uintptr_t)memory.first[0], .order = memory.order, .rounds = 8};
@@ -264,10 +271,8 @@ static void test_guesses(void **state)
     struct lwp_pattern_times times, core;
     struct lwp_pattern_code code;
     guesses.guesses = true;
-    assert_int_equal(lwp_pattern_compare(&straight, &guesses, 0.05, &times, NULL), LWP_OK);
-    assert_true(times.ratio > 1.5);
-    assert_int_equal(lwp_pattern_compare(&guesses, &straight, 0.05, &core, NULL), LWP_OK);
-    assert_true(core.core > 1.5 * times.core);
+    COMPARED(times.ratio > 1.5, lwp_pattern_compare, &straight, &guesses, 0.05, &times);
+    COMPARED(core.core > 1.5 * times.core, lwp_pattern_compare, &guesses, &straight, 0.05, &core);
     guesses.array_count = LWP_PATTERN_ARRAYS; /* no register is left */
     assert_true(lwp_pattern_code_make(&guesses, &code, NULL) != LWP_OK);
 }
@@ -301,7 +306,6 @@ static void test_conflicts(void **state)
     enum { STREAMS = 24, WAY = 4096, ROOM = 4 * WAY };
     struct lwp_pattern before = {.elements = 1024, .array_count = 1, .access_count = STREAMS, .instructions = 30, .chain = 1};
     struct lwp_pattern_times times;
-    struct lwp_error err = {0};
     before.arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS, .spacing = 8, .extent = (STREAMS + 1) * ROOM};
     struct lwp_pattern after = before;
     for (size_t i = 0; i < STREAMS; i++) {
@@ -309,8 +313,7 @@ static void test_conflicts(void **state)
         after.accesses[i] = (struct lwp_pattern_access){.offset = i * (ROOM + 64), .bytes = 8};
     }
     assert_true(lwp_pattern_bytes(&before) == STREAMS * (1024 * 8 + 8)); /* what lies between them is not touched */
-    assert_int_equal(lwp_pattern_compare(&before, &after, 0.1, &times, &err), 0);
-    assert_true(times.ratio < 0.8);
+    COMPARED(times.ratio < 0.8, lwp_pattern_compare, &before, &after, 0.1, &times);
 }
 
 /* What lies between the parts of an array that are gone over stays as it was mapped. */
