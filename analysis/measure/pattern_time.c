@@ -240,6 +240,19 @@ static double time_quantile(double *values, size_t count, unsigned quarter)
     return values[((count - 1) * quarter + (quarter > 2 ? 3 : 0)) / 4];
 }
 
+/* Nanoseconds a round with no more elements than `few`. */
+static int time_few(const struct lwp_pattern *pattern, uint64_t few, double *ns, struct lwp_error *err)
+{
+    struct time_walker walker;
+    int status = walker_make(&walker, pattern, few < pattern->elements ? few : pattern->elements, err);
+    if (!status) {
+        walker_find_rounds(&walker);
+        *ns = walker_turn(&walker);
+    }
+    walker_free(&walker);
+    return status;
+}
+
 /* A nest whose inner loop goes over a few lines again and again. */
 static void time_core_rows(const struct lwp_pattern *pattern, struct lwp_pattern *here)
 {
@@ -257,7 +270,6 @@ static void time_core_rows(const struct lwp_pattern *pattern, struct lwp_pattern
 
 static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_error *err)
 {
-    struct time_walker walker;
     struct lwp_pattern here = *pattern;
     double one = lwp_pattern_bytes(pattern) / (double)pattern->elements;
     uint64_t few = one * ELEMENTS_FEW > nearest_bytes ? ELEMENTS_FEW : (uint64_t)(nearest_bytes / one);
@@ -270,32 +282,17 @@ static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_e
         time_core_rows(pattern, &here);
     for (size_t i = 0; i < here.access_count && spot && !here.inner; i++) /* each in a set of its own */
         here.accesses[i].offset = i * line;
-    int status = walker_make(&walker, &here, few < pattern->elements && !spot ? few : pattern->elements, err);
-    if (!status) {
-        walker_find_rounds(&walker);
-        *ns = walker_turn(&walker);
-    }
-    walker_free(&walker);
-    return status;
+    return time_few(&here, spot ? pattern->elements : few, ns, err);
 }
 
 /* With no more elements than half of `bytes` of caches hold, which are the core's own; *ns 0: nests and arrays with gaps are not cut. */
 static int time_near(const struct lwp_pattern *pattern, double bytes, double *ns, struct lwp_error *err)
 {
-    struct time_walker walker;
     bool cut = !pattern->inner;
     for (size_t a = 0; a < pattern->array_count; a++)
         cut &= !pattern->arrays[a].extent;
     const uint64_t few = walker_whole(bytes / 2 / fmax(1, lwp_pattern_busy(pattern) / (double)pattern->elements));
-    if (!cut)
-        return LWP_OK;
-    int status = walker_make(&walker, pattern, few < pattern->elements ? few : pattern->elements, err);
-    if (!status) {
-        walker_find_rounds(&walker);
-        *ns = walker_turn(&walker);
-    }
-    walker_free(&walker);
-    return status;
+    return cut ? time_few(pattern, few, ns, err) : LWP_OK;
 }
 
 /* Nanoseconds a round when only what was gone to last, `kept` bytes, is in caches. What the turn itself brings there is less than that. */
