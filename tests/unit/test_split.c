@@ -354,6 +354,16 @@ static struct lwp_type item = {.name = "struct item",
                                .fields = item_fields,
                                .field_count = 7};
 
+/* Samples that saw a chain go from one element to one so many bytes further. */
+static void goes_on(struct lwp_profile *profile, uint32_t object, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < 20; i++) {
+        const uint64_t address = i * 7919 % elements * 512;
+        struct lwp_traversal_access visits[2] = {{.object = object, .address = address}, {.object = object, .address = address + bytes}};
+        lwp_moves_sample(&profile->moves, profile, visits, 2);
+    }
+}
+
 /* Loops use next, x and y. */
 static void advise_items(struct lwp_profile *profile, bool single, bool scattered, struct lwp_splits *splits)
 {
@@ -369,6 +379,8 @@ static void advise_items(struct lwp_profile *profile, bool single, bool scattere
     for (uint32_t i = 0; single && i < profile->stream_count; i++) /* nodes lie anywhere */
         for (int k = 0; k < 1000; k++)
             streams_distance(profile, i, 1 << 24);
+    if (single)
+        goes_on(profile, object, 1 << 24);
     lwp_streams_link(profile);
     lwp_split_advise(profile, splits);
 }
@@ -443,14 +455,17 @@ static void pointers_to_elements_decide_what_links_the_parts(void **state)
     lwp_profile_fini(&profile);
 }
 
-/* Of 24 bytes one field of 8 leaves, and a pointer to it comes: whatever the nodes gain by lying closer together, it is not the split. */
+/* Of 24 bytes one field of 8 leaves, and a pointer to it comes: whatever the nodes gain by lying closer together, it is not the split.
+ * Where nobody saw whereto one leads they may be few that are searched again and again, and nothing is gained. */
 static void a_pointer_takes_as_much_room_as_what_leaves(void **state)
 {
     (void)state;
     struct lwp_type entry = item;
     struct lwp_profile profile;
     struct lwp_splits splits;
-    for (uint64_t bytes = 24; bytes <= 32; bytes += 8) {
+    for (int k = 0; k < 4; k++) {
+        const uint64_t bytes = k % 2 ? 32 : 24;
+        const bool seen = k >= 2;
         entry.field_count = (uint32_t)bytes / 8;
         entry.bytes = bytes;
         lwp_profile_init(&profile);
@@ -465,12 +480,14 @@ static void a_pointer_takes_as_much_room_as_what_leaves(void **state)
             struct lwp_traversal_access at = {.object = object, .address = i * 7919 % elements * 512};
             lwp_moves_sample(&profile.moves, &profile, &at, 1);
         }
+        if (seen)
+            goes_on(&profile, object, 512);
         lwp_streams_link(&profile);
         lwp_split_advise(&profile, &splits);
         size_t parts = 0;
         for (size_t i = 0; i < splits.count; i++)
             parts += splits.splits[i].kind == LWP_SPLIT_PARTS;
-        assert_int_equal(parts, bytes > 24);
+        assert_int_equal(parts, seen && bytes > 24);
         lwp_profile_fini(&profile);
     }
 }

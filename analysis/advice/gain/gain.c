@@ -324,9 +324,13 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         struct lwp_gain_need before = gain_need(&today, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_need need = gain_need(after, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_visit visit = gain_visit(profile, layout, loop, elements);
-        bool random = visit.access.pattern == LWP_GAIN_RANDOM;
-        struct lwp_gain_range saved = lwp_gain_saved(&caches, visit.access, &before, &need);
-        bool by_line = visit.access.pattern == LWP_GAIN_SEQUENTIAL || visit.access.dependent;
+        struct lwp_gain_access access = visit.access;
+        if (access.dependent)
+            access.pattern = lwp_gain_chain(profile, &visit, (double)today.of[0].spacing);
+        struct lwp_gain_range saved = lwp_gain_saved(&caches, access, &before, &need);
+        if (access.dependent && access.pattern == LWP_GAIN_UNKNOWN) /* it may go to few elements, which are in the caches */
+            saved.low = fmin(saved.low, 0);
+        bool random = access.pattern == LWP_GAIN_RANDOM, by_line = access.pattern == LWP_GAIN_SEQUENTIAL;
         double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
         if (lwp_gain_sets_up(profile, layout, i)) {
             gain->set_up += loop->weight.weight / profile->total.weight;

@@ -173,6 +173,16 @@ static unsigned measured_search(const struct measured_moves *moves)
     return visits < M_SQRT2 ? 1 : visits < 2 * M_SQRT2 ? 2 : visits < 4 * M_SQRT2 ? 4 : 0;
 }
 
+enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing)
+{
+    struct measured_moves moves = {0};
+    measured_moves_of(profile, visit, spacing, &moves);
+    return moves.count + moves.far < MOVES_LEAST ? LWP_GAIN_UNKNOWN
+           : moves.far >= moves.count            ? LWP_GAIN_RANDOM
+           : measured_search(&moves)             ? LWP_GAIN_UNKNOWN
+                                                 : LWP_GAIN_SEQUENTIAL;
+}
+
 /* Neighbours are visited in disorder, window by window: from one to the next the places differ by the window's size / sqrt(6) (two of a
  * uniform distribution). Some visits on, only how far a step leads back is a matter of the window. */
 static void measured_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,

@@ -40,6 +40,11 @@ struct lwp_gain_measured {
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
                       const struct lwp_gain_placement *after, struct lwp_gain_measured *measured);
 
+/* Where samples saw a chain go: to neighbours, and so for many elements, which only then share the lines that it waits for; or anywhere.
+ * Not known: too few steps were seen, or it is soon at its end, and the next one begins elsewhere (a search of a tree whose nodes lie near
+ * each other). */
+enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing);
+
 /* What a loop that takes `whole` of all time, of which it waits `most`, saves when it was run, as far as the run can be believed.
  * `estimate`: what it saves by its samples alone. `random`: it was run as one that visits elements at random. */
 struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
