@@ -63,6 +63,13 @@ static bool element_begins_with(const struct lwp_type *outer, const struct lwp_t
            !lwp_element_same_type(outer, head) && lwp_types_contain(outer, 0, head);
 }
 
+/* What a caller has for a result of another type is another result: frames of a recursion between them were left out. */
+static bool element_is_another(const struct lwp_type *outer, const struct lwp_type *made)
+{
+    return outer && outer->kind == LWP_TYPE_STRUCT && made->kind == LWP_TYPE_STRUCT && !lwp_element_same_type(outer, made) &&
+           !element_begins_with(outer, made) && !element_begins_with(made, outer);
+}
+
 /* Pointers to the head of what a block is lead to all of it: a block as large as a structure that begins so, or one of those that end
  * in as many elements as were asked for, where only one such is known. */
 static void element_derive(struct lwp_element_votes *votes, uint64_t block)
@@ -133,7 +140,7 @@ static const char *element_name_of_block(struct lwp_profile *profile, const stru
             return kept;
         struct lwp_candidate outer = {.returned = true};
         enum lwp_block_answer answer = lwp_types_of_block(profile->code, call->module, call->address, true, &outer);
-        if (answer == LWP_BLOCK_UNKNOWN || answer == LWP_BLOCK_INSIDE)
+        if (answer == LWP_BLOCK_UNKNOWN || answer == LWP_BLOCK_INSIDE || (!at && element_is_another(outer.type, made)))
             return kept;
         *candidate = outer;
         if (at || !element_begins_with(outer.type, made))

@@ -77,11 +77,14 @@ static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resol
     lwp_map_reserve(&lives.index, allocated + map->pool_count);
     for (size_t i = 1; i < map->context_count; i++) {
         struct map_context *context = &map->contexts[i];
-        if (context->ip) /* a return address: the call is before it */
-            context->node =
-                lwp_resolver_call(resolver, map->contexts[context->parent].node, lwp_resolver_location(resolver, context->ip - 1, 0));
-        else if (!context->parent)
+        if (!context->ip && !context->parent)
             context->node = lwp_resolver_various(resolver);
+        if (!context->ip)
+            continue;
+        const struct lwp_location *location = lwp_resolver_location(resolver, context->ip - 1, 0); /* the call, or its function */
+        uint32_t outer = map->contexts[context->parent].node;
+        context->node =
+            location->starts ? lwp_resolver_function(resolver, outer, location) : lwp_resolver_call(resolver, outer, location);
     }
     map->pool_objects = lwp_zeroed(map->pool_count, sizeof *map->pool_objects);
     for (size_t i = 0; i < map->pool_count; i++) {

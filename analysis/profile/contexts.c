@@ -166,6 +166,6 @@ uint32_t lwp_contexts_unrecursed(struct lwp_profile *profile, uint32_t context)
         return context;
     uint32_t node = 0;
     while (count--)
-        node = lwp_contexts_child(profile, node, frames[count].module, frames[count].address, false);
+        node = lwp_contexts_child(profile, node, frames[count].module, frames[count].address, frames[count].is_function);
     return node;
 }

@@ -53,6 +53,7 @@ static void location_look(struct lwp_profile *profile, struct lwp_location *loca
         location->module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, location->module, location->address);
     if (place && place->function_low < place->function_high)
         location->function = place->function_low;
+    location->starts = place && place->function_low < place->function_high && location->address == place->function_low;
     uint64_t function = lwp_hash_mix(location->module, location->function);
     location->function_id = location_number(locations->functions, function, &locations->function_count);
     location->is_loop = place && place->loop != LWP_NONE;

@@ -11,6 +11,7 @@ struct lwp_location {
     uint32_t function_id; /* the same for the same module and function */
     uint32_t part;        /* id of the machine loop, or else of the function: regions are made of these */
     uint32_t around;      /* ... of what is directly around that: the next loop or the function; LWP_NONE: nothing */
+    bool starts; /* a function, where no call ends */
     bool is_loop;
     bool unread; /* its loops are not known: what calls it is none of its own, an interpreter's for example */
 };

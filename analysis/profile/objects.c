@@ -273,20 +273,23 @@ bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_
 {
     bool any = false, passed = true; /* as a result, from one to the next */
     for (uint32_t node = context; node; node = profile->contexts[node].parent) {
-        uint32_t module = profile->contexts[node].module;
+        const struct lwp_context_node *call = &profile->contexts[node];
+        uint32_t module = call->module;
         if (module == LWP_NONE)
             continue;
-        const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, module, profile->contexts[node].address);
+        const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, module, call->address);
         bool library = lwp_objects_library_code(profile, module);
-        for (uint32_t i = 0; place && i < place->frame_count; i++) {
+        for (uint32_t i = call->is_function && place ? place->frame_count - 1 : 0; place && i < place->frame_count; i++) {
             bool wrapper = library || object_is_wrapper(&place->frames[i]);
             if (!library && passed) {
-                passed = lwp_types_wraps(profile->code, module, profile->contexts[node].address, i);
+                passed = !call->is_function && lwp_types_wraps(profile->code, module, call->address, i);
                 wrapper |= passed;
             }
             if (wrapper && any)
                 continue;
             *frame = place->frames[i];
+            if (call->is_function)
+                frame->line = 0;
             *at = node;
             any = true;
             if (!wrapper)

@@ -6,13 +6,17 @@ import collections
 import sys
 
 
-def without_recursion(frames):
-    """What is between the first function that is found again among its callers and the outermost that is; then of each function
-    only the innermost frame, and what is between it and the outermost one is left out."""
+def without_recursion(frames, call=True):
+    """What is between the first function that is found again among its callers and the outermost that is is left out; of that one the
+    call may not be known, but its function is. Then of each function only the innermost frame stays, and what is between it and the
+    outermost one is left out."""
     again = [i for i, (_, function) in enumerate(frames) if any(function == inner for _, inner in frames[:i])]
     if again:
         first, last = again[0], again[-1]
-        frames = frames[:first + 1] + [frame for i, frame in enumerate(frames) if i >= last and i > first]
+        outer = frames[max(first + 1, last):]
+        if outer and not call:
+            outer[0] = (outer[0][1] + 1, outer[0][1])
+        frames = frames[:first + 1] + outer
     kept = []
     for ip, function in reversed(frames):
         outer = [i for i, (_, seen) in enumerate(kept) if seen == function]
@@ -45,9 +49,9 @@ def main():
         control.append((int(count), int(size), frames))
     whole, exact, begins = collections.Counter(), collections.Counter(), collections.Counter()
     for count, size, frames in control:
-        path = without_recursion(frames)
-        whole[(path, size)] += count
-        whole[(path, 0)] += count
+        for path in {without_recursion(frames), without_recursion(frames, False)}:
+            whole[(path, size)] += count
+            whole[(path, 0)] += count
         ips = tuple(ip for ip, _ in frames)
         for length in range(1, min(len(ips), 24) + 1):
             for of in {ips[:length], without_recursion(frames[:length])}:

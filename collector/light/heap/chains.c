@@ -250,6 +250,20 @@ void lwp_chains_forget(struct lwp_chains *chains)
     memset(chains->index, 0, sizeof chains->index);
 }
 
+/* Whether the first call beyond what is left out leads to a function that is within, and to no other that is left out. */
+static bool chain_calls_near(const struct lwp_chain *chain)
+{
+    enum { CALL = 0xe8, CALL_BYTES = 5 };
+    const uint8_t *call = (const uint8_t *)chain->ra[chain->near] - CALL_BYTES;
+    int32_t distance;
+    memcpy(&distance, call + 1, sizeof distance);
+    uint64_t target = chain->ra[chain->near] + (uint64_t)(int64_t)distance;
+    for (uint32_t i = 0; *call == CALL && i < chain->near; i++)
+        if (lwp_function_start(chain->ra[i] - 1) == target)
+            return true;
+    return false;
+}
+
 uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t number, uint32_t skip)
 {
     struct lwp_chain *chain = &chains->chain[number];
@@ -257,6 +271,8 @@ uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t number, uint32_t
     for (uint32_t i = 0; i < chain->count; i++)
         ips[i] = chain->ra[i];
     ips[chain->count] = 0; /* various */
+    if (chain->near < chain->count && !chain_calls_near(chain))
+        ips[chain->near] = lwp_function_start(chain->ra[chain->near] - 1) + 1;
     if (!chain->context)
         chain->context = lwps_paths_intern(&lwp_process.contexts, ips + skip, chain->count + !chain->whole - skip);
     return chain->context;

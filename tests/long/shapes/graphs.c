@@ -17,6 +17,7 @@
 /// any_entry type=tag bytes=8 spacing=72 hot=hash@0 path=table_new,main name=tag,table,tags
 /// any_entry and type=table bytes=24 hot=tags@0,apart@8,size@16 path=table_new,main name=table,tags
 /// union_kinds type=value bytes=40 hot=kind@32,number|text@8 path=main name=values
+/// interned type=text bytes=72 hot=key@16,left@40,right@56 path=intern,text_at,new_property,property_at,set,main name=texts,text,text_at,left,right
 /// list_O3 of=list flags=-O3
 /// list_clang of=list with=clang
 /// tree_clang of=tree with=clang
@@ -400,5 +401,86 @@ int main(int argc, char **argv)
         ((struct user *)(tag + 1))->credit = 1;
     }
     REPEAT(walk(table));
+}
+#elif defined shape_interned
+/* One recursion makes the texts while another makes the properties whose names they are. */
+struct text {
+    long id, length;
+    unsigned long key;
+    long more[2];
+    struct text *left;
+    long count;
+    struct text *right;
+    long last;
+};
+struct property {
+    struct property *left, *right;
+    const struct text *name;
+    unsigned long key;
+};
+struct state {
+    struct text *texts;
+    struct property *properties;
+};
+static struct text *text_at(struct text *text, unsigned long key, const struct text **found)
+{
+    if (!text) {
+        text = calloc(1, sizeof *text);
+        text->key = key;
+        *found = text;
+    } else if (key < text->key) {
+        text->left = text_at(text->left, key, found);
+    } else {
+        text->right = text_at(text->right, key, found);
+    }
+    return text;
+}
+static const struct text *intern(struct state *state, unsigned long key)
+{
+    const struct text *found;
+    state->texts = text_at(state->texts, key, &found);
+    return found;
+}
+static struct property *new_property(struct state *state, unsigned long key)
+{
+    struct property *property = calloc(1, sizeof *property);
+    property->key = key;
+    property->name = intern(state, key);
+    return property;
+}
+static struct property *property_at(struct state *state, struct property *property, unsigned long key)
+{
+    if (!property)
+        return new_property(state, key);
+    if (key < property->key)
+        property->left = property_at(state, property->left, key);
+    else
+        property->right = property_at(state, property->right, key);
+    return property;
+}
+NI static void set(struct state *state, unsigned long key)
+{
+    state->properties = property_at(state, state->properties, key);
+}
+NI static long walk(const struct text *root, unsigned long seed)
+{
+    long found = 0;
+    for (int i = 0; i < 10000; i++) {
+        seed = seed * 6364136223846793005ul + 1442695040888963407ul;
+        const struct text *text = root;
+        while (text && text->key != seed >> 44)
+            text = seed >> 44 < text->key ? text->left : text->right;
+        found += text != NULL;
+    }
+    return found;
+}
+int main(int argc, char **argv)
+{
+    struct state state = {NULL, NULL};
+    for (size_t i = 0; i < N / 8; i++)
+        set(&state, (i * 2654435761u) & (2 * N - 1));
+    unsigned long seed = 1;
+    REPEAT(walk(state.texts, seed += 7919));
+    return 0;
 }
 #endif
