@@ -313,6 +313,9 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
                                     .share = tip->share,
                                     .samples = tip->samples};
     lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
+    finding->stake = tip->stake;
+    if (tip->stake > 0) /* half of what there is at most, as of what is redundant */
+        finding->rank = 1 / (1 - fmin(0.99, tip->stake) / 2);
     finding->objects = &tip->object; /* of loops in another order the data stay as they are */
     finding->object_count = strcmp(tip->kind, "pages") == 0 || strcmp(tip->kind, "padding") == 0;
     finding->regions = &tip->region;

@@ -46,9 +46,12 @@ def predict(lwp, case):
     with open(out) as file:
         analysis = json.load(file)
     os.unlink(out)
-    saved, visit, source, counted = [0.0, 0.0, 0.0], None, "-", set()
+    saved, visit, source, counted, unknown = [0.0, 0.0, 0.0], None, "-", set(), False
     for finding in analysis["findings"]:
-        if not finding["expected_speedup"] or finding["kind"] not in KINDS.get(case["kind"], ("split", "regroup")):
+        if finding["kind"] not in KINDS.get(case["kind"], ("split", "regroup")):
+            continue
+        if not finding["expected_speedup"]: # said, but not how much it gains
+            unknown = True
             continue
         if finding.get("shares_with") in counted: # of the same loop's time
             continue
@@ -61,7 +64,7 @@ def predict(lwp, case):
                 source = rows[index]["speedup_from"]
                 visit = visit or rows[index].get("visit_ns")
     if not saved[2]:
-        return None
+        return {"unknown": True} if unknown else None
     low, value, high = (1 / (1 - min(0.99, s)) for s in saved)
     return {"value": value, "low": low, "high": high, "from": source, "visit": visit}
 
@@ -98,7 +101,7 @@ def run(lwps, cases, store, seconds):
                                "tries": before["tries"] + 1 if before else 1}
         with open(store, "w") as file:
             json.dump(known, file, indent=1)
-        said = [p and "%.2f (%.2f-%.2f) %s %s" % (p["value"], p["low"], p["high"], p["from"], p["visit"]) for p in predictions]
+        said = [p if not p or "unknown" in p else "%.2f (%.2f-%.2f) %s %s" % (p["value"], p["low"], p["high"], p["from"], p["visit"]) for p in predictions]
         print(case["name"], "|", " ".join("%.2f" % r for r in sorted(ratios)), "|", said, flush=True)
 
 
@@ -122,9 +125,12 @@ def table(store, number):
         said, truth = case["predictions"][number], statistics.median(case["ratios"])
         count = total.setdefault("new" if case["new"] else "old", dict.fromkeys(("cases", "unsteady", "said", "near", "inside", "narrow", "silent", "below"), 0))
         verdict, text, interval, source, visit = "", "-", "", "", ""
+        unknown = said is not None and "unknown" in said
         known_truth = steady(case)
         count["cases" if known_truth else "unsteady"] += 1
-        if said:
+        if unknown:
+            text = "unknown"
+        elif said:
             near, inside = abs(said["value"] / truth - 1) <= 0.2, said["low"] - 0.005 <= truth <= said["high"] + 0.005
             for key, is_so in (("said", True), ("near", near), ("inside", inside), ("narrow", said["high"] <= 1.5 * said["low"]),
                                ("below", truth < 0.995)):

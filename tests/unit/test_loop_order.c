@@ -327,14 +327,16 @@ static void test_interchange(void **state)
     assert_int_equal(tips.count, 1);
     assert_string_equal(tips.tips[0].kind, "interchange");
     assert_int_equal(tips.tips[0].row, 0);
-    /* The vector stays in the caches; of a column's lines an eighth is left: 1 / (1 - 0.6 (1 - 1/8)). */
-    assert_float_equal(tips.tips[0].speedup, 1 / (1 - 0.6 * 7 / 8), 0.01);
-    assert_true(tips.tips[0].gain.low < tips.tips[0].speedup && tips.tips[0].speedup < tips.tips[0].gain.high);
-    assert_true(tips.tips[0].gain.high < 1 / (1 - 0.65));
+    /* It was not run in both orders, so only that it saves the loop's time at most is known. */
+    assert_true(tips.tips[0].speedup <= 0 && tips.tips[0].gain.low <= 0 && tips.tips[0].gain.high <= 0);
+    assert_float_equal(tips.tips[0].stake, lwp_share_of(&profile.regions[INNER].weight, &profile.total).high, 1e-9);
+    assert_non_null(strstr(tips.tips[0].next_step, "What it gains is unknown"));
     assert_non_null(strstr(tips.tips[0].title, "matrix column by column, with a stride of 16384 bytes"));
     assert_non_null(strstr(tips.tips[0].title, "work.c:11-39"));
     assert_non_null(strstr(tips.tips[0].next_step, "work.c:21-38"));
     static const struct lwp_locality none;
+    assert_false(lwp_locality_tips_change(&none, &tips, objects[0], 1.5)); /* a layout whose gain is known is not held back by it */
+    tips.tips[0].speedup = 2;
     assert_true(lwp_locality_tips_change(&none, &tips, objects[0], 1.5));
     assert_false(lwp_locality_tips_change(&none, &tips, objects[0], 4)); /* a layout that gains more comes first */
 }
@@ -401,7 +403,7 @@ static void test_blocking(void **state)
     lwp_loop_order_advise(&profile, &sampled, &tips);
     assert_int_equal(tips.count, 1);
     assert_string_equal(tips.tips[0].kind, "blocking");
-    assert_float_equal(tips.tips[0].speedup, 1 / (1 - 0.6 * (1 - (2.0 / 8) / (9.0 / 8))), 0.01);
+    assert_true(tips.tips[0].speedup <= 0 && tips.tips[0].stake > 0); /* it was not run */
     /* Rows of 17 lines: the lines of 2000 of them lie in all sets, and stay in 1 MiB. */
     for (uint64_t i = 0; i < PLACES; i++)
         places[0][i] = i * 37 % ROWS * 1088 + i * 101 % 136 * 8;

@@ -478,7 +478,7 @@ bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct 
         bool over = false;
         for (size_t k = 0; k < tip->object_count; k++)
             over |= tip->objects[k] == object;
-        saved += over ? 1 - 1 / tip->speedup : 0;
+        saved += over && tip->speedup > 0 ? 1 - 1 / tip->speedup : 0;
     }
     if (saved > 0 && 1 / (1 - fmin(saved, 0.99)) >= speedup)
         return true;

@@ -13,6 +13,7 @@ struct lwp_locality_tip {
     uint64_t samples;           /* that this rests on; 0: counted */
     struct lwp_gain_range gain; /* of the whole program's speed */
     double speedup;             /* ... the likeliest; 0: not known */
+    double stake;               /* the part of all time that there is to gain at most, where `gain` is not known; 0: not known either */
     const char *title, *next_step;
     const uint32_t *objects; /* without a trace: which the loop goes over in another way then */
     size_t object_count;

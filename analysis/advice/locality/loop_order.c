@@ -458,6 +458,18 @@ static void order_row(const struct lwp_order *order, const struct lwp_order_acce
                                                       .outer = order->level ? order->by : (int64_t)column->columns.apart};
 }
 
+/* Lines say that there is something to gain, and not how much: whether the compiler finds vector instructions, what iterations wait for and
+ * how far prefetchers run ahead decides that, which only a run shows (docs/gains.md). */
+static void order_unknown(const struct lwp_order *order, struct lwp_locality_tip *tip)
+{
+    struct lwp_profile *profile = order->profile;
+    tip->gain = (struct lwp_gain_range){0, 0};
+    tip->speedup = 0;
+    tip->stake = lwp_share_of(&profile->regions[order->region].weight, &profile->total).high;
+    tip->next_step = lwp_arena_printf(
+        profile->arena, "%s What it gains is unknown, as the loop's accesses could not be run here in both orders.", tip->next_step);
+}
+
 /* `column`: the one that stalls most. */
 static bool order_advise(struct lwp_order *order, const struct lwp_order_access *column, struct lwp_sampled_locality *sampled,
                          struct lwp_locality_tip *tip)
@@ -480,7 +492,8 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
                                      .samples = order->stalled.samples,
                                      .gain = {order_gain(share.low, left), order_gain(share.high, left)},
                                      .speedup = order_gain(share.value, left)};
-    if (interchange && order_measured(order, column, tip)) {
+    const bool run = interchange && order_measured(order, column, tip);
+    if (run) {
         tip->share = lwp_share_of(whole, &profile->total).value;
         tip->samples = whole->samples;
     } else if (order_fits(order) || (interchange && lwp_order_begins_sums(order)) || !lwp_evidence_of(order->stalled.samples) ||
@@ -489,6 +502,8 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
     if (tip->gain.low < gain_least)
         return false;
     lwp_order_text(order, column, interchange, tip);
+    if (!run)
+        order_unknown(order, tip);
     tip->objects = order_objects(order, &tip->object_count);
     tip->object = column->stream->object;
     tip->region = order->region;
