@@ -12,6 +12,7 @@
 
 static const double often = 0.1;      /* of the visits */
 static const double looks_stay = 0.5; /* of those that samples of the loop took ahead */
+static const double nearly_all = 0.9; /* of a loop's accesses */
 static const uint64_t counts = 20;
 
 enum { FOUND_MOST = 64 };
@@ -54,16 +55,19 @@ static struct found_visits found_visits(const struct lwp_profile *profile, const
     return visits;
 }
 
-/* How often an instruction accesses the elements; in samples, without being chosen for its cost. */
+/* How often an instruction accesses the elements; in samples, without being chosen for its cost. `behind`: by loop, all its accesses. */
 static uint64_t found_accesses(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t module, uint64_t address,
-                               bool exact)
+                               bool exact, uint64_t *behind)
 {
     uint64_t accesses = 0;
     for (size_t k = 0; k < layout->object_count; k++)
         for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
-            if (stream->module == module && stream->address == address)
-                accesses += exact ? stream->accesses : stream->accesses - stream->weight.samples;
+            if (stream->module != module || stream->address != address)
+                continue;
+            accesses += exact ? stream->accesses : stream->accesses - stream->weight.samples;
+            for (size_t l = 0; l < layout->loop_count; l++)
+                behind[l] += layout->loops[l].region == stream->region ? stream->accesses : 0;
         }
     return accesses;
 }
@@ -76,19 +80,29 @@ static bool found_rare(const struct found_visits *visits, bool exact, uint64_t t
     return known && all >= counts && (double)times < often * (double)all;
 }
 
-void lwp_gain_found(struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region, bool *uses)
+/* What is done behind it is done with the element that it came to last. */
+static void found_join(struct lwp_layout *layout, const struct lwp_layout_loop *search, const uint64_t *behind)
+{
+    for (size_t l = 0; l < layout->loop_count; l++) {
+        struct lwp_layout_loop *loop = &layout->loops[l];
+        if (loop != search && behind[l] && (double)behind[l] >= nearly_all * (double)loop->accesses)
+            loop->search = search;
+    }
+}
+
+void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_layout_loop *search)
 {
     const struct lwp_callers callers = {.find = found_callers, .of = profile};
-    const struct found_visits visits = found_visits(profile, layout, region);
+    const struct found_visits visits = found_visits(profile, layout, search->region);
     const bool exact = lwp_engine_row(profile->engine)->exact;
     struct lwp_sibling found[FOUND_MOST];
-    uint64_t times[LWP_FIELDS_MAX] = {0};
-    bool read[LWP_FIELDS_MAX] = {false};
+    uint64_t times[LWP_FIELDS_MAX] = {0}, behind[LWP_LAYOUT_LOOPS_MAX] = {0};
+    bool read[LWP_FIELDS_MAX] = {false}, often_read = false;
     for (size_t k = 0; k < layout->object_count; k++)
         for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
             uint64_t place;
-            if (stream->region != region || stream->module == LWP_NONE || stream->vector ||
+            if (stream->region != search->region || stream->module == LWP_NONE || stream->vector ||
                 lwp_objects_library_code(profile, stream->module) || lwp_element_stream_place(profile, stream, &place) < 0.8)
                 continue;
             const size_t count = lwp_loop_found(profile->code, stream->module, stream->address, &callers, found, FOUND_MOST);
@@ -98,10 +112,15 @@ void lwp_gain_found(struct lwp_profile *profile, const struct lwp_layout *layout
                     const int64_t at = (int64_t)place + found[j].delta;
                     if (at < (int64_t)(field->offset + field->bytes) && at + found[j].bytes > (int64_t)field->offset) {
                         read[f] = true;
-                        times[f] += found_accesses(profile, layout, stream->module, found[j].address, exact);
+                        times[f] += found_accesses(profile, layout, stream->module, found[j].address, exact, behind);
                     }
                 }
         }
-    for (size_t f = 0; f < layout->field_count; f++)
-        uses[f] |= read[f] && !found_rare(&visits, exact, times[f]);
+    for (size_t f = 0; f < layout->field_count; f++) {
+        bool used = read[f] && !found_rare(&visits, exact, times[f]);
+        search->uses[f] |= used;
+        often_read |= used;
+    }
+    if (often_read)
+        found_join(layout, search, behind);
 }

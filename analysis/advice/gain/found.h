@@ -4,8 +4,9 @@
 
 #include "analysis/advice/gain/layout.h"
 
-/* Of a loop over elements of the layout: sets uses[f] of the fields that are accessed behind it through the pointer or index that it goes
- * on with, unless samples show that it goes over many elements for one that it finds. */
-void lwp_gain_found(struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region, bool *uses);
+/* Of one of the layout's loops: sets uses[f] of the fields that are accessed behind it through the pointer or index that it goes
+ * on with, unless samples show that it goes over many elements for one that it finds. Loops that use what it finds, and no other
+ * elements, have it as their search. */
+void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_layout_loop *search);
 
 #endif

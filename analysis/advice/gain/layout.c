@@ -334,7 +334,7 @@ static void layout_found(struct lwp_profile *profile, struct lwp_layout *layout)
 {
     for (size_t i = 0; i < layout->loop_count && profile->code; i++)
         if (layout->loops[i].weight.weight >= 0.01 * profile->total.weight)
-            lwp_gain_found(profile, layout, layout->loops[i].region, layout->loops[i].uses);
+            lwp_gain_found(profile, layout, &layout->loops[i]);
 }
 
 static int layout_loop_compare(const void *a, const void *b)
@@ -383,6 +383,7 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
     for (size_t k = 0; k < count; k++)
         for (uint32_t i = profile->object_streams[objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object)
             layout_stream(profile, layout, &profile->streams[i]);
+    qsort(layout->loops, layout->loop_count, sizeof *layout->loops, layout_loop_compare);
     layout_found(profile, layout);
     for (size_t i = 0; i < layout->loop_count; i++) {
         struct lwp_layout_loop *loop = &layout->loops[i];
@@ -392,6 +393,5 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
             if (loop->uses[f])
                 layout->fields[f].weight += loop->weight.weight / loop->used;
     }
-    qsort(layout->loops, layout->loop_count, sizeof *layout->loops, layout_loop_compare);
     return layout;
 }

@@ -19,6 +19,7 @@ struct lwp_layout_field {
 
 struct lwp_layout_loop {
     uint32_t region;
+    const struct lwp_layout_loop *search; /* finds the elements that this one uses: both visit them at once. NULL: none does */
     struct lwp_tally weight;
     uint64_t accesses;
     uint64_t stride;    /* most common among its streams; 0: none */

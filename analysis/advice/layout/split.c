@@ -75,6 +75,17 @@ struct split_fields {
     bool cold;
 };
 
+/* What is used of an element that the loop visits: of one that a search found, what the search used, too. */
+static const bool *split_visit(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop)
+{
+    if (!loop->search)
+        return loop->uses;
+    bool *uses = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *uses);
+    for (size_t f = 0; f < layout->field_count; f++)
+        uses[f] = loop->uses[f] || loop->search->uses[f];
+    return uses;
+}
+
 /* `leave_out`: loops over whole elements. */
 static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *layout, bool leave_out, struct split_fields *found)
 {
@@ -88,7 +99,7 @@ static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *
         const struct lwp_layout_loop *loop = &layout->loops[i];
         if (leave_out && loop->used == fields)
             continue;
-        loops[loop_count++] = (struct lwp_affinity_loop){loop->weight.weight, loop->uses};
+        loops[loop_count++] = (struct lwp_affinity_loop){loop->weight.weight, split_visit(profile, layout, loop)};
         for (size_t f = 0; f < fields && loop->used; f++)
             weights[f] += loop->uses[f] ? loop->weight.weight / (double)loop->used : 0;
     }
