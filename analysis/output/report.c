@@ -78,8 +78,7 @@ static void report_objects(const struct lwp_report *report)
         const char *type = lwp_json_string(object, "type");
         int used = fprintf(report->out, "%-8s %-20s %11s %8s  ", lwp_json_string_or(object, "kind", "?"), share, size, element);
         const char *name = lwp_json_string_or(object, "name", "?");
-        lwp_terminal_name(&report->to, used,
-                          type && strcmp(type, name) ? lwp_arena_printf(report->review->arena, "%s (%s)", name, type) : name);
+        lwp_terminal_name(&report->to, used, name, type && strcmp(type, name) ? type : NULL);
     }
     if (!shown)
         fprintf(report->out, "  (no data object takes 0.5 %% of the time or more)\n");
@@ -98,7 +97,7 @@ static void report_loops(const struct lwp_report *report)
         if (shown++ == 0)
             lwp_terminal_heading(&report->to, "Code     share  hottest loops");
         int used = fprintf(report->out, "%-8s %4.1f %%  ", lwp_json_string_or(loop, "kind", "loop"), lwp_json_percent(loop, "share"));
-        lwp_terminal_name(&report->to, used, lwp_review_loop_text(report->review, loop));
+        lwp_terminal_name(&report->to, used, lwp_review_loop_text(report->review, loop), NULL);
     }
 }
 

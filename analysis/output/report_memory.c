@@ -28,7 +28,7 @@ static void report_memory_of(const struct lwp_report *report, const json_t *obje
     report_share_or(report, memory, "walks");
     report_share_or(report, memory, "remote");
     fputs("  ", report->out);
-    lwp_terminal_name(&report->to, 60, lwp_json_string_or(object, "name", "?"));
+    lwp_terminal_name(&report->to, 60, lwp_json_string_or(object, "name", "?"), NULL);
     if (made || used) {
         fprintf(report->out, "%10s", "");
         lwp_terminal_wrap(&report->to, 10,

@@ -33,16 +33,19 @@ void lwp_terminal_wrap(const struct lwp_terminal *terminal, int indent, const ch
     lwp_wrap(terminal->out, text, indent, indent, terminal->columns);
 }
 
-void lwp_terminal_name(const struct lwp_terminal *terminal, int column, const char *name)
+void lwp_terminal_name(const struct lwp_terminal *terminal, int column, const char *name, const char *type)
 {
-    enum { LITTLE = 20, BELOW = 10 };
+    enum { LITTLE = 20, BELOW = 10, TYPE_LITTLE = 12, PARENTHESES = 3 };
     if (terminal->columns - column < LITTLE) {
         fprintf(terminal->out, "\n%*s", BELOW, "");
         column = BELOW;
     }
     char *shown = lwp_visible(name, false, (size_t)(terminal->columns - column));
-    fprintf(terminal->out, "%s\n", shown ? shown : "?");
+    int left = terminal->columns - column - PARENTHESES - (int)lwp_visible_columns(shown ? shown : "?");
+    char *of = type && (left >= TYPE_LITTLE || left >= (int)strlen(type)) ? lwp_visible(type, false, (size_t)left) : NULL;
+    fprintf(terminal->out, "%s%s%s%s\n", shown ? shown : "?", of ? " (" : "", of ? of : "", of ? ")" : "");
     free(shown);
+    free(of);
 }
 
 void lwp_terminal_notes(const struct lwp_terminal *terminal, int indent, const json_t *notes)

@@ -23,8 +23,9 @@ void lwp_terminal_heading(const struct lwp_terminal *terminal, const char *headi
 /* Words up to the last column, the first one where the cursor stands at `indent`, following lines indented; a line break. */
 void lwp_terminal_wrap(const struct lwp_terminal *terminal, int indent, const char *text);
 
-/* A name that ends a line and starts at `column`: shortened in the middle to what the line has room for, below where that is little. */
-void lwp_terminal_name(const struct lwp_terminal *terminal, int column, const char *name);
+/* A name that ends a line and starts at `column`: shortened in the middle to what the line has room for, below where that is little.
+ * `type` follows in parentheses, shortened to what is left; NULL: none, as where little is left. */
+void lwp_terminal_name(const struct lwp_terminal *terminal, int column, const char *name, const char *type);
 
 /* Notes under a heading, indented; nothing where there are none. */
 void lwp_terminal_notes(const struct lwp_terminal *terminal, int indent, const json_t *notes);

@@ -11,6 +11,7 @@
 #include "analysis/findings/findings.h"
 #include "analysis/json/json.h"
 #include "analysis/output/report.h"
+#include "analysis/output/terminal.h"
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
@@ -216,6 +217,27 @@ static void test_loop_versions(void **state)
 }
 
 /* A tree built by recursion is one object, not one for each depth. */
+/* The name stays whole where there is room for it, whatever its type is called. */
+static void test_names_of_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *type, *shown;
+    } rows[] = {{"tiles->field.vol_flux_y", "real(kind=8)", "tiles->field.vol_flux_y\n"},
+                {"node", "struct property", "node (struct property)\n"},
+                {"node", NULL, "node\n"},
+                {"J->stack", "struct js_StringNode", "J->stack (struct ...ode)\n"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        lwp_terminal_name(&(struct lwp_terminal){.out = out, .columns = 80}, 56, rows[i].name, rows[i].type);
+        fclose(out);
+        assert_string_equal(text, rows[i].shown);
+        free(text);
+    }
+}
+
 static void test_recursion(void **state)
 {
     (void)state;
@@ -238,7 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_array_declaration),    cmocka_unit_test(test_node_declaration),
         cmocka_unit_test(test_template_declaration), cmocka_unit_test(test_report),
-        cmocka_unit_test(test_loop_versions),        cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_loop_versions),        cmocka_unit_test(test_names_of_rows), cmocka_unit_test(test_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
