@@ -216,10 +216,11 @@ static bool gain_shrinks(const struct lwp_profile *profile, const struct lwp_gai
  * from each other, too. */
 static struct lwp_gain_saving gain_of_run(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most, bool random)
 {
-    const double low = fmin((measured->high < 1 ? whole->low : whole->high) * (1 - measured->high), most);
+    const struct lwp_gain_range part = lwp_gain_part(measured, whole);
+    const double low = fmin(part.low, most);
     return (struct lwp_gain_saving){.value = fmin(whole->value * (1 - measured->ratio), most),
                                     .low = low > 0 && random ? (1 - fmin(1, measured->guesses)) * low : low,
-                                    .high = fmin(whole->high * (1 - measured->low), most),
+                                    .high = fmin(part.high, most),
                                     .run = true,
                                     .measured = measured->reproduced,
                                     .pattern_ns = measured->pattern,

@@ -311,7 +311,8 @@ static void conflict_run(struct conflict_making *making, const struct conflict_p
     struct lwp_share whole = lwp_share_of(&profile->regions[conflict->region].weight, &profile->total);
     const double run = whole.value * (1 - measured.ratio),
                  scale = run > conflict->most ? conflict->most / run : 1; /* as unsure as it was */
-    double least = scale * whole.low * (1 - measured.high), most = fmin(whole.high * (1 - measured.low), conflict->most);
+    const struct lwp_gain_range part = lwp_gain_part(&measured, &whole);
+    const double least = scale * part.low, most = fmin(part.high, conflict->most);
     conflict->saved = scale * run;
     conflict->above = most - conflict->saved;
     conflict->below = conflict->saved - least;

@@ -153,11 +153,12 @@ static bool pages_measure(struct lwp_profile *profile, const struct pages_use *u
         return false;
     times.cold[0] = times.cold[1] = 0; /* the same lines on either pages: of any share of the last cache */
     lwp_gain_interval(&times, &stalls, 0, &measured);
+    const struct lwp_gain_range saved = lwp_gain_part(&measured, &whole);
     const double part = lwp_gain_sampled(profile);
     tip->share = whole.value;
     tip->speedup = 1 / (1 - part * whole.value * (1 - measured.ratio));
-    tip->gain.low = fmin(tip->speedup, 1 / (1 - part * whole.low * (1 - measured.high)));
-    tip->gain.high = fmax(tip->speedup, 1 / (1 - part * whole.high * (1 - measured.low)));
+    tip->gain.low = fmin(tip->speedup, 1 / (1 - part * saved.low));
+    tip->gain.high = fmax(tip->speedup, 1 / (1 - part * saved.high));
     return tip->gain.low >= gain_least;
 }
 

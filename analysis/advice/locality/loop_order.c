@@ -14,6 +14,7 @@
  * are in one sample; where it is not known they are taken to become columns. */
 #include "analysis/advice/locality/loop_order_internal.h"
 
+#include "analysis/advice/gain/measured.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
@@ -408,9 +409,15 @@ static const uint32_t *order_objects(const struct lwp_order *order, size_t *coun
     return objects;
 }
 
+/* No program is all one loop. */
+static double order_loop(double w)
+{
+    return fmin(w, 0.99);
+}
+
 static double order_gain(double w, double left)
 {
-    return 1 / (1 - fmin(w, 0.99) * (1 - left));
+    return 1 / (1 - order_loop(w) * (1 - left));
 }
 
 /* As measured where that can be believed: of the whole loop, which a new order changes as a whole. That it is stalled need not be seen
@@ -419,14 +426,15 @@ static bool order_measured(const struct lwp_order *order, const struct lwp_order
 {
     struct lwp_profile *profile = order->profile;
     const struct lwp_share whole = lwp_share_of(&profile->regions[order->region].weight, &profile->total);
-    struct lwp_gain_range saved;
-    double likely;
-    if (!lwp_order_measure(order, column, &saved, &likely))
-        return false;
     const double part = lwp_gain_sampled(profile);
-    tip->speedup = order_gain(part * whole.value, 1 - likely);
-    tip->gain.low = fmin(tip->speedup, order_gain(part * whole.low, 1 - saved.low));
-    tip->gain.high = fmax(tip->speedup, order_gain(part * whole.high, 1 - saved.high));
+    const struct lwp_share loop = {order_loop(part * whole.value), order_loop(part * whole.low), order_loop(part * whole.high)};
+    struct lwp_gain_measured measured;
+    if (!lwp_order_measure(order, column, &measured))
+        return false;
+    const struct lwp_gain_range saved = lwp_gain_part(&measured, &loop);
+    tip->speedup = order_gain(loop.value, measured.ratio);
+    tip->gain.low = fmin(tip->speedup, 1 / (1 - saved.low));
+    tip->gain.high = fmax(tip->speedup, 1 / (1 - saved.high));
     return true;
 }
 

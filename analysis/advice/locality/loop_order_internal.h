@@ -28,9 +28,10 @@ struct lwp_order {
     uint32_t around; /* ... its region */
 };
 
-/* What the loop saves of its time when it is interchanged with the one around it, at least and at most, and likely. False: it was not
+/* What becomes of the loop's time when it is interchanged with the one around it: ratio, low and high. False: it was not
  * measured (loop_order_measured.c), or what was run does not wait for memory as the loop does. `then` of all accesses is known. */
-bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely);
+struct lwp_gain_measured;
+bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_measured *measured);
 
 /* The nest's accesses as they are run, in today's order or in the new one. False: it cannot be run. */
 struct lwp_pattern;

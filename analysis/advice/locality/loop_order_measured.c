@@ -305,12 +305,12 @@ static bool measured_run(const struct lwp_order *order, const struct lwp_order_a
 
 /* A triangle's columns are as long as chance has it, short ones in near caches: some four fifths of its time is that of a fifth to four
  * fifths of the longest (of n rows in three loops: 6 x (1 - x), x = length / n). It is run with both. */
-bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_range *saved, double *likely)
+bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_measured *measured)
 {
     static const double parts[] = {0.8, 0.2};
     struct measured_nest nest = {0};
-    struct lwp_gain_measured measured = {0};
     bool resembles = false;
+    *measured = (struct lwp_gain_measured){0};
     if (!order->shape.instructions || !measured_gather(order, column, &nest))
         return false;
     const int ways = lwp_order_begins_sums(order) ? 2 : 1, lengths = nest.triangle ? 2 : 1;
@@ -324,13 +324,10 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
         }
         if (!measured_run(order, column, &part, &of, &resembles))
             return false;
-        measured.ratio = i ? measured.ratio * of.ratio : of.ratio;
-        measured.low = i ? fmin(measured.low, of.low) : of.low;
-        measured.high = i ? fmax(measured.high, of.high) : of.high;
+        measured->ratio = i ? measured->ratio * of.ratio : of.ratio;
+        measured->low = i ? fmin(measured->low, of.low) : of.low;
+        measured->high = i ? fmax(measured->high, of.high) : of.high;
     }
-    measured.ratio = pow(measured.ratio, 1.0 / (ways * lengths));
-    *likely = 1 - measured.ratio;
-    saved->high = 1 - measured.low;
-    saved->low = 1 - measured.high;
+    measured->ratio = pow(measured->ratio, 1.0 / (ways * lengths));
     return resembles;
 }
