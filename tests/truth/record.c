@@ -49,7 +49,7 @@ struct record {
 #if USED > 3
     uint64_t f3;
 #endif
-#if PATTERN == LISTED
+#if PATTERN == LISTED && SIZE > 16 /* else it takes as much room as what leaves: an index is advised */
     struct rest *rest;
 #endif
 };
@@ -193,7 +193,11 @@ static void set_up(void)
             for (size_t k = 0; k < 8; k++) {
 #ifdef SPLIT
                 near[k] = &records[i + k];
+#if SIZE > 16
                 near[k]->rest = &rests[i + k];
+#else
+                *(char *)&rests[i + k] = 0;
+#endif
 #else
                 near[k] = calloc(1, sizeof *near[k]);
 #endif
