@@ -181,10 +181,11 @@ static void test_many_elements(void **state)
 /* Runs the comparison until `holds`: another process may have had the processor, or the caches, in one of five. */
 #define COMPARED(holds, compare, ...)                                                                                                      \
     do {                                                                                                                                   \
-        int tries = 5;                                                                                                                     \
+        int tries = 5, status;                                                                                                             \
         do                                                                                                                                 \
-            assert_int_equal(compare(__VA_ARGS__, NULL), LWP_OK);                                                                          \
-        while (!(holds) && --tries);                                                                                                       \
+            status = compare(__VA_ARGS__, NULL);                                                                                           \
+        while ((status != LWP_OK || !(holds)) && --tries);                                                                                 \
+        assert_int_equal(status, LWP_OK);                                                                                                  \
         assert_true(holds);                                                                                                                \
     } while (0)
 
