@@ -8,21 +8,30 @@ static size_t note_aligned(size_t bytes)
     return (bytes + 3) & ~(size_t)3;
 }
 
-bool lwp_build_id_find(struct lwps_module *record, const void *notes, size_t bytes)
+const void *lwp_note_find(const void *notes, size_t bytes, const char owner[4], uint32_t type, size_t *found_bytes)
 {
     const char *all = notes;
     for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= bytes;) {
         const Elf64_Nhdr *note = (const void *)(all + at);
-        size_t name = at + sizeof *note, id = name + note_aligned(note->n_namesz);
-        if (id + note->n_descsz > bytes)
-            return false;
-        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(all + name, "GNU", 4) == 0 &&
-            note->n_descsz <= sizeof record->build_id) {
-            memcpy(record->build_id, all + id, note->n_descsz);
-            record->build_id_bytes = (uint8_t)note->n_descsz;
-            return true;
+        size_t name = at + sizeof *note, text = name + note_aligned(note->n_namesz);
+        if (text + note->n_descsz > bytes)
+            return NULL;
+        if (note->n_type == type && note->n_namesz == 4 && memcmp(all + name, owner, 4) == 0) {
+            *found_bytes = note->n_descsz;
+            return all + text;
         }
-        at = id + note_aligned(note->n_descsz);
+        at = text + note_aligned(note->n_descsz);
     }
-    return false;
+    return NULL;
+}
+
+bool lwp_build_id_find(struct lwps_module *record, const void *notes, size_t bytes)
+{
+    size_t id_bytes;
+    const void *id = lwp_note_find(notes, bytes, "GNU", NT_GNU_BUILD_ID, &id_bytes);
+    if (!id || id_bytes > sizeof record->build_id)
+        return false;
+    memcpy(record->build_id, id, id_bytes);
+    record->build_id_bytes = (uint8_t)id_bytes;
+    return true;
 }

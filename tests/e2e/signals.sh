@@ -48,4 +48,56 @@ int main(void) { printf("%d %d\n", seen[0].ss_flags == SS_DISABLE, seen[1].ss_fl
 C
 $CC -O1 -o early early.c || exit 1
 [ "$("$LWP" collect --no-analyze -q -o r-early -- ./early 2> err)" = "1 1" ] || { echo "FAILED: sigaltstack before lwp begins"; cat err; failed=1; }
+
+# As Go's runtime does: a thread asks by a bare system call which alternate stack it has, and its handlers run on that one.
+cat > runtime.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+__asm__(".pushsection .note.go.buildid,\"a\",@note\n .long 4, 4, 4\n .ascii \"Go\\0\\0\"\n .long 0\n .popsection");
+static stack_t has;
+static char room[1 << 16];
+static volatile int on_it, elsewhere;
+static long bare(const stack_t *now, stack_t *before)
+{
+    long status = SYS_sigaltstack;
+    __asm__ volatile("syscall" : "+a"(status) : "D"(now), "S"(before) : "rcx", "r11", "memory");
+    return status;
+}
+static void handler(int signal)
+{
+    char here;
+    (void)signal;
+    if (&here >= (char *)has.ss_sp && &here < (char *)has.ss_sp + has.ss_size) on_it++; else elsewhere++;
+}
+static void spin(long ms)
+{
+    volatile unsigned long n = 0;
+    for (clock_t end = clock() + ms * (CLOCKS_PER_SEC / 1000); clock() < end;) for (int i = 0; i < 10000; i++) n++;
+}
+static void *run(void *arg)
+{
+    const stack_t own = {.ss_sp = room, .ss_size = sizeof room};
+    bare(NULL, &has);
+    if (has.ss_flags & SS_DISABLE) { bare(&own, NULL); has = own; }
+    for (int i = 0; i < 50; i++) { spin(5); raise(SIGURG); }
+    return arg;
+}
+int main(void)
+{
+    const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+    pthread_t thread;
+    sigaction(SIGURG, &action, NULL);
+    spin(100);
+    pthread_create(&thread, NULL, run, NULL);
+    pthread_join(thread, NULL);
+    printf("%d %d\n", on_it, elsewhere);
+    return 0;
+}
+C
+$CC -O1 -pthread -o runtime runtime.c || exit 1
+[ "$(./runtime) $("$LWP" collect --no-analyze -q -F 1000 -o r-runtime -- ./runtime 2> err)" = "50 0 50 0" ] || { echo "FAILED: the stack of a runtime's handlers"; cat err; failed=1; }
 exit $failed

@@ -6,8 +6,11 @@
 
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/real_calls.h"
+#include "collector/record/build_id.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -179,6 +182,24 @@ static void deliver_nowhere(void)
     syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGSEGV);
 }
 
+/* Go's runtime (with cgo) asks by a bare system call for its thread's alternate stack, finds lwp's, and takes it for the program's:
+ * its handlers give up on any other. */
+static bool is_go(const void *code)
+{
+    enum { GO_BUILD_ID = 4 };
+    struct dl_find_object object; /* to look there takes no lock */
+    size_t bytes;
+    if (_dl_find_object((void *)code, &object))
+        return false;
+    const ElfW(Ehdr) *elf = object.dlfo_map_start;
+    const ElfW(Phdr) *headers = (const void *)((const char *)elf + elf->e_phoff);
+    for (unsigned i = 0; i < elf->e_phnum; i++)
+        if (headers[i].p_type == PT_NOTE && lwp_note_find((const void *)(object.dlfo_link_map->l_addr + headers[i].p_vaddr),
+                                                          headers[i].p_memsz, "Go\0", GO_BUILD_ID, &bytes))
+            return true;
+    return false;
+}
+
 void lwp_alternate_deliver(const struct lwp_handler *handler, int signal, ucontext_t *context)
 {
     struct signal_frame *from = (struct signal_frame *)((char *)context - offsetof(struct signal_frame, context));
@@ -186,6 +207,8 @@ void lwp_alternate_deliver(const struct lwp_handler *handler, int signal, uconte
     if (!stack)
         return;
     stack_t *theirs = &stack->theirs;
+    if (handler->on_stack && !is_enabled(theirs) && is_go(handler->function))
+        return;
     uint64_t sp = (uint64_t)from->context.machine.gregs[REG_RSP], low = 0;
     size_t bytes = xstate_bytes(from);
     bool switches = handler->on_stack && is_enabled(theirs) && !is_on(theirs, sp);

@@ -13,7 +13,7 @@ struct lwp_handler {
 };
 
 /* Calls the program's handler as the kernel would have, on the stack it would have chosen, and returns from the signal. Only
- * returns itself if the signal's frame is not on a stack of lwp's: it is then where it belongs. */
+ * returns itself if the signal's frame is where it belongs: not on a stack of lwp's, or on one that the program takes for its own. */
 void lwp_alternate_deliver(const struct lwp_handler *handler, int signal, ucontext_t *context);
 
 #endif
