@@ -106,7 +106,7 @@ struct lwp_element_lattice lwp_element_code_lattice(const struct lwp_element_cod
     struct lwp_element_base *bases = lwp_element_code_bases(code, type, &count);
     struct lwp_element_base *room = lwp_zeroed(count + 1, sizeof *room);
     struct lwp_element_lattice best = {.spacing = spacing ? spacing : type->bytes, .share = -1};
-    if (count) {
+    if (count && best.spacing) { /* a type of no bytes has no elements */
         code_vote(bases, count, room, &best);
         struct lwp_element_lattice other = {.spacing = spacing ? 0 : code_spacing(bases, count, type->bytes)};
         if (!spacing && best.share < LWP_ELEMENT_LATTICE_SURE && other.spacing && count >= ENOUGH)

@@ -89,7 +89,7 @@ double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, const 
         double keeps = lwp_element_residue(stream, modulus, &residue);
         residue = (residue + modulus - start % modulus) % modulus;
         bool fits = keeps >= LWP_ELEMENT_KEEPS_TO;
-        if (fits && try->gaps && residue >= type->bytes)
+        if (fits && type && try->gaps && residue >= type->bytes)
             continue;
         if (fits && type && (!stream->vector || stream->bytes <= 4) && stream->bytes)
             fits = element_in_field(type, residue, stream) || (is_struct && element_spans_fields(type, residue, stream->bytes));

@@ -220,7 +220,7 @@ static const char *finding_conflict_step(struct lwp_profile *profile, const stru
                    "apart then fall into "
                    "different sets. Then run lwp collect again and compare.",
                    first, (unsigned long long)conflict->pad_bytes, row, (unsigned long long)conflict->pad_bytes, row);
-    uint64_t apart = conflict->arrays[conflict->count - 1].move / (conflict->count - 1);
+    uint64_t apart = conflict->count > 1 ? conflict->arrays[conflict->count - 1].move / (conflict->count - 1) : 0;
     bool even = apart > 0;
     for (size_t i = 0; i < conflict->count; i++)
         even &= conflict->arrays[i].move == i * apart;

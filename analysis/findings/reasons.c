@@ -243,7 +243,7 @@ static const char *reason_type_by_code(const struct subject *subject, double *sh
         top = weights[t] > weights[top] ? t : top;
     }
     *share = count ? weights[top] / all : 0;
-    return *share >= lwp_split_needs.share ? types[top]->name : NULL;
+    return count && *share >= lwp_split_needs.share ? types[top]->name : NULL;
 }
 
 static struct lwp_reason reason_of_unknown(const struct subject *subject)
