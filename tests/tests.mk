@@ -22,7 +22,7 @@ check-san:
 	$(run_tests) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(fuzz_targets:%=obj-san/fuzz/%)
 
 check-long: all units examples
-	$(run_tests) --timeout 2400 $(units) $(long)
+	LONG=1 $(run_tests) --timeout 2400 $(units) $(long)
 	LONG=1 $(run_tests) --timeout 2400 $(longer)
 
 # What is sampled, in all variants or often enough to tell how often it is right.

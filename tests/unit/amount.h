@@ -3,10 +3,16 @@
 #ifndef LWP_TESTS_AMOUNT_H
 #define LWP_TESTS_AMOUNT_H
 
+#include <stdbool.h>
+#include <stdlib.h>
+
 #ifdef __SANITIZE_ADDRESS__
 #define AMOUNT(full, part) (part)
 #else
 #define AMOUNT(full, part) (full)
 #endif
+
+/* What takes long even so: in full only in check-long, which sets LONG. */
+#define LONG_AMOUNT(full, part) (AMOUNT(true, false) && getenv("LONG") ? (full) : (part))
 
 #endif

@@ -58,7 +58,7 @@ static size_t answer_all(const char *program, const char *symbols)
     lwp_code_module(code, program, NULL, 0);
     assert_int_equal(lwp_code_module_info(code, 0)->debug_info, LWP_DEBUG_FULL);
     while (fscanf(nm, "%llx %llx", &start, &bytes) == 2)
-        for (uint64_t at = start; at < start + bytes; at += AMOUNT(1, 31) * (bytes > 2000 ? 17 : 1))
+        for (uint64_t at = start; at < start + bytes; at += LONG_AMOUNT(1, 31) * (bytes > 2000 ? 17 : 1))
             types += write_answers(out, code, at);
     assert_int_equal(lwp_code_module_info(code, 0)->units_missing, 0);
     lwp_code_free(code);
@@ -101,8 +101,8 @@ static void test_moved(void **state)
         char plain[256], copy[300], sibling[300], command[1400];
         if (!programs_build(programs[p].compiler, programs[p].flags, programs[p].source, plain, sizeof plain))
             continue;
-        assert_true(answer_all(plain, plain) > AMOUNT(100, 5));
-        for (size_t m = AMOUNT(0, p % 3); m < sizeof moves / sizeof *moves; m += AMOUNT(1, 3)) {
+        assert_true(answer_all(plain, plain) > LONG_AMOUNT(100, 5));
+        for (size_t m = LONG_AMOUNT(0, p % 3); m < sizeof moves / sizeof *moves; m += LONG_AMOUNT(1, 3)) {
             char tool[16] = "", what[600];
             sscanf(moves[m], "%15s", tool);
             if (!programs_have(tool))
@@ -142,7 +142,7 @@ static void test_split(void **state)
         {"g++", "-O2 -gdwarf-5 -fdebug-types-section", "types.cc", NULL},
         {"clang++", "-O2 -gdwarf-5 -fdebug-types-section", "types.cc", "llvm-dwp"},
     };
-    for (size_t p = 0; p < sizeof programs / sizeof *programs; p += AMOUNT(1, 3)) {
+    for (size_t p = 0; p < sizeof programs / sizeof *programs; p += LONG_AMOUNT(1, 3)) {
         char plain[256], split[300], what[300];
         if (!programs_build(programs[p].compiler, programs[p].flags, programs[p].source, plain, sizeof plain))
             continue;
@@ -152,7 +152,7 @@ static void test_split(void **state)
                           programs_folder, programs[p].compiler, programs[p].flags, p, LWP_SOURCE, programs[p].source,
                           programs[p].compiler, p, p))
             fail_msg("%s: does not build", what);
-        assert_true(answer_all(plain, plain) > AMOUNT(100, 5));
+        assert_true(answer_all(plain, plain) > LONG_AMOUNT(100, 5));
         answer_all(split, plain);
         compare(what, plain, split);
         if (!programs[p].packer || !programs_have(programs[p].packer))

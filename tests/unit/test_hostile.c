@@ -280,7 +280,7 @@ static void test_types(void **state)
          " ref int\n .byte 0\n",
          "struct A"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += AMOUNT(1, 2)) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += LONG_AMOUNT(1, 2)) {
         struct answer answer = ask_types(cases[i].what, cases[i].inside, cases[i].types);
         const char *name = answer.type ? answer.type->name : NULL;
         if (name && !strncmp(name, "struct ", 7) && name[7] != '{' &&
@@ -316,7 +316,7 @@ static void test_many_accesses(void **state)
     (void)state;
     const char *at = strstr(opening, one);
     assert_non_null(at);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += AMOUNT(1, 3)) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += LONG_AMOUNT(1, 3)) {
         char text[20000];
         snprintf(text, sizeof text, "%.*s.rept %d\n%s.endr\n%s%s%s%s%s%s%s", (int)(at - opening), opening, (int)cases[i].count, one, at + strlen(one),
                  cases[i].inside, closing, cases[i].types, ending, abbreviations, lines);

@@ -274,7 +274,7 @@ static void test_whole(void **state)
     (void)state;
     static const struct lwp_ranks_port port = {letter_send, letter_receive};
     const char *given = getenv("LWP_RANKS");
-    const unsigned count = given ? (unsigned)atoi(given) : AMOUNT(60, 6);
+    const unsigned count = given ? (unsigned)atoi(given) : LONG_AMOUNT(60, 6);
     char dir[100], one[100], several[100];
     struct lwp_error err;
     snprintf(dir, sizeof dir, "%s/job", folder);
