@@ -199,6 +199,8 @@ for name, arrays, step, by, outer in (("flat", ("a", "b"), 2048 * 8, 8, int(sys.
         bad.append(f"{name}: {where}, {step} or {by} is not in '{finding['title']}'")
     low, high = finding["expected_speedup"]
     share = result["loops"][row["loop"]]["share"]
+    if not low < finding["speedup"] < high:
+        bad.append(f"{name}: {finding['speedup']} is not between {low} and {high}")
     if not 1.1 < low <= high < 1 / (1 - min(0.995, share + 0.1)):
         bad.append(f"{name}: {low} to {high} for a loop that takes {share} of the time")
 for name in ("plain", "product"):

@@ -381,10 +381,8 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
 
 struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, const struct lwp_share *whole)
 {
-    const double each = 1 - measured->ratio, saved = whole->value * each;
-    const double at_low = (each > 0 ? whole->low : whole->high) * each, at_high = (each > 0 ? whole->high : whole->low) * each;
-    return (struct lwp_gain_range){saved - hypot(saved - at_low, whole->value * (measured->high - measured->ratio)),
-                                   saved + hypot(at_high - saved, whole->value * (measured->ratio - measured->low))};
+    const double least = 1 - measured->high, most = 1 - measured->low;
+    return (struct lwp_gain_range){(least > 0 ? whole->low : whole->high) * least, (most > 0 ? whole->high : whole->low) * most};
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)
