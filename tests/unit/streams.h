@@ -56,3 +56,13 @@ static inline void streams_distance(struct lwp_profile *profile, uint32_t stream
     lwp_stream_table_apart(streams_table(profile), stream, distance);
     memcpy(profile->streams[stream].distances, cold->distances, sizeof cold->distances);
 }
+
+/* Samples that saw a chain go from one element of the object, of 2^29 bytes, to one so many bytes further. */
+static inline void streams_lead(struct lwp_profile *profile, uint32_t object, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < 20; i++) {
+        const uint64_t address = i * 7919 % 1000000 * 512;
+        struct lwp_traversal_access visits[2] = {{.object = object, .address = address}, {.object = object, .address = address + bytes}};
+        lwp_moves_sample(&profile->moves, profile, visits, 2);
+    }
+}

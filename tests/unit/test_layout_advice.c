@@ -234,6 +234,7 @@ static void test_pool(void **state)
     for (size_t i = 0; i < profile.stream_count; i++)
         for (int k = 0; k < 20; k++)
             streams_distance(&profile, (uint32_t)i, 1 << 24);
+    streams_lead(&profile, object, 1 << 24);
     advise(&profile, &splits);
     assert_int_equal(profile.objects[object].element_bytes, 120);
     assert_true(profile.objects[object].single);

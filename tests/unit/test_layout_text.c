@@ -82,6 +82,8 @@ static uint32_t array_of(struct lwp_profile *profile, const struct lwp_type *typ
         lwp_tally_add(&profile->stalled, 1000);
         lwp_tally_add(&profile->regions[loop].weight, 1000);
     }
+    if (pool)
+        streams_lead(profile, index, 640);
     return index;
 }
 

@@ -354,16 +354,6 @@ static struct lwp_type item = {.name = "struct item",
                                .fields = item_fields,
                                .field_count = 7};
 
-/* Samples that saw a chain go from one element to one so many bytes further. */
-static void goes_on(struct lwp_profile *profile, uint32_t object, uint64_t bytes)
-{
-    for (uint64_t i = 0; i < 20; i++) {
-        const uint64_t address = i * 7919 % elements * 512;
-        struct lwp_traversal_access visits[2] = {{.object = object, .address = address}, {.object = object, .address = address + bytes}};
-        lwp_moves_sample(&profile->moves, profile, visits, 2);
-    }
-}
-
 /* Loops use next, x and y. */
 static void advise_items(struct lwp_profile *profile, bool single, bool scattered, struct lwp_splits *splits)
 {
@@ -380,7 +370,7 @@ static void advise_items(struct lwp_profile *profile, bool single, bool scattere
         for (int k = 0; k < 1000; k++)
             streams_distance(profile, i, 1 << 24);
     if (single)
-        goes_on(profile, object, 1 << 24);
+        streams_lead(profile, object, 1 << 24);
     lwp_streams_link(profile);
     lwp_split_advise(profile, splits);
 }
@@ -481,7 +471,7 @@ static void a_pointer_takes_as_much_room_as_what_leaves(void **state)
             lwp_moves_sample(&profile.moves, &profile, &at, 1);
         }
         if (seen)
-            goes_on(&profile, object, 512);
+            streams_lead(&profile, object, 512);
         lwp_streams_link(&profile);
         lwp_split_advise(&profile, &splits);
         size_t parts = 0;
