@@ -46,10 +46,13 @@ int main(int count, char **arguments)
 C
 $CC -O1 -fno-inline -g -I"$SRC/collector" -o work work.c || exit 1
 
-rests() { # PID OF lwp: a timer of the kernel's stands in for perf's clock
+rests() { # PID OF lwp: a timer of the kernel's stands in for perf's clock, whose file is closed
     for program in $(cat /proc/"$1"/task/*/children); do
         [ -e "/proc/$program/timers" ] || return 0
-        for _ in $(seq 100); do grep -q '^ID' "/proc/$program/timers" && return 0; sleep 0.05; done
+        for _ in $(seq 100); do
+            grep -q '^ID' "/proc/$program/timers" && ! ls -l "/proc/$program/fd" | grep -q perf_event && return 0
+            sleep 0.05
+        done
     done
     return 1
 }

@@ -176,11 +176,13 @@ void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
 }
 
 /* Short pauses change nothing, so that what is recorded between them is sampled as evenly as ever. In longer ones perf's clock is off,
- * which costs nothing at switches, and from time to time it is looked whether the pause is over. */
+ * which costs nothing at switches, and from time to time it is looked whether the pause is over. A thread that is mostly in the kernel
+ * has few ticks in a long time. */
 void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     enum { SHORT_TICKS = 16, LONG_NS = 20000000 };
-    const bool longer = ++sampler->closed >= SHORT_TICKS;
+    sampler->closed_ns = sampler->closed ? sampler->closed_ns + lwp_clock(CLOCK_THREAD_CPUTIME_ID) - self->last_cpu_ns : 0;
+    const bool longer = ++sampler->closed >= SHORT_TICKS || sampler->closed_ns >= LONG_NS;
     sampler->since_review++;
     sampler->since_heap_review++;
     rate_pass(self, sampler);

@@ -126,6 +126,8 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     self->budget = (struct lwp_time_budget){.share = options->max_overhead, .watches = verdicts, .before = before, .run = lwp_run};
     self->random ^= (uint32_t)self->tid * 2654435761u;
     lwp_rate_begin(self, sampler, frequency, before);
+    if (self->tid == lwp_thread_tid())
+        lwp_suspension_start(&sampler->suspension);
     self->sampler = sampler;
     if (lwp_sampling.hardware)
         sampler->pmu = lwp_pmu_start(self->tid);

@@ -184,7 +184,11 @@ bool lwp_timer_suspend(struct lwp_timer *timer, uint64_t suspended_ns, uint64_t 
         return false;
     if (!timer->has_posix)
         timer->has_posix = timer_create_posix(timer, (pid_t)syscall(SYS_gettid));
-    if (!timer->has_posix || !timer_is_ours(timer) || ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0))
+    if (!timer->has_posix)
+        return false;
+    if (timer->closed)
+        return timer_settime(timer->posix, 0, &once, NULL) == 0;
+    if (!timer_is_ours(timer) || ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0))
         return false;
     timer->period_ns = period_ns;
     if (ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0 && timer_settime(timer->posix, 0, &once, NULL) == 0)

@@ -14,16 +14,27 @@ enum {
     SAMPLES_MOST = 32
 };
 
+void lwp_suspension_start(struct lwp_suspension *suspension)
+{
+    suspension->switches = suspension->switches_running = lwp_thread_switches();
+    suspension->counts = true;
+}
+
 /* The time between two samples after one suspension is too short to measure how often the thread switches. */
 struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns)
 {
     uint64_t now = lwp_thread_switches();
-    uint64_t all = now - suspension->switches;
+    uint64_t all = suspension->counts ? now - suspension->switches : 0;
+    if (suspension->closed_at) {
+        suspension->unopened += now - suspension->closed_at;
+        suspension->closed_at = now;
+    }
     struct lwp_switched switched = {.open = all - suspension->unopened};
-    if (!suspension->suspended)
+    if (!suspension->suspended && suspension->counts)
         switched.running = now - suspension->switches_running;
-    if (!lwp_suspension_is_on(suspension) || suspension->first)
+    if (suspension->counts && (!lwp_suspension_is_on(suspension) || suspension->first))
         suspension->gap_ns = ran_ns / (all + 1);
+    suspension->counts = true;
     suspension->first = false;
     suspension->unopened = 0;
     suspension->switches = suspension->switches_running = now;
@@ -84,7 +95,7 @@ bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *t
 bool lwp_suspension_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t ns)
 {
     suspension->pause = suspension->suspended = lwp_timer_suspend(timer, ns, ns);
-    suspension->closes = false;
+    suspension->closes = true;
     if (suspension->pause)
         suspension->short_ns = 0;
     return suspension->pause;
@@ -93,6 +104,7 @@ bool lwp_suspension_pause(struct lwp_suspension *suspension, struct lwp_timer *t
 void lwp_suspension_end_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns)
 {
     suspension->pause = suspension->suspended = false;
+    suspension->closed_at = 0;
     suspension->switches = suspension->switches_running = lwp_thread_switches();
     lwp_timer_set_period(timer, next_ns);
     lwp_timer_run(timer);

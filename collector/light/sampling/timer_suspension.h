@@ -15,6 +15,7 @@
 
 struct lwp_suspension {
     uint64_t switches, switches_running; /* of the thread, at the last sample and when the timer last began to run */
+    bool counts;                         /* these are known: from the first sample on, where another thread started this one's timer */
     uint64_t gap_ns;                     /* CPU time between switches, 0: not known */
     uint64_t wanted_ns;                  /* between samples, as it was drawn when the suspension began */
     uint64_t part_ns;                    /* of the suspension, that each sample after it stands for */
@@ -39,6 +40,9 @@ static inline bool lwp_suspension_is_on(const struct lwp_suspension *suspension)
 struct lwp_switched {
     uint64_t open, running;
 };
+
+/* The calling thread's timer is about to start: it may have run long before. */
+void lwp_suspension_start(struct lwp_suspension *suspension);
 
 /* A sample `ran_ns` after the one before. Returns the switches since then. */
 struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns);
