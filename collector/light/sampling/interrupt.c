@@ -135,12 +135,14 @@ static void interrupt_stop(const struct lwp_interrupt *interrupt)
 }
 
 /* Until the next sample, where open events would cost the thread's switches too much. */
-static void interrupt_close(struct lwp_sampler *sampler)
+static void interrupt_close(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     if (!sampler->timer || !lwp_suspension_closes(&sampler->suspension) || lwp_debug_armed(&sampler->watching.registers))
         return;
+    const uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_debug_close(&sampler->watching.registers);
     lwp_suspension_close(&sampler->suspension, sampler->timer);
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - cpu);
 }
 
 /* What belongs to the thread is not looked at before `busy` says so: another thread that ends sampling (threads.c) then waits. */
@@ -161,7 +163,7 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
             interrupt_stop(&interrupt);
         else
             interrupt_tick(&interrupt);
-        interrupt_close(sampler);
+        interrupt_close(self, sampler);
     }
     __atomic_fetch_sub(&self->busy, 1, __ATOMIC_RELEASE);
     errno = saved;
