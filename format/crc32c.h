@@ -2,6 +2,8 @@
 #ifndef LWP_FORMAT_CRC32C_H
 #define LWP_FORMAT_CRC32C_H
 
+#include <cpuid.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,10 +34,24 @@ static uint32_t crc32c_plain(uint32_t crc, const uint8_t *bytes, size_t size)
     return crc;
 }
 
+/* Asked when first needed: the compiler's own way asks in each process that loads lwp's library, 40 us in a virtual machine. */
+static bool crc32c_has_hardware(void)
+{
+    enum { UNKNOWN, NO, YES };
+    static int has;
+    int known = __atomic_load_n(&has, __ATOMIC_RELAXED);
+    if (known == UNKNOWN) {
+        unsigned a, b, c, d;
+        known = __get_cpuid(1, &a, &b, &c, &d) && c & bit_SSE4_2 ? YES : NO;
+        __atomic_store_n(&has, known, __ATOMIC_RELAXED);
+    }
+    return known == YES;
+}
+
 static uint32_t lwps_crc32c(uint32_t crc, const void *bytes, size_t size)
 {
     crc = ~crc;
-    crc = __builtin_cpu_supports("sse4.2") ? crc32c_hardware(crc, bytes, size) : crc32c_plain(crc, bytes, size);
+    crc = crc32c_has_hardware() ? crc32c_hardware(crc, bytes, size) : crc32c_plain(crc, bytes, size);
     return ~crc;
 }
 
