@@ -170,30 +170,54 @@ static int write_at(int fd, const void *from, uint64_t bytes, uint64_t at)
     return written == (ssize_t)bytes ? 0 : written < 0 ? -errno : -ENOSPC;
 }
 
+/* Blocks from `at` on, each header first: what it counts is there by then. */
+static int write_blocks(int fd, const struct lwps_spool_chunk *chunk, uint64_t at, uint32_t bytes, uint64_t file)
+{
+    struct lwps_disk_block head;
+    int status = 0;
+    while (!status && at + sizeof head <= bytes) {
+        memcpy(&head, (const char *)chunk + at, sizeof head);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (!head.type || head.bytes > bytes - at - sizeof head)
+            break;
+        status = write_at(fd, &head, sizeof head, file);
+        if (!status && head.bytes)
+            status = write_at(fd, (const char *)chunk + at + sizeof head, head.bytes, file + sizeof head);
+        at += sizeof head + head.bytes;
+        file += sizeof head + head.bytes;
+    }
+    return status;
+}
+
+/* What is complete goes at once. */
+static int write_all(int fd, const struct lwps_spool_chunk *chunk, uint64_t from, uint32_t bytes, uint64_t file)
+{
+    struct lwps_disk_block head;
+    uint64_t to = from;
+    while (to + sizeof head <= bytes) {
+        memcpy(&head, (const char *)chunk + to, sizeof head);
+        if (!head.type || head.bytes > bytes - to - sizeof head)
+            break;
+        to += sizeof head + head.bytes;
+    }
+    return to > from ? write_at(fd, (const char *)chunk + from, to - from, file) : 0;
+}
+
 int lwps_spool_write(const struct lwps_spool_chunk *chunk, uint32_t bytes, int folder)
 {
     char name[40];
     int saved = errno, status = 0;
-    uint64_t start = sizeof *chunk + (chunk->first ? sizeof(struct lwps_disk_header) : 0), at = start;
+    bool complete = __atomic_load_n(&chunk->complete, __ATOMIC_ACQUIRE);
+    uint64_t start = sizeof *chunk + (chunk->first ? sizeof(struct lwps_disk_header) : 0);
     uint64_t file = sizeof(struct lwps_disk_header) + chunk->offset;
-    struct lwps_disk_block head;
     chunk_name(chunk, name);
     int fd = openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0)
         status = -errno;
     if (!status && chunk->first)
         status = write_at(fd, chunk + 1, sizeof(struct lwps_disk_header), 0);
-    /* each header first: what it counts is there by then */
-    while (!status && at + sizeof head <= bytes) {
-        memcpy(&head, (const char *)chunk + at, sizeof head);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (!head.type || head.bytes > bytes - at - sizeof head)
-            break;
-        status = write_at(fd, &head, sizeof head, file + (at - start));
-        if (!status && head.bytes)
-            status = write_at(fd, (const char *)chunk + at + sizeof head, head.bytes, file + (at - start) + sizeof head);
-        at += sizeof head + head.bytes;
-    }
+    if (!status)
+        status = (complete ? write_all : write_blocks)(fd, chunk, start, bytes, file);
     if (fd >= 0)
         close(fd);
     errno = saved;
