@@ -9,7 +9,7 @@
 
 enum {
     POOLS_MAX = 1 << 16,
-    POOL_SLOTS = 1 << 17,
+    POOL_SLOTS_FIRST = 1 << 10, /* a page: most processes have few pools */
     VARIOUS_CHUNK = 2048, /* bytes: of larger blocks of various sizes up to 1/16 at their end is unknown */
     HOT_ALLOCATIONS = 2000, /* of a pool that deserves an index everywhere */
 };
@@ -26,14 +26,35 @@ bool lwp_pools_init(bool glibc)
     pools_glibc = glibc;
     lwp_pools = lwp_own_memory(POOLS_MAX * sizeof *lwp_pools);
     pools_table.pools = lwp_pools;
-    pools_table.slots = lwp_own_memory(POOL_SLOTS * sizeof *pools_table.slots);
-    pools_table.slot_count = POOL_SLOTS;
+    pools_table.slots = lwp_own_memory(POOL_SLOTS_FIRST * sizeof *pools_table.slots);
+    pools_table.slot_count = POOL_SLOTS_FIRST;
     return lwp_pools && pools_table.slots;
+}
+
+/* Room for one more. Under the process's lock. */
+static bool pools_grow(void)
+{
+    enum { TIMES = 4 };
+    const struct lwp_pool_table old = pools_table;
+    if (lwp_pool_count < old.slot_count / 2)
+        return true;
+    uint32_t *slots = lwp_own_memory(old.slot_count * TIMES * sizeof *slots);
+    if (!slots)
+        return false;
+    pools_table.slots = slots;
+    pools_table.slot_count = old.slot_count * TIMES;
+    for (uint32_t id = 1; id <= lwp_pool_count; id++)
+        *lwp_pool_slot(&pools_table, lwp_pools[id].context, lwp_pools[id].size, lwp_pools[id].bound) = id;
+    lwp_own_unmap(old.slots, old.slot_count * sizeof *slots);
+    return true;
 }
 
 static uint32_t pools_add(uint32_t context, uint64_t size, uint32_t bound)
 {
-    uint32_t *slot = lwp_pool_slot(&pools_table, context, size, bound), id = lwp_pool_count + 1;
+    uint32_t id = lwp_pool_count + 1;
+    if (!pools_grow())
+        return 0;
+    uint32_t *slot = lwp_pool_slot(&pools_table, context, size, bound);
     if (*slot)
         return *slot;
     if (id >= POOLS_MAX)
@@ -79,18 +100,23 @@ static void pools_promote(struct lwp_pool *pool, uint32_t id)
         return; /* another thread was first: the index is a small loss */
 }
 
+/* Much is counted in one by one, with nothing for most of the sums. */
+static uint64_t pools_add_to(uint64_t *sum, uint64_t more)
+{
+    return more ? __atomic_add_fetch(sum, more, __ATOMIC_RELAXED) : __atomic_load_n(sum, __ATOMIC_RELAXED);
+}
+
 void lwp_pool_count_in(uint32_t id, uint64_t allocations, uint64_t frees, uint64_t bytes)
 {
     struct lwp_pool *pool = &lwp_pools[id];
-    uint64_t all = __atomic_add_fetch(&pool->allocations, allocations, __ATOMIC_RELAXED);
-    uint64_t gone = __atomic_add_fetch(&pool->frees, frees, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&pool->bytes, bytes, __ATOMIC_RELAXED);
+    uint64_t all = pools_add_to(&pool->allocations, allocations), gone = pools_add_to(&pool->frees, frees);
+    pools_add_to(&pool->bytes, bytes);
     if (all > gone && all - gone > pool->peak)
         pool->peak = all - gone;
     if (!pool->hot && all >= HOT_ALLOCATIONS && pools_hot < LWP_SHADOW_HOT)
         pools_promote(pool, id);
-    __atomic_fetch_add(&pools_allocations, allocations, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&pools_frees, frees, __ATOMIC_RELAXED);
+    pools_add_to(&pools_allocations, allocations);
+    pools_add_to(&pools_frees, frees);
 }
 
 double lwp_pools_kept(void)
