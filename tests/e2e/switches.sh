@@ -37,6 +37,16 @@ read -r turns without < open.turns
 # between samples even that is too much, where it is dearer than to open the file again
 echo "at $without % of looks no file of perf's is open, with a clock that costs 20 us a switch at $(cut -d' ' -f2 closed.turns) %"
 (($(cut -d' ' -f2 closed.turns) > 50)) || fail "perf's files stay open between samples"
+# a file that cannot be opened again, as the program has no room for it any more: a timer of the kernel's stands in
+LWP_COSTS=20000,1500,5000,20000,1000000,0,0 "$LWP" collect -q --no-analyze --max-overhead 10 -o refused -- ./switches 2 > refused.turns &
+collector=$!
+sleep 1
+for program in $(cat /proc/$collector/task/*/children); do prlimit --nofile=100:100 --pid "$program" || fail "prlimit"; done
+limited=$(python3 -c 'import time; print(time.monotonic_ns())')
+wait $collector || fail "refused"
+later=$(for file in refused/p*/t*.lwps; do "$LWP" dump "$file"; done | awk -v limited="$limited" '/^sample / && $3 > limited + 5e8' | wc -l)
+echo "$later samples after there was no room for files"
+((later > 4)) || fail "a thread is not sampled any more whose event could not be opened again"
 # where each sample takes milliseconds there are few from the start, not a fixed number of them first
 LWP_COSTS=20000,1500,0,200000,0,0,0 "$LWP" collect -q --no-analyze -o dear -- ./switches 0.3 > dear.turns || fail "dear"
 samples=$(for file in dear/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
