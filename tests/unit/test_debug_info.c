@@ -158,7 +158,7 @@ static void test_variants(void **state)
         {"gcc", "-O1 -gdwarf-5", "cp program other && dwz -m common.dwz program other", KNOWS_TYPES},
         {"gcc", "-O1 -gdwarf-4", "cp program other && dwz -m common.dwz program other", KNOWS_TYPES},
     };
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i += AMOUNT(1, 5)) {
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i += LONG_AMOUNT(1, 5)) {
         char folder[200], path[256], what[300];
         snprintf(folder, sizeof folder, "%s/v%zu", programs_folder, i);
         snprintf(path, sizeof path, "%s/program", folder);

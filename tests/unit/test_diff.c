@@ -579,9 +579,9 @@ static void test_scaling(void **state)
 static void survives_both(const json_t *odd, const json_t *other, unsigned turn)
 {
     (void)turn; /* not used as compiled for users */
-    if (AMOUNT(true, turn % 18 == 1))
+    if (LONG_AMOUNT(true, turn % 18 == 1))
         survives(odd, other);
-    if (AMOUNT(true, turn % 18 == 10))
+    if (LONG_AMOUNT(true, turn % 18 == 10))
         survives(other, odd);
 }
 
@@ -630,7 +630,7 @@ static void test_cut(void **state)
     json_t *root = wide();
     char *text = json_dumps(root, 0);
     size_t length = strlen(text);
-    for (size_t cut = 0; cut < length; cut += AMOUNT(7, 21)) {
+    for (size_t cut = 0; cut < length; cut += LONG_AMOUNT(7, 21)) {
         json_t *part = json_loadb(text, cut, 0, NULL);
         assert_null(part); /* the command says so and ends */
     }

@@ -101,7 +101,7 @@ static void test_any_graph(void **state)
     (void)state;
     int headers = 0, irreducible = 0;
     random_state = 1;
-    for (int round = 0; round < AMOUNT(20000, 2000); round++) {
+    for (int round = 0; round < LONG_AMOUNT(20000, 2000); round++) {
         struct random_graph graph = {.count = 1 + random_below(round % 2 ? 8 : NODES)};
         uint32_t edges = random_below(graph.count * 3 + 1);
         for (uint32_t e = 0; e < edges; e++)
@@ -116,7 +116,7 @@ static void test_any_graph(void **state)
             irreducible += expected[n].irreducible;
         }
     }
-    assert_true(headers > AMOUNT(10000, 1000) && irreducible > AMOUNT(1000, 100));
+    assert_true(headers > LONG_AMOUNT(10000, 1000) && irreducible > LONG_AMOUNT(1000, 100));
 }
 
 /* Natural loops: edges go back only to a dominator; the loop is what reaches the edge's source without its target. */
@@ -125,7 +125,7 @@ static void test_reducible_graph(void **state)
     (void)state;
     int nested = 0;
     random_state = 2;
-    for (int round = 0; round < AMOUNT(5000, 500); round++) {
+    for (int round = 0; round < LONG_AMOUNT(5000, 500); round++) {
         struct random_graph graph = {.count = 2 + random_below(NODES - 2)};
         bool dominates[NODES][NODES], natural[NODES][NODES] = {{0}};
         for (uint32_t b = 1; b < graph.count; b++) {
@@ -172,7 +172,7 @@ static void test_reducible_graph(void **state)
         }
         check_graph(&graph, expected);
     }
-    assert_true(nested > AMOUNT(500, 50));
+    assert_true(nested > LONG_AMOUNT(500, 50));
 }
 
 /* A long chain of loops within loops must cost neither the stack nor minutes. */
@@ -300,7 +300,7 @@ static void test_source_loops(void **state)
         "-g -O0", "-g -O1", "-g -O2", "-g -O3 -march=skylake-avx512", "-g -O3 -march=znver3", "-g -O3 -mavx2 -funroll-loops -fno-pie -no-pie", "-gdwarf-4 -O2",
     };
     for (size_t i = 0; i < 2; i++)
-        for (size_t f = 0; f < sizeof flags / sizeof *flags; f += AMOUNT(1, 2))
+        for (size_t f = 0; f < sizeof flags / sizeof *flags; f += LONG_AMOUNT(1, 2))
             check_program(compilers[i], flags[f], f ? 1 : (uint32_t)i); /* at -O0 clang counts the closing brace in, gcc nothing */
 }
 

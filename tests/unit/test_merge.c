@@ -96,7 +96,7 @@ static void assert_truth(const struct lwp_profile *profile, const struct synthet
 static void test_totals(void **state)
 {
     (void)state;
-    for (unsigned jobs = 1; jobs <= 4; jobs += AMOUNT(1, 3)) {
+    for (unsigned jobs = 1; jobs <= 4; jobs += LONG_AMOUNT(1, 3)) {
         struct lwp_profile profile;
         struct lwp_error err;
         const char *dirs[] = {a, b};
@@ -164,7 +164,7 @@ static void test_too_many_paths(void **state)
     struct lwp_profile one;
     const char *dirs[] = {a, b};
     struct lwp_error err;
-    for (unsigned jobs = 1; jobs <= 4; jobs += AMOUNT(1, 3)) {
+    for (unsigned jobs = 1; jobs <= 4; jobs += LONG_AMOUNT(1, 3)) {
         struct lwp_profile more, *profile = jobs == 1 ? &one : &more;
         lwp_profile_init(profile);
         profile->jobs = jobs;

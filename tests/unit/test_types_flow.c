@@ -188,7 +188,7 @@ static void test_c(void **state)
     static const char *const clang[] = {"-gdwarf-5 -O3"};
     if (!programs_have("objdump"))
         skip();
-    for (size_t i = 0; i < sizeof gcc / sizeof *gcc; i += AMOUNT(1, 2))
+    for (size_t i = 0; i < sizeof gcc / sizeof *gcc; i += LONG_AMOUNT(1, 2))
         walk_all("gcc", gcc[i], "records.c", walks, sizeof walks / sizeof *walks, 0.95);
     for (size_t i = 0; i < sizeof clang / sizeof *clang; i++)
         walk_all("clang", clang[i], "records.c", walks, sizeof walks / sizeof *walks, 0.9);

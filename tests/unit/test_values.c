@@ -325,7 +325,7 @@ static void test_words(void **state)
 {
     (void)state;
     uint64_t redundant = 0, again[2] = {0};
-    for (unsigned seed = 0; seed < AMOUNT(15, 3); seed++) {
+    for (unsigned seed = 0; seed < LONG_AMOUNT(15, 3); seed++) {
         srand(seed);
         assert_true(lwp_values_init(&values, &port, LAST, 1 << 10, 12));
         both_begin();
@@ -344,8 +344,8 @@ static void test_words(void **state)
         again[1] += machine.again[1];
         lwp_values_fini(&values);
     }
-    assert_true(again[0] > AMOUNT(100, 15) && again[1] > AMOUNT(15, 2));
-    assert_true(redundant > AMOUNT(500, 90));
+    assert_true(again[0] > LONG_AMOUNT(100, 15) && again[1] > LONG_AMOUNT(15, 2));
+    assert_true(redundant > LONG_AMOUNT(500, 90));
 }
 
 /* Ten thousand short ones: each total and each pair is the same after every one of them. */
@@ -378,7 +378,7 @@ static void test_all(void **state)
 {
     (void)state;
     uint64_t redundant = 0;
-    for (unsigned seed = 0; seed < AMOUNT(20, 3); seed++) {
+    for (unsigned seed = 0; seed < LONG_AMOUNT(20, 3); seed++) {
         srand(seed);
         assert_true(lwp_values_init(&values, &port, LAST, seed % 2 ? 3 : 1 << 10, 12));
         both_begin();
@@ -391,7 +391,7 @@ static void test_all(void **state)
         redundant += values.redundant;
         lwp_values_fini(&values);
     }
-    assert_true(redundant > AMOUNT(100, 12));
+    assert_true(redundant > LONG_AMOUNT(100, 12));
 }
 
 /* Copies keep what they are, a byte at a time and 8 bytes at a time. */
@@ -568,7 +568,7 @@ static void test_no_memory(void **state)
     (void)state;
     unsigned begun = 0;
     assert_int_equal(mapped, 0);
-    for (mapped_max = 0; mapped_max < (size_t)200 << 20; mapped_max += (size_t)AMOUNT(11, 33) << 20) {
+    for (mapped_max = 0; mapped_max < (size_t)200 << 20; mapped_max += (size_t)LONG_AMOUNT(11, 33) << 20) {
         memset(places, 0, sizeof places);
         if (!lwp_values_init(&values, &port, 1 << 16, 16, 6))
             continue;
@@ -587,7 +587,7 @@ static void test_no_memory(void **state)
         assert_int_equal(mapped, 0);
     }
     mapped_max = SIZE_MAX;
-    assert_true(begun > AMOUNT(5, 1));
+    assert_true(begun > LONG_AMOUNT(5, 1));
 }
 
 int main(void)
