@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* Part of each run's cost: here level 9 takes five times as long, for 1 to 3 % less bytes. */
+/* Part of each run's cost: level 9 takes four times as long, for 4 to 5 % less bytes. */
 enum { SEAL_LEVEL = 3 };
 
 /* Length of the whole blocks at the start of `bytes`, at most `room`: what one pack takes. Zero: no more. A damaged block
