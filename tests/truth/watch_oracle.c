@@ -7,9 +7,9 @@
  * about it,
  *
  *     KIND FIRST SECOND USE WASTE CLOSE
- *     KIND FIRST - COUNT
+ *     KIND FIRST - BYTES
  *
- * An access counts 1, however wide, each aligned word that it lies in for its part. A store to a word is dead when other
+ * An access counts by its bytes, and what became of it by the part that each aligned word has of it. A store to a word is dead when other
  * stores have overwritten all its bytes and none was loaded before its turn; it is silent when all of them then are as
  * they were; a load when the next one of any of its bytes finds those as they were. Floating point numbers within 1 %
  * of what they were are close. Calls, pushes and pops decide but are not counted; what the kernel does is not seen.
@@ -105,7 +105,7 @@ struct pair {
 
 static struct table node_index, context_index, pair_index[KINDS], word_index;
 static struct node *nodes;
-static uint64_t *counts[KINDS]; /* of each node */
+static uint64_t *counts[KINDS]; /* bytes that each node accessed */
 static struct pair *pairs[KINDS];
 static size_t node_room, pair_room[KINDS], word_room;
 
@@ -315,10 +315,10 @@ static void see(const struct access *access)
     if (!access->counted)
         return;
     if (access->store) {
-        counts[DEAD_STORE][access->node]++;
-        counts[SILENT_STORE][access->node]++;
+        counts[DEAD_STORE][access->node] += access->bytes;
+        counts[SILENT_STORE][access->node] += access->bytes;
     } else {
-        counts[SILENT_LOAD][access->node]++;
+        counts[SILENT_LOAD][access->node] += access->bytes;
     }
 }
 

@@ -25,7 +25,7 @@ def places(program, addresses):
 
 
 def observe(oracle, program, case):
-    """{(kind, instruction): count}, {(kind, first, second): (use, waste)} and where the instructions are."""
+    """{(kind, instruction): bytes}, {(kind, first, second): (use, waste)} and where the instructions are."""
     out = subprocess.run([oracle, address_of(program, "run"), program, case, "0", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if out.returncode:
         print(out.stderr, end="")
