@@ -5,7 +5,9 @@ set -u
 cd "$TMP" || exit 1
 ${CXX:-g++} -O1 -g -pthread -o heap "$SRC/tests/programs/heap.cc" || { echo "no C++ compiler"; exit 77; }
 . "$SRC/tests/sampled.sh"
-collect_samples 1200 r 150 -F 2000 --max-overhead 95 -- ./heap truth @ || exit 1 # so that each allocation may be recorded
+# Where other work makes allocations dear, few are recorded, and few accesses are in known blocks: it is tried again.
+look() {
+collect_samples 1200 r 150 -F 2000 --max-overhead 95 -- ./heap truth @ || return 1 # so that each allocation may be recorded
 "$LWP" dump r/p*/process.lwps > process 2> err
 cat r/p*/t*.lwps > /dev/null
 for file in r/p*/t*.lwps; do "$LWP" dump "$file"; done > samples 2> err
@@ -31,8 +33,15 @@ awk '
     END {
         for (l in lines) kinds++
         printf "%d accesses in blocks, %d elsewhere, %d wrong, %d kinds of block\n", checked, other, wrong, kinds
-        exit wrong > 0 || checked < 100 || kinds < 12
-    }' truth process samples > found || { tail -n 20 found; head -n 3 samples; exit 1; }
+        exit wrong > 0 ? 1 : checked < 100 || kinds < 12 ? 2 : 0
+    }' truth process samples > found
+}
+for _ in 1 2 3; do
+    look
+    status=$?
+    [ $status = 2 ] || break
+done
+[ $status = 0 ] || { tail -n 20 found; head -n 3 samples; exit 1; }
 cat found
 
 # As every allocation is recorded, hardly an access to these blocks is of unknown memory.
