@@ -300,6 +300,7 @@ static bool trace_enters(struct lwp_trace *trace, struct trace_site *site, unsig
     if (at->part != LWP_NONE) {
         while (trace->part_count <= at->part)
             LWP_APPEND(&trace->parts, &trace->part_count, &trace->part_room, (struct trace_part){0});
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): those of a count
         trace->parts[at->part] = (struct trace_part){trace->time, thread};
     }
     return enters;

@@ -62,6 +62,7 @@ static void walker_begin(struct time_walker *walker)
     for (size_t a = 0; a < pattern->array_count; a++) {
         walker->place.at[a] = (uint64_t)(uintptr_t)walker->memory.first[a];
         if (pattern->arrays[a].walk == LWP_PATTERN_CHAINED)
+            // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a chain has an order
             walker->place.at[a] += walker->memory.order[walker->first] * pattern->arrays[a].spacing;
         else if (pattern->arrays[a].walk == LWP_PATTERN_STEPS)
             walker->place.at[a] += walker->first * pattern->arrays[a].spacing;
@@ -71,7 +72,7 @@ static void walker_begin(struct time_walker *walker)
 static int walker_make(struct time_walker *walker, const struct lwp_pattern *pattern, uint64_t elements, struct lwp_error *err)
 {
     *walker = (struct time_walker){.pattern = pattern, .place.drawn = 1};
-    elements -= elements % LWP_PATTERN_UNROLLED;
+    elements -= elements % LWP_PATTERN_UNROLLED; // NOLINT(clang-analyzer-unix.Malloc): what the walker is in has it
     int status = lwp_pattern_code_make(pattern, &walker->code, err);
     if (!status)
         status = lwp_pattern_memory_make(pattern, elements, &walker->memory, err);

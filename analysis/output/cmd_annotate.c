@@ -49,10 +49,9 @@ static int annotate_read(struct annotate *annotate, const char *path, struct lwp
     FILE *file = fopen(path, "re");
     char *line = NULL;
     size_t room = 0;
-    ssize_t got;
     if (!file)
         return lwp_error_errno(err, "cannot read %s (--source FILE names where it is)", path);
-    while ((got = getline(&line, &room, file)) >= 0) {
+    while (getline(&line, &room, file) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';
         for (char *c = line; *c; c++)
             if (((unsigned char)*c < ' ' && *c != '\t') || *c == 127)

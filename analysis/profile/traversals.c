@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) void *traversal_keep(struct lwp_tra
                                                                   size_t size)
 {
     uint64_t place = *count < limit ? *count : traversal_random(traversals) % seen;
-    if (place >= limit || (place == *count && !traversal_room(&items, *count, room, limit, size)))
+    if (place >= limit || (place == *count && !traversal_room(&items, *count, room, limit, size)) || !items)
         return items;
     *count += place == *count;
     memcpy((char *)items + place * size, item, size);

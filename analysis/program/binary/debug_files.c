@@ -167,7 +167,7 @@ static char *debug_roots(char roots[DEBUG_PATH_MAX])
 {
     const char *given = getenv("LWP_DEBUG_PATH");
     if (!given || snprintf(roots, DEBUG_PATH_MAX, "%s:" DEBUG_ROOT, given) >= DEBUG_PATH_MAX)
-        strcpy(roots, DEBUG_ROOT);
+        memcpy(roots, DEBUG_ROOT, sizeof DEBUG_ROOT);
     return roots;
 }
 

@@ -66,6 +66,7 @@ static void unit_read_functions(struct code_unit *unit, bool deep)
 static struct code_function *unit_function(struct code_unit *unit, uint64_t address)
 {
     size_t count = LWP_COUNT_UP_TO(unit->functions, unit->function_count, low, address);
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): those of a count
     return count && address < unit->functions[count - 1].high ? &unit->functions[count - 1] : NULL;
 }
 

@@ -145,7 +145,7 @@ struct code_unit *code_unit_find(struct code_module *module, uint64_t address)
 {
     struct code_debug *debug = debug_of(module);
     size_t count = LWP_COUNT_UP_TO(debug->ranges, debug->range_count, low, address);
-    if (!count || address >= debug->ranges[count - 1].high)
+    if (!count || address >= debug->ranges[count - 1].high) // NOLINT(clang-analyzer-core.NullDereference): those of a count
         return NULL;
     return unit_open(module, &debug->units[debug->ranges[count - 1].unit]);
 }

@@ -61,9 +61,9 @@ static bool symbolic_same(const struct symbolic *a, const struct symbolic *b)
 /* New values for the registers of the mask. */
 static void symbolic_begin(struct registers *now, uint32_t mask, uint64_t origin)
 {
-    for (int8_t reg = 0; reg < REGISTERS; reg++)
+    for (int reg = 0; reg < REGISTERS; reg++)
         if (mask >> reg & 1)
-            now->of[reg] = (struct symbolic){.origin = origin, .reg = reg};
+            now->of[reg] = (struct symbolic){.origin = origin, .reg = (int8_t)reg};
 }
 
 static void walk_step(struct walk *walk, struct registers *now, uint64_t address,
@@ -129,11 +129,11 @@ static uint64_t walk_phi(const struct walk *walk, uint32_t position)
 static void walk_merge(struct walk *walk, uint32_t position, const struct registers *from)
 {
     struct registers *in = &walk->in[position];
-    for (int8_t reg = 0; reg < REGISTERS; reg++)
+    for (int reg = 0; reg < REGISTERS; reg++)
         if (!in->known)
             in->of[reg] = from->of[reg];
         else if (!symbolic_same(&in->of[reg], &from->of[reg]) || in->of[reg].plus != from->of[reg].plus)
-            in->of[reg] = (struct symbolic){.origin = walk_phi(walk, position), .reg = reg};
+            in->of[reg] = (struct symbolic){.origin = walk_phi(walk, position), .reg = (int8_t)reg};
     in->known = true;
 }
 
