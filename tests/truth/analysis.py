@@ -138,7 +138,7 @@ def shares(analysis, truth_path):
                 for use in item["loops"]:
                     if loops[use["loop"]]["function"] == row["function"]:
                         used |= set(use["fields"])
-        if want >= 0.2 and used != row["fields"]:  # rarer loops may have no sample at all
+        if want / 100 * run["samples"] >= 10 and used != row["fields"]:  # loops with fewer may have no sample at all
             wrong("loop %s uses %s instead of %s", row["function"], sorted(used), sorted(row["fields"]))
     # Timing knows whole loops only, lwp which part of them is waiting, and for what. So an object gets the time of each
     # loop in proportion to its part of the waiting there.
