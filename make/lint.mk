@@ -7,7 +7,7 @@ lint: tidy cppcheck
 
 tidy: $(lint_src:%=tidy/%)
 tidy/%: FORCE
-	$(call quiet,TIDY,$*)cd '$(srcdir)' && clang-tidy --quiet $* -- -std=gnu11 $(lint_flags)
+	$(call quiet,TIDY,$*)cd '$(srcdir)' && clang-tidy --quiet $* -- -std=gnu11 $(lint_flags) $(clang_cflags)
 
 cppcheck:
 	$(call quiet,LINT,cppcheck)cd '$(srcdir)' && cppcheck -q -j $$(nproc) --error-exitcode=1 --std=c11 --enable=warning,performance,portability \

@@ -115,13 +115,13 @@ void lwp_address_map_code(const struct lwp_address_map *map, uint64_t ip, uint64
         *from = *until = time;
 }
 
-void lwp_address_map_data(const struct lwp_address_map *map, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
+void lwp_address_map_data(const struct lwp_address_map *map, uint64_t address, uint64_t time, uint32_t *module, uint64_t *in_file,
                           uint64_t *from, uint64_t *until)
 {
     const struct map_module *found = NULL;
     for (size_t i = 0; i < map->module_count; i++) {
         const struct map_module *at = &map->modules[i];
-        if (ip < at->start || ip >= at->end)
+        if (address < at->start || address >= at->end)
             continue;
         bool live = time == 0 || (at->time <= time && time < at->end_time);
         if (live || !found)
@@ -130,7 +130,7 @@ void lwp_address_map_data(const struct lwp_address_map *map, uint64_t ip, uint64
             break;
     }
     *module = found ? found->module : LWP_NONE;
-    *address = found ? ip - found->bias : ip;
+    *in_file = found ? address - found->bias : address;
     *from = map->modules_overlap ? time : 0;
     *until = map->modules_overlap ? time : UINT64_MAX;
 }

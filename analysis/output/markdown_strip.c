@@ -12,7 +12,7 @@ enum { BYTES_MOST = 512, NAME_MOST = 40 };
 /* A name as it may stand in quotes. */
 static void strip_name(FILE *out, const char *name)
 {
-    for (int i = 0; name[i] && i < NAME_MOST; i++)
+    for (int i = 0; i < NAME_MOST && name[i]; i++)
         putc(isalnum((unsigned char)name[i]) || strchr("_.+ []->", name[i]) ? name[i] : '?', out);
 }
 

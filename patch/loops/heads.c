@@ -153,6 +153,7 @@ static bool has_directive(const struct nest *nest, struct walk *walk, const stru
 {
     CXCursor beside[CHILDREN_MOST];
     const char *text = nest->source->text;
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a loop is in a function
     struct span before = walk_span(walk, outer->up->cursor);
     size_t from = before.begin;
     if (outer->index > 0 && clang.getCursorKind(outer->up->cursor) == CXCursor_CompoundStmt &&

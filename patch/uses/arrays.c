@@ -129,7 +129,7 @@ static void array_use(struct walk *walk, const struct frame *frame)
     unsigned index;
     const struct frame *above = use_of(walk, frame, &index);
     enum CXCursorKind kind = above ? clang.getCursorKind(above->cursor) : CXCursor_InvalidFile;
-    long field = kind == CXCursor_MemberRefExpr ? walk_field(walk, clang.getCursorReferenced(above->cursor)) : -1;
+    long field = above && kind == CXCursor_MemberRefExpr ? walk_field(walk, clang.getCursorReferenced(above->cursor)) : -1;
     struct lwp_array_use use = {.field = field};
     if (field >= 0) {
         if (!add_name(walk, frame->cursor, use))

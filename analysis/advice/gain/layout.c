@@ -259,10 +259,10 @@ static size_t layout_field_at(const struct lwp_layout *layout, uint64_t place)
 static bool layout_walks_field(struct lwp_layout *layout, const uint64_t *places, size_t count, uint64_t bytes, bool *uses)
 {
     static const double keeps_to = 0.8, strays = 0.03;
-    size_t found[LWP_FIELDS_MAX + 1] = {0}, most = 0;
+    size_t found[LWP_FIELDS_MAX] = {0}, most = 0;
     for (size_t i = 0; i < count; i++) {
         size_t f = layout_field_at(layout, places[i]);
-        if (++found[f] > found[most] && f < LWP_FIELDS_MAX)
+        if (f < LWP_FIELDS_MAX && ++found[f] > found[most])
             most = f;
     }
     if (layout->fields[most].bytes <= bytes || (double)found[most] < keeps_to * (double)count)

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #ifndef SS_AUTODISARM
-#define SS_AUTODISARM (1 << 31)
+#define SS_AUTODISARM (1U << 31)
 #endif
 
 enum { RED_ZONE = 128, XSTATE_ALIGN = 64, FXSAVE_BYTES = 512, SOFTWARE_BYTES_AT = 464, XSTATE_MAGIC = 0x46505853, SMALLEST = 2048 };
