@@ -170,16 +170,22 @@ static int write_at(int fd, const void *from, uint64_t bytes, uint64_t at)
     return written == (ssize_t)bytes ? 0 : written < 0 ? -errno : -ENOSPC;
 }
 
+/* The header of the block at `at`; false: none that is whole begins there. */
+static bool spool_block(const struct lwps_spool_chunk *chunk, uint64_t at, uint32_t bytes, struct lwps_disk_block *head)
+{
+    if (at + sizeof *head > bytes)
+        return false;
+    memcpy(head, (const char *)chunk + at, sizeof *head);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return head->type && head->bytes <= bytes - at - sizeof *head;
+}
+
 /* Blocks from `at` on, each header first: what it counts is there by then. */
 static int write_blocks(int fd, const struct lwps_spool_chunk *chunk, uint64_t at, uint32_t bytes, uint64_t file)
 {
     struct lwps_disk_block head;
     int status = 0;
-    while (!status && at + sizeof head <= bytes) {
-        memcpy(&head, (const char *)chunk + at, sizeof head);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (!head.type || head.bytes > bytes - at - sizeof head)
-            break;
+    while (!status && spool_block(chunk, at, bytes, &head)) {
         status = write_at(fd, &head, sizeof head, file);
         if (!status && head.bytes)
             status = write_at(fd, (const char *)chunk + at + sizeof head, head.bytes, file + sizeof head);
@@ -194,12 +200,8 @@ static int write_all(int fd, const struct lwps_spool_chunk *chunk, uint64_t from
 {
     struct lwps_disk_block head;
     uint64_t to = from;
-    while (to + sizeof head <= bytes) {
-        memcpy(&head, (const char *)chunk + to, sizeof head);
-        if (!head.type || head.bytes > bytes - to - sizeof head)
-            break;
+    while (spool_block(chunk, to, bytes, &head))
         to += sizeof head + head.bytes;
-    }
     return to > from ? write_at(fd, (const char *)chunk + from, to - from, file) : 0;
 }
 

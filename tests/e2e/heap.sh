@@ -7,34 +7,34 @@ ${CXX:-g++} -O1 -g -pthread -o heap "$SRC/tests/programs/heap.cc" || { echo "no 
 . "$SRC/tests/sampled.sh"
 # Where other work makes allocations dear, few are recorded, and few accesses are in known blocks: it is tried again.
 look() {
-collect_samples 1200 r 150 -F 2000 --max-overhead 95 -- ./heap truth @ || return 1 # so that each allocation may be recorded
-"$LWP" dump r/p*/process.lwps > process 2> err
-cat r/p*/t*.lwps > /dev/null
-for file in r/p*/t*.lwps; do "$LWP" dump "$file"; done > samples 2> err
-: > elsewhere
-awk '
-    FILENAME == "truth" && $1 == "from" { from = $2; next }
-    FILENAME == "truth" { size[$1] = $2; line[$1] = $3; next }
-    FILENAME == "process" && $1 == "pool" { for (i = 1; i < NF; i++) if ($i == "size") pool[$2] = $(i + 1); next }
-    FILENAME == "samples" && $1 == "sample" { for (i = 1; i < NF; i++) if ($i == "time") time = $(i + 1); next }
-    FILENAME == "samples" && $1 == "access" && time >= from {
-        id = base = address = ""
-        for (i = 1; i < NF; i++) { if ($i == "pool") id = $(i + 1); if ($i == "base") base = $(i + 1); if ($i == "address") address = $(i + 1) }
-        if (address == "" || address == "unknown") next
-        if (id == "") { other++; print address > "elsewhere"; next }
-        checked++
-        if (!(base in size)) { wrong++; print "no such block: " $0; next }
-        if (pool[id] != 0 && pool[id] != size[base]) { wrong++; print "size " size[base] ", not " pool[id] ": " $0; next }
-        where = line[base] " " id
-        lines[line[base]] = 1
-        if (pool[id] != 0 && (id in from_line) && from_line[id] != line[base]) { wrong++; print "line " line[base] ", not " from_line[id] ": " $0 }
-        from_line[id] = line[base]
-    }
-    END {
-        for (l in lines) kinds++
-        printf "%d accesses in blocks, %d elsewhere, %d wrong, %d kinds of block\n", checked, other, wrong, kinds
-        exit wrong > 0 ? 1 : checked < 100 || kinds < 12 ? 2 : 0
-    }' truth process samples > found
+    collect_samples 1200 r 150 -F 2000 --max-overhead 95 -- ./heap truth @ || return 1 # so that each allocation may be recorded
+    "$LWP" dump r/p*/process.lwps > process 2> err
+    cat r/p*/t*.lwps > /dev/null
+    for file in r/p*/t*.lwps; do "$LWP" dump "$file"; done > samples 2> err
+    : > elsewhere
+    awk '
+        FILENAME == "truth" && $1 == "from" { from = $2; next }
+        FILENAME == "truth" { size[$1] = $2; line[$1] = $3; next }
+        FILENAME == "process" && $1 == "pool" { for (i = 1; i < NF; i++) if ($i == "size") pool[$2] = $(i + 1); next }
+        FILENAME == "samples" && $1 == "sample" { for (i = 1; i < NF; i++) if ($i == "time") time = $(i + 1); next }
+        FILENAME == "samples" && $1 == "access" && time >= from {
+            id = base = address = ""
+            for (i = 1; i < NF; i++) { if ($i == "pool") id = $(i + 1); if ($i == "base") base = $(i + 1); if ($i == "address") address = $(i + 1) }
+            if (address == "" || address == "unknown") next
+            if (id == "") { other++; print address > "elsewhere"; next }
+            checked++
+            if (!(base in size)) { wrong++; print "no such block: " $0; next }
+            if (pool[id] != 0 && pool[id] != size[base]) { wrong++; print "size " size[base] ", not " pool[id] ": " $0; next }
+            where = line[base] " " id
+            lines[line[base]] = 1
+            if (pool[id] != 0 && (id in from_line) && from_line[id] != line[base]) { wrong++; print "line " line[base] ", not " from_line[id] ": " $0 }
+            from_line[id] = line[base]
+        }
+        END {
+            for (l in lines) kinds++
+            printf "%d accesses in blocks, %d elsewhere, %d wrong, %d kinds of block\n", checked, other, wrong, kinds
+            exit wrong > 0 ? 1 : checked < 100 || kinds < 12 ? 2 : 0
+        }' truth process samples > found
 }
 for _ in 1 2 3; do
     look

@@ -268,12 +268,13 @@ uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t number, uint32_t
 {
     struct lwp_chain *chain = &chains->chain[number];
     uint64_t ips[LWP_CHAIN_LINKS + 1];
+    if (chain->context)
+        return chain->context;
     for (uint32_t i = 0; i < chain->count; i++)
         ips[i] = chain->ra[i];
     ips[chain->count] = 0; /* various */
     if (chain->near < chain->count && !chain_calls_near(chain))
         ips[chain->near] = lwp_function_start(chain->ra[chain->near] - 1) + 1;
-    if (!chain->context)
-        chain->context = lwps_paths_intern(&lwp_process.contexts, ips + skip, chain->count + !chain->whole - skip);
+    chain->context = lwps_paths_intern(&lwp_process.contexts, ips + skip, chain->count + !chain->whole - skip);
     return chain->context;
 }
