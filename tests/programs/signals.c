@@ -112,6 +112,22 @@ static void wait_for_traps(void)
     printf("waiter %d %d %d, handled %d\n", seen[0], seen[1], seen[2], (int)traps - before);
 }
 
+/* Each one sent is the one waited for, whatever else comes due meanwhile. */
+static int waited_wrongly(int times)
+{
+    int wrong = 0;
+    sigset_t set, old;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    for (int i = 0; i < times; i++) {
+        kill(getpid(), SIGTRAP);
+        wrong += waited_for(2, &set) != SIGTRAP;
+    }
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return wrong;
+}
+
 /* A debugger of itself: each instruction traps. */
 static int step(void)
 {
@@ -137,6 +153,7 @@ int main(void)
     printf("traps %d\n", (int)traps);
 
     wait_for_traps();
+    printf("waits that took another: %d\n", waited_wrongly(30000));
     int steps = 0;
     for (int i = 0; i < 2000; i++)
         steps += step();

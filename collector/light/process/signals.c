@@ -24,7 +24,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { WAITERS_MOST = 64, SIGNALS_BY_KILL = 0x6c77706b };
+enum { WAITERS_MOST = 64, SIGNALS_NUDGE = 0x6c77706b };
 
 static struct {
     int ours;                /* 0: none */
@@ -76,38 +76,51 @@ static sigset_t signals_only_ours(void)
     return set;
 }
 
-/* One by kill() may only be queued for another thread as one by sigqueue(). */
-static void signals_send(pid_t tid, siginfo_t *info)
-{
-    if (info->si_code == SI_USER) {
-        info->si_code = SI_QUEUE;
-        info->si_value.sival_int = SIGNALS_BY_KILL;
-    }
-    syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signals.ours, info);
-}
-
-static void signals_as_sent(siginfo_t *info)
-{
-    if (info->si_code == SI_QUEUE && info->si_value.sival_int == SIGNALS_BY_KILL) {
-        info->si_code = SI_USER;
-        info->si_value.sival_ptr = NULL;
-    }
-}
-
-/* Gives the kept signal, if there is one, to a thread that can take it. */
-static bool signals_send_sent(pid_t tid)
+/* Takes what was kept for any thread. */
+static bool signals_take_sent(siginfo_t *info)
 {
     int kept = 1;
     if (!__atomic_compare_exchange_n(&signals.sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return false;
-    siginfo_t sent = signals.sent.info;
+    *info = signals.sent.info;
     __atomic_store_n(&signals.sent.pending, 0, __ATOMIC_RELEASE);
-    signals_send(tid, &sent);
     return true;
 }
 
+/* Takes what was kept for the calling thread. */
+static bool signals_take(siginfo_t *info)
+{
+    if (!signals_pending)
+        return signals_take_sent(info);
+    signals_pending = false;
+    *info = (siginfo_t){.si_signo = signals.ours, .si_code = SI_TKILL};
+    info->si_pid = getpid();
+    info->si_uid = getuid();
+    return true;
+}
+
+static bool signals_is_nudge(const siginfo_t *info)
+{
+    return info->si_code == SI_QUEUE && info->si_value.sival_int == SIGNALS_NUDGE && info->si_pid == getpid();
+}
+
+/* Has a thread that waits look at what was kept. The signal itself is not sent there: of two that are pending for a thread the kernel
+ * keeps one, and the other may be a sample. */
+static void signals_nudge(void)
+{
+    for (int i = 0; i < WAITERS_MOST && __atomic_load_n(&signals.sent.pending, __ATOMIC_SEQ_CST) == 1; i++) {
+        pid_t tid = __atomic_load_n(&signals.waiters[i], __ATOMIC_SEQ_CST);
+        siginfo_t info = {.si_signo = signals.ours, .si_code = SI_QUEUE};
+        info.si_pid = getpid();
+        info.si_uid = getuid();
+        info.si_value.sival_int = SIGNALS_NUDGE;
+        if (tid && syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signals.ours, &info) == 0)
+            return;
+    }
+}
+
 /* A signal that the calling thread blocks was sent. */
-static void signals_keep(siginfo_t *info)
+static void signals_keep(const siginfo_t *info)
 {
     if (info->si_code == SI_TKILL) {
         signals_pending = true;
@@ -118,23 +131,15 @@ static void signals_keep(siginfo_t *info)
         signals.sent.info = *info;
         __atomic_store_n(&signals.sent.pending, 1, __ATOMIC_SEQ_CST);
     }
-    for (int i = 0; i < WAITERS_MOST; i++) {
-        pid_t tid = __atomic_load_n(&signals.waiters[i], __ATOMIC_SEQ_CST);
-        if (tid && signals_send_sent(tid))
-            return;
-    }
+    signals_nudge();
 }
 
 /* What was kept comes again, to the calling thread, which can take it now. */
 static void signals_send_kept(void)
 {
-    pid_t tid = (pid_t)syscall(SYS_gettid);
-    if (!signals_pending) {
-        signals_send_sent(tid);
-        return;
-    }
-    signals_pending = false;
-    syscall(SYS_tgkill, getpid(), tid, signals.ours);
+    siginfo_t kept;
+    if (signals_take(&kept))
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signals.ours, &kept);
 }
 
 /* The mask that the program's own handler would have run with: it may jump out of it. */
@@ -174,7 +179,6 @@ static void signals_die(int signal)
 
 static void signals_pass_on(int signal, siginfo_t *info, void *context)
 {
-    signals_as_sent(info);
     struct sigaction theirs = signals.theirs;
     if (signal == SIGTRAP && info->si_code > 0 && theirs.sa_handler == SIG_DFL && lwp_debugger_is_here())
         return; /* a debugger's own, passed on with ours */
@@ -234,14 +238,17 @@ static bool signals_in_window(void)
 
 static void signals_handle(int signal, siginfo_t *info, void *context)
 {
+    bool owned = lwp_sampler_owns(signal, info), nudge = !owned && signals_is_nudge(info);
     if (!lwp_own_stack_has_variables(lwp_own_stack_at(__builtin_frame_address(0)))) {
-        if (!lwp_sampler_owns(signal, info))
+        if (!owned && !nudge)
             signals_pass_without_variables(signal, context);
         return;
     }
     if (signals_is_stray(signal, info, context))
         return;
-    if (!lwp_sampler_owns(signal, info))
+    if (nudge)
+        signals_nudge(); /* it no longer waits */
+    else if (!owned)
         signals_pass_on(signal, info, context);
     else if (!lwp_dormant_tick(context) && !lwp_late_threads_tick(context) && signals_in_window()) {
         lwp_sampler_handler(signal, info, context);
@@ -414,40 +421,84 @@ static pid_t *signals_wait_begin(const sigset_t *set)
     pid_t tid = (pid_t)syscall(SYS_gettid);
     for (int i = 0; i < WAITERS_MOST; i++) {
         pid_t none = 0;
-        if (__atomic_compare_exchange_n(&signals.waiters[i], &none, tid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
-            signals_send_kept();
+        if (__atomic_compare_exchange_n(&signals.waiters[i], &none, tid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
             return &signals.waiters[i];
-        }
     }
     signals_real_mask(SIG_UNBLOCK, &ours, NULL);
     return NULL;
 }
 
-static void signals_wait_end(pid_t *waiter, siginfo_t *info)
+static void signals_wait_end(pid_t *waiter)
 {
     int saved = errno;
-    if (!waiter)
-        return;
-    if (info)
-        signals_as_sent(info);
     __atomic_store_n(waiter, 0, __ATOMIC_SEQ_CST);
     const sigset_t ours = signals_only_ours();
     signals_real_mask(SIG_UNBLOCK, &ours, NULL);
+    signals_nudge(); /* it may have been this thread's turn, which took another signal */
     errno = saved;
 }
 
-#define WAIT(name, parameters, arguments, info)             \
-    LWP_EXPORT int name parameters                          \
-    {                                                       \
-        pid_t *waiter = signals_wait_begin(set);            \
-        int status = LWP_REAL(name) arguments;              \
-        signals_wait_end(waiter, status < 0 ? NULL : info); \
-        return status;                                      \
-    }
+/* What is left of `timeout`, which may be NULL, since `begun_ns`. */
+static const struct timespec *signals_rest(const struct timespec *timeout, uint64_t begun_ns, struct timespec *rest)
+{
+    uint64_t passed_ns = lwp_clock(CLOCK_MONOTONIC) - begun_ns;
+    if (!timeout)
+        return NULL;
+    *rest = *timeout;
+    rest->tv_sec -= (time_t)(passed_ns / 1000000000);
+    rest->tv_nsec -= (long)(passed_ns % 1000000000);
+    if (rest->tv_nsec < 0)
+        rest->tv_sec--, rest->tv_nsec += 1000000000;
+    if (rest->tv_sec < 0)
+        *rest = (struct timespec){0};
+    return rest;
+}
 
-WAIT(sigwait, (const sigset_t *set, int *number), (set, number), NULL)
-WAIT(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), info)
-WAIT(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout), info)
+/* A sample that comes due while our signal is blocked is queued like theirs, but not what the program waits for. The next may be due at
+ * once, until the handler has set the pace again: it must not be blocked all along. */
+static int signals_wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    uint64_t begun_ns = lwp_clock(CLOCK_MONOTONIC);
+    struct timespec rest;
+    const struct timespec *left = timeout;
+    siginfo_t taken;
+    int number;
+    for (bool theirs = false; !theirs; left = signals_rest(timeout, begun_ns, &rest)) {
+        pid_t *waiter = signals_wait_begin(set);
+        if (!waiter)
+            return LWP_REAL(sigtimedwait)(set, info, left);
+        theirs = signals_take(&taken);
+        number = theirs ? signals.ours : LWP_REAL(sigtimedwait)(set, &taken, left);
+        signals_wait_end(waiter);
+        bool own = !theirs && number == signals.ours && (signals_is_nudge(&taken) || lwp_sampler_owns(number, &taken));
+        theirs = own ? signals_take(&taken) : true;
+    }
+    if (number > 0 && info)
+        *info = taken;
+    return number;
+}
+
+LWP_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    return signals_wait(set, info, timeout);
+}
+
+LWP_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    return signals_wait(set, info, NULL);
+}
+
+LWP_EXPORT int sigwait(const sigset_t *set, int *number)
+{
+    int taken;
+    do
+        taken = signals_wait(set, NULL, NULL);
+    while (taken < 0 && errno == EINTR);
+    if (taken < 0)
+        return errno;
+    *number = taken;
+    return 0;
+}
 
 LWP_EXPORT int sigpending(sigset_t *set)
 {
