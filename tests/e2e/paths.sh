@@ -64,18 +64,26 @@ int main(void)
 END
 
 $CC -O1 -g -shared -fPIC -o control.so "$SRC/tests/programs/paths_control.c" -lunwind -ldl -pthread
-# LEAST: of all allocations; what the budget of a run this short leaves out is not known.
+# LEAST: of all allocations; what the budget of a run this short leaves out is not known, and what else the machine does may spend it at
+# once: up to three runs.
 against_control() { # LEAST PROGRAM ARGUMENT...
-    local least=$1 name
+    local least=$1 name status try
     shift
     name=$(basename "$1")
-    rm -rf result control.[0-9]*
-    LD_PRELOAD=$PWD/control.so PATHS_CONTROL=$PWD/control "$LWP" collect --no-analyze --max-overhead 60 -o result "$@" \
-        > "$name.out" 2> "$name.err" || { cat "$name.err"; return 1; }
-    for process in result/p*; do
-        "$LWP" dump "$process/process.lwps" > dump
-        python3 "$SRC/tests/truth/paths_check.py" dump "control.${process#result/p}" "$least" || { echo "  of $name"; return 1; }
+    for try in 1 2 3; do
+        status=0
+        rm -rf result control.[0-9]*
+        LD_PRELOAD=$PWD/control.so PATHS_CONTROL=$PWD/control "$LWP" collect --no-analyze --max-overhead 60 -o result "$@" \
+            > "$name.out" 2> "$name.err" || { cat "$name.err"; return 1; }
+        for process in result/p*; do
+            "$LWP" dump "$process/process.lwps" > dump
+            python3 "$SRC/tests/truth/paths_check.py" dump "control.${process#result/p}" "$least" || status=$?
+            [ "$status" != 1 ] || break 2
+        done
+        [ "$status" != 0 ] || return 0
     done
+    echo "  of $name, run $try"
+    return 1
 }
 
 build() { # NAME COMPILER OPTION...

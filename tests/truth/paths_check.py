@@ -1,7 +1,8 @@
 """Compares the call paths that lwp recorded for allocations with those of a control that unwinds at every one of them.
 
 paths_check.py DUMP CONTROL [LEAST]: DUMP is what `lwp dump process.lwps` prints, CONTROL is of paths_control.c. Every path of lwp
-must be one that there was, with at most as many allocations of its size as there were; LEAST of all must be covered by whole paths."""
+must be one that there was, with at most as many allocations of its size as there were (else its status is 1); LEAST of all must be
+covered by whole paths (else 2)."""
 import collections
 import sys
 
@@ -82,7 +83,7 @@ def main():
     print(f"{total} allocations: {good} with their whole path, {various} with its inner part; "
           f"{wrong} wrong of {len(recorded)} paths and sizes")
     least = float(sys.argv[3]) if len(sys.argv) > 3 else 0
-    sys.exit(wrong > 0 or good < least * total)
+    sys.exit(1 if wrong else 2 if good < least * total else 0)
 
 
 main()
