@@ -47,6 +47,34 @@ static void point_charge_rep(const struct lwp_point *point, struct lwps_sample *
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
 }
 
+/* The access that all ways have which the flags allow, and, if they do not agree, which registers and memory do not contradict. Where
+ * none is left it was an indirect jump or a return that was not seen, which is charged with no access. */
+static bool point_agree(struct lwp_code_cache *cache, const struct lwp_point *point, bool look, uint64_t *access)
+{
+    const struct lwp_code_location *location = &point->location;
+    bool found = false;
+    *access = 0;
+    for (unsigned i = 0; i < location->way_count; i++) {
+        const struct lwp_code_way *way = &location->way[i];
+        if (!lwp_flags_meet_all(point->flags, FLAGS_ALL, way->met) ||
+            (look && lwp_walk_contradicts(cache, location, way, &point->registers, point->flags)))
+            continue;
+        if (found && way->access != *access)
+            return false;
+        found = true;
+        *access = way->access;
+    }
+    return true;
+}
+
+bool lwp_point_before(struct lwp_code_cache *cache, const struct lwp_point *point, uint64_t *access)
+{
+    if (!point->location.others && (point_agree(cache, point, false, access) || point_agree(cache, point, true, access)))
+        return true;
+    *access = 0;
+    return false;
+}
+
 uint64_t lwp_point_charge(struct lwp_code_cache *cache, const struct lwp_point *point, struct lwps_sample *sample)
 {
     if (!point->location.decoded)
@@ -55,9 +83,9 @@ uint64_t lwp_point_charge(struct lwp_code_cache *cache, const struct lwp_point *
         point_charge_rep(point, sample);
         return 0;
     }
-    bool sure;
-    uint64_t address, before = lwp_predecessor_access(&point->location, point->flags, &sure), store = point->location.store;
-    sample->kind = before ? LWPS_SAMPLE_STALL : store ? LWPS_SAMPLE_STORE : LWPS_SAMPLE_COMPUTE;
+    uint64_t address, before = 0, store = point->location.store;
+    const bool sure = lwp_point_before(cache, point, &before);
+    sample->kind = before ? LWPS_SAMPLE_STALL : store ? LWPS_SAMPLE_STORE : sure ? LWPS_SAMPLE_COMPUTE : LWPS_SAMPLE_UNKNOWN;
     if (!before && !store)
         return 0;
     const struct lwp_insn insn = *lwp_code_at(cache, before ? before : store, point->location.high);
@@ -67,7 +95,7 @@ uint64_t lwp_point_charge(struct lwp_code_cache *cache, const struct lwp_point *
     sample->access[0] = lwp_access_record(&charged);
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
     sample->access_count = 1;
-    if (!before || !sure || !point_undo(&insn, &point->registers, &address))
+    if (!before || !point_undo(&insn, &point->registers, &address))
         return insn.ip;
     access_found(&sample->access[0], address);
     return 0;

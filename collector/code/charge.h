@@ -24,6 +24,9 @@ enum { LWP_DITHER_MOST = 48 };
 /* Fills in location and insn. False: code that cannot be decoded. */
 bool lwp_point_find(struct lwp_code_cache *cache, uint64_t ip, struct lwp_point *point);
 
+/* The memory instruction that ran just before; 0: none (compute). False: it may have been another one. */
+bool lwp_point_before(struct lwp_code_cache *cache, const struct lwp_point *point, uint64_t *access);
+
 /* Sets the sample's kind and its charged accesses; those whose address is known (LWPS_ACCESS_KNOWN) have it and its source. Returns the
  * instruction of the access whose address is not known yet, else 0. */
 uint64_t lwp_point_charge(struct lwp_code_cache *cache, const struct lwp_point *point, struct lwps_sample *sample);

@@ -8,7 +8,6 @@
 #include "collector/code/program.h"
 
 #include <string.h>
-#include <ucontext.h>
 
 enum { STACK_POINTER = 4, FRAME_POINTER = 5, STACK_SLOT = 8, WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
 
@@ -19,6 +18,7 @@ struct walked_value {
 
 struct walker {
     const struct lwp_program *program;
+    enum lwp_read how;
     struct lwp_registers registers;
     uint64_t flags;
     unsigned flags_known; /* FLAG_* */
@@ -39,45 +39,22 @@ struct walker {
     } chunk[CHUNKS]; /* what was read, since a system call a value is dear */
 };
 
-static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-                                    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-
-void lwp_registers_take(struct lwp_registers *registers, const void *ucontext)
-{
-    const ucontext_t *context = ucontext;
-    for (int i = 0; i < 16; i++)
-        registers->value[i] = (uint64_t)context->uc_mcontext.gregs[register_of[i]];
-    registers->known = 0xffff;
-    registers->fs_base = (uint64_t)__builtin_thread_pointer();
-    registers->fs_known = true;
-}
-
-bool lwp_insn_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
-{
-    if (insn->gather || insn->rep_string)
-        return false;
-    uint64_t sum = (uint64_t)insn->displacement;
-    if (insn->segment == LWP_SEGMENT_GS || (insn->segment == LWP_SEGMENT_FS && !registers->fs_known))
-        return false;
-    if (insn->segment == LWP_SEGMENT_FS)
-        sum += registers->fs_base;
-    if (insn->base != LWP_REG_NONE) {
-        if (insn->base > 15 || !(registers->known >> insn->base & 1))
-            return false;
-        sum += registers->value[insn->base];
-    }
-    if (insn->index != LWP_REG_NONE) {
-        if (insn->index > 15 || !(registers->known >> insn->index & 1))
-            return false;
-        sum += registers->value[insn->index] * insn->scale;
-    }
-    *address = sum;
-    return true;
-}
-
 static uint64_t mask_of(unsigned bytes)
 {
     return bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << bytes * 8) - 1;
+}
+
+static void walk_begin(struct walker *walker, struct lwp_code_cache *cache, const struct lwp_registers *start, uint64_t flags,
+                       enum lwp_read how)
+{
+    walker->program = lwp_code_cache_program(cache);
+    walker->how = how;
+    walker->registers = *start;
+    walker->flags = flags;
+    walker->flags_known = FLAGS_ALL;
+    walker->stores = walker->reads = 0;
+    for (unsigned i = 0; i < CHUNKS; i++)
+        walker->chunk[i].address = 0;
 }
 
 /* What the instruction writes is not known from here on. */
@@ -90,7 +67,7 @@ static bool walk_copy(struct walker *walker, uint64_t address, void *to, unsigne
 {
     if (walker->reads++ >= WALK_READS)
         return false;
-    return walker->program->read(walker->program, address, to, bytes, true) == bytes;
+    return walker->program->read(walker->program, address, to, bytes, walker->how) == bytes;
 }
 
 /* Whether the walk has stored there; *value: what, if all of it and nothing else. */
@@ -370,6 +347,57 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
     }
 }
 
+/* Whether the instruction, had it just run, would have left another result, or flags that are not those there are or do not meet `met`. */
+static bool walk_contradicts(struct walker *walker, const struct lwp_insn *insn, uint16_t met)
+{
+    const struct lwp_operand *to = &insn->operand[0], *from = &insn->operand[1];
+    const unsigned reg = to->reg % 16;
+    const uint64_t flags = walker->flags, value = walker->registers.value[reg];
+    const unsigned known = walker->flags_known;
+    switch (insn->op) {
+    case LWP_OP_ADD ... LWP_OP_NEG:
+        if (insn->op == LWP_OP_CMP || insn->op == LWP_OP_TEST) {
+            walk_arithmetic(walker, insn);
+        } else { /* what it was made of is gone */
+            const struct walked_value result = walk_get(walker, insn, 0);
+            walk_set_flags(walker, result.bits, false, false, to->bytes);
+            walker->flags_known = result.known ? FLAG_ZF | FLAG_SF | FLAG_PF : 0;
+        }
+        return (walker->flags ^ flags) & walker->flags_known & known || !lwp_flags_meet_all(walker->flags, walker->flags_known, met);
+    case LWP_OP_MOV ... LWP_OP_LEA:
+    case LWP_OP_CMOV ... LWP_OP_SET:
+        if (to->kind != LWP_OPERAND_REG || !(walker->registers.known >> reg & 1) || insn->base == reg || insn->index == reg ||
+            (from->kind == LWP_OPERAND_REG && from->reg % 16 == reg))
+            return false;
+        walk_step(walker, insn);
+        return walker->registers.known >> reg & 1 && walker->registers.value[reg] != value;
+    default:
+        return false;
+    }
+}
+
+bool lwp_walk_contradicts(struct lwp_code_cache *cache, const struct lwp_code_location *location, const struct lwp_code_way *way,
+                          const struct lwp_registers *end, uint64_t flags)
+{
+    struct walker walker;
+    struct lwp_registers left = *end;
+    unsigned flags_known = FLAGS_ALL;
+    bool stored = false;
+    for (unsigned i = 0; i < LWP_WAY_RAN && way->ran[i].ip; i++) {
+        const struct lwp_insn *insn = lwp_code_at(cache, way->ran[i].ip, location->high);
+        walk_begin(&walker, cache, &left, flags, LWP_READ_SURE);
+        walker.flags_known = flags_known;
+        if (stored)
+            walker.stores = WALK_STORES + 1;
+        if (walk_contradicts(&walker, insn, way->ran[i].met))
+            return true;
+        left.known = (uint16_t)(left.known & ~insn->spoils);
+        flags_known = insn->writes_flags ? 0 : flags_known;
+        stored |= insn->store || insn->stack;
+    }
+    return false;
+}
+
 static void walk_count(struct lwp_walk_choice *choice, uint64_t ip, uint8_t path)
 {
     unsigned i = 0;
@@ -521,13 +549,8 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_locati
                       uint64_t flags, struct lwp_forward_walk *walk, uint32_t *random)
 {
     struct walker walker; /* its chunks and what it has seen stay unset */
-    walker.program = lwp_code_cache_program(cache);
-    walker.registers = *start;
-    walker.flags = flags;
-    walker.flags_known = FLAGS_ALL;
-    walker.stores = walker.reads = walker.passed = 0;
-    for (unsigned i = 0; i < CHUNKS; i++)
-        walker.chunk[i].address = 0;
+    walk_begin(&walker, cache, start, flags, LWP_READ_ALONE);
+    walker.passed = 0;
     walker.path = (struct lwp_walk_path){0};
     walker.path_number = 0;
     walk->found = false;

@@ -1,25 +1,17 @@
-/* Integer registers of an interrupted thread, and the walk forward from there. */
+/* What an interrupted thread does next, and which way it cannot have come. */
 #ifndef LWP_COLLECTOR_CODE_FORWARD_WALK_H
 #define LWP_COLLECTOR_CODE_FORWARD_WALK_H
 
 #include "collector/code/insn.h"
 #include "collector/code/predecessors.h"
+#include "collector/code/registers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct lwp_registers {
-    uint64_t value[16];
-    uint16_t known; /* one bit a register */
-    uint64_t fs_base;
-    bool fs_known;
-};
-
-/* From a signal's ucontext: all are known. */
-void lwp_registers_take(struct lwp_registers *registers, const void *ucontext);
-
-/* The address of the instruction's memory operand. False: a register it needs is not known, or a form not followed. */
-bool lwp_insn_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address);
+/* Whether the thread cannot have come this way: an instruction on it would have left other flags, or another value in its register. */
+bool lwp_walk_contradicts(struct lwp_code_cache *cache, const struct lwp_code_location *location, const struct lwp_code_way *way,
+                          const struct lwp_registers *end, uint64_t flags);
 
 enum { LWP_WALK_KEEP = 3, LWP_WALK_LOOKED = 24, LWP_WALK_CALLS = 4, LWP_WALK_PATHS = 8 };
 

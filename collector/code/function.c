@@ -103,7 +103,7 @@ static void function_note_table(struct lwp_functions *functions, uint64_t addres
 static bool table_chunk(const struct lwp_program *program, struct lwp_function *function, uint64_t table, uint64_t at)
 {
     int32_t entry[TABLE_CHUNK];
-    size_t got = program->read(program, at, entry, sizeof entry, false);
+    size_t got = program->read(program, at, entry, sizeof entry, LWP_READ_NOW);
     bool some = false;
     for (size_t i = 0; i < got / 4; i++) {
         uint64_t target = table + (uint64_t)(int64_t)entry[i]; /* relative to the table */
@@ -162,14 +162,13 @@ static bool function_scan(struct lwp_functions *functions, struct lwp_function *
         if (!function_holds(function, insn->target)) {
             if (own)
                 function_note_sibling(functions, insn);
-        } else if (!own) {
-            function_enter(function, insn->target);
         } else {
             if (function->jump_count >= room)
                 return false;
+            bit_set(function->targets, insn->target - function->low);
             function->jumps[function->jump_count++] = (struct lwp_jump){
-                .from = (uint32_t)(at - low), .to = (uint32_t)(insn->target - low), .back = insn->target <= at,
-                .condition = insn->op == LWP_OP_JCC ? insn->condition : LWP_JUMP_ALWAYS};
+                .from = own ? (uint32_t)(at - low) : LWP_JUMP_ELSEWHERE, .to = (uint32_t)(insn->target - function->low),
+                .back = own && insn->target <= at, .condition = insn->op == LWP_OP_JCC ? insn->condition : LWP_JUMP_ALWAYS};
         }
     }
     if (indirect)
@@ -182,19 +181,21 @@ static bool function_decode(struct lwp_functions *functions, struct lwp_function
     uint32_t bytes = (uint32_t)(function->high - function->low + 7) / 8;
     function->starts = arena_take(functions, bytes);
     function->entered = arena_take(functions, bytes);
-    if (!function->starts || !function->entered)
+    function->targets = arena_take(functions, bytes);
+    if (!function->starts || !function->entered || !function->targets)
         return false;
     memset(function->starts, 0, bytes);
+    memset(function->targets, 0, bytes);
     memset(function->entered, 0, bytes);
     function->jumps = (void *)(functions->arena + functions->used);
     function->jump_count = 0;
     functions->sibling_count = 0;
     if (!function_scan(functions, function, function->low, function->high))
         return false;
-    functions->used += (function->jump_count * (uint32_t)sizeof *function->jumps + 15) & ~15u;
     for (uint32_t i = 0; i < functions->sibling_count; i++)
         if (!function_scan(functions, function, functions->siblings[i][0], functions->siblings[i][1]))
             return false;
+    functions->used += (function->jump_count * (uint32_t)sizeof *function->jumps + 15) & ~15u;
     return true;
 }
 

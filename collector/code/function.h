@@ -8,18 +8,19 @@
 #include <stdint.h>
 
 struct lwp_jump {
-    uint32_t from, to; /* offsets from `low` */
+    uint32_t from, to; /* offsets from `low`; LWP_JUMP_ELSEWHERE: from another part of the function */
     uint8_t condition; /* of a jcc; LWP_JUMP_ALWAYS */
     bool back;
 };
 
-enum { LWP_JUMP_ALWAYS = 16 };
+enum { LWP_JUMP_ALWAYS = 16, LWP_JUMP_ELSEWHERE = UINT32_MAX };
 
 struct lwp_function {
     uint64_t low, high;
     uint8_t *starts;  /* one bit a byte: an instruction begins here */
-    uint8_t *entered; /* one bit a byte: perhaps a target of an indirect jump, or of one from another part */
-    struct lwp_jump *jumps; /* direct, within the function, by ascending `from` */
+    uint8_t *entered; /* one bit a byte: perhaps a target of an indirect jump */
+    uint8_t *targets; /* one bit a byte: a target of one of `jumps` */
+    struct lwp_jump *jumps; /* direct */
     uint32_t jump_count;
 };
 

@@ -1,6 +1,6 @@
 /* The instruction in front of ip ran before it, unless a jump led there. The saved flags rule out many jumps: a jump
- * whose condition they do not meet was not taken, since no jump changes them. What remains ambiguous is charged by what is
- * likely (at the head of a loop: its own back edge) and is not sure. A compare fused with its jump retires with it. */
+ * whose condition they do not meet was not taken, since no jump changes them. So do the values that what ran on a way would have left
+ * in registers. A compare fused with its jump retires with it. */
 #define _GNU_SOURCE
 #include "collector/code/predecessors.h"
 
@@ -92,23 +92,21 @@ static bool insn_fuses(const struct lwp_insn *insn)
 /* Whether anything, as far as is known, jumps to `at`. */
 static bool location_jumped_to(const struct lwp_function *function, uint64_t at)
 {
-    if (lwp_function_bit(function->entered, at - function->low))
-        return true;
-    for (uint32_t i = 0; i < function->jump_count; i++)
-        if (function->low + function->jumps[i].to == at)
-            return true;
-    return false;
+    return lwp_function_bit(function->entered, at - function->low) || lwp_function_bit(function->targets, at - function->low);
 }
 
-/* The access charged when the jump at `at` ran just before the interrupt: that of a compare fused with it. It is certain
- * to have run only when nothing jumps to the jump itself. */
-static uint64_t location_fused(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t at)
+/* The access charged when the jump at `at` ran just before the interrupt: that of a compare fused with it. Where something jumps to the
+ * jump itself, it is not known whether that ran. */
+static uint64_t location_fused(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t at, bool *others)
 {
     uint64_t before = location_before(function, at);
-    if (!before || location_jumped_to(function, at))
+    if (!before)
         return 0;
     const struct lwp_insn *insn = lwp_code_at(cache, before, function->high);
-    return insn_fuses(insn) && lwp_insn_accesses(insn) ? before : 0;
+    if (!insn_fuses(insn) || !lwp_insn_accesses(insn))
+        return 0;
+    *others |= location_jumped_to(function, at);
+    return before;
 }
 
 /* Whether the instruction at `at` only aligns what comes behind it, and never runs: it has no effect, stands behind a jump or a return, and
@@ -121,41 +119,109 @@ static bool location_aligns(struct lwp_code_cache *cache, const struct lwp_funct
     return op == LWP_OP_JMP || op == LWP_OP_RET;
 }
 
+/* Where there is no room, two with the same access become one. */
+static void location_add(struct lwp_code_location *location, const struct lwp_code_way *way)
+{
+    unsigned i = 0;
+    if (location->way_count < LWP_LOCATION_WAYS) {
+        location->way[location->way_count++] = *way;
+        return;
+    }
+    while (i < LWP_LOCATION_WAYS && location->way[i].access != way->access)
+        i++;
+    if (i == LWP_LOCATION_WAYS) {
+        location->others = true;
+        return;
+    }
+    location->way[i].met &= way->met;
+    location->way[i].ran[0].ip = 0;
+}
+
 static void location_fall(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_code_location *location)
 {
+    struct lwp_code_way way = {0};
     uint64_t before = location_before(function, location->ip);
+    if (location->ip == location->low) /* a call */
+        location_add(location, &way);
     if (!before)
         return;
     location->before = before;
     const struct lwp_insn insn = *lwp_code_at(cache, before, function->high);
     location->syscall = insn.syscall;
+    if (insn.op == LWP_OP_CALL || insn.syscall || (insn.op == LWP_OP_STOP && insn.stack)) { /* returns */
+        location_add(location, &way);
+        return;
+    }
     if (insn.op == LWP_OP_JMP || lwp_insn_leaves(&insn) || (insn.op == LWP_OP_NOP && location_aligns(cache, function, before)))
         return;
     location->falls = true;
     if (lwp_insn_accesses(&insn))
-        location->fall_access = before;
+        way.access = before;
     else if (insn.op == LWP_OP_JCC)
-        location->fall_access = location_fused(cache, function, before);
+        way.access = location_fused(cache, function, before, &location->others);
+    way.ran[0].ip = before;
+    location_add(location, &way);
 }
 
 static void location_jumps(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_code_location *location)
 {
     uint32_t here = (uint32_t)(location->ip - function->low);
-    location->others = lwp_function_bit(function->entered, here);
+    if (lwp_function_bit(function->entered, here)) /* an indirect jump, whose own access is none of those that are charged */
+        location_add(location, &(struct lwp_code_way){0});
     for (uint32_t i = 0; i < function->jump_count; i++) {
         const struct lwp_jump *jump = &function->jumps[i];
+        struct lwp_code_way way = {0};
         if (jump->to != here)
             continue;
-        if (location->jump_count == LWP_LOCATION_JUMPS) {
-            location->others = true;
-            return;
+        const unsigned met = jump->condition == LWP_JUMP_ALWAYS ? 0 : 1u << jump->condition;
+        way.met = (uint16_t)met;
+        if (jump->from == LWP_JUMP_ELSEWHERE) {
+            location->others |= met != 0;
+        } else {
+            uint64_t from = function->low + jump->from;
+            if (met)
+                way.access = location_fused(cache, function, from, &location->others);
+            if (!location_jumped_to(function, from))
+                way.ran[0].ip = location_before(function, from);
         }
-        unsigned n = location->jump_count++;
-        location->jump[n].condition = jump->condition;
-        location->jump[n].back = jump->back;
-        if (jump->condition != LWP_JUMP_ALWAYS)
-            location->jump[n].access = location_fused(cache, function, function->low + jump->from);
+        location_add(location, &way);
     }
+}
+
+/* What ran on the way, back to where there may be several: from ran[0] on. */
+static void location_ran(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_code_way *way)
+{
+    unsigned met = way->met;
+    bool kept = true; /* the flags, since then */
+    uint64_t at = way->ran[0].ip;
+    way->ran[0].ip = 0;
+    for (unsigned count = 0; at && (kept || count < LWP_WAY_RAN); at = location_before(function, at)) {
+        const struct lwp_insn *insn = lwp_code_at(cache, at, function->high);
+        if (insn->op == LWP_OP_JMP || lwp_insn_leaves(insn))
+            return;
+        if (insn->op == LWP_OP_JCC) {
+            met |= 1u << (insn->condition ^ 1);
+        } else if (insn->op != LWP_OP_NOP) {
+            if (count < LWP_WAY_RAN)
+                way->ran[count++] = (struct lwp_code_ran){at, insn->writes_flags ? (uint16_t)met : 0};
+            kept &= !insn->writes_flags;
+            met = insn->writes_flags ? 0 : met;
+        }
+        if (kept)
+            way->met = (uint16_t)met;
+        if (location_jumped_to(function, at))
+            return;
+    }
+}
+
+/* What distinguishes the ways, where their accesses differ. */
+static void location_distinguish(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_code_location *location)
+{
+    bool differ = false;
+    for (unsigned i = 1; i < location->way_count; i++)
+        differ |= location->way[i].access != location->way[0].access;
+    for (unsigned i = 0; differ && i < location->way_count; i++)
+        location_ran(cache, function, &location->way[i]);
 }
 
 /* Where the innermost loop around ip stores and loads nothing, its time is that of its stores: the one in front of ip. */
@@ -226,32 +292,15 @@ const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *ca
         return location;
     location_fall(cache, function, location);
     location_jumps(cache, function, location);
+    location_distinguish(cache, function, location);
     location->store = location_loop_store(cache, function, ip);
     return location;
 }
 
-uint64_t lwp_predecessor_access(const struct lwp_code_location *location, uint64_t flags, bool *sure)
+bool lwp_flags_meet_all(uint64_t flags, unsigned known, uint16_t met)
 {
-    int taken = -1, back = -1;
-    unsigned possible = 0;
-    for (unsigned i = 0; i < location->jump_count; i++) {
-        if (location->jump[i].condition != LWP_JUMP_ALWAYS && !lwp_flags_meet(flags, location->jump[i].condition))
-            continue;
-        possible++;
-        taken = (int)i;
-        if (location->jump[i].back && (back < 0 || !location->jump[back].access))
-            back = (int)i;
-    }
-    *sure = false;
-    if (!possible && !location->others) {
-        *sure = location->falls;
-        return location->falls ? location->fall_access : 0;
-    }
-    if (possible == 1 && !location->falls && !location->others)
-        *sure = true;
-    if (back >= 0)
-        return location->jump[back].access;
-    if (location->falls)
-        return location->fall_access;
-    return taken >= 0 ? location->jump[taken].access : 0;
+    for (unsigned condition = 0, left = met; left; condition++, left >>= 1)
+        if ((left & 1) && lwp_flags_known(known, condition) && !lwp_flags_meet(flags, condition))
+            return false;
+    return true;
 }

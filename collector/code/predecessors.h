@@ -9,23 +9,25 @@ struct lwp_code_cache;
 struct lwp_insn;
 struct lwp_program;
 
-enum { LWP_LOCATION_JUMPS = 4, LWP_LOCATION_CODE = 24 };
+enum { LWP_LOCATION_WAYS = 6, LWP_WAY_RAN = 4, LWP_LOCATION_CODE = 24 };
 
 struct lwp_code_location {
     uint64_t ip;
     uint64_t low, high;   /* of the function; 0, 0: unknown (JIT, no unwind table): nothing else is valid */
     bool decoded;         /* ip is the start of an instruction; else nothing below is valid */
     uint64_t before;      /* the instruction in front of ip, 0: none */
-    bool falls;           /* the instruction in front of ip can have run before it... */
-    uint64_t fall_access; /* ...and this is its access, 0: none */
-    struct {
-        uint64_t access;   /* of a compare fused with the jump, 0: none */
-        uint8_t condition; /* LWP_JUMP_ALWAYS or of the jcc */
-        bool back;
-    } jump[LWP_LOCATION_JUMPS];
-    unsigned jump_count;
-    bool syscall; /* the instruction in front of ip enters the kernel */
-    bool others; /* indirect jumps, or too many: there may be yet other ways here */
+    bool falls;           /* the instruction in front of ip can have run before it */
+    bool syscall;         /* it enters the kernel */
+    bool others;          /* there may be ways to ip that are not among these: */
+    unsigned way_count;
+    struct lwp_code_way {
+        uint64_t access; /* of the instruction that ran last, or of a compare fused with it; 0: none */
+        uint16_t met;    /* conditions that the flags meet after it, one bit each: of the jump taken, and not those of jumps passed */
+        struct lwp_code_ran {
+            uint64_t ip;
+            uint16_t met;   /* by the flags that it left */
+        } ran[LWP_WAY_RAN]; /* what surely ran on it, the last one first, but for jumps; ip 0: no more */
+    } way[LWP_LOCATION_WAYS];
     uint64_t store; /* a store of the innermost loop around ip when that loop loads nothing, else 0 */
     uint8_t code[LWP_LOCATION_CODE], code_before, code_bytes; /* as it was: another library may be there later */
 };
@@ -40,9 +42,8 @@ const struct lwp_program *lwp_code_cache_program(const struct lwp_code_cache *ca
 /* Never NULL; valid until the next call. */
 const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *cache, uint64_t ip);
 
-/* The memory instruction that ran just before, given the flags at ip; 0: none (compute). `sure`: no other can have, so
- * that its address may be taken from the registers. */
-uint64_t lwp_predecessor_access(const struct lwp_code_location *location, uint64_t flags, bool *sure);
+/* Whether flags, of which those in `known` are, meet all conditions (one bit each) as far as that is known. */
+bool lwp_flags_meet_all(uint64_t flags, unsigned known, uint16_t met);
 
 /* The instruction at `ip`, which lies within [low, high). Valid until the next call for another address. */
 const struct lwp_insn *lwp_code_at(struct lwp_code_cache *cache, uint64_t ip, uint64_t high);

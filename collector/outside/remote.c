@@ -281,12 +281,12 @@ static const uint8_t *remote_code(const struct lwp_program *program, uint64_t ad
     return bytes <= sizeof remote->code && lwp_remote_constant(remote, address, remote->code, bytes) ? remote->code : NULL;
 }
 
-static size_t remote_read(const struct lwp_program *program, uint64_t address, void *to, size_t bytes, bool settled)
+static size_t remote_read(const struct lwp_program *program, uint64_t address, void *to, size_t bytes, enum lwp_read how)
 {
     struct lwp_remote *remote = (struct lwp_remote *)program;
     if (lwp_remote_stack(remote, address, to, bytes) || lwp_remote_constant(remote, address, to, bytes))
         return bytes;
-    return !settled && lwp_remote_now(remote, address, to, bytes) ? bytes : 0;
+    return how == LWP_READ_NOW && lwp_remote_now(remote, address, to, bytes) ? bytes : 0;
 }
 
 static void *remote_memory(size_t bytes)

@@ -129,6 +129,29 @@ at found_next
     ret
 end found
 
+# Two compares in memory lead back, by flags alike: the second touches a new line each time, the first never jumps. Only a register
+# distinguishes them. (far node, near node, count)
+begin joined
+    mov $1, %r9d
+    xor %r8d, %r8d
+1:
+    dec %rdx
+    jz 2f
+    mov $1, %ecx
+at joined_near
+    cmp %r8, 24(%rsi)
+    jne 1b
+at joined_next
+    mov 8(%rdi), %rdi
+    mov $2, %ecx
+at joined_far
+    cmp %r9, 24(%rdi)
+    jne 1b
+2:
+    mov %rdi, %rax
+    ret
+end joined
+
 # One load that misses (chase, field at 8) among three that hit a small table and a store that hits. (node, table, count)
 begin mixed
     xor %eax, %eax

@@ -20,7 +20,7 @@ struct node {
 #define LOOP(name) extern const char skid_##name[], skid_##name##_end[]
 #define AT(name) extern const char at_##name[]
 
-LOOP(chase); LOOP(chase_alu); LOOP(index); LOOP(loadop); LOOP(slips); LOOP(compare); LOOP(found); LOOP(mixed); LOOP(pair); LOOP(gather);
+LOOP(chase); LOOP(chase_alu); LOOP(index); LOOP(loadop); LOOP(slips); LOOP(compare); LOOP(found); LOOP(joined); LOOP(mixed); LOOP(pair); LOOP(gather);
 LOOP(rep_movs); LOOP(rep_stos); LOOP(stores); LOOP(unrolled); LOOP(vector); LOOP(tls); LOOP(rewritten); LOOP(cases);
 LOOP(compute);
 AT(chase); AT(chase_alu); AT(index); AT(loadop); AT(slips); AT(compare); AT(compare_next); AT(mixed_hit1); AT(mixed_hit2); AT(mixed_hit3);
@@ -28,6 +28,7 @@ AT(mixed_store); AT(mixed_miss); AT(pair_near); AT(pair_far); AT(gather); AT(rep
 AT(unrolled0); AT(unrolled8); AT(unrolled16); AT(unrolled24); AT(vector_load); AT(vector_store); AT(tls);
 AT(rewritten_store); AT(rewritten_slot); AT(rewritten_node); AT(rewritten_back); AT(cases_first); AT(cases_second);
 AT(cases_third); AT(cases_table_load); AT(compute_before); AT(found); AT(found_next);
+AT(joined_near); AT(joined_next); AT(joined_far);
 
 static FILE *truth;
 static double seconds = 0.4;
@@ -135,6 +136,7 @@ int main(int count, char **arguments)
     uint64_t *one = must(calloc(64, 8));
     memset(others, 1, bytes);
     memset(nodes, 0, bytes);
+    memset(near, 0, NEAR * node);
     link_ring(nodes, NODES);
     link_ring(near, NEAR);
     uint64_t sum = 0;
@@ -164,6 +166,12 @@ int main(int count, char **arguments)
     tell(at_found, nodes, bytes, node, 24, "hot");
     tell(at_found_next, nodes, bytes, node, 8, "cold");
     sum += RUN(found, nodes, 10000, 0, 0);
+
+    CASE(joined, "load");
+    tell(at_joined_near, near, NEAR * node, node, 24, "cold");
+    tell(at_joined_next, nodes, bytes, node, 8, "cold");
+    tell(at_joined_far, nodes, bytes, node, 24, "hot");
+    sum += RUN(joined, nodes, near, 10000, 0);
 
     CASE(mixed, "load");
     tell(at_mixed_hit1, table, TABLE * 8, 8, 0, "cold");

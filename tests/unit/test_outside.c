@@ -164,20 +164,20 @@ static void test_settled(void **state)
     uint64_t saved[4] = {10, 20, 30, 40}, there[4] = {50, 60, 70, 80};
     uint64_t got[4] = {0};
     int number = 0;
-    assert_int_equal(program->read(program, (uint64_t)&constant[2], &number, sizeof number, true), sizeof number);
+    assert_int_equal(program->read(program, (uint64_t)&constant[2], &number, sizeof number, LWP_READ_ALONE), sizeof number);
     assert_int_equal(number, 3);
-    assert_int_equal(program->read(program, (uint64_t)&variable, &number, sizeof number, true), 0);
-    assert_int_equal(program->read(program, (uint64_t)&variable, &number, sizeof number, false), sizeof number);
+    assert_int_equal(program->read(program, (uint64_t)&variable, &number, sizeof number, LWP_READ_ALONE), 0);
+    assert_int_equal(program->read(program, (uint64_t)&variable, &number, sizeof number, LWP_READ_NOW), sizeof number);
     assert_int_equal(number, 5);
     remote.stack = (const uint8_t *)saved;
     remote.stack_start = (uint64_t)there;
     remote.stack_bytes = sizeof saved;
-    assert_int_equal(program->read(program, (uint64_t)&there[1], got, 24, true), 24);
+    assert_int_equal(program->read(program, (uint64_t)&there[1], got, 24, LWP_READ_ALONE), 24);
     assert_int_equal(got[2], 40);
-    assert_int_equal(program->read(program, (uint64_t)&there[1], got, 32, true), 0); /* beyond what was saved */
-    assert_int_equal(program->read(program, (uint64_t)&there[0] - 8, got, 8, true), 0);
+    assert_int_equal(program->read(program, (uint64_t)&there[1], got, 32, LWP_READ_ALONE), 0); /* beyond what was saved */
+    assert_int_equal(program->read(program, (uint64_t)&there[0] - 8, got, 8, LWP_READ_ALONE), 0);
     remote.stack = NULL;
-    assert_int_equal(program->read(program, 8, got, 8, false), 0);
+    assert_int_equal(program->read(program, 8, got, 8, LWP_READ_NOW), 0);
 }
 
 /* Code as this process has it, also across pages; bounds as the dynamic symbols say. */

@@ -10,6 +10,7 @@
 #include "collector/code/function.c"
 #include "collector/code/insn.c"
 #include "collector/code/predecessors.c"
+#include "collector/code/registers.c"
 #include "collector/light/code/own_program.c"
 #include "collector/light/own/own_memory.c"
 #include "collector/light/watch/watch_trap.c"
@@ -20,6 +21,12 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
+
+bool lwp_shared_has(uint64_t address)
+{
+    (void)address;
+    return false;
+}
 
 enum { BYTES = 8, ROOM = 4096, TRAPS_MOST = 64 };
 

@@ -3,9 +3,11 @@
 #include "collector/light/code/own_program.h"
 
 #include "collector/light/own/own_memory.h"
+#include "collector/light/own/watched_memory.h"
 
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 
 /* The table's pairs are (function start, FDE), both relative to the header; an FDE is
  * length, CIE pointer, start (pc-relative), size. */
@@ -54,9 +56,11 @@ static const uint8_t *own_code(const struct lwp_program *program, uint64_t addre
 }
 
 /* Asked first: a path guessed wrong must not fault in the program. */
-static size_t own_read(const struct lwp_program *program, uint64_t address, void *to, size_t bytes, bool settled)
+static size_t own_read(const struct lwp_program *program, uint64_t address, void *to, size_t bytes, enum lwp_read how)
 {
-    (void)program, (void)settled; /* the thread stands still */
+    (void)program; /* its thread stands still */
+    if (how == LWP_READ_SURE && (!__libc_single_threaded || lwp_shared_has(address)))
+        return 0;
     return lwp_own_copy(to, (const void *)address, bytes) ? bytes : 0;
 }
 

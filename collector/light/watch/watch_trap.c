@@ -100,16 +100,14 @@ enum lwp_trap_kind lwp_trap_find(const struct lwp_stop *stop, uint64_t address, 
         return LWP_TRAP_ACCESS;
     if (location->syscall)
         return LWP_TRAP_KERNEL;
-    uint64_t candidate[1 + LWP_LOCATION_JUMPS] = {location->fall_access};
-    unsigned count = 1;
-    for (unsigned i = 0; i < location->jump_count; i++)
-        if (location->jump[i].access && lwp_flags_meet(stop->flags, location->jump[i].condition))
-            candidate[count++] = location->jump[i].access;
+    uint64_t candidate[LWP_LOCATION_WAYS];
+    unsigned count = 0;
+    for (unsigned i = 0; i < location->way_count; i++)
+        if (location->way[i].access && lwp_flags_meet_all(stop->flags, FLAGS_ALL, location->way[i].met))
+            candidate[count++] = location->way[i].access;
     uint64_t lost = 0;
     unsigned lost_count = 0;
     for (unsigned i = 0; i < count; i++) {
-        if (!candidate[i])
-            continue;
         const struct lwp_insn *insn = lwp_code_at(stop->cache, candidate[i], location->high);
         if (insn->string) {
             if (trap_string(stop, insn, address, bytes, trap))
