@@ -29,3 +29,8 @@ void lwp_finding_gain(struct lwp_finding *finding, double speedup, double low, d
     finding->rank = speedup;
     finding->severity = lwp_severity(LWP_SEVERITY_OF_GAIN, low);
 }
+
+double lwp_finding_rank(double stake)
+{
+    return 1 / (1 - stake / 2);
+}

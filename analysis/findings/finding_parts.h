@@ -13,6 +13,9 @@ void lwp_finding_share(const struct lwp_profile *profile, const struct lwp_tally
 /* A predicted speed-up with its interval, and how severe that is. */
 void lwp_finding_gain(struct lwp_finding *finding, double speedup, double low, double high);
 
+/* The rank of a finding whose speed-up is not predicted: as if half of the share at stake were saved. */
+double lwp_finding_rank(double stake);
+
 /* redundancy_findings.c: at most `room`, one for each line of code; returns how many. */
 size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_finding *findings,
                                     size_t room);

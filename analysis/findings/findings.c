@@ -10,7 +10,6 @@
 #include "base/path.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,8 +277,8 @@ static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sha
                                     .share_low = item->share.low,
                                     .share_high = item->share.high};
     finding->severity = lwp_severity(LWP_SEVERITY_OF_SHARING, finding->share);
-    if (lwp_gain_known(profile)) /* half of what there is at most, as of what is redundant */
-        finding->rank = 1 / (1 - fmin(0.99, finding->share) / 2);
+    if (lwp_gain_known(profile))
+        finding->rank = lwp_finding_rank(finding->share);
     finding->id = lwp_finding_id(profile, "false-sharing", lwp_hash_mix(lwp_hash_text(item->name), (uint64_t)item->uses[0].use->offset));
     finding->title = SAY("False sharing: %zu threads use different bytes of %s of %s%s", item->threads,
                          item->lines == 1 ? "a cache line" : SAY("%zu cache lines", item->lines), item->name,
@@ -314,8 +313,8 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
                                     .samples = tip->samples};
     lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
     finding->stake = tip->stake;
-    if (tip->stake > 0) /* half of what there is at most, as of what is redundant */
-        finding->rank = 1 / (1 - fmin(0.99, tip->stake) / 2);
+    if (tip->stake > 0)
+        finding->rank = lwp_finding_rank(tip->stake);
     finding->objects = &tip->object; /* of loops in another order the data stay as they are */
     finding->object_count = strcmp(tip->kind, "pages") == 0 || strcmp(tip->kind, "padding") == 0;
     finding->regions = &tip->region;

@@ -109,7 +109,7 @@ static void redundancy_gain(struct lwp_finding *finding, const struct lwp_redund
         lwp_finding_gain(finding, fmin(NEVER_MORE, 1 / (1 - saved->value)), fmin(NEVER_MORE, 1 / (1 - saved->low)),
                          fmin(NEVER_MORE, 1 / (1 - saved->high)));
     else if (line->stake > 0)
-        finding->rank = 1 / (1 - line->stake / 2);
+        finding->rank = lwp_finding_rank(line->stake);
     finding->stake = fmax(0, line->stake);
 }
 
