@@ -150,19 +150,13 @@ static bool same_pass(const struct evidence *e)
     return false;
 }
 
-/* Whether the first access's function, or the first one outside of the C library, is called from within a loop. */
-static bool called_in_loop(const struct evidence *e)
+/* The call of the first access's function, or of the first one outside of the C library, if it is in a loop; otherwise NULL. */
+static const struct lwp_context_node *call_in_loop(const struct evidence *e)
 {
     const uint32_t at = lwp_access_call(e->profile, e->context);
     const struct lwp_context_node *call = &e->profile->contexts[at];
-    return at && call->module != LWP_NONE && lwp_code_symbolize(e->profile->code, call->module, call->address)->loop != LWP_NONE;
-}
-
-/* The loop that calls the function of the C library which compares what it is looking for. */
-static enum lwp_loop_search search_by_call(const struct evidence *e)
-{
-    const struct lwp_context_node *call = &e->profile->contexts[lwp_access_call(e->profile, e->context)];
-    return lwp_loop_search_by_call(e->profile->code, call->module, call->address);
+    const bool known = at && call->module != LWP_NONE;
+    return known && lwp_code_symbolize(e->profile->code, call->module, call->address)->loop != LWP_NONE ? call : NULL;
 }
 
 static bool same_expression(const struct evidence *e)
@@ -273,13 +267,10 @@ static enum lwp_cause memory_silent_load(const struct evidence *e)
         return memory_traversal(shape);
     if (e->same_loop && !e->same && same_pass(e))
         return LWP_CAUSE_KEPT_IN_MEMORY;
-    if (e->same && e->first.loop == LWP_NONE && called_in_loop(e)) {
-        if (site_compares(&e->first) && e->moves && !e->literal) /* that is what is looked for */
-            return memory_search(search_by_call(e));
-        if (e->stays)
-            return LWP_CAUSE_MISSED_INLINING;
-    }
-    return LWP_CAUSE_UNKNOWN;
+    const struct lwp_context_node *call = e->same && e->first.loop == LWP_NONE ? call_in_loop(e) : NULL;
+    if (call && site_compares(&e->first) && e->moves && !e->literal) /* that is what is looked for */
+        return memory_search(lwp_loop_search_by_call(e->profile->code, call->module, call->address));
+    return call && e->stays ? LWP_CAUSE_MISSED_INLINING : LWP_CAUSE_UNKNOWN;
 }
 
 /* ---- values computed, in registers, and beside each other ---- */
@@ -293,7 +284,7 @@ static bool value_same_function(const struct evidence *e)
 /* One instruction on one call path, of a function with no loop around it but that of a caller. */
 static bool value_of_calls(const struct evidence *e)
 {
-    return e->same && e->same_call && e->first.loop == LWP_NONE && called_in_loop(e);
+    return e->same && e->same_call && e->first.loop == LWP_NONE && call_in_loop(e);
 }
 
 static enum lwp_cause value_computation(const struct evidence *e)
