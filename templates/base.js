@@ -3,6 +3,7 @@
  * Text from the profiled program reaches the page only as text nodes and attributes, never as HTML. */
 
 const DRAW = {}; /* view: what draws it. Each script adds its own views; most scripts come after the first view */
+const scriptsAreHere = () => 'objects' in DRAW; /* all come at once */
 const NAME_MAX = 240;
 const ROWS_MAX = 50; /* drawn at first; a button shows the rest */
 const KEPT_TOGETHER = 12; /* a table of so few rows is printed on one page */

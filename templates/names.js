@@ -29,7 +29,7 @@ async function unpack() {
   const script = document.createElement('script'); /* runs at once; the page's policy knows its hash */
   script.textContent = scripts;
   document.body.append(script);
-  if (!DRAW.objects) throw new Error('The browser did not run the scripts of this view.');
+  if (!scriptsAreHere()) throw new Error('The browser did not run the scripts of this view.');
 }
 
 let unpacking = null;

@@ -55,7 +55,7 @@ function draw() {
   if (location.hash === '#main') { main.focus(); return; }
   const [name, item] = location.hash.slice(1).split('?')[0].split('/'), first = Object.keys(VIEWS)[0];
   const known = Object.hasOwn(VIEWS, name) ? name : first;
-  if (DRAW[known] && (known === first || (!page.partial && DRAW.objects))) show(main, known, item); /* DRAW.objects: the other scripts are here */
+  if (DRAW[known] && (known === first || (!page.partial && scriptsAreHere()))) show(main, known, item);
   else whole().then(draw, problem => { main.replaceChildren(el('h1', null, 'This view cannot be shown'), el('p', null, problem.message)); drawnAt(); });
 }
 
