@@ -54,7 +54,8 @@ void lwp_reuse_free(struct lwp_reuse *reuse)
     *reuse = (struct lwp_reuse){0};
 }
 
-void lwp_reuse_copy(struct lwp_reuse *to, const struct lwp_reuse *from)
+/* `to` is not initialised yet. */
+static void reuse_copy(struct lwp_reuse *to, const struct lwp_reuse *from)
 {
     *to = *from;
     to->lines = lwp_pages_alloc(from->line_room * sizeof *from->lines);
@@ -224,7 +225,7 @@ static void cores_divide(struct lwp_reuse_cores *cores)
     for (unsigned i = 0; i < LWP_REUSE_CORES; i++)
         if (i != cores->first)
             lwp_reuse_init(&cores->core[i]);
-    lwp_reuse_copy(&cores->core[cores->first], &cores->all);
+    reuse_copy(&cores->core[cores->first], &cores->all);
     cores->several = true;
 }
 

@@ -34,9 +34,6 @@ struct lwp_reuse {
 void lwp_reuse_init(struct lwp_reuse *reuse);
 void lwp_reuse_free(struct lwp_reuse *reuse);
 
-/* `to` is not initialised yet. */
-void lwp_reuse_copy(struct lwp_reuse *to, const struct lwp_reuse *from);
-
 /* Prefetches, before an access, for the access LWP_REUSE_AHEAD later and the one half as many later: the tables are larger than
  * the machine's caches. */
 void lwp_reuse_expect(const struct lwp_reuse *reuse, uint64_t later, uint64_t sooner);

@@ -21,9 +21,6 @@ struct lwp_element_streams {
     double accesses;
 };
 
-/* Those of the program's own code; of more than LWP_ELEMENT_STREAMS the first. */
-void lwp_element_streams_collect(const struct lwp_profile *profile, uint32_t object, struct lwp_element_streams *streams);
-
 /* ---- loops inside of elements (element_walk.c) ---- */
 
 /* The size of an element whose inner array is traversed by `stride`, when another field of it is used, too; else 0, and *open says

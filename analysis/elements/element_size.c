@@ -31,7 +31,8 @@ static int element_by_low(const void *a, const void *b)
     return LWP_COMPARE(x->low, y->low) ?: LWP_COMPARE(x->stream->address, y->stream->address);
 }
 
-void lwp_element_streams_collect(const struct lwp_profile *profile, uint32_t object, struct lwp_element_streams *streams)
+/* Those of the program's own code; of more than LWP_ELEMENT_STREAMS the first. */
+static void size_streams(const struct lwp_profile *profile, uint32_t object, struct lwp_element_streams *streams)
 {
     uint64_t offsets[LWP_RESERVOIR];
     for (uint32_t i = profile->object_streams[object]; i != LWP_NONE && streams->count < LWP_ELEMENT_STREAMS;
@@ -217,7 +218,7 @@ void lwp_element_evidence_find(struct lwp_profile *profile, uint32_t object, str
     *evidence = (struct lwp_element_evidence){.profile = profile, .object = object};
     if (!streams)
         return;
-    lwp_element_streams_collect(profile, object, streams);
+    size_streams(profile, object, streams);
     for (size_t i = 0; i < streams->count; i++) {
         all += streams->items[i].stream->accesses;
         bytewise += streams->items[i].stream->bytes == 1 ? streams->items[i].stream->accesses : 0;

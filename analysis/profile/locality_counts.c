@@ -9,12 +9,6 @@
 #include <string.h>
 
 enum { JOINED_LEAST = 1024 };
-void lwp_locality_values_free(struct lwp_locality_values *values)
-{
-    free(values->items);
-    *values = (struct lwp_locality_values){0};
-}
-
 void lwp_locality_values_add(struct lwp_locality_values *values, const struct lwp_locality_value *value)
 {
     if (values->count >= JOINED_LEAST && values->count >= 2 * values->joined)
@@ -80,11 +74,45 @@ uint32_t lwp_locality_counts_at(struct lwp_locality_counts *counts, uint32_t obj
     return *at;
 }
 
+/* ---- the kept part of the trace ---- */
+
+void lwp_trace_sample_thin(struct lwp_trace_sample *kept)
+{
+    for (size_t i = 1; i < LWP_TRACE_SAMPLE_MOST / LWP_TRACE_SAMPLE_STRETCH / 2; i++)
+        memcpy(kept->accesses + i * LWP_TRACE_SAMPLE_STRETCH, kept->accesses + 2 * i * LWP_TRACE_SAMPLE_STRETCH,
+               LWP_TRACE_SAMPLE_STRETCH * sizeof *kept->accesses);
+    kept->count = LWP_TRACE_SAMPLE_MOST / 2;
+    kept->every = kept->every ? 2 * kept->every : 2;
+}
+
+static bool kept_is_larger(uint32_t file, uint64_t bytes, const struct lwp_trace_sample *than)
+{
+    return bytes > than->bytes || (bytes == than->bytes && file < than->file);
+}
+
+void lwp_trace_sample_begin(struct lwp_trace_sample *kept, uint32_t file, uint64_t bytes)
+{
+    kept->passed = !kept_is_larger(file, bytes, kept);
+    if (!kept->passed)
+        *kept = (struct lwp_trace_sample){.accesses = kept->accesses, .file = file, .bytes = bytes};
+}
+
+static void kept_merge(struct lwp_trace_sample *into, struct lwp_trace_sample *from)
+{
+    struct lwp_trace_sample less = *into;
+    if (!kept_is_larger(from->file, from->bytes, into))
+        return;
+    *into = *from;
+    *from = less;
+}
+
+/* ---- all of it ---- */
+
 void lwp_locality_counts_free(struct lwp_locality_counts *counts)
 {
     lwp_map_fini(&counts->index);
-    lwp_trace_sample_free(&counts->kept);
-    lwp_locality_values_free(&counts->values);
+    lwp_pages_free(counts->kept.accesses, sizeof *counts->kept.accesses * LWP_TRACE_SAMPLE_MOST);
+    free(counts->values.items);
     free(counts->touched);
     free(counts->items);
     *counts = (struct lwp_locality_counts){0};
@@ -106,7 +134,7 @@ void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_loca
     }
     for (size_t i = 0; i < from->values.count; i++)
         lwp_locality_values_add(&into->values, &from->values.items[i]);
-    lwp_trace_sample_merge(&into->kept, &from->kept);
+    kept_merge(&into->kept, &from->kept);
     LWP_APPEND_ALL(&into->touched, &into->touched_count, &into->touched_room, from->touched, from->touched_count);
     into->gaps |= from->gaps;
     into->traced |= from->traced;
@@ -186,42 +214,4 @@ void lwp_locality_counts_renumber(struct lwp_locality_counts *counts, const uint
     values_renumber(&counts->values, objects, regions);
     for (size_t i = 0; i < counts->kept.count; i++)
         counts->kept.accesses[i].object = objects[counts->kept.accesses[i].object];
-}
-
-/* ---- the kept part of the trace ---- */
-
-void lwp_trace_sample_free(struct lwp_trace_sample *kept)
-{
-    lwp_pages_free(kept->accesses, sizeof *kept->accesses * LWP_TRACE_SAMPLE_MOST);
-    *kept = (struct lwp_trace_sample){0};
-}
-
-void lwp_trace_sample_thin(struct lwp_trace_sample *kept)
-{
-    for (size_t i = 1; i < LWP_TRACE_SAMPLE_MOST / LWP_TRACE_SAMPLE_STRETCH / 2; i++)
-        memcpy(kept->accesses + i * LWP_TRACE_SAMPLE_STRETCH, kept->accesses + 2 * i * LWP_TRACE_SAMPLE_STRETCH,
-               LWP_TRACE_SAMPLE_STRETCH * sizeof *kept->accesses);
-    kept->count = LWP_TRACE_SAMPLE_MOST / 2;
-    kept->every = kept->every ? 2 * kept->every : 2;
-}
-
-static bool kept_is_larger(uint32_t file, uint64_t bytes, const struct lwp_trace_sample *than)
-{
-    return bytes > than->bytes || (bytes == than->bytes && file < than->file);
-}
-
-void lwp_trace_sample_begin(struct lwp_trace_sample *kept, uint32_t file, uint64_t bytes)
-{
-    kept->passed = !kept_is_larger(file, bytes, kept);
-    if (!kept->passed)
-        *kept = (struct lwp_trace_sample){.accesses = kept->accesses, .file = file, .bytes = bytes};
-}
-
-void lwp_trace_sample_merge(struct lwp_trace_sample *into, struct lwp_trace_sample *from)
-{
-    struct lwp_trace_sample less = *into;
-    if (!kept_is_larger(from->file, from->bytes, into))
-        return;
-    *into = *from;
-    *from = less;
 }

@@ -21,9 +21,9 @@ enum {
  * and reuse distances. Each file gives its heavy hitters (heavy_hitters.h), and all of its reuse distances (distance_counts.h); here
  * they are only added up, so the order of files does not matter. */
 enum lwp_locality_value_of {
-    LWP_LOCALITY_STRIDE, /* bytes between an instruction's accesses */
-    LWP_LOCALITY_OUTER,  /* bytes between the starts of two of its strided runs; each counts its accesses */
-    LWP_LOCALITY_BEFORE, /* part (renumbered: region) that used the line before, of lines reused beyond the caches of a core; sampled */
+    LWP_LOCALITY_STRIDE,  /* bytes between an instruction's accesses */
+    LWP_LOCALITY_OUTER,   /* bytes between the starts of two of its strided runs; each counts its accesses */
+    LWP_LOCALITY_BEFORE,  /* part (renumbered: region) that used the line before, of lines reused beyond the caches of a core; sampled */
     LWP_LOCALITY_HITTERS, /* the ones above are heavy hitters */
     LWP_LOCALITY_DISTANCE = LWP_LOCALITY_HITTERS, /* the largest reuse distance of an interval (distance_counts.h); all of them */
     LWP_LOCALITY_VALUES
@@ -44,7 +44,6 @@ struct lwp_locality_values {
     size_t joined; /* of which no two are equal, in order; the others are new */
 };
 
-void lwp_locality_values_free(struct lwp_locality_values *values);
 void lwp_locality_values_add(struct lwp_locality_values *values, const struct lwp_locality_value *value);
 
 /* Sorts them and makes one of equal ones; also after what they are of was given other numbers. */
@@ -77,13 +76,11 @@ struct lwp_trace_sample {
     bool passed;    /* the file that is read now is another one */
 };
 
-void lwp_trace_sample_free(struct lwp_trace_sample *kept);
 void lwp_trace_sample_thin(struct lwp_trace_sample *kept);
 
 /* Another file. Addresses of one file mean nothing in another, so only accesses of the largest one are kept (the first of equally
  * large ones). */
 void lwp_trace_sample_begin(struct lwp_trace_sample *kept, uint32_t file, uint64_t bytes);
-void lwp_trace_sample_merge(struct lwp_trace_sample *into, struct lwp_trace_sample *from);
 
 /* The next access of the trace. */
 static inline void lwp_trace_sample_add(struct lwp_trace_sample *kept, const struct lwp_trace_sample_access *access)
@@ -112,7 +109,7 @@ struct lwp_locality_count {
     uint64_t accesses, stores;                  /* from here on counters only: lwp_locality_count_add */
     struct lwp_locality_found found, elsewhere; /* elsewhere: on the machine of --machine */
     uint64_t distances[LWP_LOCALITY_DISTANCES];
-    uint64_t local;                  /* accesses to memory of the thread's own node */
+    uint64_t local; /* accesses to memory of the thread's own node */
     uint64_t taken, taken_least,
         taken_most;                  /* stores that take a line from a core that stores to it, too (line_rounds.h), in LWP_LOCALITY_TAKEN */
     uint64_t restarted;              /* accesses to a line that another core had, or wrote to since */
@@ -127,7 +124,7 @@ struct lwp_locality_count {
 struct lwp_locality_counts {
     struct lwp_locality_count *items;
     size_t count, room;
-    struct lwp_map index;            /* by object and part */
+    struct lwp_map index;              /* by object and part */
     struct lwp_locality_values values; /* the frequent ones */
     bool traced;                       /* there was a trace */
     bool several;                      /* ... of several threads */

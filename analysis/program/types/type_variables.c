@@ -148,12 +148,6 @@ const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, u
     return scope;
 }
 
-bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context)
-{
-    struct code_variable_scope scope;
-    return code_variables_scoped(module, pc, visit, context, &scope);
-}
-
 bool lwp_types_is_library(const char *name)
 {
     return code_begins_with(name, "std::|__gnu_cxx::|operator new|void* |alloc::|core::|<alloc::|<core::|<T as |__rust_|"
@@ -214,7 +208,8 @@ static bool scope_match_frame(Dwarf_Die *variable, Dwarf_Die *function, void *co
 bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset, Dwarf_Die *variable, int64_t *start, uint64_t *bytes)
 {
     struct frame_search search = {module, pc, offset, start, bytes, variable};
-    return code_variables(module, pc, scope_match_frame, &search);
+    struct code_variable_scope scope;
+    return code_variables_scoped(module, pc, scope_match_frame, &search, &scope);
 }
 
 bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset, struct code_pointee *pointee)

@@ -20,8 +20,7 @@ struct code_location {
 bool code_register_op(const Dwarf_Op *op, bool based, int8_t *reg, int64_t *offset);
 
 /* Where the variable's value is when `pc` executes. `function`: the physical function's DIE, for its frame base. */
-struct code_location code_variable_location(struct code_module *module, Dwarf_Die *variable, Dwarf_Die *function,
-                                            uint64_t pc);
+struct code_location code_variable_location(struct code_module *module, Dwarf_Die *variable, Dwarf_Die *function, uint64_t pc);
 
 /* CFA = register + offset at `pc`, for the register given (ModRM numbering). */
 bool code_frame_offset(struct code_module *module, uint64_t pc, int8_t reg, int64_t *offset);
@@ -32,28 +31,24 @@ const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, u
 /* Whether the scope's function is one of the language's library. */
 bool code_scope_is_library(struct code_scopes *scopes, uint32_t scope);
 
-/* Calls `visit` for each variable and parameter in scope at `pc`, innermost scope first, until it returns true. */
+/* Calls `visit` for each variable and parameter in scope at `pc`, innermost scope first, until it returns true; meanwhile
+ * *scope is that of the variable visited. */
 typedef bool code_variable_visit(Dwarf_Die *variable, Dwarf_Die *function, void *context);
-bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context);
-
-/* The same; meanwhile *scope is that of the variable visited. */
 struct code_variable_scope {
-    uint32_t inlined;     /* how deep inlined functions are nested around it */
-    bool library;         /* of a function of the language's library: what that calls it is not what the program does */
+    uint32_t inlined; /* how deep inlined functions are nested around it */
+    bool library;     /* of a function of the language's library: what that calls it is not what the program does */
 };
 bool code_variables_scoped(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context,
                            struct code_variable_scope *scope);
 
 /* The variable in the frame that holds the offset from the CFA. */
-bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset, Dwarf_Die *variable, int64_t *start,
-                         uint64_t *bytes);
+bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset, Dwarf_Die *variable, int64_t *start, uint64_t *bytes);
 
 /* What the pointer points to that is `at` bytes from the CFA, in a variable of the frame. */
 bool code_frame_pointer(struct code_module *module, uint64_t pc, int64_t at, struct code_pointee *pointee);
 
 /* What the pointer points to that is `offset` bytes into the variable, which gives it its name. */
-bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset,
-                           struct code_pointee *pointee);
+bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset, struct code_pointee *pointee);
 
 /* What the function's result points to, as its declaration says. */
 bool code_returned_pointer(struct code_scopes *function, struct code_pointee *pointee);
