@@ -9,38 +9,39 @@
 static struct lwp_value_use *uses;
 static Int use_room;
 
-void lwp_value_operands(const IRExpr *e, void (*with)(void *to, IRTemp temporary), void *to)
+/* Calls `with` for each temporary in an expression but those of addresses. */
+static void value_operands(const IRExpr *e, void (*with)(void *to, IRTemp temporary), void *to)
 {
     switch (e->tag) {
     case Iex_RdTmp:
         with(to, e->Iex.RdTmp.tmp);
         return;
     case Iex_Unop:
-        lwp_value_operands(e->Iex.Unop.arg, with, to);
+        value_operands(e->Iex.Unop.arg, with, to);
         return;
     case Iex_Binop:
-        lwp_value_operands(e->Iex.Binop.arg1, with, to);
-        lwp_value_operands(e->Iex.Binop.arg2, with, to);
+        value_operands(e->Iex.Binop.arg1, with, to);
+        value_operands(e->Iex.Binop.arg2, with, to);
         return;
     case Iex_Triop:
-        lwp_value_operands(e->Iex.Triop.details->arg1, with, to);
-        lwp_value_operands(e->Iex.Triop.details->arg2, with, to);
-        lwp_value_operands(e->Iex.Triop.details->arg3, with, to);
+        value_operands(e->Iex.Triop.details->arg1, with, to);
+        value_operands(e->Iex.Triop.details->arg2, with, to);
+        value_operands(e->Iex.Triop.details->arg3, with, to);
         return;
     case Iex_Qop:
-        lwp_value_operands(e->Iex.Qop.details->arg1, with, to);
-        lwp_value_operands(e->Iex.Qop.details->arg2, with, to);
-        lwp_value_operands(e->Iex.Qop.details->arg3, with, to);
-        lwp_value_operands(e->Iex.Qop.details->arg4, with, to);
+        value_operands(e->Iex.Qop.details->arg1, with, to);
+        value_operands(e->Iex.Qop.details->arg2, with, to);
+        value_operands(e->Iex.Qop.details->arg3, with, to);
+        value_operands(e->Iex.Qop.details->arg4, with, to);
         return;
     case Iex_ITE:
-        lwp_value_operands(e->Iex.ITE.cond, with, to);
-        lwp_value_operands(e->Iex.ITE.iftrue, with, to);
-        lwp_value_operands(e->Iex.ITE.iffalse, with, to);
+        value_operands(e->Iex.ITE.cond, with, to);
+        value_operands(e->Iex.ITE.iftrue, with, to);
+        value_operands(e->Iex.ITE.iffalse, with, to);
         return;
     case Iex_CCall:
         for (Int i = 0; e->Iex.CCall.args[i]; i++)
-            lwp_value_operands(e->Iex.CCall.args[i], with, to);
+            value_operands(e->Iex.CCall.args[i], with, to);
         return;
     default:
         return;
@@ -118,20 +119,20 @@ static void uses_backward(const IRSB *in)
         case Ist_Put: {
             Int bytes = sizeofIRType(typeOfIRExpr(in->tyenv, statement->Ist.Put.data));
             if (lwp_value_slots_of(statement->Ist.Put.offset, bytes).count)
-                lwp_value_operands(statement->Ist.Put.data, use_add, &from);
+                value_operands(statement->Ist.Put.data, use_add, &from);
             break;
         }
         case Ist_Store:
-            lwp_value_operands(statement->Ist.Store.data, use_add, &from);
+            value_operands(statement->Ist.Store.data, use_add, &from);
             break;
         case Ist_StoreG:
-            lwp_value_operands(statement->Ist.StoreG.details->data, use_add, &from);
+            value_operands(statement->Ist.StoreG.details->data, use_add, &from);
             break;
         case Ist_WrTmp: {
             const struct lwp_value_use *use = &uses[statement->Ist.WrTmp.tmp];
             from.outside = use->outside && !use->computes;
             if (use->value)
-                lwp_value_operands(statement->Ist.WrTmp.data, use_add, &from);
+                value_operands(statement->Ist.WrTmp.data, use_add, &from);
             break;
         }
         default:

@@ -8,17 +8,14 @@
 #include <stdbool.h>
 
 struct lwp_value_use {
-    bool value;    /* it reaches a register or memory, not only an address, a condition or flags */
-    bool outside;  /* ... beyond its own instruction */
-    bool computes; /* its instruction is a computation that is counted */
+    bool value;       /* it reaches a register or memory, not only an address, a condition or flags */
+    bool outside;     /* ... beyond its own instruction */
+    bool computes;    /* its instruction is a computation that is counted */
     UInt instruction; /* that makes it, from 1 */
-    Int last;      /* statement that uses it */
+    Int last;         /* statement that uses it */
 };
 
 /* Of each temporary; valid until the next call. */
 const struct lwp_value_use *lwp_value_uses(const IRSB *in);
-
-/* Calls `with` for each temporary in an expression but those of addresses. */
-void lwp_value_operands(const IRExpr *expression, void (*with)(void *to, IRTemp temporary), void *to);
 
 #endif
