@@ -69,8 +69,7 @@ static const struct names_model *names_model(const struct lwp_pmu_cpu *cpu)
         return NULL;
     for (size_t i = 0; i < sizeof names_models / sizeof *names_models; i++) {
         const struct names_model *model = &names_models[i];
-        if (model->family == cpu->family && intel == (cpu->family == 6) && cpu->model >= model->first &&
-            cpu->model <= model->last)
+        if (model->family == cpu->family && intel == (cpu->family == 6) && cpu->model >= model->first && cpu->model <= model->last)
             return model;
     }
     return NULL;
@@ -112,8 +111,8 @@ static bool names_encode(const char *name, struct lwp_pmu_code *code)
     pfm_perf_encode_arg_t argument = {.attr = &attr, .size = sizeof argument};
     if (pfm.encode(name, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &argument) != PFM_SUCCESS)
         return false;
-    *code = (struct lwp_pmu_code){
-        .type = attr.type, .config = attr.config, .config1 = attr.config1, .config2 = attr.config2, .precise_ip = 2};
+    *code =
+        (struct lwp_pmu_code){.type = attr.type, .config = attr.config, .config1 = attr.config1, .config2 = attr.config2, .precise_ip = 2};
     return true;
 }
 
@@ -143,8 +142,7 @@ static void names_amd(const struct names_model *model, struct lwp_pmu_events *ev
     events->event[events->count++] = both;
 }
 
-int lwp_pmu_events_from_names(const struct lwp_pmu_cpu *cpu, unsigned latency, struct lwp_pmu_events *events,
-                              struct lwp_error *err)
+static int names_events(const struct lwp_pmu_cpu *cpu, unsigned latency, struct lwp_pmu_events *events, struct lwp_error *err)
 {
     const struct names_model *model = names_model(cpu);
     *events = (struct lwp_pmu_events){.unit = LWPS_WEIGHT_CYCLES};
@@ -174,12 +172,12 @@ void lwp_pmu_events_of_faults(struct lwp_pmu_events *events)
     };
 }
 
-int lwp_pmu_events_find(const char *devices, const struct lwp_pmu_cpu *cpu, unsigned latency,
-                        struct lwp_pmu_events *events, struct lwp_error *err)
+int lwp_pmu_events_find(const char *devices, const struct lwp_pmu_cpu *cpu, unsigned latency, struct lwp_pmu_events *events,
+                        struct lwp_error *err)
 {
     if (lwp_pmu_events_from_sysfs(devices, latency, events, err) == LWP_OK)
         return LWP_OK;
     if (lwp_pmu_is_missing(devices))
         return lwp_error_set(err, LWP_ERR_MISSING, "there is no PMU, as in most virtual machines");
-    return lwp_pmu_events_from_names(cpu, latency, events, err);
+    return names_events(cpu, latency, events, err);
 }
