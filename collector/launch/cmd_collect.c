@@ -79,9 +79,9 @@ static char **collect_environment(const struct lwp_settings *settings, const str
 
 /* Where a run is written. Alone, `shown` and `own` are one folder; a rank of a parallel job has its own inside. */
 struct collect_place {
-    const char *shown; /* as the user knows it */
-    const char *own;   /* as the user knows it too */
-    char *absolute;    /* of `own` */
+    const char *shown;           /* as the user knows it */
+    const char *own;             /* as the user knows it too */
+    char *absolute;              /* of `own` */
     const struct lwp_rank *rank; /* NULL: alone */
 };
 
@@ -129,8 +129,8 @@ static struct lwp_phases *collect_phases(const struct lwp_settings *settings, co
 }
 
 /* A rank has ended: moves its part into the common result. Rank 0 waits for the others and prints the summary. */
-static void collect_close_rank(const struct lwp_settings *settings, const struct collect_place *place,
-                               struct lwp_run *run, const struct lwp_ended *ended, struct lwp_result *result)
+static void collect_close_rank(const struct lwp_settings *settings, const struct collect_place *place, struct lwp_run *run,
+                               const struct lwp_ended *ended, struct lwp_result *result)
 {
     enum { WAIT_S = 10 };
     struct lwp_error err;
@@ -157,8 +157,7 @@ static void collect_close_rank(const struct lwp_settings *settings, const struct
     unsigned left = lwp_rank_wait(place->shown, WAIT_S) - (result->running ? 1 : 0);
     lwp_log_progress(NULL);
     if (left)
-        lwp_log(LWP_LOG_NOTE, "%u of %u ranks have not ended; for all of them, run 'lwp analyze %s' later", left,
-                rank->size, place->shown);
+        lwp_log(LWP_LOG_NOTE, "%u of %u ranks have not ended; for all of them, run 'lwp analyze %s' later", left, rank->size, place->shown);
     collect_say(settings, place, ended, result);
 }
 
@@ -236,10 +235,31 @@ static void collect_note_end(struct lwp_run *run, const struct lwp_ended *ended,
     free(note);
 }
 
+/* Seals the result of the run that has ended, and says what is in it. Ends the keeper. */
+static void collect_seal(const struct lwp_settings *settings, const struct collect_place *place, struct lwp_run *run,
+                         const struct lwp_ended *ended, struct lwp_keeper *keeper, unsigned processes)
+{
+    struct lwp_result result;
+    lwp_log_progress("sealing %s", place->own);
+    int unwritten = lwp_keeper_end(keeper);
+    lwp_result_keep_jit_files(place->own, (double)run->started.tv_sec);
+    collect_finish(place->own, &result);
+    result.ran = processes;
+    result.unwritten = unwritten;
+    result.overhead_percent = run->overhead_known ? run->overhead_percent : -1;
+    lwp_log_progress(NULL);
+    if (unwritten)
+        lwp_log(LWP_LOG_WARNING, "records were lost: not all could be written to %s (%s); the rest is used", place->own,
+                strerror(unwritten));
+    if (place->rank)
+        collect_close_rank(settings, place, run, ended, &result);
+    else
+        collect_say(settings, place, ended, &result);
+}
+
 /* Runs the program into the directory that was made for it. `helper`: the preload library, or the exact engine's folder. */
-static int collect_into(const struct lwp_settings *settings, const struct collect_place *place,
-                        const struct lwp_target *target, const struct lwp_engine *engine, const char *helper, char **command,
-                        struct lwp_error *err)
+static int collect_into(const struct lwp_settings *settings, const struct collect_place *place, const struct lwp_target *target,
+                        const struct lwp_engine *engine, const char *helper, char **command, struct lwp_error *err)
 {
     const struct lwp_options *options = settings->options;
     char cwd[PATH_MAX], host[256] = "";
@@ -262,7 +282,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     struct lwp_account account = {.fd = -1};
     unsigned processes = 0;
     struct lwp_phases *phases = NULL;
-    int busy = lwp_busy_begin(place->shown); /* lwp serve shows that the run goes on */
+    int busy = lwp_busy_begin(place->shown);                                     /* lwp serve shows that the run goes on */
     bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* writes the job's run.json, too */
     struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = engine->exact ? NULL : command};
     gethostname(host, sizeof host - 1);
@@ -285,8 +305,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
             goto out;
         launch.environment = collect_environment(settings, engine, helper, place->absolute, lwp_keeper_name(keeper), &account);
     }
-    if (lwp_run_json_write(&run, place->absolute, "run.json", err) ||
-        (speaks && lwp_run_json_write(&run, place->shown, "run.json", err)))
+    if (lwp_run_json_write(&run, place->absolute, "run.json", err) || (speaks && lwp_run_json_write(&run, place->shown, "run.json", err)))
         goto out;
 
     if (lwp_options_given(options, "serve")) {
@@ -323,22 +342,8 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
         (place->rank && place->rank->rank == 0 && lwp_run_json_write(&run, place->shown, "run.json", &late)))
         lwp_log(LWP_LOG_WARNING, "%s; the result lacks its end time and exit status", late.text);
 
-    struct lwp_result result;
-    lwp_log_progress("sealing %s", place->own);
-    int unwritten = lwp_keeper_end(keeper);
+    collect_seal(settings, place, &run, &ended, keeper, processes);
     keeper = NULL;
-    lwp_result_keep_jit_files(place->own, (double)run.started.tv_sec);
-    collect_finish(place->own, &result);
-    result.ran = processes;
-    result.unwritten = unwritten;
-    result.overhead_percent = run.overhead_known ? run.overhead_percent : -1;
-    lwp_log_progress(NULL);
-    if (unwritten)
-        lwp_log(LWP_LOG_WARNING, "records were lost: not all could be written to %s (%s); the rest is used", place->own, strerror(unwritten));
-    if (place->rank)
-        collect_close_rank(settings, place, &run, &ended, &result);
-    else
-        collect_say(settings, place, &ended, &result);
     if (busy >= 0)
         close(busy);
     busy = -1;
