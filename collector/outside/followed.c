@@ -156,16 +156,10 @@ static void put_blocks(struct lwp_followed *followed, uint64_t since, uint64_t t
 
 static void followed_cpu_time(struct lwp_followed *followed)
 {
-    char path[32], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)followed->pid);
-    FILE *stat = fopen(path, "re");
-    size_t got = stat ? fread(text, 1, sizeof text - 1, stat) : 0;
-    if (stat)
-        fclose(stat);
-    text[got] = '\0';
+    char text[LWP_TASKS_STAT];
     uint64_t user, system;
-    const char *after = strrchr(text, ')'); /* the name before may hold anything */
-    if (!after || sscanf(after + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64, &user, &system) != 2)
+    const char *stat = lwp_tasks_stat(followed->pid, text);
+    if (!stat || sscanf(stat, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64, &user, &system) != 2)
         return;
     uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
     followed->user_ns = user * tick_ns;

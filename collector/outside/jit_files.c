@@ -26,17 +26,11 @@ static double jit_file_seconds(const struct timespec *time)
 
 double lwp_jit_files_process_began(pid_t pid)
 {
-    char path[32], text[1024];
+    char text[LWP_TASKS_STAT];
     uint64_t ticks;
     struct timespec wall, since_boot;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *stat = fopen(path, "re");
-    size_t got = stat ? fread(text, 1, sizeof text - 1, stat) : 0;
-    if (stat)
-        fclose(stat);
-    text[got] = '\0';
-    const char *after = strrchr(text, ')'); /* the name before may hold anything */
-    if (!after || sscanf(after + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64, &ticks) != 1)
+    const char *stat = lwp_tasks_stat(pid, text);
+    if (!stat || sscanf(stat, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64, &ticks) != 1)
         return 0;
     clock_gettime(CLOCK_REALTIME, &wall);
     clock_gettime(CLOCK_BOOTTIME, &since_boot);

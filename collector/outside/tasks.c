@@ -113,6 +113,19 @@ pid_t lwp_tasks_own_number(pid_t pid)
     return value ? atoi(last ? last : value) : 0;
 }
 
+const char *lwp_tasks_stat(pid_t pid, char text[LWP_TASKS_STAT])
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *stat = fopen(path, "re");
+    size_t got = stat ? fread(text, 1, LWP_TASKS_STAT - 1, stat) : 0;
+    if (stat)
+        fclose(stat);
+    text[got] = '\0';
+    const char *behind = strrchr(text, ')'); /* the name may hold anything */
+    return behind ? behind + 1 : NULL;
+}
+
 bool lwp_tasks_names(pid_t pid, char file[LWP_TASKS_NAME], char name[LWP_TASKS_NAME])
 {
     char path[32], program[PATH_MAX];

@@ -31,6 +31,11 @@ pid_t lwp_tasks_number(pid_t tid, const char *key);
 /* The number that the process has in its own namespace. 0: it is gone. */
 pid_t lwp_tasks_own_number(pid_t pid);
 
+enum { LWP_TASKS_STAT = 1024 };
+
+/* What /proc/PID/stat says behind the process's name, in `text`. NULL: it is gone. */
+const char *lwp_tasks_stat(pid_t pid, char text[LWP_TASKS_STAT]);
+
 enum { LWP_TASKS_NAME = 256 };
 
 /* What it is called: its program's file, without the folder, and its first thread. False: it is gone. */
