@@ -146,7 +146,7 @@ struct stall_line {
     uint32_t line;
     const struct lwp_stream *stream;
     uint32_t top; /* the stream with most of it */
-    double weight, top_weight;
+    double weight;
     uint64_t samples, loads, stores;
 };
 

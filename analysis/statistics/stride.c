@@ -172,7 +172,7 @@ struct lwp_stride lwp_stride_estimate(const uint64_t *addresses, size_t count)
         count = ADDRESSES_MAX;
     if (count == 0)
         return stride;
-    size_t n = stride.support = stride_distinct(addresses, count, sorted);
+    size_t n = stride_distinct(addresses, count, sorted);
     if (n < 2)
         return stride;
     for (size_t i = 1; i < n; i++)
@@ -191,7 +191,6 @@ struct lwp_stride lwp_stride_estimate(const uint64_t *addresses, size_t count)
     for (size_t i = 0; i < candidate_count; i++)
         all += exp(candidates[i].log_likelihood - best->log_likelihood);
     stride.bytes = best->bytes;
-    stride.support = best->agree;
     /* k addresses have k - 1 free differences: the first only says where the others are counted from. */
     stride.probability = fmax(0, stride_accuracy((double)best->agree - 1) + 1 / all - 1);
     if (n < STRAYS_SEEN)

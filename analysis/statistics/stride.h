@@ -7,7 +7,6 @@
 
 struct lwp_stride {
     uint64_t bytes;     /* 0: one address only (or none) */
-    size_t support;     /* distinct addresses that agree */
     double probability; /* that it is the stride itself, no multiple or part of it (eq. 4); 0 when bytes is 0 */
 };
 

@@ -62,7 +62,7 @@ struct lwp_outside {
     struct {
         uint64_t own_ns, samples, cpu_ns, time;
     } review; /* what it was when the period was last reviewed */
-    uint64_t lost, throttled, samples, with_address, cpu_ns, own_ns;
+    uint64_t lost, throttled, samples, cpu_ns, own_ns;
 };
 
 static uint64_t outside_clock(clockid_t clock)
@@ -230,7 +230,6 @@ static void followed_end(struct lwp_outside *outside, pid_t pid, uint64_t time)
     if (!followed)
         return;
     outside->samples += followed->samples;
-    outside->with_address += followed->with_address;
     outside->cpu_ns += lwp_followed_user_ns(followed) + followed->system_ns - followed->system_first_ns;
     uint64_t own_ns = pid == outside->wish.pid ? outside->own_ns : 0;
     lwp_followed_close(followed, time, own_ns + followed->samples * outside->cost_ns);
@@ -577,7 +576,6 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
     struct lwp_followed *shown = NULL; /* the first process, if it is still there */
     for (size_t i = 0; i < outside->followed_count && !shown; i++)
         shown = outside->followed[i];
-    end->memory_unreadable = shown && shown->interpreter->remote.unreadable;
     if (shown)
         shown->lost += outside->lost;
     outside_say(outside, shown);
@@ -586,9 +584,6 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
             followed_end(outside, outside->followed[i]->pid, now);
     end->wall_s = (double)(now - begun) * 1e-9;
     end->cpu_s = (double)outside->cpu_ns * 1e-9;
-    end->processes = (unsigned)outside->followed_count;
-    end->samples = outside->samples;
-    end->with_address = outside->with_address;
     end->lost = outside->lost;
     end->throttled = outside->throttled;
     return LWP_OK;

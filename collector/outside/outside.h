@@ -23,9 +23,7 @@ struct lwp_outside_end {
     double wall_s, cpu_s; /* sampled; cpu_s: of the processes meanwhile */
     bool process_ended;
     int ended_by; /* the signal sent to lwp, 0: none */
-    unsigned processes;
-    uint64_t samples, with_address, lost, throttled;
-    bool memory_unreadable;
+    uint64_t lost, throttled;
 };
 
 struct lwp_outside;

@@ -1,5 +1,6 @@
 /* Modules, symbols, lines and inlined frames, against binutils' addr2line and nm as the second opinion; and what is
  * left when files are stripped, replaced, cut short or damaged. */
+#include "analysis/program/binary/module.h"
 #include "analysis/program/code.h"
 #include "analysis/program/types/types.h"
 #include "programs.h"
@@ -163,7 +164,7 @@ static void test_separate_debug_file(void **state)
         const struct lwp_symbolized *location = lwp_code_symbolize(loaded.code, 0, low + 4);
         assert_string_equal(location->frames[0].function, "sum_keys");
         assert_true(location->frames[0].line > 0);
-        assert_true(lwp_code_loop_count(loaded.code) > 0);
+        assert_true(loaded.code->loop_count > 0);
         unload(&loaded);
         /* Another build's debug file must not be taken. */
         assert_true(programs_run("cp /bin/true %s.debug", path));

@@ -1,5 +1,6 @@
 /* Loop nesting on abstract graphs against two naive definitions, and on compiled programs against the source. */
 #include "amount.h"
+#include "analysis/program/binary/module.h"
 #include "analysis/program/code.h"
 #include "analysis/program/flow/loops.h"
 #include "programs.h"
@@ -261,7 +262,7 @@ static void check_program(const char *compiler, const char *flags, uint32_t slac
     assert_int_equal(count, 7);
     struct lwp_arena *arena = lwp_arena_new();
     struct lwp_code *code = load(path, arena);
-    for (uint32_t l = 0; l < lwp_code_loop_count(code); l++) {
+    for (uint32_t l = 0; l < code->loop_count; l++) {
         const struct lwp_loop *loop = lwp_code_loop(code, l);
         struct marked_loop *mark = NULL;
         for (size_t i = 0; i < count; i++)
@@ -327,7 +328,7 @@ static void check_inlined(const char *compiler, const char *flags)
     lwp_code_symbolize(code, 0, programs_symbol(path, "tour"));
     lwp_code_symbolize(code, 0, programs_symbol(path, "nests"));
     lwp_code_symbolize(code, 0, programs_symbol(path, "passes"));
-    for (uint32_t l = 0; l < lwp_code_loop_count(code); l++) {
+    for (uint32_t l = 0; l < code->loop_count; l++) {
         const struct lwp_loop *loop = lwp_code_loop(code, l);
         bool found = (loop->first_line >= 55 && loop->last_line <= 56) || strcmp(loop->function, "passes") == 0;
         for (size_t i = 0; i < LOOPS; i++) {
@@ -377,8 +378,8 @@ static void test_vector_and_remainder(void **state)
     struct lwp_code *code = lwp_code_new(arena);
     lwp_code_module(code, path, NULL, 0);
     lwp_code_symbolize(code, 0, programs_symbol(path, "triad"));
-    assert_true(lwp_code_loop_count(code) >= 2);
-    for (uint32_t l = 0; l < lwp_code_loop_count(code); l++)
+    assert_true(code->loop_count >= 2);
+    for (uint32_t l = 0; l < code->loop_count; l++)
         assert_int_equal(lwp_code_source_loop(code, l), lwp_code_source_loop(code, 0));
     lwp_code_free(code);
     lwp_arena_free(arena);
@@ -401,9 +402,9 @@ static void test_stripped(void **state)
     const struct lwp_symbolized *location = lwp_code_symbolize(code, module, nest);
     assert_int_equal(location->function_low, nest); /* from .eh_frame */
     assert_null(location->frames[0].function);
-    assert_true(lwp_code_loop_count(code) >= 4);
-    assert_int_equal(lwp_code_loop_count(code), lwp_code_loop_count(with));
-    for (uint32_t l = 0; l < lwp_code_loop_count(code); l++) {
+    assert_true(code->loop_count >= 4);
+    assert_int_equal(code->loop_count, with->loop_count);
+    for (uint32_t l = 0; l < code->loop_count; l++) {
         assert_int_equal(lwp_code_loop(code, l)->header, lwp_code_loop(with, l)->header);
         assert_int_equal(lwp_code_loop(code, l)->depth, lwp_code_loop(with, l)->depth);
         assert_int_equal(lwp_code_loop(code, l)->first_line, 0);

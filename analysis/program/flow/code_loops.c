@@ -152,8 +152,7 @@ static bool flow_encloses(const struct flow_work *work, uint32_t outer, uint32_t
 
 static bool flow_same_code(const struct loop_lines *a, const struct loop_lines *b)
 {
-    return a->file && a->file == b->file && a->first_line && b->first_line && a->origin == b->origin &&
-           a->function == b->function;
+    return a->file && a->file == b->file && a->first_line && b->first_line && a->origin == b->origin && a->function == b->function;
 }
 
 static uint32_t flow_root(struct flow_work *work, uint32_t loop)
@@ -184,8 +183,7 @@ static bool flow_same_lines(const struct flow_work *work, uint32_t a, uint32_t b
     bool equal = y->first_line == x->first_line && y->last_line == x->last_line;
     uint32_t parent = work->loops[a].parent;
     const struct loop_lines *around = parent == LWP_NONE ? NULL : &work->loops[parent].lines;
-    return equal || !around || !flow_same_code(around, y) ||
-           around->last_line - around->first_line > y->last_line - y->first_line;
+    return equal || !around || !flow_same_code(around, y) || around->last_line - around->first_line > y->last_line - y->first_line;
 }
 
 /* Joins machine loops of one source loop: each with the one beside it that has the same lines or the fewest more. */
@@ -320,11 +318,6 @@ bool code_loop_holds(const struct lwp_code *code, uint32_t outer, uint32_t loop)
     while (loop != LWP_NONE && loop != outer)
         loop = code->loops[loop]->parent;
     return loop == outer;
-}
-
-uint32_t lwp_code_loop_count(const struct lwp_code *code)
-{
-    return (uint32_t)code->loop_count;
 }
 
 const struct lwp_loop *lwp_code_loop(const struct lwp_code *code, uint32_t loop)

@@ -19,7 +19,6 @@ struct lwp_loop {
     uint32_t source;                /* see lwp_code_source_loop() */
 };
 
-uint32_t lwp_code_loop_count(const struct lwp_code *code);
 const struct lwp_loop *lwp_code_loop(const struct lwp_code *code, uint32_t loop);
 
 /* Compilers make several machine loops out of one source loop (vector loop and remainder, unswitched, peeled). They
