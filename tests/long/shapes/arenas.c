@@ -16,10 +16,10 @@
 /// arena_mixed type=node bytes=88 hot=cost@40 path=arena_new,bump,main name=nodes,arena,chunk,node start=any
 /// arena_mixed and type=node* bytes=8 path=main name=nodes
 /// slab type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node,objects spacing=88
-/// slab or type=slab hot=objects.cost@104+88*45 path=slab_new,new_node,main name=slab
+/// slab or type=slab hot=objects.cost@104+88*45 path=slab_new,new_node,main name=slab,first
 /// slab and type=node* bytes=8 path=main name=nodes
 /// slab_mmap type=node bytes=88 start=64 hot=cost@40 path=slab_new,new_node,main name=nodes,slab,node,objects
-/// slab_mmap or type=slab hot=objects.cost@104+88*45 path=slab_new,new_node,main name=slab
+/// slab_mmap or type=slab hot=objects.cost@104+88*45 path=slab_new,new_node,main name=slab,first
 /// slab_mmap and type=node* bytes=8 path=main name=nodes
 /// slab_items type=entry bytes=40 start=any hot=h_next@16,hash@24,nkey@39 path=slab_new,main name=hashtable,entry,slabs,free_items,item
 /// slab_items and type=entry* bytes=8 path=main name=hashtable
