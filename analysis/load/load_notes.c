@@ -6,22 +6,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { NOTE_TEXT = 600 }; /* bytes */
 
 void load_note(struct load_notes *notes, uint32_t number, uint32_t sequence, const char *format, ...)
 {
-    char text[NOTE_TEXT];
+    char *text;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    int length = vasprintf(&text, format, arguments);
     va_end(arguments);
-    char *copy = strdup(text);
-    if (!copy)
+    if (length < 0)
         return;
     pthread_mutex_lock(&notes->lock);
-    LWP_APPEND(&notes->items, &notes->count, &notes->room, (struct load_note){number, sequence, copy});
+    LWP_APPEND(&notes->items, &notes->count, &notes->room, (struct load_note){number, sequence, text});
     pthread_mutex_unlock(&notes->lock);
 }
 
