@@ -30,7 +30,8 @@ enum { MEASURED_TRIES = 3, MOVES_LEAST = 8, MOVES_MOST = 256, RUNS_USUAL = 2 };
 static const double pattern_off = 0.1, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
 
 static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
-                    usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10, far_elements = 128;
+                    usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10, far_elements = 128,
+                    gain_least = 0.05 /* of all time: enough to be advised, also of a part of it */;
 
 /* ---- the pattern ---- */
 
@@ -379,10 +380,25 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
         lwp_gain_states(times, core, stalls->high, measured);
 }
 
+/* How far the ratio may be off whatever the runs say: a run is taken for the program's as long as its time differs from the program's by
+ * less than paces do, anywhere within that; today it is known by how much where the loop's own time is, with the new layout it never is.
+ * Both add as squares; 90 % of log(ratio). */
+static double measured_unlike(const struct lwp_gain_measured *measured)
+{
+    const double anywhere = lwp_gain_pace_agrees / sqrt(3); /* the standard deviation of what lies anywhere in +-pace_agrees */
+    const bool known = measured->pace > 0 && measured->pattern > 0;
+    return deviations * hypot(known ? log(measured->pattern / measured->pace) : anywhere, anywhere);
+}
+
 struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, const struct lwp_share *whole)
 {
-    const double least = 1 - measured->high, most = 1 - measured->low;
-    return (struct lwp_gain_range){(least > 0 ? whole->low : whole->high) * least, (most > 0 ? whole->high : whole->low) * most};
+    const double ratio = measured->ratio, each = 1 - ratio, saved = whole->value * each, unlike = measured_unlike(measured);
+    const double slower = fmax(measured->high - ratio, fmin(ratio * expm1(unlike), fabs(each))),
+                 faster = fmax(ratio - measured->low, fmin(ratio * -expm1(-unlike), fabs(each)));
+    const double at_low = (each > 0 ? whole->low : whole->high) * each, at_high = (each > 0 ? whole->high : whole->low) * each;
+    const double runs = saved - hypot(saved - at_low, whole->value * (measured->high - ratio)); /* say whether there is a gain */
+    const double low = saved - hypot(saved - at_low, whole->value * slower);
+    return (struct lwp_gain_range){fmax(low, fmin(runs, gain_least)), saved + hypot(at_high - saved, whole->value * faster)};
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)

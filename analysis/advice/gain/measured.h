@@ -50,8 +50,8 @@ enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const st
 struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
                                             bool random, struct lwp_gain_saving estimate);
 
-/* The part of all time that is saved, at least and at most, of a loop that takes `whole`. Its share and the ratio are both taken at their
- * worst: with errors added as squares intervals held in 14 of 20 cases that nobody had looked at. */
+/* The part of all time that is saved, at least and at most, of a loop that takes `whole`. Its share and the ratio come from different
+ * samples, so that they are not both at their worst at once: their errors are added as squares. */
 struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, const struct lwp_share *whole);
 
 /* ---- for other patterns ---- */
