@@ -9,6 +9,7 @@ struct lwp_run_account {
     uint64_t cpu_ns;            /* of all processes, as far as they have told */
     uint64_t early_ns;          /* of that: before they could have been sampled */
     uint64_t spent_ns;          /* by lwp in them */
+    uint64_t own_ns;            /* by lwp collect itself, with what it will take to end */
     uint64_t period_ns;         /* between samples, that a thread had last; 0: none has yet */
     uint64_t join_ns;           /* what setting up a process costs, with its end; 0: none has ended yet */
     uint32_t thinning;          /* of allocations (thread.h), likewise */
@@ -29,6 +30,14 @@ static inline int64_t lwp_run_surplus(const struct lwp_run_account *account, dou
     double earned = share * (double)LWP_RUN_GET(account, cpu_ns);
     double left = (earned > LWP_RUN_ADVANCE_NS ? earned : LWP_RUN_ADVANCE_NS) - (double)LWP_RUN_GET(account, spent_ns);
     return left > 1e18 ? (int64_t)1e18 : left < -1e18 ? -(int64_t)1e18 : (int64_t)left;
+}
+
+/* What was spent, with lwp collect itself, beyond what the run has earned and half of the advance, ns. */
+static inline double lwp_run_owed(const struct lwp_run_account *account, double share)
+{
+    double earned = share * (double)LWP_RUN_GET(account, cpu_ns), least = LWP_RUN_ADVANCE_NS / 2;
+    double owed = (double)LWP_RUN_GET(account, spent_ns) + (double)LWP_RUN_GET(account, own_ns) - (earned > least ? earned : least);
+    return owed > 0 ? owed : 0;
 }
 
 #endif

@@ -196,6 +196,14 @@ static char *collect_unsampled(const struct lwp_account_sums *sums, double cpu_n
         sums->processes, sums->processes == 1 ? "" : "es", sums->set_up, 100 * part);
 }
 
+/* To end takes about as long as to begin. */
+static void collect_charge(const struct lwp_account *account)
+{
+    struct rusage own;
+    if (account->page && !getrusage(RUSAGE_SELF, &own))
+        account->page->own_ns = (uint64_t)(2e9 * lwp_launch_cpu_s(&own));
+}
+
 /* What lwp has cost, beside what the run would have taken without. */
 static void collect_account(struct lwp_run *run, const struct lwp_account *account, char *const *environment, unsigned *ran)
 {
@@ -316,6 +324,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
 
     struct lwp_ended ended;
     pid_t patience = engine->exact ? lwp_patience_start() : 0;
+    collect_charge(&account);
     int ran = lwp_launch_run(&launch, &ended, err);
     lwp_patience_end(patience);
     if (ran)

@@ -57,6 +57,15 @@ rests() { # PID OF lwp: a timer of the kernel's stands in for perf's clock, whos
     return 1
 }
 
+# Before the first phase no thread ever had one: even when it is closed again it costs each switch.
+"$LWP" collect --paused --no-analyze -q -o asleep sleep 3 &
+until "$LWP" status asleep > status 2> /dev/null; do kill -0 $! || break; sleep 0.02; done
+sleep 0.5
+asleep=$(pgrep -x sleep -P $!)
+grep -q liblwp-light "/proc/$asleep/maps" || fail "sleep is not recorded"
+ls -l "/proc/$asleep/fd" | grep -q perf_event && fail "perf's clock is open before the first phase"
+wait
+
 # What is recorded is what ran between start and stop.
 phases() { # DIR PID OF THE PROGRAM
     until "$LWP" status "$1" > status 2> /dev/null; do kill -0 "$2" || return 1; sleep 0.02; done

@@ -12,12 +12,12 @@ said() { sed -n 's/.*"overhead_percent": *\([0-9]*\).*/\1/p' "$1/run.json"; }
 "$LWP" collect --no-analyze -o measured -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; env' > env 2> err || { cat err; exit 1; }
 costs=$(sed -n 's/^LWP_COSTS=//p' env)
 [ "$costs" ] || { echo "perf's synchronous clock does not work here"; exit 77; }
-IFS=, read -r _ _ open running armed rest <<< "$costs"
-[[ $rest =~ ^[01],[01]$ ]] && ((open < 1000000 && 0 < running && running < 1000000 && armed < 1000000)) || fail "measured: $costs"
+IFS=, read -r _ _ open running soon armed rest <<< "$costs"
+[[ $rest =~ ^[01],[01]$ ]] && ((open < 1000000 && 0 < running && running <= soon && soon < 1000000 && armed < 1000000)) || fail "measured: $costs"
 
 # the same with what it might cost elsewhere, ns: with a file open, with the clock running, with each register armed
 with() { # NAME OPEN RUNNING ARMED
-    LWP_COSTS=20000,1500,$2,$3,$4,0,0 "$LWP" collect --no-analyze --max-overhead 10 -o "$1" -- ./switches 1 > "$1.turns" 2> err || { cat err; fail "$1"; }
+    LWP_COSTS=20000,1500,$2,$3,$3,$4,0,0 "$LWP" collect --no-analyze --max-overhead 10 -o "$1" -- ./switches 1 > "$1.turns" 2> err || { cat err; fail "$1"; }
 }
 with cheap 0 0 0
 with armed 0 0 1000000
@@ -38,7 +38,7 @@ read -r turns without < open.turns
 echo "at $without % of looks no file of perf's is open, with a clock that costs 20 us a switch at $(cut -d' ' -f2 closed.turns) %"
 (($(cut -d' ' -f2 closed.turns) > 50)) || fail "perf's files stay open between samples"
 # a file that cannot be opened again, as the program has no room for it any more: a timer of the kernel's stands in
-LWP_COSTS=20000,1500,5000,20000,1000000,0,0 "$LWP" collect -q --no-analyze --max-overhead 10 -o refused -- ./switches 2 > refused.turns &
+LWP_COSTS=20000,1500,2000,5000,5000,1000000,0,0 "$LWP" collect -q --no-analyze --max-overhead 60 -o refused -- ./switches 2 > refused.turns &
 collector=$!
 sleep 1
 for program in $(cat /proc/$collector/task/*/children); do prlimit --nofile=100:100 --pid "$program" || fail "prlimit"; done
@@ -48,7 +48,7 @@ later=$(for file in refused/p*/t*.lwps; do "$LWP" dump "$file"; done | awk -v li
 echo "$later samples after there was no room for files"
 ((later > 4)) || fail "a thread is not sampled any more whose event could not be opened again"
 # where each sample takes milliseconds there are few from the start, not a fixed number of them first
-LWP_COSTS=20000,1500,0,200000,0,0,0 "$LWP" collect -q --no-analyze -o dear -- ./switches 0.3 > dear.turns || fail "dear"
+LWP_COSTS=20000,1500,0,200000,200000,0,0,0 "$LWP" collect -q --no-analyze -o dear -- ./switches 0.3 > dear.turns || fail "dear"
 samples=$(for file in dear/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
 echo "$samples samples where each takes milliseconds"
 ((0 < samples && samples < 24)) || fail "samples are taken that cannot be paid"

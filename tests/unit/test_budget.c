@@ -153,6 +153,23 @@ static void switches_are_paid_for_first(void **state)
     assert_true(lwp_budget_is_dear(&budget, 200000, 20000000, cpu));
 }
 
+/* Beginnings of processes and lwp collect itself: samples pay for them, but for a quarter that is always theirs. */
+static void what_the_run_owes_is_paid_by_samples(void **state)
+{
+    (void)state;
+    struct lwp_run_account run = {.cpu_ns = 10 * second, .spent_ns = 250000000};
+    struct lwp_time_budget budget = {.share = 0.03, .run = &run};
+    const uint64_t before = lwp_budget_period(&budget, 50000, second);
+    run.own_ns = 60000000; /* 10 ms too much */
+    const uint64_t owes = lwp_budget_period(&budget, 50000, second);
+    assert_true(owes > before * 4 / 3 && owes < before * 5 / 3);
+    run.spent_ns = 900000000;
+    const uint64_t much = lwp_budget_period(&budget, 50000, second);
+    assert_true(much > before * 7 / 2 && much < before * 9 / 2);
+    run = (struct lwp_run_account){.cpu_ns = second, .spent_ns = 55000000}; /* short runs have it in advance */
+    assert_int_equal(lwp_budget_period(&budget, 50000, second), before);
+}
+
 /* A thread's first samples may cost ten times what later ones do: they have an advance, and then what the thread earns. */
 static void samples_are_dear_beyond_their_advance(void **state)
 {
@@ -176,6 +193,7 @@ int main(void)
         cmocka_unit_test(only_blocks_that_stay_get_an_advance), cmocka_unit_test(what_registers_slow_is_paid_for),
         cmocka_unit_test(what_is_not_needed_goes_to_samples),   cmocka_unit_test(trials_have_half_where_a_thread_reads),
         cmocka_unit_test(a_costly_start_is_paid_for_later),     cmocka_unit_test(switches_are_paid_for_first),
+        cmocka_unit_test(what_the_run_owes_is_paid_by_samples),
     };
     return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
 }

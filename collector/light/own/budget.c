@@ -12,7 +12,7 @@ static const double heap_most = 0.75, sample_part = 0.6;
  * charged too much, make up for otherwise. */
 static const double sample_part_alone = 0.8;
 static const double heap_advance_least = 0.25;
-static const uint64_t heap_advance_ns = 120000000, sample_advance_ns = 3000000, watch_advance_ns = 3000000;
+static const uint64_t heap_advance_ns = 60000000, sample_advance_ns = 3000000, watch_advance_ns = 3000000;
 
 /* Half to each where both have some: the one that did not pay could go on for ever. */
 void lwp_budget_spend_armed(struct lwp_time_budget *budget, uint64_t ns, bool watches, bool trial)
@@ -30,11 +30,18 @@ uint64_t lwp_budget_spent(const struct lwp_time_budget *budget)
     return sum;
 }
 
-/* The share that allocations and switches leave. */
+/* The part of each second with which the run pays what it owes: beginnings of processes, lwp collect itself, and whatever cost more than
+ * it should have. */
+static double budget_owed(const struct lwp_time_budget *budget)
+{
+    return budget->run ? lwp_run_owed(budget->run, budget->share) / 1e9 : 0;
+}
+
+/* The share that allocations, switches and debts leave. */
 static double budget_left(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
     double first = (double)(budget->spent[LWP_COST_HEAP] + budget->spent[LWP_COST_SWITCHES]);
-    double part = cpu_ns ? first / (double)cpu_ns : 0;
+    double part = (cpu_ns ? first / (double)cpu_ns : 0) + budget_owed(budget);
     return budget->share - (part < budget->share * heap_most ? part : budget->share * heap_most);
 }
 

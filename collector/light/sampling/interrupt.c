@@ -23,9 +23,8 @@ static void interrupt_on_own_stack(const struct lwp_interrupt *interrupt, void (
                      "movq %%rbx, %%rsp"
                      : "+D"(interrupt), [run] "+a"(run), [top] "+c"(top)
                      :
-                     : "rbx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3",
-                       "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
-                       "xmm15");
+                     : "rbx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+                       "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
 static void interrupt_note_debugger(void)
@@ -79,11 +78,31 @@ static void interrupt_tick(const struct lwp_interrupt *interrupt)
     lwp_rate_lost(self, sampler);
 }
 
+/* A long suspension goes on without watchpoints. */
+static bool interrupt_is_bound(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    enum { AGAIN_NS = 1000000 };
+    const uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    if (!lwp_suspension_end_bound(&sampler->suspension, sampler->timer, cpu - self->last_cpu_ns))
+        return false;
+    if (self->busy > 1) { /* inside the collector */
+        lwp_suspension_bound(&sampler->suspension, sampler->timer, AGAIN_NS);
+        return sampler->suspension.bounded;
+    }
+    lwp_watching_charge_switches(&sampler->watching, self, lwp_stop_cost_armed(), cpu);
+    lwp_sample_write(self, sampler);
+    lwp_watching_give_up(&sampler->watching, self);
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(LWP_TIMER_POSIX));
+    return true;
+}
+
 /* The end of a suspension, or a tick that was under way when it began: the time of that is in the suspension. */
 static bool interrupt_is_for_suspension(const struct lwp_interrupt *interrupt)
 {
     struct lwp_sampler *sampler = interrupt->sampler;
     bool ended = sampler->timer && lwp_timer_suspension_ended(sampler->timer, interrupt->info);
+    if (ended && interrupt_is_bound(interrupt->self, sampler))
+        return true;
     if (ended)
         lwp_rate_end_suspension(interrupt->self, sampler);
     else if (interrupt->debug < 0 && sampler->suspension.suspended)
@@ -137,8 +156,12 @@ static void interrupt_stop(const struct lwp_interrupt *interrupt)
 /* Until the next sample, where open events would cost the thread's switches too much. */
 static void interrupt_close(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
-    if (!sampler->timer || !lwp_suspension_closes(&sampler->suspension) || lwp_debug_armed(&sampler->watching.registers))
+    if (!sampler->timer || !lwp_suspension_closes(&sampler->suspension))
         return;
+    if (lwp_debug_armed(&sampler->watching.registers)) {
+        lwp_suspension_bound(&sampler->suspension, sampler->timer, LWP_WATCHING_AHEAD_NS);
+        return;
+    }
     const uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_debug_close(&sampler->watching.registers);
     lwp_suspension_close(&sampler->suspension, sampler->timer);
@@ -155,8 +178,8 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
     __atomic_fetch_add(&self->busy, 1, __ATOMIC_SEQ_CST);
     struct lwp_sampler *sampler = __atomic_load_n(&self->attached, __ATOMIC_SEQ_CST) ? self->sampler : NULL;
     if (sampler && !lwp_confinement_came()) {
-        const struct lwp_interrupt interrupt = {.self = self, .sampler = sampler, .info = info, .context = ucontext,
-                                                .debug = lwp_debug_sender(signal, info)};
+        const struct lwp_interrupt interrupt = {
+            .self = self, .sampler = sampler, .info = info, .context = ucontext, .debug = lwp_debug_sender(signal, info)};
         if (interrupt_is_for_suspension(&interrupt))
             ;
         else if (interrupt.debug >= 0)

@@ -9,6 +9,9 @@
 /* The n-th sampled thread of the process begins (n from 0): not more often than `frequency` Hz of its CPU time. Sets next_ns. */
 void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double frequency, unsigned n);
 
+/* The timer of the calling thread where it begins in a pause (lwp start). NULL: not possible. */
+struct lwp_timer *lwp_rate_start_paused(struct lwp_thread *self, struct lwp_sampler *sampler);
+
 /* A sample, `ran_ns` of CPU time after the last one: charges what the time between has cost, and returns the ns of CPU time that the
  * sample stands for. */
 uint64_t lwp_rate_weight(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t ran_ns);

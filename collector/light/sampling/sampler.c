@@ -4,6 +4,7 @@
 #include "collector/light/sampling/sampler.h"
 
 #include "collector/light/own/own_memory.h"
+#include "collector/light/own/own_spool.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/run.h"
 #include "collector/light/sampling/debugger.h"
@@ -64,9 +65,9 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
         lwp_stop_cost_measure();
     lwp_system_calls_start();
     if (lwp_sampling.kind == LWP_TIMER_NONE) {
-        snprintf(note, note_bytes, "%s", options->hardware
-                     ? "the pmu engine's events were refused in this process"
-                     : "no timer can sample here: perf_event_open and timer_create were both refused");
+        snprintf(note, note_bytes, "%s",
+                 options->hardware ? "the pmu engine's events were refused in this process"
+                                   : "no timer can sample here: perf_event_open and timer_create were both refused");
         return false;
     }
     if (lwp_sampling.kind != LWP_TIMER_SIGTRAP && !note[0])
@@ -126,12 +127,15 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     self->budget = (struct lwp_time_budget){.share = options->max_overhead, .watches = verdicts, .before = before, .run = lwp_run};
     self->random ^= (uint32_t)self->tid * 2654435761u;
     lwp_rate_begin(self, sampler, frequency, before);
-    if (self->tid == lwp_thread_tid())
+    const bool own = self->tid == lwp_thread_tid();
+    if (own)
         lwp_suspension_start(&sampler->suspension);
     self->sampler = sampler;
     if (lwp_sampling.hardware)
         sampler->pmu = lwp_pmu_start(self->tid);
-    else
+    else if (own && lwp_own_spool_is_paused())
+        sampler->timer = lwp_rate_start_paused(self, sampler);
+    if (!sampler->timer && !sampler->pmu && !lwp_sampling.hardware)
         sampler->timer = lwp_timer_start(lwp_sampling.kind, self->tid, sampler->next_ns);
     if (sampler->timer || sampler->pmu)
         return true;
@@ -193,8 +197,7 @@ uint64_t lwp_sampler_finish(void)
     char text[200];
     const struct lwp_pmu_counts *missed = &lwp_sampling.missed;
     if (missed->lost || missed->throttled) {
-        snprintf(text, sizeof text,
-                 "the kernel lost %llu samples and throttled sampling %llu times: lower -F, or give -c a longer period",
+        snprintf(text, sizeof text, "the kernel lost %llu samples and throttled sampling %llu times: lower -F, or give -c a longer period",
                  (unsigned long long)missed->lost, (unsigned long long)missed->throttled);
         lwp_process_note(text);
     }

@@ -43,6 +43,7 @@ struct lwp_sampler {
     uint64_t first_ns;                  /* what the thread's first sample stands for; 0: it was taken */
     unsigned of_period;                 /* samples to come after the same time again */
     uint64_t review_cpu_ns, review_spent_ns; /* on samples, at the last review */
+    uint64_t heap_review_cpu_ns;             /* of allocations */
     uint64_t since_review, since_heap_review; /* periods, with and without a sample */
     unsigned closed;                         /* signals in a row that came while no samples were wanted */
     uint64_t closed_ns;                      /* CPU time between the first and the last of them */

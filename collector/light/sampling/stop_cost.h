@@ -9,16 +9,19 @@
 #include <stdint.h>
 
 struct lwp_stop_costs {
-    uint64_t trap_ns;     /* of a stop by a debug register, hot */
-    /* more that it takes to leave the processor and come back: with a file of perf's open, with a timer of perf's running besides, with
-     * a debug register armed besides (each) */
-    uint64_t open_ns, running_ns, armed_ns;
+    uint64_t trap_ns; /* of a stop by a debug register, hot */
+    /* more that it takes to leave the processor and come back: with a file of perf's open, with a timer of perf's running besides, the
+     * same where that is due before the scheduler's, with a debug register armed besides (each) */
+    uint64_t open_ns, running_ns, soon_ns, armed_ns;
     uint64_t call_ticks;  /* of reading the thread's clock, hot; 0: not known */
     bool strings, stores; /* those instructions take several times as long while a register is armed */
 };
 
 /* Until they are measured, or where they cannot be: what a stop costs in virtual machines. */
-#define LWP_STOP_COSTS {.trap_ns = 20000}
+#define LWP_STOP_COSTS                                                                                                                     \
+    {                                                                                                                                      \
+        .trap_ns = 20000                                                                                                                   \
+    }
 
 /* At the start, before there is a handler for SIGTRAP. Takes a quarter of a millisecond. */
 void lwp_stop_cost_measure(void);
@@ -28,10 +31,11 @@ uint64_t lwp_stop_cost_tick(void);                       /* ns of one of its int
 /* ns of one stop by a debug register; `first_call`: ticks that it took to read the thread's clock, before anything else. */
 uint64_t lwp_stop_cost_trap(uint64_t first_call);
 
-/* More ns that it takes to leave the processor and come back with a file of perf's open; besides, with a timer of perf's running; and
- * with each debug register that is armed. */
+/* More ns that it takes to leave the processor and come back with a file of perf's open; in a thread that had one and closed it;
+ * besides, with a timer of perf's running that fires each `period_ns`; and with each debug register that is armed. */
 uint64_t lwp_stop_cost_open(void);
-uint64_t lwp_stop_cost_running(void);
+uint64_t lwp_stop_cost_closed(void);
+uint64_t lwp_stop_cost_running(uint64_t period_ns);
 uint64_t lwp_stop_cost_armed(void);
 
 /* Whether an instruction like this takes several times as long while any register is armed, for whatever bytes. */

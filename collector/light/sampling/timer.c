@@ -21,7 +21,7 @@ struct lwp_timer {
     int fd;
     uint64_t event;     /* lwp_own_files_event() of it */
     uint64_t period_ns; /* as it was wanted last */
-    void *page; /* of the event: keeps it alive when the program closes all files it does not know */
+    void *page;         /* of the event: keeps it alive when the program closes all files it does not know */
     int signal;
     timer_t posix;
     bool has_posix; /* for the suspension of perf's clock */
@@ -50,6 +50,11 @@ bool lwp_timer_owns(int signal, const siginfo_t *info)
 bool lwp_timer_waits(const struct lwp_timer *timer)
 {
     return timer->kind == LWP_TIMER_POSIX;
+}
+
+static struct timespec timer_span(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 }
 
 static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
@@ -129,10 +134,23 @@ struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t 
     return NULL;
 }
 
+struct lwp_timer *lwp_timer_start_suspended(enum lwp_timer_kind kind, pid_t tid, uint64_t suspended_ns)
+{
+    struct lwp_timer *timer = kind == LWP_TIMER_POSIX ? NULL : lwp_own_small();
+    if (!timer)
+        return NULL;
+    *timer = (struct lwp_timer){.kind = kind, .fd = -1, .signal = lwp_timer_signal(kind), .closed = true};
+    timer->has_posix = timer_create_posix(timer, tid);
+    if (timer->has_posix && lwp_timer_suspend_on(timer, suspended_ns))
+        return timer;
+    lwp_timer_stop(timer);
+    return NULL;
+}
+
 /* Not where the program has closed the event's file: then nothing can be changed any more. */
 static bool timer_is_ours(const struct lwp_timer *timer)
 {
-    return lwp_own_files_event(timer->fd) == timer->event;
+    return timer->fd >= 0 && lwp_own_files_event(timer->fd) == timer->event;
 }
 
 static void timer_unmap_page(struct lwp_timer *timer)
@@ -157,11 +175,6 @@ static void timer_start_again(struct lwp_timer *timer)
     timer_start_perf(timer, (pid_t)syscall(SYS_gettid));
 }
 
-static struct timespec timer_span(uint64_t ns)
-{
-    return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-}
-
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
 {
     timer->period_ns = period_ns;
@@ -177,9 +190,14 @@ void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
     }
 }
 
-bool lwp_timer_suspend(struct lwp_timer *timer, uint64_t suspended_ns, uint64_t period_ns)
+bool lwp_timer_suspend_on(struct lwp_timer *timer, uint64_t suspended_ns)
 {
     struct itimerspec once = {.it_value = timer_span(suspended_ns)};
+    return timer_settime(timer->posix, 0, &once, NULL) == 0;
+}
+
+bool lwp_timer_suspend(struct lwp_timer *timer, uint64_t suspended_ns, uint64_t period_ns)
+{
     if (timer->kind == LWP_TIMER_POSIX)
         return false;
     if (!timer->has_posix)
@@ -187,11 +205,11 @@ bool lwp_timer_suspend(struct lwp_timer *timer, uint64_t suspended_ns, uint64_t 
     if (!timer->has_posix)
         return false;
     if (timer->closed)
-        return timer_settime(timer->posix, 0, &once, NULL) == 0;
+        return lwp_timer_suspend_on(timer, suspended_ns);
     if (!timer_is_ours(timer) || ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0))
         return false;
     timer->period_ns = period_ns;
-    if (ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0 && timer_settime(timer->posix, 0, &once, NULL) == 0)
+    if (ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0 && lwp_timer_suspend_on(timer, suspended_ns))
         return true;
     lwp_timer_run(timer);
     return false;

@@ -25,19 +25,22 @@ bool lwp_timer_owns(int signal, const siginfo_t *info);
 bool lwp_timer_waits(const struct lwp_timer *timer);
 
 struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns);
+/* The same, but suspended (below), and nothing is opened meanwhile. */
+struct lwp_timer *lwp_timer_start_suspended(enum lwp_timer_kind kind, pid_t tid, uint64_t suspended_ns);
 /* These two, on the calling thread, open a new event for a timer whose file the program has closed. */
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns);
 void lwp_timer_run(struct lwp_timer *timer); /* after it was suspended */
 /* No signals for `suspended_ns` of the thread's CPU time; then one, lwp_timer_suspension_ended(), and after lwp_timer_run() again one each
  * `period_ns`. False: not possible, everything is as it was. Of perf's clocks only, on the calling thread. */
 bool lwp_timer_suspend(struct lwp_timer *timer, uint64_t suspended_ns, uint64_t period_ns);
+bool lwp_timer_suspend_on(struct lwp_timer *timer, uint64_t suspended_ns); /* it is: for so long from now */
 bool lwp_timer_suspension_ended(const struct lwp_timer *timer, const siginfo_t *info);
 void lwp_timer_close(struct lwp_timer *timer); /* while suspended: perf's event goes until lwp_timer_run(), which costs 15 us more */
 /* For how long perf's clock has run, ns: not while the thread had left the processor, nor on its way there and back. 0: not known,
  * as its file was closed. */
 uint64_t lwp_timer_ran(const struct lwp_timer *timer);
 int lwp_timer_file(const struct lwp_timer *timer); /* of perf's clocks */
-void lwp_timer_stop(struct lwp_timer *timer);   /* in the process that started it */
-void lwp_timer_forget(struct lwp_timer *timer); /* in the child of a fork */
+void lwp_timer_stop(struct lwp_timer *timer);      /* in the process that started it */
+void lwp_timer_forget(struct lwp_timer *timer);    /* in the child of a fork */
 
 #endif

@@ -20,6 +20,12 @@ void lwp_suspension_start(struct lwp_suspension *suspension)
     suspension->counts = true;
 }
 
+void lwp_suspension_start_paused(struct lwp_suspension *suspension)
+{
+    suspension->pause = suspension->suspended = suspension->closes = suspension->clean = true;
+    suspension->closed_at = suspension->switches;
+}
+
 /* The time between two samples after one suspension is too short to measure how often the thread switches. */
 struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns)
 {
@@ -29,7 +35,8 @@ struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uin
         suspension->unopened += now - suspension->closed_at;
         suspension->closed_at = now;
     }
-    struct lwp_switched switched = {.open = all - suspension->unopened};
+    struct lwp_switched switched = {.open = all > suspension->unopened ? all - suspension->unopened : 0,
+                                    .closed = suspension->clean ? 0 : suspension->unopened};
     if (!suspension->suspended && suspension->counts)
         switched.running = now - suspension->switches_running;
     if (suspension->counts && (!lwp_suspension_is_on(suspension) || suspension->first))
@@ -45,7 +52,7 @@ struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uin
 uint64_t lwp_suspension_dropped(struct lwp_suspension *suspension, const struct lwp_timer *timer)
 {
     uint64_t now = lwp_timer_ran(timer), began = suspension->began_ns; /* 0: not known, as the program closed that file */
-    suspension->ran_ns = now && began ? now - began : 0; /* the signals' own time is in it: less than SHORT_LEAST_NS */
+    suspension->ran_ns = now && began ? now - began : 0;               /* the signals' own time is in it: less than SHORT_LEAST_NS */
     uint64_t dropped = suspension->ran_ns <= 2 * suspension->short_ns ? 0 : suspension->ran_ns / suspension->short_ns - 1;
     suspension->taken++;
     suspension->taken_at_once += !dropped;
@@ -79,7 +86,7 @@ bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *t
     }
     suspension->short_ns = 0;
     uint64_t gap = suspension->gap_ns;
-    if (!gap || next_ns / gap * lwp_stop_cost_running() < WORTH_NS || gap * SHORT_GAPS > SHORT_MOST_NS)
+    if (!gap || next_ns / gap * lwp_stop_cost_running(next_ns) < WORTH_NS || gap * SHORT_GAPS > SHORT_MOST_NS)
         return false;
     uint64_t drawn = suspension_draw(suspension, random);
     if (!lwp_timer_suspend(timer, next_ns > 2 * drawn ? next_ns - drawn : drawn, drawn))
@@ -103,7 +110,7 @@ bool lwp_suspension_pause(struct lwp_suspension *suspension, struct lwp_timer *t
 
 void lwp_suspension_end_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns)
 {
-    suspension->pause = suspension->suspended = false;
+    suspension->pause = suspension->suspended = suspension->clean = false;
     suspension->closed_at = 0;
     suspension->switches = suspension->switches_running = lwp_thread_switches();
     lwp_timer_set_period(timer, next_ns);
@@ -114,6 +121,20 @@ void lwp_suspension_close(struct lwp_suspension *suspension, struct lwp_timer *t
 {
     lwp_timer_close(timer);
     suspension->closed_at = lwp_thread_switches();
+}
+
+void lwp_suspension_bound(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t ns)
+{
+    if (!suspension->bounded && !suspension->pause && suspension->wanted_ns > ns)
+        suspension->bounded = lwp_timer_suspend_on(timer, ns);
+}
+
+bool lwp_suspension_end_bound(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns)
+{
+    if (!suspension->bounded)
+        return false;
+    suspension->bounded = false;
+    return suspension->wanted_ns > suspended_ns && lwp_timer_suspend_on(timer, suspension->wanted_ns - suspended_ns);
 }
 
 void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns)

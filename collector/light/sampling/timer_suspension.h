@@ -22,8 +22,10 @@ struct lwp_suspension {
     unsigned left;                       /* samples to come until the next suspension, but for this one */
     bool suspended;                      /* now: a tick is one that was under way when perf's clock was stopped */
     bool pause;                          /* while no samples are wanted */
+    bool bounded;                        /* the timer is set to when armed registers have to go */
     bool closes;                         /* worth it to have no event open in this suspension */
     uint64_t closed_at, unopened;        /* switches at which none was open any more, 0: there is one; since the last sample without one */
+    bool clean;                          /* there never was one */
     bool first;                          /* the sample to come is the first after the suspension */
     uint64_t began_ns, short_ns;         /* lwp_timer_ran() when it began, and how long it takes; short_ns 0: not in use */
     uint64_t ran_ns;                     /* from then on until this sample */
@@ -36,13 +38,16 @@ static inline bool lwp_suspension_is_on(const struct lwp_suspension *suspension)
     return suspension->short_ns != 0;
 }
 
-/* How often the thread has left the processor with an event open, and of that while the timer ran. */
+/* How often the thread has left the processor with an event open, of that while the timer ran, and with none after there was one. */
 struct lwp_switched {
-    uint64_t open, running;
+    uint64_t open, running, closed;
 };
 
 /* The calling thread's timer is about to start: it may have run long before. */
 void lwp_suspension_start(struct lwp_suspension *suspension);
+
+/* The timer starts in a pause: no event is opened before that is over. */
+void lwp_suspension_start_paused(struct lwp_suspension *suspension);
 
 /* A sample `ran_ns` after the one before. Returns the switches since then. */
 struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns);
@@ -71,6 +76,11 @@ static inline bool lwp_suspension_closes(const struct lwp_suspension *suspension
     return suspension->suspended && suspension->closes && !suspension->closed_at;
 }
 void lwp_suspension_close(struct lwp_suspension *suspension, struct lwp_timer *timer);
+
+/* Registers are armed, which costs switches as long as they are: after `ns` that ends, if the suspension takes longer. Then true, and
+ * the suspension goes on. */
+void lwp_suspension_bound(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t ns);
+bool lwp_suspension_end_bound(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns);
 
 /* The suspension is over, `suspended_ns` after the sample before. */
 void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns);
