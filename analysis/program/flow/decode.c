@@ -306,14 +306,10 @@ static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t add
 
 struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands)
 {
-    static ZydisDecoder decoder;
-    static bool ready;
     struct code_instruction result = {
         .memory = {.base = -1, .index = -1}, .put = -1, .destination = -1, .source = -1, .narrow_destination = -1, .narrow_source = -1};
-    if (!ready) {
-        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-        ready = true;
-    }
+    ZydisDecoder decoder;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     ZydisDecodedInstruction instruction;
     ZydisDecoderContext context;
     if (!bytes || !available ||
@@ -324,7 +320,7 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
         instruction.meta.category == ZYDIS_CATEGORY_NOP || instruction.meta.category == ZYDIS_CATEGORY_WIDENOP;
     decode_flow(&instruction, address, &result);
     if (with_operands) {
-        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT] = {0}; /* of no type beyond the instruction's own */
         if (!ZYAN_SUCCESS(
                 ZydisDecoderDecodeOperands(&decoder, &context, &instruction, operands, instruction.operand_count)))
             return result;
