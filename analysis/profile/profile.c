@@ -13,10 +13,10 @@ enum { NOTES_MAX = 64, NOTE_TEXT = 600, CONTEXTS_MOST = 1 << 23 };
 
 void lwp_profile_init(struct lwp_profile *profile)
 {
-    *profile = (struct lwp_profile){.arena = lwp_arena_new()};
+    *profile = (struct lwp_profile){.arena = lwp_arena_new(), .code_arena = lwp_arena_new()};
     pthread_mutex_init(&profile->lock, NULL);
     profile->locations = lwp_locations_new();
-    profile->code = lwp_code_new(profile->arena);
+    profile->code = lwp_code_new(profile->code_arena);
     profile->object_index = lwp_map_new();
     profile->region_index = lwp_map_new();
     profile->context_index = lwp_map_new();
@@ -52,6 +52,7 @@ void lwp_profile_fini(struct lwp_profile *profile)
     json_decref(profile->run);
     json_decref(profile->runs);
     lwp_code_free(profile->code);
+    lwp_arena_free(profile->code_arena);
     lwp_arena_free(profile->arena);
 }
 

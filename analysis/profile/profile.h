@@ -142,7 +142,7 @@ struct lwp_process_summary {
 struct lwp_locations;
 
 struct lwp_profile {
-    struct lwp_arena *arena;
+    struct lwp_arena *arena, *code_arena; /* code_arena: what `code` answers; it is asked while other threads use the other one */
     struct lwp_code *code;
     pthread_mutex_t lock; /* of notes, code, locations, objects and contexts while several threads load (load.c) */
     unsigned jobs;        /* threads to load with, 0: as many as there are cores */
