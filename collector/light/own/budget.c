@@ -12,7 +12,7 @@ static const double heap_most = 0.75, sample_part = 0.6;
  * charged too much, make up for otherwise. */
 static const double sample_part_alone = 0.8;
 static const double heap_advance_least = 0.25;
-static const uint64_t heap_advance_ns = 60000000, sample_advance_ns = 3000000, watch_advance_ns = 3000000;
+static const uint64_t heap_advance_ns = 120000000, sample_advance_ns = 3000000, watch_advance_ns = 3000000;
 
 /* Half to each where both have some: the one that did not pay could go on for ever. */
 void lwp_budget_spend_armed(struct lwp_time_budget *budget, uint64_t ns, bool watches, bool trial)

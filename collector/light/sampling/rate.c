@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-enum { HEAP_COLD = 3, HEAP_REVIEW_NS = 100000000 };
+enum { HEAP_COLD = 2, HEAP_REVIEW_NS = 100000000 };
 enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_SOON = 4, REVIEW_PERIODS = 16, PERIOD_MOST_NS = 200000000 };
 enum { PAUSE_TICKS = 16, PAUSE_NS = 20000000 }; /* from these on a pause is a long one */
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
@@ -109,8 +109,8 @@ uint64_t lwp_rate_weight(struct lwp_thread *self, struct lwp_sampler *sampler, u
 /* ---- how often ---- */
 
 /* What recording takes from the program's caches, and the calls around it, are about as much again as the recording (bench/mallocs:
- * 44 ns a block, 25 of them in malloc and free here); charged so, it was still 1.3 (there) to 1.7 times (PostgreSQL) as much. When it
- * costs too much only some allocations are recorded, and the blocks of the others are unknown. */
+ * 44 ns a block, 25 of them in malloc and free here; where it was compared, 1.3 to 1.7 times that). When it costs too much only some
+ * allocations are recorded, and the blocks of the others are unknown. */
 static void rate_review_heap(struct lwp_thread *self, uint64_t cpu_ns)
 {
     lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->hooks_ns * HEAP_COLD);
