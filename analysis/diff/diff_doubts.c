@@ -129,9 +129,13 @@ static bool doubts_data(struct doubts *doubts)
         double after;
         if (old->share < share_matters || !old->elements || !doubts_elements(doubts, row, (double)old->elements, &after))
             continue;
-        doubts_add(doubts, "data", true, "the two runs did different work: %.0f elements of %.60s before, %.0f after",
+        const bool unrecorded =
+            json_object_get(doubts->before->run, "allocations_unrecorded") || json_object_get(doubts->after->run, "allocations_unrecorded");
+        doubts_add(doubts, "data", !unrecorded, "%s: %.0f elements of %.60s before, %.0f after",
+                   unrecorded ? "not all allocations were recorded, so whether the two runs did the same work is not known"
+                              : "the two runs did different work",
                    (double)old->elements, old->type ? old->type : old->name, after);
-        return true;
+        return !unrecorded;
     }
     return false;
 }

@@ -100,6 +100,7 @@ static const struct shown shown[] = {
     ONE("totals", "instructions", " instructions "),
     EACH("instructions_recorded", " recorded "),
     EACH("resident_bytes", " resident "),
+    EACH("allocations_unrecorded", " unrecorded "),
     EACH("text", " "),
     ONE("thread", "tid", " "),
     EACH("stack_low", " stack ", .as = AS_HEX),

@@ -72,7 +72,8 @@ json_t *lwp_json_run(struct lwp_json_tables *tables)
                         "weight_unit", lwp_json_text(unit->name), "weight", json_real(profile->total.weight), "stall_share",
                         json_stall_share(tables), "samples", lwp_json_count(profile->samples), "samples_with_address",
                         lwp_json_count(profile->samples_with_address), "samples_lost", lwp_json_count(profile->samples_lost),
-                        "overhead_percent",
+                        "allocations_unrecorded",
+                        profile->allocations_unrecorded ? lwp_json_count(profile->allocations_unrecorded) : NULL, "overhead_percent",
                         json_is_number(json_object_get(run, "overhead_percent")) ? json_copied(run, "overhead_percent")
                         : cpu > 0 && !engine->exact ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100)
                                                     : json_null(),

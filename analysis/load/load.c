@@ -208,6 +208,7 @@ static void load_sums(struct load *load)
         profile->system_ns += process->totals.system_ns;
         profile->own_ns += process->totals.own_ns;
         profile->resident_bytes += process->totals.resident_bytes;
+        profile->allocations_unrecorded += process->totals.allocations_unrecorded;
         profile->instructions += process->totals.instructions;
         profile->instructions_recorded += process->totals.instructions_recorded;
         profile->samples_lost += process->totals.samples_lost;

@@ -162,6 +162,7 @@ struct lwp_profile {
     size_t process_count, process_room;
     uint64_t user_ns, system_ns, own_ns, samples, samples_with_address, samples_lost;
     uint64_t resident_bytes;                      /* at most at one time, of all processes; 0: not known */
+    uint64_t allocations_unrecorded;              /* of small blocks, to keep the overhead low */
     uint64_t instructions, instructions_recorded; /* of the exact engine: run, and inside of windows; 0: not known */
     struct lwp_tally total, stalled; /* all samples; those whose weight belongs to an access */
     double unknown_weight;           /* of samples that are neither known stalls nor compute */

@@ -300,7 +300,7 @@ bool lwp_heap_start(void)
     return heap_on;
 }
 
-uint64_t lwp_heap_finish(void)
+uint64_t lwp_heap_finish(uint64_t *unrecorded)
 {
     heap_on = false;
     lwp_sites_finish();
@@ -311,7 +311,7 @@ uint64_t lwp_heap_finish(void)
                  (unsigned long long)lwp_blocks_lost());
         lwp_process_note(text);
     }
-    uint64_t pooled = lwp_pools_write_counts(), left_out = lwp_sites_left_out();
+    uint64_t pooled = lwp_pools_write_counts(), left_out = *unrecorded = lwp_sites_left_out();
     if (left_out > (pooled + left_out) / LEFT_OUT_TOLD) {
         char text[160];
         snprintf(text, sizeof text,

@@ -9,7 +9,9 @@
 bool lwp_heap_start(void);
 bool lwp_heap_is_glibc(void);   /* the allocator is the C library's, behind the functions here */
 void lwp_heap_add_early(void);  /* after the start: what early.h has kept */
-uint64_t lwp_heap_finish(void); /* writes the pools' counts; returns all allocations seen. With the process lock held */
+
+/* Writes the pools' counts; returns all allocations seen, and how many were not recorded. With the process lock held. */
+uint64_t lwp_heap_finish(uint64_t *unrecorded);
 void lwp_heap_after_fork(void); /* in the child, before its threads start */
 void lwp_heap_again(void);      /* child of a fork: pools and live blocks into the new file */
 

@@ -73,7 +73,8 @@ static void start_end(void *unused)
     for (int wait = 0; !lwp_process_try_lock() && wait < 100; wait++)
         usleep(100);
     /* kept: other threads run on, but nothing more is written */
-    struct lwps_totals totals = {.time = lwp_clock(CLOCK_MONOTONIC), .allocations = lwp_heap_finish()};
+    struct lwps_totals totals = {.time = lwp_clock(CLOCK_MONOTONIC)};
+    totals.allocations = lwp_heap_finish(&totals.allocations_unrecorded);
     struct lwp_thread_totals counts;
     lwp_threads_totals(&counts);
     struct rusage usage;
