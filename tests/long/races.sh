@@ -20,7 +20,7 @@ for example in neuron tree; do
     "$LWP" collect -q --no-analyze -o $example -- "$BUILD/examples-bin/$example" 4 > out 2> err || fail "collect: $(cat err)"
     analyzed $example.analysis $example
 done
-"$LWP" collect -q --no-analyze --detect all -o sorted -- sort -r "$SRC/Makefile.in" > out 2> err || fail "collect: $(cat err)"
+"$LWP" collect -q --no-analyze --detect layout,redundancy,sharing -o sorted -- sort -r "$SRC/Makefile.in" > out 2> err || fail "collect: $(cat err)"
 analyzed together neuron tree sorted
 if [ -x "$BUILD/exact/lwp-amd64-linux" ]; then
     for run in 1 2 3; do
