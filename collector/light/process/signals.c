@@ -438,12 +438,10 @@ static void signals_wait_end(pid_t *waiter)
     errno = saved;
 }
 
-/* What is left of `timeout`, which may be NULL, since `begun_ns`. */
+/* What is left of `timeout` since `begun_ns`. */
 static const struct timespec *signals_rest(const struct timespec *timeout, uint64_t begun_ns, struct timespec *rest)
 {
     uint64_t passed_ns = lwp_clock(CLOCK_MONOTONIC) - begun_ns;
-    if (!timeout)
-        return NULL;
     *rest = *timeout;
     rest->tv_sec -= (time_t)(passed_ns / 1000000000);
     rest->tv_nsec -= (long)(passed_ns % 1000000000);
@@ -458,24 +456,25 @@ static const struct timespec *signals_rest(const struct timespec *timeout, uint6
  * once, until the handler has set the pace again: it must not be blocked all along. */
 static int signals_wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-    uint64_t begun_ns = lwp_clock(CLOCK_MONOTONIC);
+    const uint64_t begun_ns = timeout ? lwp_clock(CLOCK_MONOTONIC) : 0;
     struct timespec rest;
     const struct timespec *left = timeout;
     siginfo_t taken;
-    int number;
-    for (bool theirs = false; !theirs; left = signals_rest(timeout, begun_ns, &rest)) {
+    for (;;) {
         pid_t *waiter = signals_wait_begin(set);
         if (!waiter)
             return LWP_REAL(sigtimedwait)(set, info, left);
-        theirs = signals_take(&taken);
-        number = theirs ? signals.ours : LWP_REAL(sigtimedwait)(set, &taken, left);
+        int number = signals_take(&taken) ? signals.ours : LWP_REAL(sigtimedwait)(set, &taken, left);
         signals_wait_end(waiter);
-        bool own = !theirs && number == signals.ours && (signals_is_nudge(&taken) || lwp_sampler_owns(number, &taken));
-        theirs = own ? signals_take(&taken) : true;
+        bool own = number == signals.ours && (signals_is_nudge(&taken) || lwp_sampler_owns(number, &taken));
+        if (!own || signals_take(&taken)) {
+            if (number > 0 && info)
+                *info = taken;
+            return number;
+        }
+        if (timeout)
+            left = signals_rest(timeout, begun_ns, &rest);
     }
-    if (number > 0 && info)
-        *info = taken;
-    return number;
 }
 
 LWP_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
