@@ -3,6 +3,7 @@
 #include "analysis/program/flow/decode.h"
 
 #include <Zydis/Zydis.h>
+#include <pthread.h>
 #include <string.h>
 
 enum { CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
@@ -304,16 +305,23 @@ static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t add
         result->call_slot = next + (uint64_t)instruction->raw.disp.value;
 }
 
+static ZydisDecoder decode_decoder;
+static pthread_once_t decode_once = PTHREAD_ONCE_INIT;
+
+static void decode_begin(void)
+{
+    ZydisDecoderInit(&decode_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+}
+
 struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands)
 {
     struct code_instruction result = {
         .memory = {.base = -1, .index = -1}, .put = -1, .destination = -1, .source = -1, .narrow_destination = -1, .narrow_source = -1};
-    ZydisDecoder decoder;
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    pthread_once(&decode_once, decode_begin);
     ZydisDecodedInstruction instruction;
     ZydisDecoderContext context;
     if (!bytes || !available ||
-        !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &instruction)))
+        !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decode_decoder, &context, bytes, available, &instruction)))
         return result;
     result.length = instruction.length;
     result.padding =
@@ -322,7 +330,7 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
     if (with_operands) {
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT] = {0}; /* of no type beyond the instruction's own */
         if (!ZYAN_SUCCESS(
-                ZydisDecoderDecodeOperands(&decoder, &context, &instruction, operands, instruction.operand_count)))
+                ZydisDecoderDecodeOperands(&decode_decoder, &context, &instruction, operands, instruction.operand_count)))
             return result;
         result.memory = decode_memory(&instruction, operands);
         decode_moves(&instruction, operands, &result);
