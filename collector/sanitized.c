@@ -2,7 +2,6 @@
  * on functions that are interposed before they are ready. Their runtimes are libraries by GCC, or part of the program by clang:
  * either way a name among the strings of the dynamic section says so. (Programs with clang's AddressSanitizer,
  * LeakSanitizer, MemorySanitizer, and any with UndefinedBehaviorSanitizer, run well.) */
-#define _GNU_SOURCE
 #include "collector/sanitized.h"
 
 #include <elf.h>

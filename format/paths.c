@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "format/paths.h"
 
 #include <stdbool.h>

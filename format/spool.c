@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "format/spool.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* The writer's file: an encoded record is copied into the mmap'ed window, and the open block's header is updated with one
  * 16-byte store. A process killed at any point leaves a file of whole blocks, without the record being written. Space is
  * reserved with fallocate before it is touched: a full disk is an error here, never a SIGBUS. */
-#define _GNU_SOURCE
 #include "format/writer.h"
 
 #include "format/crc32c.h"

@@ -1,7 +1,6 @@
 /* An interpreter for the integer part of a few hundred instructions to come. What it cannot compute (vector results, memory that the
  * walk itself has stored to, operations it does not know) becomes unknown, and the walk ends at the first jump that depends on
  * something unknown. So an address it reports is the one that the program will use, unless another thread changes memory first. */
-#define _GNU_SOURCE
 #include "collector/code/forward_walk.h"
 
 #include "base/random.h"

@@ -1,7 +1,6 @@
 /* Code is decoded from the function's start, so that instruction boundaries are certain. Jumps come from the same code, from
  * other parts of the function (the compiler moves cold code away) and from jump tables: anything the function takes the
  * address of is read as one, which marks too much rather than too little. Not seen: jumps from code whose bounds are not known. */
-#define _GNU_SOURCE
 #include "collector/code/function.h"
 
 #include "collector/code/insn.h"

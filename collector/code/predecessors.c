@@ -1,7 +1,6 @@
 /* The instruction in front of ip ran before it, unless a jump led there. The saved flags rule out many jumps: a jump
  * whose condition they do not meet was not taken, since no jump changes them. So do the values that what ran on a way would have left
  * in registers. A compare fused with its jump retires with it. */
-#define _GNU_SOURCE
 #include "collector/code/predecessors.h"
 
 #include "collector/code/function.h"

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/code/registers.h"
 
 #include <ucontext.h>

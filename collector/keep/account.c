@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/keep/account.h"
 
 #include <fcntl.h>

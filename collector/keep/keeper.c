@@ -1,6 +1,5 @@
 /* Memory comes by datagrams to an abstract socket, whose name cannot be guessed. Only what cannot shrink any more is mapped; what it
  * holds is not trusted beyond that. */
-#define _GNU_SOURCE
 #include "collector/keep/keeper.h"
 
 #include "base/arena.h"

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/launch/load_cost.h"
 
 #include "base/arena.h"

@@ -1,7 +1,6 @@
 /* The macros of lwp.h are the same instructions for all requests, after the number of the request was stored into memory. Which one it
  * is is known only when it runs; but those of an allocator run often, and stopping there would cost much. So only places are taken
  * that are close behind the number of a mark in the code. */
-#define _GNU_SOURCE
 #include "collector/outside/marks.h"
 
 #include "base/arena.h"

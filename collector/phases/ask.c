@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "base/arena.h"
 #include "base/busy.h"
 #include "collector/phases/phases.h"

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/phases/phases.h"
 
 #include "base/arena.h"

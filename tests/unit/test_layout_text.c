@@ -1,5 +1,4 @@
 /* What people read: declarations, titles, the report. And that pieces of advice about one type are one. */
-#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
 /* Sample files in memory (format/spool.h): what is written to files from there is what a writer with a file of its own leaves. */
-#define _GNU_SOURCE
 #include "format/reader.h"
 #include "format/spool.h"
 #include "format/writer.h"

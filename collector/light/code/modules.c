@@ -5,7 +5,6 @@
  * dl_iterate_phdr is interposed for our own unwinding: the loader's lock may be held by a thread that waits for a lock
  * of the thread we interrupted. Inside the collector it answers from the table here, which is only added to; anywhere
  * else it is the loader's own. */
-#define _GNU_SOURCE
 #include "collector/light/code/modules.h"
 
 #include "collector/light/own/process.h"

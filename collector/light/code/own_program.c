@@ -1,5 +1,4 @@
 /* Bounds come from the unwind table (.eh_frame_hdr), which stripped programs have too. */
-#define _GNU_SOURCE
 #include "collector/light/code/own_program.h"
 
 #include "collector/light/own/own_memory.h"

@@ -3,7 +3,6 @@
  * It asks whether an address can be read by writing a byte from there into a pipe that it keeps open. When the program has
  * closed all files and opened its own, the pipe's numbers are files of the program's: it would write into those. So it gets
  * the stack's words from here, and its pipe is closed. */
-#define _GNU_SOURCE
 #define UNW_LOCAL_ONLY
 #include "collector/light/code/unwind.h"
 

@@ -5,7 +5,6 @@
  * but for the rounds of a recursion (format/paths.h). The links beyond the outermost round are looked for from the end
  * of the stack inwards: the outermost return address is always there, and the next one as far below it as its
  * function's frame is large. */
-#define _GNU_SOURCE
 #include "collector/light/heap/chains.h"
 
 #include "collector/light/code/own_program.h"

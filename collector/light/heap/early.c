@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/heap/early.h"
 
 #include "collector/light/code/unwind.h"

@@ -2,7 +2,6 @@
  * size (sites.c, pools.c) and marked where they begin (shadow.c): some ten loads and stores, nothing is unwound or locked
  * but the first time. Larger blocks and mappings are recorded one by one (blocks.c). A block is forgotten before it is
  * given back, since another thread may get it at once. What could not be recorded is unknown. */
-#define _GNU_SOURCE
 #include "collector/light/heap/heap.h"
 
 #include "collector/light/heap/blocks.h"

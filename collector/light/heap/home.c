@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/heap/home.h"
 
 #include "collector/light/heap/heap.h"

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/heap/hook_cost.h"
 
 #include "collector/light/own/process.h"

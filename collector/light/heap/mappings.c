@@ -1,6 +1,5 @@
 /* Memory that comes, goes or loses what was in it other than through the allocator, mmap and munmap (heap.c): watchpoints
  * there end, and what other processes use is known. */
-#define _GNU_SOURCE
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
 

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/heap/pools.h"
 
 #include "collector/light/heap/shadow.h"

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/heap/shadow.h"
 
 #include "collector/light/own/own_memory.h"

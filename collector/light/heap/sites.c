@@ -1,6 +1,5 @@
 /* A small block's path and size are found by the innermost return address, and by as many words of the stack more as
  * distinguish its chains. Whether the stack really holds the chain found is looked at each time. */
-#define _GNU_SOURCE
 #include "collector/light/heap/sites.h"
 
 #include "collector/light/heap/pools.h"

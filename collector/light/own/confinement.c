@@ -2,7 +2,6 @@
  * with another program before this one nothing is known, so a child tries. One that this program installs by the C library is seen
  * coming (process/confined.c); one by a bare system call is noticed by the next thing that lwp wants to do. In strict mode even asking
  * is deadly. */
-#define _GNU_SOURCE
 #include "collector/light/own/confinement.h"
 
 #include "collector/light/own/own_files.h"

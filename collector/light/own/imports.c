@@ -5,7 +5,6 @@
  * and what would be a cancellation point is own_calls.c's.
  * Left as they are: the allocator's functions, which have to be those that made the block, and dl_iterate_phdr, which is
  * modules.c's for libunwind. Not covered: a dlsym or dlopen of the program's own. */
-#define _GNU_SOURCE
 #include "collector/light/own/imports.h"
 
 #include "collector/env.h"

@@ -1,6 +1,5 @@
 /* Far from all that is the program's: a program may map something for good (MAP_FIXED) into a hole that it made itself, sure
  * that nothing else is there, and lwp maps whenever it samples. Only a hint: what is taken, the kernel does not give. */
-#define _GNU_SOURCE
 #include "collector/light/own/own_memory.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/own/own_stack.h"
 
 #include <asm/prctl.h>

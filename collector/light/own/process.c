@@ -1,5 +1,4 @@
 /* The record of the process and the way to its files. */
-#define _GNU_SOURCE
 #include "collector/light/own/process.h"
 
 #include "collector/env.h"

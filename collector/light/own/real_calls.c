@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/own/real_calls.h"
 
 #include <dlfcn.h>

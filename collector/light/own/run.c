@@ -2,7 +2,6 @@
  * time. From then on a part of the run's share goes there: a process that has run for t is set up by then with a chance P(t) that grows
  * with t, so that what is spent on average is that part of t, and all that were not set up are stood for by those that were (Horvitz and
  * Thompson: samples at t weigh 1 / P(t)). Each process draws one number and is set up when P exceeds it. */
-#define _GNU_SOURCE
 #include "collector/light/own/run.h"
 
 #include "base/random.h"

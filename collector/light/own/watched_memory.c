@@ -1,6 +1,5 @@
 /* Both tables are small and fixed: watchpoints are few, and so are shared mappings; when there is no room for another, all
  * memory outside of the known ones counts as shared, which loses verdicts but reports nothing wrong. */
-#define _GNU_SOURCE
 #include "collector/light/own/watched_memory.h"
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /* A signal whose handler wants an alternate stack arrives on lwp's. Its frame (registers, siginfo) moves to where the kernel would
  * have written it, and the handler starts there with the registers that it would have found. When it returns, a few instructions
  * put lwp's stack back into the frame before the kernel reads it. */
-#define _GNU_SOURCE
 #include "collector/light/process/alternate_stack.h"
 
 #include "collector/light/own/own_stack.h"

@@ -1,6 +1,5 @@
 /* Children that run on the program's own memory: what was stored they may use unseen, so all watchpoints end before they start.
  * Those of fork are start.c's. Not seen: children made by the C library in other ways, and by bare system calls. */
-#define _GNU_SOURCE
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"

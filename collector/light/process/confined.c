@@ -3,7 +3,6 @@
  * A program that confines itself (seccomp) may be killed for what sampling does, now or in what it executes: everything is
  * written and closed before, and nothing is sampled from then on. The child of a debugger that is
  * about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
-#define _GNU_SOURCE
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/process/dormant.h"

@@ -1,5 +1,4 @@
 /* See dormant.h. Waking in a signal: what was interrupted must not hold a lock that it needs. */
-#define _GNU_SOURCE
 #include "collector/light/process/dormant.h"
 
 #include "collector/env.h"

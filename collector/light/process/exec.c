@@ -2,7 +2,6 @@
  * would stop the process for what exec itself reads, but only when the other program is there: without our handler it would
  * be killed. So no watchpoint is set during the call. What cannot bear this library gets an environment without it. Not seen: bare
  * system calls. */
-#define _GNU_SOURCE
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/own_spool.h"
 #include "collector/light/own/process.h"

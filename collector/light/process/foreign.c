@@ -2,7 +2,6 @@
  * another processor's, complains of one that is not its own, and so does any that cannot open it (in another root); it overruns a
  * small stack; some sanitizers do not start behind any; and a translator (Valgrind) would run it. Static programs ignore
  * LD_PRELOAD and pass it on to those that they start, so it stays. */
-#define _GNU_SOURCE
 #include "collector/light/process/foreign.h"
 
 #include "collector/env.h"

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/process/held_locks.h"
 
 #include "collector/light/own/own_memory.h"

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/process/late_threads.h"
 
 #include "base/random.h"

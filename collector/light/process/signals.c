@@ -2,7 +2,6 @@
  * not ours, and the signal stays ours and open. A signal that is not ours and has no handler does what it would have.
  * What is sent while blocked waits here, for sigwait, too, or for an unblocking.
  * Not covered: signalfd for our signal, masks set by bare system calls, masks inherited through exec. */
-#define _GNU_SOURCE
 #include "collector/light/process/signals.h"
 
 #include "collector/light/own/own_memory.h"

@@ -1,5 +1,4 @@
 /* Start and end of collecting in one process image: constructor, destructor, fork, _exit. */
-#define _GNU_SOURCE
 #include "collector/light/process/start.h"
 
 #include "base/pattern.h"

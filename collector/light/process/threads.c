@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/process/start.h"
 
 #include "collector/light/code/own_program.h"

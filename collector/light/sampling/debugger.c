@@ -1,6 +1,5 @@
 /* Who traces a process is a debugger, and withholds the traps that are not its own, but for the few that are known to
  * pass on what they do not care for. Not seen: a debugger in a container that this process cannot look into. */
-#define _GNU_SOURCE
 #include "collector/light/sampling/debugger.h"
 
 #include "collector/light/own/own_files.h"

@@ -1,6 +1,5 @@
 /* The handler of all the sampler's signals: a tick of the timer or the hardware is a sample, a stop by a debug register decides a watch
  * or completes a sample. It must find the program as it was: only system calls, no locks, and errno is kept. */
-#define _GNU_SOURCE
 #include "collector/light/code/own_program.h"
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/perf_signal.h"

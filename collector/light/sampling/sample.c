@@ -6,7 +6,6 @@
  * (forward_walk.c), at last from an execution breakpoint on it, for which the sample stays pending until the next one.
  * Beside it a few accesses further on are kept without cost: they have no bias to line starts and show what is used
  * together. An address that is not certain is not reported. */
-#define _GNU_SOURCE
 #include "collector/light/sampling/sample.h"
 
 #include "base/random.h"

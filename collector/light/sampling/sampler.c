@@ -1,6 +1,5 @@
 /* The start and end of sampling, in the process and in each thread. What an interrupt does is interrupt.c's, how often there is one
  * rate.c's, and what it says sample.c's. */
-#define _GNU_SOURCE
 #include "collector/light/sampling/sampler.h"
 
 #include "collector/light/own/own_memory.h"

@@ -7,7 +7,6 @@
  * An armed register costs other code nothing, but some of it runs far slower until it is disarmed, as was measured on two kinds
  * of processors: on Zen (4 and 5) string instructions go byte by byte; on Sapphire Rapids short ones take 16 ns instead of 3,
  * and stores of 64 bytes, or of 32 that are not aligned, 8 ns instead of 0.5. */
-#define _GNU_SOURCE
 #include "collector/light/sampling/stop_cost.h"
 
 #include "collector/env.h"

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/sampling/timer.h"
 
 #include "collector/light/own/own_files.h"

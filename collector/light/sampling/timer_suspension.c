@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/sampling/timer_suspension.h"
 
 #include "base/random.h"

@@ -1,7 +1,6 @@
 /* System calls that use memory of the program's through small structures and strings. Where breakpoints do not see the
  * kernel's accesses, each ends all watchpoints of the calling thread, which see it by their number (watch.c). Here they are only counted
  * and passed on as they came, registers, stack and all. Calls that the C library makes itself do not come this way. */
-#define _GNU_SOURCE
 #include "collector/light/watch/system_calls.h"
 
 #include "collector/light/own/real_calls.h"

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/watch/debug_registers.h"
 
 #include "collector/env.h"

@@ -1,7 +1,6 @@
 /* A program that opens breakpoint events of its own (perf_event_open, through the C library's syscall) gets all debug
  * registers of all its threads, before the kernel can refuse, and for good: no watchpoint is set from then on.
  * Not seen: bare system calls, and events that another process opens for this one. */
-#define _GNU_SOURCE
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"

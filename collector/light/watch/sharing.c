@@ -12,7 +12,6 @@
  * it is read, all count as read.
  *
  * Accesses to the stack are not published: they are hardly ever shared. */
-#define _GNU_SOURCE
 #include "collector/light/watch/sharing.h"
 
 #include "base/random.h"

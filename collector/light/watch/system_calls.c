@@ -1,6 +1,5 @@
 /* System calls with a buffer of the program's, where breakpoints do not see the kernel's accesses: watchpoints on the buffers
  * end before the call. Where they do, nothing is done here. Calls that the C library makes itself do not come this way. */
-#define _GNU_SOURCE
 #include "collector/light/watch/system_calls.h"
 
 #include "collector/light/own/confinement.h"

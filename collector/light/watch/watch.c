@@ -15,7 +15,6 @@
  * Each record is about this thread's accesses only.
  *
  * Wide or odd accesses are watched by an aligned piece of at most 8 bytes. */
-#define _GNU_SOURCE
 #include "collector/light/watch/watch.h"
 
 #include "base/random.h"

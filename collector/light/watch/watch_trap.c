@@ -4,7 +4,6 @@
  * be computed.
  * Some processors stop after a masked access even where the mask leaves the watched bytes out (seen on AMD family 26), and
  * the mask is not known here: what a masked access did is unknown. */
-#define _GNU_SOURCE
 #include "collector/light/watch/watch_trap.h"
 
 #include <ucontext.h>

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "collector/light/watch/watching.h"
 
 #include "collector/light/own/process.h"
