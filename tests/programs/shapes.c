@@ -86,11 +86,26 @@ __attribute__((noipa)) void add(struct node *node, long *other, long count)
     }
 }
 
+/* The register of what is loaded and stored is one in which something is made afterwards, as compilers have it. */
+__attribute__((noipa)) void widen(long *to, const unsigned short *from, long count)
+{
+    __asm__ volatile("1: movzwl (%1), %%eax\n\t"
+                     "movq %%rax, (%0)\n\t"
+                     "leaq 8(%1, %2), %%rax\n\t"
+                     "movl %%eax, 8(%0)\n\t"
+                     "decq %2\n\t"
+                     "jnz 1b"
+                     : "+r"(to), "+r"(from), "+r"(count)
+                     :
+                     : "rax", "memory", "cc");
+}
+
 int main(void)
 {
     struct node node = {0, 0}, last = {0, -1};
     long other = 0;
-    swap(&node, &other, 1), add(&node, &other, 1);
+    long wide[2];
+    swap(&node, &other, 1), add(&node, &other, 1), widen(wide, &(unsigned short){0}, 1);
     int index = 0;
     return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + chain(&node, 1) + nest(&node, 1) + merge(&node, &last));
 }

@@ -289,10 +289,11 @@ static void test_shapes(void **state)
         assert_false(nest.chained);
         assert_int_equal(nest.accesses, 1); /* the inner loop is not counted */
         guesses_of(code, module, path);
-        struct lwp_loop_shape none, swaps, adds;
+        struct lwp_loop_shape none, swaps, adds, widens;
         access_at(code, module, path, "swap", true, &swaps);
         access_at(code, module, path, "add", true, &adds);
-        assert_true(swaps.copies_value && !adds.copies_value);
+        access_at(code, module, path, "widen", true, &widens);
+        assert_true(swaps.copies_value && !adds.copies_value && widens.copies_value);
         assert_false(lwp_loop_shape(code, module, programs_symbol(path, "main"), &none));
         assert_false(lwp_loop_shape(code, LWP_NONE, 0x1000, &none));
         assert_false(lwp_loop_shape(code, module, 0, &none));

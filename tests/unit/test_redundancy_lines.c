@@ -190,6 +190,62 @@ static void test_one_loop(void **state)
     lwp_profile_fini(profile);
 }
 
+extern const char settled_store[], counted_store[];
+
+__attribute__((noinline, noipa)) static void settle_and_count(unsigned long *to, unsigned long count)
+{
+    __asm__ volatile("1: movq (%0), %%rax\n\t"
+                     "imulq $3, %%rax\n\t"
+                     "settled_store: movq %%rax, (%0)\n\t"
+                     "counted_store: movq %1, 8(%0)\n\t"
+                     "decq %1\n\t"
+                     "jnz 1b"
+                     : "+r"(to), "+r"(count)
+                     :
+                     : "rax", "memory", "cc");
+}
+
+/* Half of the stores of a loop that is stalled nine tenths of its time leave what is there, the others do so or do not: without them
+ * there is the loop to skip, else what it computes. */
+static double settled_stake(bool counts)
+{
+    unsigned long none[2] = {0};
+    struct made made;
+    struct lwp_finding findings[5];
+    struct lwp_redundancies found;
+    settle_and_count(none, 1);
+    made_init(&made);
+    struct lwp_profile *profile = &made.profile;
+    uint32_t program = own_program(&made);
+    uint64_t settled = (uint64_t)(settled_store - __executable_start), counted = (uint64_t)(counted_store - __executable_start);
+    uint32_t at = lwp_contexts_child(profile, 0, program, settled, false), other = lwp_contexts_child(profile, 0, program, counted, false);
+    made_add(&made, LWP_WATCHPOINT_SILENT_STORE, LWP_WATCHPOINT_WASTE, at, 50);
+    made_add(&made, LWP_WATCHPOINT_SILENT_STORE, counts ? LWP_WATCHPOINT_USE : LWP_WATCHPOINT_WASTE, other, 50);
+    uint32_t loop = lwp_regions_final(profile, lwp_regions_at(profile, program, settled));
+    lwp_tally_add(&profile->regions[loop].weight, 100 * WEIGHT);
+    struct lwp_stream stalled = {.region = loop, .module = program, .address = settled - 1};
+    lwp_tally_add(&stalled.weight, 90 * WEIGHT);
+    profile->streams = &stalled;
+    profile->stream_count = 1;
+    made_findings(&made, 1, findings, &found);
+    double stake = 0;
+    for (size_t i = 0; i < found.line_count; i++)
+        stake = found.items[found.lines[i].item].first == at ? found.lines[i].stake : stake;
+    profile->streams = NULL;
+    profile->stream_count = 0;
+    lwp_profile_fini(profile);
+    return stake;
+}
+
+static void test_loop_goes_on(void **state)
+{
+    (void)state;
+    double skipped = settled_stake(false), computed = settled_stake(true);
+    print_message("at stake: %g of the time, %g where the loop goes on\n", skipped, computed);
+    assert_true(skipped > 0.2);
+    assert_true(computed > 0.04 && computed <= 0.051); /* a twentieth: a tenth of half of the time */
+}
+
 /* What a cure spares is one instruction's time, however many callers and data its pairs are of, and stalls of the first load are not. */
 static void test_one_instruction(void **state)
 {
@@ -219,7 +275,8 @@ static void test_one_instruction(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_evidence), cmocka_unit_test(test_one_line), cmocka_unit_test(test_library),
-                                       cmocka_unit_test(test_one_instruction), cmocka_unit_test(test_one_loop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_evidence), cmocka_unit_test(test_one_line),
+                                       cmocka_unit_test(test_library),  cmocka_unit_test(test_one_instruction),
+                                       cmocka_unit_test(test_one_loop), cmocka_unit_test(test_loop_goes_on)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

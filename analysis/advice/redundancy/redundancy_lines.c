@@ -10,7 +10,8 @@
  * - An initialisation, a fill or a copy that is left out: its time; at least half of it, since what it brought to the caches somebody
  *   else may have to fetch.
  * - A linear search: see redundancy_search.c.
- * - What is computed anew and comes out as it was: all of its loop, if all of that is so. */
+ * - What is computed anew and comes out as it was: all of its loop, if all that the loop stores is so. Else the loop goes on and waits
+ *   for its data as before, and what there is to save is among its instructions. */
 #include "analysis/advice/redundancy/redundancy.h"
 
 #include "analysis/advice/gain/gain_model.h"
@@ -26,6 +27,7 @@
 #include <string.h>
 
 const double lwp_redundancy_time = 0.02, lwp_redundancy_share = 0.1, lwp_redundancy_neighbours = 0.2;
+static const double mostly = 0.5;
 
 enum { CLIMB = 16 };
 
@@ -137,11 +139,20 @@ static uint32_t line_access(const struct lwp_redundancy *item)
 
 /* ---- how much time ---- */
 
-/* What was decided in each region, by kind. */
+/* What one instruction stored over values that are known. */
+struct store_sum {
+    uint32_t region;
+    double changed, all;
+    uint64_t samples;
+};
+
+/* What was decided in each region, by kind; and of each store. */
 struct region_sums {
-    struct lwp_map index;
+    struct lwp_map index, store_index;
     double *sums;
     size_t sum_count, sum_room;
+    struct store_sum *stores;
+    size_t store_count, store_room;
 };
 
 static double *region_sum(struct region_sums *sums, enum lwp_watchpoint_kind kind, uint32_t region)
@@ -152,9 +163,38 @@ static double *region_sum(struct region_sums *sums, enum lwp_watchpoint_kind kin
     return &sums->sums[*at];
 }
 
+static void region_stores_fill(struct lwp_profile *profile, struct region_sums *sums)
+{
+    for (size_t i = 0; i < profile->watchpoints.pair_count; i++) {
+        const struct lwp_watchpoint_pair *pair = &profile->watchpoints.pairs[i];
+        if (pair->kind != LWP_WATCHPOINT_SILENT_STORE || pair->second == LWP_NONE)
+            continue;
+        const struct lwp_context_node *node = &profile->contexts[pair->second];
+        uint32_t *at = lwp_map_at(&sums->store_index, lwp_hash_mix(node->module, node->address));
+        if (lwp_number_new(at, sums->store_count))
+            LWP_PUSH(sums->store, (struct store_sum){.region = lwp_access_region(profile, pair->second)});
+        struct store_sum *sum = &sums->stores[*at];
+        sum->changed += (double)pair->use.weight;
+        sum->all += (double)pair->use.weight + (double)pair->waste.weight + (double)pair->close.weight;
+        sum->samples += pair->use.samples + pair->waste.samples + pair->close.samples;
+    }
+}
+
+/* Whether one of its stores mostly changes what is there: its loop has to go on. */
+static bool region_changes(const struct region_sums *sums, uint32_t region)
+{
+    for (size_t i = 0; i < sums->store_count; i++) {
+        const struct store_sum *store = &sums->stores[i];
+        if (store->region == region && store->samples >= LWP_REDUNDANCY_PAIRS && store->changed > mostly * store->all)
+            return true;
+    }
+    return false;
+}
+
 /* Of the accesses that were or were not needed; sampled, of those whose fate is known (redundancy.c has their weights). */
 static void region_sums_fill(struct lwp_profile *profile, struct region_sums *sums)
 {
+    region_stores_fill(profile, sums);
     for (size_t i = 0; i < profile->watchpoints.origin_count && !profile->watchpoints.exact; i++) {
         const struct lwp_watchpoint_origin *origin = &profile->watchpoints.origins[i];
         double decided = (double)origin->decided_weight, ended = decided + (double)origin->dropped_weight;
@@ -195,6 +235,21 @@ static bool is_one_access(const struct lwp_redundancy *item)
     }
 }
 
+/* Of a region's time, what is no stall; *own: the stalls on one of its accesses. */
+static double unstalled_time(const struct lwp_profile *profile, uint32_t region, const struct lwp_context_node *access, double *own)
+{
+    double part = lwp_gain_sampled(profile) / profile->total.weight, others = 0;
+    *own = 0;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->module == access->module && stream->address == access->address)
+            *own += stream->weight.weight * part;
+        else if (lwp_regions_final(profile, stream->region) == region)
+            others += stream->weight.weight * part;
+    }
+    return fmax(0, region_time(profile, region).value - *own - others);
+}
+
 /* The time of one access of its loop: its part of the instructions in the time that is not stalled on others, or the stalls seen on it.
  * A load that finds what was loaded before has no stalls: they are those of the first time. */
 static double access_time(struct lwp_profile *profile, const struct lwp_redundancy *item)
@@ -205,35 +260,36 @@ static double access_time(struct lwp_profile *profile, const struct lwp_redundan
     const struct lwp_context_node *node = &profile->contexts[context];
     const struct lwp_symbolized *code = line_code(profile, context);
     struct lwp_loop_shape shape;
-    double instructions = 0, stalls = 0, others = 0;
-    struct lwp_share time = region_time(profile, region);
-    if (!code || time.value <= 0)
+    double instructions = 0;
+    if (!code || region_time(profile, region).value <= 0)
         return 1;
     if (lwp_loop_shape(profile->code, node->module, node->address, &shape))
         instructions = shape.instructions;
     else if (code->function_high > code->function_low)
         instructions = (double)(code->function_high - code->function_low) / INSTRUCTION_BYTES;
-    for (size_t i = 0; i < profile->stream_count; i++) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        if (stream->module == node->module && stream->address == node->address)
-            stalls += stream->weight.weight;
-        else if (lwp_regions_final(profile, stream->region) == region)
-            others += stream->weight.weight;
-    }
-    double part = instructions > 1 ? 1 / instructions : 1, all = lwp_gain_sampled(profile) / profile->total.weight;
-    double own = item->kind == LWP_WATCHPOINT_SILENT_LOAD ? 0 : stalls;
-    return fmax(fmax(0, time.value - (stalls + others) * all) * part, own * all);
+    double part = instructions > 1 ? 1 / instructions : 1, stalls, unstalled = unstalled_time(profile, region, node, &stalls);
+    return fmax(unstalled * part, item->kind == LWP_WATCHPOINT_SILENT_LOAD ? 0 : stalls);
 }
 
 /* What is stored stays as it was more often than not, in a loop that does little else: then the loop is what there is to skip. */
-static bool is_computed_anew(struct lwp_profile *profile, const struct lwp_redundancy *item)
+static bool is_computed_anew(struct lwp_profile *profile, const struct region_sums *sums, const struct lwp_redundancy *item)
 {
     enum { STORES_MOST = 4 };
-    const double mostly = 0.5;
     const struct lwp_context_node *node = &profile->contexts[line_access(item)];
     struct lwp_loop_shape shape;
     return item->kind == LWP_WATCHPOINT_SILENT_STORE && item->why == LWP_CAUSE_REDUNDANT_COMPUTATION && item->own >= mostly &&
-           lwp_loop_shape(profile->code, node->module, node->address, &shape) && shape.stores <= STORES_MOST;
+           lwp_loop_shape(profile->code, node->module, node->address, &shape) && shape.stores <= STORES_MOST &&
+           !region_changes(sums, lwp_access_region(profile, line_access(item)));
+}
+
+/* What there is to save where other values change: the loop goes on, and waits for its data all the same. */
+static double computing_time(struct lwp_profile *profile, const struct region_sums *sums, const struct lwp_redundancy *item)
+{
+    uint32_t region = lwp_access_region(profile, line_access(item));
+    if (item->kind != LWP_WATCHPOINT_SILENT_STORE || !region_changes(sums, region))
+        return INFINITY;
+    double stalls, unstalled = unstalled_time(profile, region, &profile->contexts[line_access(item)], &stalls);
+    return unstalled + stalls;
 }
 
 /* The loop of the access that is not needed. Of two places only the first one's time was sampled, and then it is no bound. */
@@ -251,7 +307,7 @@ static double item_bound(struct lwp_profile *profile, struct region_sums *sums, 
         return fmin(1, around);
     if (region != lwp_access_region(profile, item->pair->first))
         return fmin(1, time.high * item->own);
-    return fmin(1, is_computed_anew(profile, item) && all > 0 ? time.high * fmin(1, item->amount / all) : fmin(around, time.high));
+    return fmin(1, is_computed_anew(profile, sums, item) && all > 0 ? time.high * fmin(1, item->amount / all) : fmin(around, time.high));
 }
 
 /* The item's part of what its instruction wastes in one way, on whatever data and however it was called: the time of the instruction
@@ -274,9 +330,12 @@ static double item_stake(struct lwp_profile *profile, const struct lwp_redundanc
                          const struct lwp_redundancy *item)
 {
     double bound = item_bound(profile, sums, item);
-    if (bound <= 0 || !is_one_access(item))
+    if (bound <= 0)
         return bound;
-    return fmin(bound, access_time(profile, item) * item->own * item_part(profile, found, item));
+    double most = is_one_access(item)                            ? access_time(profile, item)
+                  : item->why == LWP_CAUSE_REDUNDANT_COMPUTATION ? computing_time(profile, sums, item)
+                                                                 : INFINITY;
+    return isinf(most) ? bound : fmin(bound, most * item->own * item_part(profile, found, item));
 }
 
 /* ---- what a cure saves ---- */
@@ -352,10 +411,11 @@ static size_t lines_join(const struct lwp_redundancies *found, struct lwp_redund
 }
 
 /* What a loop computes anew is one thing to skip, however many results it stores, and a search one, whatever it looks at. */
-static void line_widen(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_redundant_line *line)
+static void line_widen(struct lwp_profile *profile, const struct region_sums *sums, const struct lwp_redundancy *item,
+                       struct lwp_redundant_line *line)
 {
     uint32_t region = lwp_access_region(profile, line_access(item));
-    if ((is_computed_anew(profile, item) || lwp_redundancy_is_search(item->why)) && region != LWP_NONE &&
+    if ((is_computed_anew(profile, sums, item) || lwp_redundancy_is_search(item->why)) && region != LWP_NONE &&
         !profile->regions[region].is_function)
         line->code = lwp_hash_mix(region, UINT64_MAX);
 }
@@ -376,10 +436,12 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
                                                   .samples = item->samples,
                                                   .stake = item_stake(profile, found, &sums, item)};
         line_place(profile, line_access(item), &of_items[i]);
-        line_widen(profile, item, &of_items[i]);
+        line_widen(profile, &sums, item, &of_items[i]);
     }
     lwp_map_fini(&sums.index);
+    lwp_map_fini(&sums.store_index);
     free(sums.sums);
+    free(sums.stores);
     lines = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *lines);
     memcpy(lines, of_items, found->count * sizeof *lines);
     found->lines = lines;

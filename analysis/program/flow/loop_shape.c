@@ -130,19 +130,6 @@ static bool shape_repeats(const struct shape_flow *flow, const struct code_instr
     return !(flow->changed & shape_bit(instruction->put));
 }
 
-/* What it stores was loaded, or is another such value: nothing in the loop makes it. */
-static bool shape_copies_value(const struct shape_flow *flow, const struct code_instruction *instruction)
-{
-    int put = instruction->put >= CODE_VECTORS ? instruction->put - CODE_VECTORS + REGISTERS : instruction->put;
-    uint64_t from = instruction->puts && put >= 0 ? (uint64_t)1 << put : 0, before = 0;
-    while (from != before) {
-        before = from;
-        for (uint64_t left = before; left; left &= left - 1)
-            from |= flow->moved[__builtin_ctzll(left)];
-    }
-    return from && !(from & flow->made);
-}
-
 /* Latency of the values that go from one iteration to the next: waits[s][r] is how long after register s of the iteration's start
  * register r is there; negative: it does not depend on it. Blocks are taken in the order of their addresses, as if all ran. */
 struct shape_waits {
@@ -372,6 +359,46 @@ static struct code_instruction block_instruction(const struct code_module *modul
     return (struct code_instruction){0};
 }
 
+/* Where the register's value at the address comes from: registers at the start of its block, a bit each; none: it was loaded since.
+ * False: it was made since. */
+static bool block_moved(const struct code_module *module, const struct flow_block *block, uint64_t address, int reg, uint64_t *from)
+{
+    uint64_t origins[CHAIN_REGISTERS], made = 0;
+    for (int r = 0; r < CHAIN_REGISTERS; r++)
+        origins[r] = (uint64_t)1 << r;
+    for (uint64_t at = block->start; at < address;) {
+        struct code_instruction instruction = code_decode_at(module, at, true);
+        uint64_t written = code_values_written(&instruction), of = 0;
+        if (!instruction.length)
+            return false;
+        at += instruction.length;
+        for (uint64_t left = code_values_read(&instruction); left; left &= left - 1)
+            of |= origins[__builtin_ctzll(left)];
+        bool makes = !code_moves(&instruction) || code_values_read(&instruction) & made;
+        made = makes ? made | written : made & ~written;
+        for (uint64_t left = written; left; left &= left - 1)
+            origins[__builtin_ctzll(left)] = of;
+    }
+    *from = origins[reg];
+    return !(made >> reg & 1);
+}
+
+/* What it stores was loaded, or is another such value: nothing in the loop makes it. */
+static bool shape_copies_value(const struct shape_flow *flow, const struct code_module *module, const struct flow_block *block,
+                               uint64_t address, const struct code_instruction *instruction)
+{
+    int put = instruction->put >= CODE_VECTORS ? instruction->put - CODE_VECTORS + REGISTERS : instruction->put;
+    uint64_t from, before;
+    if (!instruction->puts || put < 0 || !block_moved(module, block, address, put, &from))
+        return false;
+    do {
+        before = from;
+        for (uint64_t left = before; left; left &= left - 1)
+            from |= flow->moved[__builtin_ctzll(left)];
+    } while (from != before);
+    return !(from & flow->made);
+}
+
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape)
 {
     struct code_module *in;
@@ -392,7 +419,7 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     shape->search =
         asked.memory.exists ? loop_search(code, in, function, function->blocks[block].loop, registers, false) : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);
-    shape->copies_value = shape_copies_value(flow, &asked);
+    shape->copies_value = shape_copies_value(flow, in, &function->blocks[block], address, &asked);
     return true;
 }
 
