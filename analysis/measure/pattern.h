@@ -58,8 +58,9 @@ struct lwp_pattern {
     uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
     double instructions; /* of a round; what the accesses do not need is filled up */
     double flags;        /* of them: those that write the processor's flags */
-    double chain;        /* cycles that a round waits for the round before, beside memory */
-    bool floating;       /* ... in floating-point registers */
+    double chain;        /* cycles that a round waits for the round before, beside memory, through what is loaded */
+    double apart;        /* ... and through registers that get nothing of it: many rounds ahead of what is loaded */
+    bool floating;       /* the chain: in floating-point registers */
     bool through_memory; /* ... and is stored at the end of a round and loaded again in the next one */
     bool guesses;        /* a round has a jump that goes either way, as good as drawn, once its first access has come */
     enum lwp_pattern_pages pages;

@@ -14,7 +14,14 @@
 
 _Static_assert(LWP_PATTERN_UNROLLED == 4, "rounds are shifted by two");
 
-enum { CODE_BYTES = 32 << 10, CHAIN_MOST = 400, FILL_MOST = 1000, PRODUCT_CYCLES = 3, SUM_CYCLES = 4 /* as code_cycles() has it */ };
+enum {
+    CODE_BYTES = 32 << 10,
+    CHAIN_MOST = 400,
+    FILL_MOST = 1000,
+    PRODUCT_CYCLES = 3,
+    SUM_CYCLES = 4 /* as code_cycles() has it */,
+    VECTOR_PRODUCT_CYCLES = 5
+};
 
 static const ZydisRegister code_arrays[LWP_PATTERN_ARRAYS] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_RSI,
                                                               ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_R10,
@@ -25,7 +32,8 @@ static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_
                            code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */,
                            code_drawn = ZYDIS_REGISTER_R12 /* likewise; chains that are searched have guesses of their own */,
                            code_index = ZYDIS_REGISTER_RDX, code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14,
-                           code_chain = ZYDIS_REGISTER_R15, code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2;
+                           code_chain = ZYDIS_REGISTER_R15, code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2,
+                           code_apart = ZYDIS_REGISTER_XMM3;
 
 struct code_buffer {
     uint8_t *bytes;
@@ -165,6 +173,17 @@ static void code_wait(struct code_buffer *code, bool floating, double cycles, do
         code_multiply(code, code_chain, code_chain, 1);
     for (; !floating && cycles >= 1; cycles--)
         code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_rounds));
+}
+
+/* A chain that waits for no load, in whole numbers of a vector register: the others are taken. Of a cycle it is not noticed. */
+static void code_wait_apart(struct code_buffer *code, double cycles, double room)
+{
+    const ZydisEncoderOperand chain = code_register(code_apart), other = code_register(ZYDIS_REGISTER_XMM0);
+    cycles = cycles > 1 ? fmin(cycles, CHAIN_MOST) : 0;
+    for (; cycles >= VECTOR_PRODUCT_CYCLES && cycles > room; cycles -= VECTOR_PRODUCT_CYCLES, room--)
+        code_add(code, ZYDIS_MNEMONIC_PMULUDQ, 2, chain, other);
+    for (; cycles >= 1; cycles--)
+        code_add(code, ZYDIS_MNEMONIC_PADDQ, 2, chain, other);
 }
 
 static void code_step(struct code_buffer *code, ZydisRegister what, uint64_t by)
@@ -347,6 +366,7 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
         }
     }
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
+    code_wait_apart(code, pattern->apart, pattern->instructions * (ahead + 1) - code->instructions);
     if (pattern->through_memory)
         code_through_memory(code, round.floating);
     if (leader < pattern->array_count)
@@ -400,7 +420,7 @@ static void code_enter(struct code_buffer *code, const struct lwp_pattern *patte
     code_move(code, code_rounds, code_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
     code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_rounds), code_number(2));
     code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_chain));
-    for (ZydisRegister vector = ZYDIS_REGISTER_XMM0; vector <= code_sum; vector++)
+    for (ZydisRegister vector = ZYDIS_REGISTER_XMM0; vector <= code_apart; vector++)
         code_add(code, ZYDIS_MNEMONIC_XORPS, 2, code_register(vector), code_register(vector));
 }
 

@@ -28,6 +28,18 @@ __attribute__((noipa)) long jumps(const struct node *node, const int *index, lon
     return sum;
 }
 
+/* Where the next one is it computes without loading anything. */
+__attribute__((noipa)) long drawn(const struct node *node, long count)
+{
+    long sum = 0;
+    unsigned long at = 1;
+    for (long i = 0; i < count; i++) {
+        at = at * 6364136223846793005u + 1442695040888963407u;
+        sum += node[at >> 60].value;
+    }
+    return sum;
+}
+
 /* The index of the next one is in the element. */
 __attribute__((noipa)) long chain(const struct node *node, long count)
 {
@@ -107,5 +119,6 @@ int main(void)
     long wide[2];
     swap(&node, &other, 1), add(&node, &other, 1), widen(wide, &(unsigned short){0}, 1);
     int index = 0;
-    return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + chain(&node, 1) + nest(&node, 1) + merge(&node, &last));
+    return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + drawn(&node, 0) + chain(&node, 1) + nest(&node, 1) +
+                 merge(&node, &last));
 }

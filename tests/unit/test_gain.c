@@ -276,7 +276,7 @@ static void test_shapes(void **state)
         uint32_t module = lwp_code_module(code, path, NULL, 0);
         struct lwp_loop_shape list = shape_of(code, module, path, "list"), array = shape_of(code, module, path, "array");
         struct lwp_loop_shape jumps = shape_of(code, module, path, "jumps"), chain = shape_of(code, module, path, "chain");
-        struct lwp_loop_shape nest = shape_of(code, module, path, "nest");
+        struct lwp_loop_shape nest = shape_of(code, module, path, "nest"), drawn = shape_of(code, module, path, "drawn");
         assert_true(list.chained && !list.steps);
         assert_int_equal(list.accesses, 2);
         assert_true(!array.chained && array.steps && array.step == 16);
@@ -285,6 +285,7 @@ static void test_shapes(void **state)
         assert_true(array.instructions >= 2 && array.instructions <= 5);
         assert_true(array.loads == 1 && array.stores == 0 && array.exits == 1 && !array.stays);
         assert_true(!jumps.chained && !jumps.steps);
+        assert_true(drawn.chain >= 4 && drawn.loaded_chain == 1 && array.loaded_chain == 1); /* the sum */
         assert_true(chain.chained && !chain.steps);
         assert_false(nest.chained);
         assert_int_equal(nest.accesses, 1); /* the inner loop is not counted */

@@ -376,6 +376,22 @@ static void test_instructions(void **state)
     }
 }
 
+/* A chain that gets nothing of what is loaded goes on beside the other one: their times do not add up. */
+static void test_apart(void **state)
+{
+    (void)state;
+    struct lwp_pattern through = pattern_of(LWP_PATTERN_STEPS, 8, 256), apart = through, both, counter = through;
+    struct lwp_pattern_times times;
+    through.chain = apart.apart = 40;
+    both = through;
+    both.apart = 40;
+    counter.apart = 1;
+    COMPARED(times.ratio < 1.5, lwp_pattern_compare, &through, &both, 0.1, &times);
+    COMPARED(times.ratio > 0.4 && times.ratio < 2.5, lwp_pattern_compare, &through, &apart, 0.1, &times);
+    apart.apart = 0;
+    assert_int_equal(code_instructions(&counter), code_instructions(&apart));
+}
+
 /* What the chain came to is in memory at the end of each round. */
 static void test_through_memory(void **state)
 {
@@ -408,6 +424,7 @@ int main(void)
                                        cmocka_unit_test(test_refused),      cmocka_unit_test(test_gaps),
                                        cmocka_unit_test(test_instructions), cmocka_unit_test(test_many_elements),
                                        cmocka_unit_test(test_cold),         cmocka_unit_test(test_guesses),
-                                       cmocka_unit_test(test_links_stay),   cmocka_unit_test(test_through_memory)};
+                                       cmocka_unit_test(test_links_stay),   cmocka_unit_test(test_through_memory),
+                                       cmocka_unit_test(test_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

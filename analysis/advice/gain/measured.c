@@ -256,6 +256,15 @@ static unsigned measured_threads(const struct lwp_profile *profile, const struct
     return (unsigned)fmax(1, fmin(threads, (double)cores));
 }
 
+void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct lwp_pattern *pattern)
+{
+    pattern->instructions = shape->instructions / visits;
+    pattern->flags = shape->flags / visits;
+    pattern->chain = shape->loaded_chain / visits;
+    pattern->apart = shape->chain > shape->loaded_chain ? shape->chain / visits : 0;
+    pattern->floating = shape->chain_of_vectors;
+}
+
 static bool measured_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
                              double chain, double spacing, struct lwp_pattern *pattern)
 {
@@ -265,10 +274,8 @@ static bool measured_pattern(struct lwp_profile *profile, const struct lwp_gain_
     pattern->far = visit->access.pattern == LWP_GAIN_RANDOM || visit->access.dependent ? 1 : 0;
     if (visit->access.dependent)
         measured_chain(profile, visit, spacing, pattern);
-    pattern->instructions = visit->shape.instructions / visit->visits;
+    lwp_gain_computes(&visit->shape, visit->visits, pattern);
     pattern->chain = chain;
-    pattern->floating = visit->shape.chain_of_vectors;
-    pattern->flags = visit->shape.flags / visit->visits;
     pattern->threads = measured_threads(profile, visit);
     return measured_fields(pattern, visit, placement, line) && measured_others(profile, visit, pattern) &&
            (visit->leader == LWP_NONE || lwp_pattern_leader(pattern) < pattern->array_count);
@@ -535,7 +542,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     struct lwp_pattern today, changed;
     struct lwp_pattern_times times = {0};
     const double spacing = (double)before->of[0].spacing;
-    double chain = visit->shape.chain / visit->visits, waits = 0;
+    double chain = visit->shape.loaded_chain / visit->visits, waits = 0;
     struct measured_mix mix = {0};
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
     if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
@@ -557,7 +564,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         chain += (waits - stalls.high) * times.before / (chain > 4 ? times.core / chain : usual_cycle_ns);
     }
     /* One instruction loads and adds: which of the two is awaited no sample says. */
-    measured->doubtful = measured->pace <= 0 && visit->shape.chain >= chain_long * visit->visits && !measured_written(profile, visit);
+    measured->doubtful =
+        measured->pace <= 0 && visit->shape.loaded_chain >= chain_long * visit->visits && !measured_written(profile, visit);
     /* One run that is unlike the loop says little: it may be a neighbour's. */
     lwp_gain_times(profile, visit->region, &today, &changed, &times);
     mix.without = times;

@@ -22,18 +22,18 @@ struct lwp_gain_visit {
 };
 
 struct lwp_gain_measured {
-    double pace;      /* nanoseconds a visit takes in the program; 0: not known */
+    double pace;                 /* nanoseconds a visit takes in the program; 0: not known */
     struct lwp_gain_range paces; /* ... or only that it is between these; both 0: not even that */
-    double pattern;   /* ... in the pattern */
-    double core;      /* ... takes with all data in the nearest cache; 0: not measured */
-    double ratio;     /* of the new layout's time to that of today's */
-    double guesses;   /* jumps a visit that go either way, at most (guesses.h); known even where nothing was measured */
-    double low, high; /* its interval: the spread of the runs, and what a pattern may differ from its loop */
-    bool reproduced;  /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
-    bool doubtful;    /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written; or jumps
-                       * that are guessed could not be run */
-    bool waits_less;  /* as `reproduced`, but it waits less than was sampled */
-    bool between;     /* it does so but for its time: the truth is taken to lie between the ratio and the new time against the loop's */
+    double pattern;              /* ... in the pattern */
+    double core;                 /* ... takes with all data in the nearest cache; 0: not measured */
+    double ratio;                /* of the new layout's time to that of today's */
+    double guesses;              /* jumps a visit that go either way, at most (guesses.h); known even where nothing was measured */
+    double low, high;            /* its interval: the spread of the runs, and what a pattern may differ from its loop */
+    bool reproduced;             /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
+    bool doubtful;   /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written; or jumps
+                      * that are guessed could not be run */
+    bool waits_less; /* as `reproduced`, but it waits less than was sampled */
+    bool between;    /* it does so but for its time: the truth is taken to lie between the ratio and the new time against the loop's */
 };
 
 /* False: it was not measured (not allowed, another machine, no time left, accesses whose order is not known); then only `pace`. */
@@ -55,6 +55,9 @@ struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *meas
 struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, const struct lwp_share *whole);
 
 /* ---- for other patterns ---- */
+
+/* Sets how much a round of a loop computes that makes so many `visits`, and how long it waits for the round before. */
+void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct lwp_pattern *pattern);
 
 /* Whether a pattern is the loop: it waits for memory as samples say that the loop does, and takes about the loop's own time (`pace`, ns; 0:
  * not known). *same: no further from that than paces are. */

@@ -70,10 +70,7 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
     *array = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS};
     pattern->array_count = 1;
     pattern->elements = elements;
-    pattern->instructions = shape->instructions;
-    pattern->chain = shape->chain;
-    pattern->floating = shape->chain_of_vectors;
-    pattern->flags = shape->flags;
+    lwp_gain_computes(shape, 1, pattern);
     pattern->threads = 1;
     for (size_t i = 0, end; i < loop->count; i = end) {
         int64_t low = INT64_MAX, high = INT64_MIN;

@@ -107,10 +107,7 @@ static void pages_pattern(const struct lwp_profile *profile, const struct pages_
     pattern->array_count = 1;
     pattern->elements = object->bytes / spacing;
     pattern->far = use->far;
-    pattern->instructions = (double)use->shape.instructions / use->visits;
-    pattern->chain = use->shape.chain / use->visits;
-    pattern->flags = (double)use->shape.flags / use->visits;
-    pattern->floating = use->shape.chain_of_vectors;
+    lwp_gain_computes(&use->shape, use->visits, pattern);
     pattern->threads = 1;
     for (size_t i = 0; i < profile->stream_count && pattern->access_count < LWP_PATTERN_ACCESSES; i++) {
         const struct lwp_stream *stream = &profile->streams[i];

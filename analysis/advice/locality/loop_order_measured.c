@@ -151,7 +151,7 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
         stores |= stream->stores > 0;
         nest->stored |= stream->stores > 0 && order->accesses[i].step.kind == LWP_ORDER_STAYS;
     }
-    const bool chain = order->shape.chain > chain_sum;
+    const bool chain = order->shape.loaded_chain > chain_sum;
     nest->sums = !stores && chain && nest->arrays < LWP_PATTERN_ARRAYS;
     return nest->arrays > 0 && nest->rows > 0;
 }
@@ -200,11 +200,10 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
     const double inner = interchanged ? nest->columns : nest->rows, outer = interchanged ? nest->rows : nest->columns;
     pattern->inner = (uint64_t)inner;
     pattern->elements = (uint64_t)inner * (uint64_t)outer;
-    pattern->instructions = order->shape.instructions;
-    pattern->flags = order->shape.flags;
+    lwp_gain_computes(&order->shape, 1, pattern);
     const bool in_memory = interchanged && (nest->sums || nest->stored);
-    pattern->chain = in_memory ? 1 : order->shape.chain;
-    pattern->floating = order->shape.chain_of_vectors && !in_memory;
+    pattern->chain = in_memory ? 1 : pattern->chain;
+    pattern->floating &= !in_memory;
     pattern->threads = 1;
     pattern->array_count = nest->arrays;
     for (size_t i = 0; i < order->count; i++) {

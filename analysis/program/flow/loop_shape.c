@@ -26,12 +26,41 @@ struct shape_flow {
     uint32_t indexed[REGISTERS];     /* registers that are an index where it is loaded */
     uint64_t made;                   /* general and vector registers that get a new value, neither loaded nor another one's */
     uint64_t moved[CHAIN_REGISTERS]; /* ... that get another one's value, and of which */
+    uint64_t used[CHAIN_REGISTERS];  /* general and vector registers whose value goes into this one in any way */
+    uint32_t place[CHAIN_REGISTERS]; /* general ones that say from where it is loaded */
     uint32_t branches, halvings, calls;
 };
 
 static uint32_t shape_bit(int reg)
 {
     return reg >= 0 && reg < REGISTERS ? 1u << reg : 0;
+}
+
+static void shape_add_uses(struct shape_flow *flow, const struct code_instruction *instruction)
+{
+    const struct lwp_memory_operand *memory = &instruction->memory;
+    const bool loads = memory->exists && memory->load;
+    for (uint64_t left = code_values_written(instruction); left; left &= left - 1) {
+        const int to = __builtin_ctzll(left);
+        flow->used[to] |= code_values_read(instruction);
+        flow->place[to] |= loads ? shape_bit(memory->base) | shape_bit(memory->index) : 0;
+    }
+}
+
+/* Registers that get something from what is loaded: from one place after another, as what stays at hand is hardly waited for. */
+static uint64_t shape_from_loads(const struct shape_flow *flow)
+{
+    uint64_t from = 0, before;
+    for (int to = 0; to < CHAIN_REGISTERS; to++)
+        if (flow->place[to] & (flow->changed | flow->stepped))
+            from |= (uint64_t)1 << to;
+    do {
+        before = from;
+        for (int to = 0; to < CHAIN_REGISTERS; to++)
+            if (flow->used[to] & from)
+                from |= (uint64_t)1 << to;
+    } while (from != before);
+    return from;
 }
 
 static void shape_add_values(struct shape_flow *flow, const struct code_instruction *instruction)
@@ -48,6 +77,7 @@ static void shape_add(struct shape_flow *flow, const struct code_instruction *in
 {
     const struct code_linear *linear = &instruction->linear;
     shape_add_values(flow, instruction);
+    shape_add_uses(flow, instruction);
     uint32_t stepped = 0;
     if (linear->plus && linear->to == code_copied_register(linear)) {
         stepped = shape_bit(linear->to);
@@ -159,13 +189,13 @@ static void waits_add(struct shape_waits *waits, const struct code_instruction *
     }
 }
 
-/* *vectors: it is one of vector registers. */
-static double waits_longest(const struct shape_waits *waits, bool *vectors)
+/* Of these registers. *vectors: it is one of vector registers. */
+static double waits_longest(const struct shape_waits *waits, uint64_t registers, bool *vectors)
 {
     int longest = 0;
     *vectors = false;
     for (int r = 0; r < CHAIN_REGISTERS; r++)
-        if (waits->waits[r][r] > longest) {
+        if (registers >> r & 1 && waits->waits[r][r] > longest) {
             longest = waits->waits[r][r];
             *vectors = r >= REGISTERS;
         }
@@ -230,7 +260,8 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
         }
     }
     facts->shape.branches = facts->flow.branches;
-    facts->shape.chain = waits_longest(&waits, &facts->shape.chain_of_vectors);
+    facts->shape.chain = waits_longest(&waits, UINT64_MAX, &facts->shape.chain_of_vectors);
+    facts->shape.loaded_chain = waits_longest(&waits, shape_from_loads(&facts->flow), &facts->shape.chain_of_vectors);
     facts->carried = waits_carried(&waits, &facts->flow);
     facts->chased = shape_chased(&facts->flow, &facts->pointers);
     facts->shape.chained = facts->chased;

@@ -50,7 +50,8 @@ struct lwp_loop_shape {
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
-    bool chain_of_vectors;  /* ... through vector registers, where floating-point numbers are */
+    double loaded_chain;    /* ... through those only that get something from what is loaded, from one place after another */
+    bool chain_of_vectors;  /* the latter: through vector registers, where floating-point numbers are */
     enum lwp_loop_search search;
     bool repeats_value; /* ... stores a constant, the loop's counter, or else what is not changed in it */
     bool copies_value;  /* ... stores what was loaded, as it was */
