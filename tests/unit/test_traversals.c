@@ -8,7 +8,7 @@
 #include "analysis/profile/traversals.h"
 
 static const struct lwp_traversal_access both[] = {
-    {3, 7, 1000, 80, false, 0, 0}, {1, 7, 1004, 88, false, 0, 0}, {3, 7, 1000, 96, true, 0, 0}, {2, 7, 1004, 104, true, 0, 0}};
+    {3, 7, 1000, 80, false, 0, 0, 0}, {1, 7, 1004, 88, false, 0, 0, 0}, {3, 7, 1000, 96, true, 0, 0, 0}, {2, 7, 1004, 104, true, 0, 0, 0}};
 
 static void test_pairs(void **state)
 {
@@ -42,8 +42,8 @@ static void test_pairs(void **state)
     assert_null(lwp_traversals_of(&traversals, 3, 8));
     assert_null(lwp_traversals_pair(&traversals, 3, 4, 7));
     /* The next sample of the thread: from object 3 to object 1. Later ones or another loop's say nothing. */
-    struct lwp_traversal_access next = {1, 7, 1004, 160, false, 0, 0}, far = {3, 7, 1000, 800, false, 0, 0},
-                           elsewhere = {1, 8, 1008, 8, false, 0, 0};
+    struct lwp_traversal_access next = {1, 7, 1004, 160, false, 0, 0, 0}, far = {3, 7, 1000, 800, false, 0, 0, 0},
+                           elsewhere = {1, 8, 1008, 8, false, 0, 0, 0};
     lwp_traversals_sample(&traversals, &thread, &next, 1, 2000);
     lwp_traversals_sample(&traversals, &thread, &far, 1, 2000 + 50000000);
     lwp_traversals_sample(&traversals, &thread, &elsewhere, 1, 3000 + 50000000);
@@ -59,8 +59,8 @@ static void many(struct lwp_traversals *traversals, uint32_t object, uint64_t ba
 {
     struct lwp_traversal_thread thread = {.thread = object};
     for (int i = 0; i < samples; i++) {
-        struct lwp_traversal_access accesses[2] = {{object, 0, 1, base + (uint64_t)i, false, 0, 0},
-                                              {object + 1, 0, 2, base + (uint64_t)i, true, 0, 0}};
+        struct lwp_traversal_access accesses[2] = {{object, 0, 1, base + (uint64_t)i, false, 0, 0, 0},
+                                              {object + 1, 0, 2, base + (uint64_t)i, true, 0, 0, 0}};
         lwp_traversals_sample(traversals, &thread, accesses, 2, (uint64_t)i);
     }
 }
