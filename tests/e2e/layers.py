@@ -163,6 +163,11 @@ for top in ("base", "format", "collector", "analysis", "patch", "web"):
             wrong("%s is not on the map" % name)
         if count > FILES_MOST:
             wrong("%s has %d files" % (name, count))
+with open(os.path.join(source, "CONTRIBUTING.md"), encoding="utf-8") as text:
+    shown = set(re.findall("`([a-z/]+)/`", text.read()))
+for folder in HEIGHT:
+    if not any(folder == name or folder.endswith("/" + name) for name in shown):
+        wrong("%s has no line on CONTRIBUTING's map" % folder)
 
 included = {}
 for file, other in includes(source):
