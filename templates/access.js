@@ -1,6 +1,5 @@
 /* Redundant accesses: pairs with both call paths, their source, and why. */
 
-const ONLY_COUNTED = ['computation', 'register', 'spatial', 'overwritten']; /* and only when asked for */
 const amount = (total, n) => total.unit === 'bytes' ? bytes(n) : `${count(n)} ${total.unit}`;
 const FRAMES_MAX = 24;
 const TOGETHER_LINES = 24; /* so far apart two lines are still shown in one excerpt */

@@ -108,6 +108,7 @@ const REDUNDANT = {
   register: ['Registers', 'written with the value they had', 'bytes written to registers', 'Written in', 'Written again in'],
   spatial: ['Equal elements', 'array elements that have the same value as others', 'elements looked at', 'Stored in', 'Stored in'],
 };
+const ONLY_COUNTED = ['computation', 'register', 'spatial', 'overwritten']; /* and only when asked for */
 const redundantKind = pair => REDUNDANT[pair.kind] || [pair.kind || 'unknown', '', 'accesses', 'First', 'Second'];
 
 /* What this page lacks because the result is large: a sentence, or nothing. */

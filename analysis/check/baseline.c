@@ -147,7 +147,7 @@ bool lwp_baseline_looked_for(const struct lwp_review *review, const struct lwp_b
     if (strcmp(section, "redundancies") != 0)
         return found && !json_is_null(found);
     const json_t *totals = json_object_get(review->root, "redundancy_totals");
-    for (size_t i = 0; i < LWP_REDUNDANCY_KINDS; i++)
+    for (size_t i = 0; i < LWP_WATCHPOINT_KINDS; i++)
         if (strcmp(lwp_redundancy_rows[i].rule, entry->rule) == 0)
             return json_is_object(json_object_get(totals, lwp_redundancy_rows[i].key));
     return false;

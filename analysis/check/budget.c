@@ -11,7 +11,7 @@ static const double usual_gain = 1.05, usual_share = 0.25, usual_samples = 100;
 struct lwp_budget lwp_budget_usual(void)
 {
     struct lwp_budget budget = {.all = {usual_gain, usual_share}, .samples = usual_samples};
-    for (size_t i = 0; i < LWP_REDUNDANCY_KINDS; i++)
+    for (size_t i = 0; i < LWP_WATCHPOINT_KINDS; i++)
         budget.totals[i] = -1;
     return budget;
 }
@@ -68,7 +68,7 @@ static int budget_rules(struct lwp_budget *budget, const char *path, json_t *rul
 
 static int budget_total(struct lwp_budget *budget, const char *path, const char *key, const json_t *value, struct lwp_error *err)
 {
-    for (size_t i = 0; i < LWP_REDUNDANCY_KINDS; i++)
+    for (size_t i = 0; i < LWP_WATCHPOINT_KINDS; i++)
         if (strcmp(lwp_redundancy_rows[i].key, key) == 0) {
             int status = budget_number(path, key, value, 0, 100, &budget->totals[i], err);
             budget->totals[i] /= 100;

@@ -141,10 +141,10 @@ enum lwp_check_verdict lwp_check_judge(const struct lwp_review *review, const st
                                        struct lwp_judgement *judgement)
 {
     struct check made = {.review = review, .budget = budget, .baseline = baseline, .judgement = judgement}, *check = &made;
-    size_t room = 1 + review->count + LWP_REDUNDANCY_KINDS + (baseline ? baseline->count : 0);
+    size_t room = 1 + review->count + LWP_WATCHPOINT_KINDS + (baseline ? baseline->count : 0);
     *judgement = (struct lwp_judgement){.lines = lwp_arena_alloc(review->arena, room, sizeof *judgement->lines)};
     check_samples(check);
-    for (size_t kind = 0; kind < LWP_REDUNDANCY_KINDS; kind++)
+    for (size_t kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++)
         check_total(check, kind);
     for (size_t i = 0; i < review->count; i++)
         check_item(check, &review->items[i]);

@@ -24,7 +24,7 @@ struct lwp_budget {
         struct lwp_budget_limits limits;
     } rules[LWP_BUDGET_RULES];
     size_t rule_count;
-    double totals[LWP_REDUNDANCY_KINDS]; /* of each kind in redundancy_totals */
+    double totals[LWP_WATCHPOINT_KINDS]; /* of each kind in redundancy_totals */
     double samples;                      /* with an address: with fewer, sampling has not measured enough */
 };
 

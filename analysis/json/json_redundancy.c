@@ -9,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-_Static_assert((int)LWP_REDUNDANCY_KINDS == (int)LWP_WATCHPOINT_KINDS, "a row for each kind");
-
 /* Adds what is known of the time, where the share of bytes was estimated from it. */
 static json_t *json_timed(json_t *object, const struct lwp_share *bytes, const struct lwp_share *time, bool exact)
 {

@@ -88,11 +88,6 @@ static int reader_sample(void *to, const struct lwps_sample *sample)
 
 /* ---- watchpoints ---- */
 
-/* The bit of each kind in a record's verdicts. */
-static const uint8_t reader_bits[LWP_WATCHPOINT_KINDS] = {LWPS_VERDICT_DEAD_STORE,  LWPS_VERDICT_SILENT_STORE, LWPS_VERDICT_SILENT_LOAD,
-                                                          LWPS_VERDICT_COMPUTATION, LWPS_VERDICT_REGISTER,     LWPS_VERDICT_SPATIAL,
-                                                          LWPS_VERDICT_OVERWRITTEN};
-
 static enum lwp_watchpoint_outcome reader_outcome(const struct lwps_watch *record, enum lwp_watchpoint_kind kind)
 {
     switch (record->end) {
@@ -180,7 +175,7 @@ static int reader_watch(void *to, const struct lwps_watch *record)
         verdict.object = lwp_data_attribution_find(&reader->attribution, &record->first, record->time, &offset);
     }
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++) {
-        if (!(record->verdicts & reader_bits[kind]))
+        if (!(record->verdicts & lwp_redundancy_rows[kind].verdict))
             continue;
         verdict.kind = (enum lwp_watchpoint_kind)kind;
         verdict.outcome = reader_outcome(record, verdict.kind);
@@ -201,7 +196,7 @@ static int reader_candidates(void *to, const struct lwps_candidates *record)
     verdict.first = reader_access_context(reader, &access, record->context, record->time);
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++) {
         verdict.kind = (enum lwp_watchpoint_kind)kind;
-        if (record->verdicts & reader_bits[kind])
+        if (record->verdicts & lwp_redundancy_rows[kind].verdict)
             lwp_watchpoint_add(&reader->shard->watchpoints, &verdict);
     }
     return 0;
@@ -236,7 +231,7 @@ static int reader_pair(void *to, const struct lwps_pair *record)
                                                                  .same = record->waste, .close = record->close});
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++) {
         count.kind = (enum lwp_watchpoint_kind)kind;
-        if (record->verdict == reader_bits[kind])
+        if (record->verdict == lwp_redundancy_rows[kind].verdict)
             lwp_watchpoint_count(&reader->shard->watchpoints, &count);
     }
     return 0;
@@ -261,7 +256,7 @@ static int reader_contribution(void *to, const struct lwps_contribution *record)
     struct lwp_watchpoint_contribution more = {
         .moves = record->moves, .thread = record->thread, .all = record->all, .waste = record->waste, .close = record->close};
     for (; more.kind < LWP_WATCHPOINT_KINDS; more.kind++)
-        if (record->verdict == reader_bits[more.kind])
+        if (record->verdict == lwp_redundancy_rows[more.kind].verdict)
             lwp_watchpoint_contribute(&reader->shard->watchpoints, &more);
     return 0;
 }

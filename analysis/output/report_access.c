@@ -153,7 +153,7 @@ void lwp_report_redundancies(const struct lwp_report *report)
 {
     const json_t *totals = json_object_get(report->root, "redundancy_totals");
     bool begun = false;
-    for (const struct lwp_redundancy_row *kind = lwp_redundancy_rows; kind < lwp_redundancy_rows + LWP_REDUNDANCY_KINDS; kind++) {
+    for (const struct lwp_redundancy_row *kind = lwp_redundancy_rows; kind < lwp_redundancy_rows + LWP_WATCHPOINT_KINDS; kind++) {
         const json_t *total = json_object_get(totals, kind->key);
         bool exact = json_is_true(json_object_get(total, "exact"));
         double undecided = lwp_json_amount(total, "undecided");

@@ -3,22 +3,12 @@
 #define LWP_ANALYSIS_PROFILE_WATCHPOINTS_H
 
 #include "analysis/statistics/share.h"
+#include "analysis/tables/redundancy_kinds.h"
 #include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum lwp_watchpoint_kind {
-    LWP_WATCHPOINT_DEAD_STORE,
-    LWP_WATCHPOINT_SILENT_STORE,
-    LWP_WATCHPOINT_SILENT_LOAD,
-    LWP_WATCHPOINT_COMPUTATION, /* this and the following: counted only, never sampled */
-    LWP_WATCHPOINT_REGISTER,
-    LWP_WATCHPOINT_SPATIAL,
-    LWP_WATCHPOINT_OVERWRITTEN, /* by another thread, before anything read it */
-    LWP_WATCHPOINT_KINDS
-};
 
 /* How a verdict on an access ended. */
 enum lwp_watchpoint_outcome {

@@ -14,7 +14,7 @@
 static const struct lwp_redundancy_row *access_kind(const char *key)
 {
     size_t i = 0;
-    while (i + 1 < LWP_REDUNDANCY_KINDS && strcmp(lwp_redundancy_rows[i].key, key))
+    while (i + 1 < LWP_WATCHPOINT_KINDS && strcmp(lwp_redundancy_rows[i].key, key))
         i++;
     return &lwp_redundancy_rows[i];
 }

@@ -2,9 +2,22 @@
 #ifndef LWP_ANALYSIS_TABLES_REDUNDANCY_KINDS_H
 #define LWP_ANALYSIS_TABLES_REDUNDANCY_KINDS_H
 
-enum { LWP_REDUNDANCY_KINDS = 7, LWP_REDUNDANCY_SAMPLED = 3 /* the first ones: the others are counted only */ };
+#include "format/record.h"
+
+enum lwp_watchpoint_kind {
+    LWP_WATCHPOINT_DEAD_STORE,
+    LWP_WATCHPOINT_SILENT_STORE,
+    LWP_WATCHPOINT_SILENT_LOAD,
+    LWP_WATCHPOINT_COMPUTATION, /* this and the following: counted only, never sampled */
+    LWP_WATCHPOINT_REGISTER,
+    LWP_WATCHPOINT_SPATIAL,
+    LWP_WATCHPOINT_OVERWRITTEN, /* by another thread, before anything read it */
+    LWP_WATCHPOINT_KINDS
+};
+enum { LWP_REDUNDANCY_SAMPLED = LWP_WATCHPOINT_COMPUTATION };
 
 struct lwp_redundancy_row {
+    enum lwps_verdict verdict; /* in sample files */
     const char *key;     /* in analysis.json */
     const char *rule;    /* in ids of findings, in rules of lwp check and of SARIF */
     const char *of;      /* what its shares are of */
@@ -14,7 +27,6 @@ struct lwp_redundancy_row {
     const char *waste;   /* what was wasted, after its share */
 };
 
-/* By enum lwp_watchpoint_kind (analysis/profile/watchpoints.h). */
-extern const struct lwp_redundancy_row lwp_redundancy_rows[LWP_REDUNDANCY_KINDS];
+extern const struct lwp_redundancy_row lwp_redundancy_rows[LWP_WATCHPOINT_KINDS];
 
 #endif
