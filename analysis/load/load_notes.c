@@ -25,7 +25,10 @@ void load_note(struct load_notes *notes, uint32_t number, uint32_t sequence, con
 static void load_note_open_end(struct load_notes *notes, uint32_t number, const struct lwp_input *input, const char *path)
 {
     if (input->ended && !input->replaced)
-        load_note(notes, number, LOAD_NOTES_KEPT + 4, "%s has no end: the program ended without its exit handlers (as with _exit); what it wrote until then is used.", path);
+        load_note(notes, number, LOAD_NOTES_KEPT + 4,
+                  "%s has no end: the program ended without its exit handlers (as with _exit), or executed another one that was too "
+                  "short to be recorded; what it wrote until then is used.",
+                  path);
     else if (!input->replaced)
         load_note(notes, number, LOAD_NOTES_KEPT + 4, "%s has no end: the process was killed or ended without its exit handlers, or the file was cut.", path);
 }

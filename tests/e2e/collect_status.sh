@@ -65,8 +65,8 @@ int main(int count, char **argv)
 {
     (void)argv;
     volatile double *x = calloc(1 << 22, 8), sum = 0;
-    for (int k = 0; k < 20; k++)
-        for (int i = 0; i < 1 << 22; i += 8) sum += x[i];
+    for (int k = 0; k < 40; k++) /* far longer than what is not recorded */
+        for (int i = 0; i < 1 << 22; i += 8) sum += x[i] += k;
     if (count > 1) syscall(SYS_exit_group, 0);
     return 0;
 }

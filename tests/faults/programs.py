@@ -121,7 +121,7 @@ func main() {
 	*p = 1
 }
 E
-HOME=$PWD GOFLAGS= GO111MODULE=off GOCACHE=$PROGRAMS/go CGO_ENABLED=1 go build -o g g.go && ./g; echo $?; rm -rf g .config .cache
+HOME=$PWD GOFLAGS= GO111MODULE=off GOCACHE=$PROGRAMS/go CGO_ENABLED=1 go build -o g g.go 2> log || cat log; ./g; echo $?; rm -rf g log .config .cache
 """
 RUST = r"""
 cat > r.rs <<'E'
