@@ -146,13 +146,13 @@ struct store_sum {
     uint64_t samples;
 };
 
-/* What was decided in each region, by kind; and of each store. */
+/* What was decided in each region, by kind. */
 struct region_sums {
-    struct lwp_map index, store_index;
+    struct lwp_map index;
     double *sums;
     size_t sum_count, sum_room;
-    struct store_sum *stores;
-    size_t store_count, store_room;
+    uint32_t *changed_regions; /* regions one of whose stores mostly changes what is there, so that its loop has to go on */
+    size_t changed_region_count, changed_region_room;
 };
 
 static double *region_sum(struct region_sums *sums, enum lwp_watchpoint_kind kind, uint32_t region)
@@ -163,38 +163,43 @@ static double *region_sum(struct region_sums *sums, enum lwp_watchpoint_kind kin
     return &sums->sums[*at];
 }
 
-static void region_stores_fill(struct lwp_profile *profile, struct region_sums *sums)
+static void region_changes_fill(struct lwp_profile *profile, struct region_sums *sums)
 {
+    struct lwp_map index = {0};
+    struct store_sum *stores = NULL;
+    size_t store_count = 0, store_room = 0;
     for (size_t i = 0; i < profile->watchpoints.pair_count; i++) {
         const struct lwp_watchpoint_pair *pair = &profile->watchpoints.pairs[i];
         if (pair->kind != LWP_WATCHPOINT_SILENT_STORE || pair->second == LWP_NONE)
             continue;
         const struct lwp_context_node *node = &profile->contexts[pair->second];
-        uint32_t *at = lwp_map_at(&sums->store_index, lwp_hash_mix(node->module, node->address));
-        if (lwp_number_new(at, sums->store_count))
-            LWP_PUSH(sums->store, (struct store_sum){.region = lwp_access_region(profile, pair->second)});
-        struct store_sum *sum = &sums->stores[*at];
+        uint32_t *at = lwp_map_at(&index, lwp_hash_mix(node->module, node->address));
+        if (lwp_number_new(at, store_count))
+            LWP_PUSH(store, (struct store_sum){.region = lwp_access_region(profile, pair->second)});
+        struct store_sum *sum = &stores[*at];
         sum->changed += (double)pair->use.weight;
         sum->all += (double)pair->use.weight + (double)pair->waste.weight + (double)pair->close.weight;
         sum->samples += pair->use.samples + pair->waste.samples + pair->close.samples;
     }
+    for (size_t i = 0; i < store_count; i++)
+        if (stores[i].samples >= LWP_REDUNDANCY_PAIRS && stores[i].changed > mostly * stores[i].all)
+            LWP_PUSH(sums->changed_region, stores[i].region);
+    lwp_map_fini(&index);
+    free(stores);
 }
 
-/* Whether one of its stores mostly changes what is there: its loop has to go on. */
 static bool region_changes(const struct region_sums *sums, uint32_t region)
 {
-    for (size_t i = 0; i < sums->store_count; i++) {
-        const struct store_sum *store = &sums->stores[i];
-        if (store->region == region && store->samples >= LWP_REDUNDANCY_PAIRS && store->changed > mostly * store->all)
+    for (size_t i = 0; i < sums->changed_region_count; i++)
+        if (sums->changed_regions[i] == region)
             return true;
-    }
     return false;
 }
 
 /* Of the accesses that were or were not needed; sampled, of those whose fate is known (redundancy.c has their weights). */
 static void region_sums_fill(struct lwp_profile *profile, struct region_sums *sums)
 {
-    region_stores_fill(profile, sums);
+    region_changes_fill(profile, sums);
     for (size_t i = 0; i < profile->watchpoints.origin_count && !profile->watchpoints.exact; i++) {
         const struct lwp_watchpoint_origin *origin = &profile->watchpoints.origins[i];
         double decided = (double)origin->decided_weight, ended = decided + (double)origin->dropped_weight;
@@ -439,9 +444,8 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
         line_widen(profile, &sums, item, &of_items[i]);
     }
     lwp_map_fini(&sums.index);
-    lwp_map_fini(&sums.store_index);
     free(sums.sums);
-    free(sums.stores);
+    free(sums.changed_regions);
     lines = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *lines);
     memcpy(lines, of_items, found->count * sizeof *lines);
     found->lines = lines;

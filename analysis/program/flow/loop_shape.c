@@ -39,11 +39,11 @@ static uint32_t shape_bit(int reg)
 static void shape_add_uses(struct shape_flow *flow, const struct code_instruction *instruction)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
-    const bool loads = memory->exists && memory->load;
+    const uint32_t place = memory->exists && memory->load ? shape_bit(memory->base) | shape_bit(memory->index) : 0;
+    const uint64_t read = code_values_read(instruction);
     for (uint64_t left = code_values_written(instruction); left; left &= left - 1) {
-        const int to = __builtin_ctzll(left);
-        flow->used[to] |= code_values_read(instruction);
-        flow->place[to] |= loads ? shape_bit(memory->base) | shape_bit(memory->index) : 0;
+        flow->used[__builtin_ctzll(left)] |= read;
+        flow->place[__builtin_ctzll(left)] |= place;
     }
 }
 
@@ -260,7 +260,8 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
         }
     }
     facts->shape.branches = facts->flow.branches;
-    facts->shape.chain = waits_longest(&waits, UINT64_MAX, &facts->shape.chain_of_vectors);
+    bool of_vectors; /* of any chain: nobody asks */
+    facts->shape.chain = waits_longest(&waits, UINT64_MAX, &of_vectors);
     facts->shape.loaded_chain = waits_longest(&waits, shape_from_loads(&facts->flow), &facts->shape.chain_of_vectors);
     facts->carried = waits_carried(&waits, &facts->flow);
     facts->chased = shape_chased(&facts->flow, &facts->pointers);
@@ -399,13 +400,14 @@ static bool block_moved(const struct code_module *module, const struct flow_bloc
         origins[r] = (uint64_t)1 << r;
     for (uint64_t at = block->start; at < address;) {
         struct code_instruction instruction = code_decode_at(module, at, true);
-        uint64_t written = code_values_written(&instruction), of = 0;
+        const uint64_t read = code_values_read(&instruction), written = code_values_written(&instruction);
+        uint64_t of = 0;
         if (!instruction.length)
             return false;
         at += instruction.length;
-        for (uint64_t left = code_values_read(&instruction); left; left &= left - 1)
+        for (uint64_t left = read; left; left &= left - 1)
             of |= origins[__builtin_ctzll(left)];
-        bool makes = !code_moves(&instruction) || code_values_read(&instruction) & made;
+        bool makes = !code_moves(&instruction) || read & made;
         made = makes ? made | written : made & ~written;
         for (uint64_t left = written; left; left &= left - 1)
             origins[__builtin_ctzll(left)] = of;
