@@ -5,11 +5,13 @@
 set -u
 . "$SRC/tests/truth/advice_runs.sh"
 status=0
+rounds=20
+[ -z "${LONG:-}" ] || rounds= # the example's own
 for example in ${examples:-neuron}; do
     example_build $example "$TMP/$example" -g || exit 1
     for threads in ${threads_of:-4}; do
         rm -rf "$TMP/result"
-        "$LWP" collect --no-analyze -F 2000 --max-overhead 30 -o "$TMP/result" -- "$TMP/$example" $threads ${LONG:-20} --time > "$TMP/truth" 2> "$TMP/log" &&
+        "$LWP" collect --no-analyze -F 2000 --max-overhead 30 -o "$TMP/result" -- "$TMP/$example" $threads $rounds --time > "$TMP/truth" 2> "$TMP/log" &&
             "$LWP" analyze --no-measure "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; exit 1; }
         echo "$example, $threads threads"
         /usr/bin/python3 "$SRC/tests/truth/analysis.py" shares "$TMP/result/analysis.json" "$TMP/truth" || status=1

@@ -17,8 +17,9 @@ def load(name):
         d["run"][key] = None
     for i, process in enumerate(d["run"]["processes"]):
         process["pid"] = i
-    for thread in (d["communication"] or {"threads": []})["threads"]:
-        thread["tid"] = None
+    for part in d["objects"] + [d["communication"] or {}]:
+        for thread in part.get("threads", []):
+            thread["tid"] = None
     return json.dumps(d)
 sys.exit(load("one") != load("two"))
 PY

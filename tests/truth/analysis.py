@@ -56,8 +56,9 @@ def advice(analysis, example, named):
             wrong("findings: %s", layout_findings(analysis))
         return
     if len(splits) != 1:
-        wrong("%d splits instead of 1: %s, of %s samples; the largest objects: %s", len(splits), [(s["type"], s["element_bytes"]) for s in splits],
-              analysis["run"]["samples"], [(o["name"], o["share"], o["element_bytes"]) for o in analysis["objects"][:3]])
+        wrong("%d splits instead of 1: %s, of %s samples; the largest objects: %s; left alone: %s", len(splits),
+              [(s["type"], s["element_bytes"]) for s in splits], analysis["run"]["samples"],
+              [(o["name"], o["share"], o["element_bytes"]) for o in analysis["objects"][:3]], [row["sentence"] for row in analysis["left_alone"]])
     for split in splits[:1]:
         if split["element_bytes"] != expected["bytes"]:
             wrong("element size %s instead of %d", split["element_bytes"], expected["bytes"])
