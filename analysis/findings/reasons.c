@@ -17,6 +17,7 @@ struct subject {
     struct lwp_profile *profile;
     const struct lwp_splits *splits;
     const struct lwp_regroups *regroups;
+    const struct lwp_conflicts *conflicts;
     uint32_t index;
     const struct lwp_object *object;
     const struct lwp_layout *layout; /* or NULL */
@@ -87,20 +88,33 @@ static struct lwp_reason reason_fits(const struct subject *subject)
                                                bytes_text(profile, (double)lwp_gain_caches(profile->machine).l2_bytes))};
 }
 
+/* `what` is tried, and predicted to gain too little, or not surely enough. */
+static struct lwp_reason reason_gain(struct lwp_profile *profile, const char *what, double low, double high, double needed)
+{
+    const char *sentence =
+        high < 1.0005 ? SAY("%s is not predicted to make the program faster", what)
+        : high < needed
+            ? SAY("%s is predicted to make the program %.3fx as fast at most, and less than %.2fx is not advised", what, high, needed)
+            : SAY("%s is predicted to make the program %.2fx to %.2fx as fast: the low end is below the %.2fx that is needed for advice",
+                  what, low, high, needed);
+    return (struct lwp_reason){.code = "gain_below_threshold", .sentence = sentence};
+}
+
 static struct lwp_reason reason_little_gain(const struct subject *subject)
 {
-    struct lwp_profile *profile = subject->profile;
     const struct lwp_split_reason *split = &subject->split;
-    const char *sentence =
-        split->high < lwp_split_needs.gain
-            ? split->high < 1.0005
-                  ? "no layout that was tried is predicted to make the program faster"
-                  : SAY("the best layout tried is predicted to make the program %.3fx as fast at most, and less than %.2fx is not advised",
-                        split->high, lwp_split_needs.gain)
-            : SAY("the best layout tried is predicted to make the program %.2fx to %.2fx as fast: the low end is below the %.2fx that is "
-                  "needed for advice",
-                  split->low, split->high, lwp_split_needs.gain);
-    return (struct lwp_reason){.code = "gain_below_threshold", .sentence = sentence};
+    return reason_gain(subject->profile, "the best layout tried", split->low, split->high, lwp_split_needs.gain);
+}
+
+static struct lwp_reason reason_conflict(const struct subject *subject, const struct lwp_conflict *conflict)
+{
+    struct lwp_profile *profile = subject->profile;
+    const char *change = conflict->remedy == LWP_CONFLICT_ROWS ? "making its rows longer"
+                         : conflict->count > 1                 ? SAY("moving the %zu arrays apart", conflict->count)
+                                                               : "moving it";
+    return reason_gain(
+        profile, SAY("a loop has %.0f lines in one set of the cache, which holds %u, and %s", conflict->lines, conflict->ways, change),
+        conflict->gain.low, conflict->gain.high, lwp_conflict_needs);
 }
 
 static struct lwp_reason reason_together(const struct subject *subject)
@@ -187,8 +201,7 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
         return reason_few(subject, object->weight.samples);
     return (struct lwp_reason){
         .code = "single_values",
-        .sentence =
-            SAY("%s: there are no fields to separate, and no other array was seen to be used at the same indices", what)};
+        .sentence = SAY("%s: there are no fields to separate, and no other array was seen to be used at the same indices", what)};
 }
 
 static struct lwp_reason reason_unknown_fields(const struct subject *subject)
@@ -269,6 +282,9 @@ static struct lwp_reason reason_of(const struct subject *subject)
     const struct lwp_type *type = object->type;
     if (object->kind == LWP_OBJECT_UNKNOWN)
         return reason_of_unknown(subject);
+    const struct lwp_conflict *conflict = lwp_conflicts_unsaid(subject->conflicts, subject->index);
+    if (conflict)
+        return reason_conflict(subject, conflict);
     struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
     if (share.value < lwp_split_needs.share)
         return (struct lwp_reason){.code = "little_time",
@@ -293,11 +309,10 @@ static struct lwp_reason reason_of(const struct subject *subject)
     return reason_of_structure(subject);
 }
 
-static bool is_advised(const struct subject *subject, const struct lwp_conflicts *conflicts, const struct lwp_locality *locality,
-                       const struct lwp_locality_tips *tips)
+static bool is_advised(const struct subject *subject, const struct lwp_locality *locality, const struct lwp_locality_tips *tips)
 {
     const struct lwp_regroups *regroups = subject->regroups;
-    if (subject->split.verdict == LWP_SPLIT_ADVISED || lwp_conflicts_about(conflicts, subject->index) ||
+    if (subject->split.verdict == LWP_SPLIT_ADVISED || lwp_conflicts_about(subject->conflicts, subject->index) ||
         lwp_locality_tips_change(locality, tips, subject->index, 0))
         return true;
     for (size_t i = 0; i < regroups->count; i++)
@@ -322,12 +337,13 @@ void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *spli
         const struct subject subject = {.profile = profile,
                                         .splits = splits,
                                         .regroups = regroups,
+                                        .conflicts = conflicts,
                                         .index = order[i],
                                         .object = &profile->objects[order[i]],
                                         .layout = splits->of_object[order[i]],
                                         .split = splits->reasons[order[i]]};
         known += subject.object->kind != LWP_OBJECT_UNKNOWN;
-        if (is_advised(&subject, conflicts, locality, tips))
+        if (is_advised(&subject, locality, tips))
             continue;
         struct lwp_reason reason = reason_of(&subject);
         reason.object = order[i];

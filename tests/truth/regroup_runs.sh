@@ -2,10 +2,14 @@
 # of threads, and for each reason not to join two arrays; with `few` set, of some of them. Needs LWP, SRC, TMP, CC. With `dense` set as many samples are taken
 # in a tenth of the time, at a price no user would pay.
 . "$SRC/tests/sampled.sh"
+regroup_analyze() { # samples alone may leave open what it gains to move arrays apart
+    if [ "$what" = stencil ]; then analyze_until set-conflict "$TMP/result"; else "$LWP" analyze -q --no-measure "$TMP/result"; fi
+}
+
 regroup_one() { # WHAT PROGRAM ARGUMENTS..., an @ for the rounds
     what=$1
     shift
-    collect_samples $samples "$TMP/result" $rounds -q $options -- "$@" && "$LWP" analyze -q --no-measure "$TMP/result" 2> "$TMP/log" ||
+    collect_samples $samples "$TMP/result" $rounds -q $options -- "$@" && regroup_analyze 2> "$TMP/log" ||
         { echo "$*: lwp failed"; cat "$TMP/log"; return 1; }
     /usr/bin/python3 "$SRC/tests/truth/regroup.py" "$what" "$TMP/result/analysis.json" > "$TMP/differences" || { echo "$*:"; cat "$TMP/differences"; return 1; }
 }

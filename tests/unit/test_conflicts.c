@@ -172,6 +172,9 @@ static void test_first_fetches_stay(void **state)
     world_arrays(&world, 12, APART);
     world_run(&world, 0.8, 0.6);
     assert_int_equal(world.conflicts.count, 0);
+    assert_int_equal(world.conflicts.unsaid_count, 1); /* it may gain as much as it seems, or nothing */
+    const struct lwp_conflict *unsaid = lwp_conflicts_unsaid(&world.conflicts, world.object[0]);
+    assert_true(unsaid && unsaid->gain.low < lwp_conflict_needs && unsaid->gain.high > lwp_conflict_needs);
     world_close(&world);
     world_open(&world);
     world_arrays(&world, 12, APART);

@@ -28,7 +28,8 @@
 
 enum { PADS_TRIED = 8, LOOPS_MOST = 16 };
 
-static const double share_least = 0.02, gain_least = 1.02;
+static const double share_least = 0.02;
+const double lwp_conflict_needs = 1.02;
 
 /* A cache line that an iteration is on. */
 struct conflict_line {
@@ -432,7 +433,7 @@ static int conflict_heavier(const void *a, const void *b)
     return x->saved != y->saved ? (x->saved < y->saved) - (x->saved > y->saved) : (x->region > y->region) - (x->region < y->region);
 }
 
-/* Joins what one change mends, and leaves out what is not worth a change. */
+/* Joins what one change mends, and puts aside what is not worth a change. */
 static void conflicts_finish(struct lwp_profile *profile, struct lwp_conflicts *conflicts)
 {
     size_t count = 0, joined = 0;
@@ -452,8 +453,10 @@ static void conflicts_finish(struct lwp_profile *profile, struct lwp_conflicts *
         all[i].gain.speedup = lwp_gain_speedup(0, fmin(all[i].most, all[i].saved)).high;
         all[i].gain.low = speedup.low;
         all[i].gain.high = speedup.high;
-        if (speedup.low < gain_least)
+        if (speedup.low < lwp_conflict_needs) {
+            conflicts->unsaid[conflicts->unsaid_count++] = all[i];
             continue;
+        }
         all[i].confidence = conflict_confidence(&all[i]);
         lwp_conflict_text(profile, &all[i]);
         all[count++] = all[i];
@@ -475,6 +478,7 @@ void lwp_conflicts_find(struct lwp_profile *profile, struct lwp_conflicts *confl
     making->loop.way = first->bytes / first->ways;
     making->loop.line = (uint64_t)1 << caches->line_shift;
     conflicts->conflicts = lwp_arena_alloc(profile->arena, profile->concurrents.count + 1, sizeof *conflicts->conflicts);
+    conflicts->unsaid = lwp_arena_alloc(profile->arena, profile->concurrents.count + 1, sizeof *conflicts->unsaid);
     for (size_t i = 0; i < profile->concurrents.count; i++) {
         uint32_t region = lwp_regions_final(profile, profile->concurrents.items[i].region);
         bool seen = profile->regions[region].is_function;
@@ -488,10 +492,20 @@ void lwp_conflicts_find(struct lwp_profile *profile, struct lwp_conflicts *confl
     conflicts_finish(profile, conflicts);
 }
 
+static const struct lwp_conflict *conflict_about(const struct lwp_conflict *conflicts, size_t count, uint32_t object)
+{
+    for (size_t i = 0; i < count; i++)
+        if (conflict_has(&conflicts[i], object))
+            return &conflicts[i];
+    return NULL;
+}
+
 bool lwp_conflicts_about(const struct lwp_conflicts *conflicts, uint32_t object)
 {
-    for (size_t i = 0; i < conflicts->count; i++)
-        if (conflict_has(&conflicts->conflicts[i], object))
-            return true;
-    return false;
+    return conflict_about(conflicts->conflicts, conflicts->count, object);
+}
+
+const struct lwp_conflict *lwp_conflicts_unsaid(const struct lwp_conflicts *conflicts, uint32_t object)
+{
+    return conflict_about(conflicts->unsaid, conflicts->unsaid_count, object);
 }

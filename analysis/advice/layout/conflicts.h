@@ -43,12 +43,20 @@ struct lwp_conflicts {
     bool looked;                    /* the machine's first-level cache is known, and a layout can save time of what was measured */
     struct lwp_conflict *conflicts; /* largest expected gain first */
     size_t count;
+    struct lwp_conflict *unsaid; /* that gain too little, or not surely enough; without name, text and confidence */
+    size_t unsaid_count;
 };
+
+/* Speed-up whose low end must be reached. */
+extern const double lwp_conflict_needs;
 
 /* In profile->arena. After lwp_elements_find. */
 void lwp_conflicts_find(struct lwp_profile *profile, struct lwp_conflicts *conflicts);
 
 /* Whether moving arrays is advised for one that uses the object. */
 bool lwp_conflicts_about(const struct lwp_conflicts *conflicts, uint32_t object);
+
+/* The conflict between lines of the object and others that is not worth a change; NULL: none. */
+const struct lwp_conflict *lwp_conflicts_unsaid(const struct lwp_conflicts *conflicts, uint32_t object);
 
 #endif
