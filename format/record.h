@@ -190,7 +190,7 @@ enum lwps_verdict {
     LWPS_VERDICT_SILENT_STORE = 1 << 1, /* first: a store; decided by the thread's next store to its bytes */
     LWPS_VERDICT_SILENT_LOAD = 1 << 2,  /* first: a load; decided by the thread's next load of its bytes */
     LWPS_VERDICT_SHARING = 1 << 3,      /* first: an access of another thread; decided by this thread's next access */
-    /* of struct lwps_pair only: */
+    /* Of struct lwps_pair and lwps_contribution only, which have one verdict each: more may be any other number. */
     LWPS_VERDICT_COMPUTATION = 1 << 4, /* second computes what first has computed */
     LWPS_VERDICT_REGISTER = 1 << 5,    /* second writes to a register what first has left there */
     LWPS_VERDICT_SPATIAL = 1 << 6,     /* elements of an array have one value; first and second: who stored them last, or asked; times: of

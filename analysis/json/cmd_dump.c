@@ -1,6 +1,7 @@
 /* lwp dump: the records of sample files as text, one a line, for people and tests. The records' rows (format/fields.h) print
  * them: "NAME MEMBER VALUE MEMBER VALUE...", but for what `shown` lists. */
 #include "analysis/load/progress.h"
+#include "analysis/tables/redundancy_kinds.h"
 #include "base/command.h"
 #include "base/log.h"
 #include "format/reader.h"
@@ -59,13 +60,15 @@ static void dump_access(const struct lwps_access *access)
     dump_level(access->level);
 }
 
-static void dump_verdicts(uint8_t verdicts)
+/* One, or a mask of those of a watchpoint. */
+static void dump_verdicts(uint64_t verdicts, bool one)
 {
-    static const char *const names[] = {" dead-store", " silent-store", " silent-load", " sharing",
-                                        " computation", " register", " spatial", " overwritten"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (verdicts >> i & 1)
-            fputs(names[i], stdout);
+    const struct lwp_redundancy_row *rows = lwp_redundancy_rows;
+    for (unsigned i = 0; i < (one ? LWP_WATCHPOINT_KINDS : LWP_REDUNDANCY_SAMPLED); i++)
+        if (one ? verdicts == rows[i].verdict : verdicts & rows[i].verdict)
+            printf(" %s", rows[i].rule);
+    if (!one && verdicts & LWPS_VERDICT_SHARING)
+        fputs(" sharing", stdout);
 }
 
 /* ---- records ---- */
@@ -172,7 +175,7 @@ static void dump_names(const char *member, uint64_t value)
     else if (strcmp(member, "flags") == 0)
         printf("%s %s", value & LWPS_ACCESS_LOAD ? "loaded" : "computed", value & LWPS_ACCESS_FLOAT ? "float" : "other");
     else
-        dump_verdicts((uint8_t)value);
+        dump_verdicts(value, strcmp(member, "verdict") == 0);
 }
 
 static void dump_value(const struct shown *row, uint64_t value)

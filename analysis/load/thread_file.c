@@ -174,7 +174,7 @@ static int reader_watch(void *to, const struct lwps_watch *record)
         verdict.second = reader_access_context(reader, &record->second, record->second_context, record->end_time);
         verdict.object = lwp_data_attribution_find(&reader->attribution, &record->first, record->time, &offset);
     }
-    for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++) {
+    for (unsigned kind = 0; kind < LWP_REDUNDANCY_SAMPLED; kind++) {
         if (!(record->verdicts & lwp_redundancy_rows[kind].verdict))
             continue;
         verdict.kind = (enum lwp_watchpoint_kind)kind;
@@ -194,7 +194,7 @@ static int reader_candidates(void *to, const struct lwps_candidates *record)
     struct lwp_watchpoint_verdict verdict = {
         .outcome = LWP_WATCHPOINT_OPEN, .second = LWP_NONE, .object = LWP_NONE, .weight = record->weight, .count = record->count};
     verdict.first = reader_access_context(reader, &access, record->context, record->time);
-    for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++) {
+    for (unsigned kind = 0; kind < LWP_REDUNDANCY_SAMPLED; kind++) {
         verdict.kind = (enum lwp_watchpoint_kind)kind;
         if (record->verdicts & lwp_redundancy_rows[kind].verdict)
             lwp_watchpoint_add(&reader->shard->watchpoints, &verdict);
