@@ -53,8 +53,11 @@ struct lwp_pattern {
     /* Indexed and chained: the part of the visits that goes anywhere; the others go to the next element, or to one of `window`
      * neighbours until all of them were visited. 1 and indexed: each index is drawn anew, and some are there more than once. */
     double far;
+    bool draws;          /* indexed, anywhere: each index is worked out when it is needed, and no list of them is read */
     uint64_t window;     /* 0: as 1 */
     unsigned search;     /* chained: visits until the next chain begins anywhere, without waiting for this one: 1, 2 or 4; 0: never */
+    unsigned endings;    /* ... jumps for it that go either way, as good as drawn, once the last element has come */
+    unsigned unrolled;   /* rounds that the loop's code has one after the other; 0: one. Prefetchers go by an instruction's own steps */
     uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
     double instructions; /* of a round; what the accesses do not need is filled up */
     double flags;        /* of them: those that write the processor's flags */
@@ -85,6 +88,10 @@ struct lwp_pattern_times {
 int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds, struct lwp_pattern_times *times,
                         struct lwp_error *err);
 
+/* The same, once more: `core` is not timed again. */
+int lwp_pattern_compare_again(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds,
+                              struct lwp_pattern_times *times, struct lwp_error *err);
+
 /* The same, but caches have nothing of either pattern beyond the last `kept` bytes that it went to: so do those that cores share, when
  * others want all of them. Sets the times but `core`. */
 int lwp_pattern_compare_cold(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
@@ -105,7 +112,7 @@ struct lwp_pattern_place {
     uint64_t index; /* of the next visit's elements, where an array leads */
     uint64_t drawn; /* what jumps that are guessed go by; odd */
     uint64_t kept;  /* a chain that goes through memory */
-    const uint32_t *order;
+    uint64_t next;  /* the address of what is next in the list of indices; what the last index was drawn from, odd; runs of an inner loop */
     uint64_t rounds; /* a multiple of LWP_PATTERN_UNROLLED, not 0 */
 };
 
@@ -113,6 +120,7 @@ struct lwp_pattern_code {
     void (*run)(struct lwp_pattern_place *place);
     void *memory;
     size_t bytes;
+    unsigned unrolled; /* rounds that it has one after the other: 1, 2 or 4 */
 };
 
 int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_code *code, struct lwp_error *err);
@@ -127,7 +135,7 @@ struct lwp_pattern_memory {
     uint8_t *first[LWP_PATTERN_ARRAYS]; /* the first element of each array */
     void *mapped[LWP_PATTERN_ARRAYS];
     size_t mapped_bytes[LWP_PATTERN_ARRAYS];
-    uint32_t *order; /* the element of each visit */
+    uint32_t *order; /* the element of each visit; NULL: nested, or drawn */
     uint64_t elements;
     uint64_t visits; /* a multiple of LWP_PATTERN_UNROLLED if that is; where they go anywhere no more than are ever made */
 };

@@ -1,4 +1,5 @@
-/* Writes the machine code of a pattern, with Zydis' encoder: four rounds at a time.
+/* Writes the machine code of a pattern, with Zydis' encoder: as many rounds one after the other as the loop has, as prefetchers follow the
+ * steps of each instruction; more where counting each would take instructions that the loop does not have.
  *
  * A round: each access in turn, through a register for each array; the loaded values go through one register, a chain as long as the
  * loop's own, so that loads are awaited as in the loop; then instructions whose result nobody needs, until there are as many as the loop
@@ -12,10 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-_Static_assert(LWP_PATTERN_UNROLLED == 4, "rounds are shifted by two");
-
 enum {
     CODE_BYTES = 32 << 10,
+    MULTIPLIER = 1566083941, /* Waterman's, for 32 bits (Knuth, The Art of Computer Programming 2, 3.3.4) */
     CHAIN_MOST = 400,
     FILL_MOST = 1000,
     PRODUCT_CYCLES = 3,
@@ -29,17 +29,17 @@ static const ZydisRegister code_arrays[LWP_PATTERN_ARRAYS] = {ZYDIS_REGISTER_RBX
 static const ZydisRegister code_saved[] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12,
                                            ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
 static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_REGISTER_RCX, code_order = ZYDIS_REGISTER_R13,
-                           code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */,
-                           code_drawn = ZYDIS_REGISTER_R12 /* likewise; chains that are searched have guesses of their own */,
-                           code_index = ZYDIS_REGISTER_RDX, code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14,
-                           code_chain = ZYDIS_REGISTER_R15, code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2,
-                           code_apart = ZYDIS_REGISTER_XMM3;
+                           code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */, code_index = ZYDIS_REGISTER_RDX,
+                           code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14, code_chain = ZYDIS_REGISTER_R15,
+                           code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2, code_apart = ZYDIS_REGISTER_XMM3;
 
 struct code_buffer {
     uint8_t *bytes;
     size_t used;
+    unsigned unrolled;     /* rounds one after the other */
     unsigned instructions; /* of the rounds so far */
     unsigned flags;        /* of them: those that write flags */
+    size_t inner_end;      /* where an inner loop's end is left, and come back to */
     bool failed;
 };
 
@@ -91,7 +91,7 @@ static void code_encode(struct code_buffer *code, ZydisEncoderRequest *request)
     code->used += length;
     code->instructions++;
     code->flags += does == ZYDIS_MNEMONIC_XOR || does == ZYDIS_MNEMONIC_ADD || does == ZYDIS_MNEMONIC_SUB || does == ZYDIS_MNEMONIC_IMUL ||
-                   does == ZYDIS_MNEMONIC_TEST;
+                   does == ZYDIS_MNEMONIC_SHR || does == ZYDIS_MNEMONIC_SHL || does == ZYDIS_MNEMONIC_TEST;
 }
 
 static void code_add(struct code_buffer *code, ZydisMnemonic mnemonic, unsigned operands, ZydisEncoderOperand first,
@@ -164,6 +164,17 @@ static void code_multiply(struct code_buffer *code, ZydisRegister to, ZydisRegis
     code_encode(code, &multiply);
 }
 
+/* ... as compilers do it: a multiplication takes a unit that others may wait for. */
+static void code_scale(struct code_buffer *code, ZydisRegister to, ZydisRegister from, uint64_t by)
+{
+    if (!by || by & (by - 1)) {
+        code_multiply(code, to, from, by);
+        return;
+    }
+    code_move(code, to, code_register(from));
+    code_add(code, ZYDIS_MNEMONIC_SHL, 2, code_register(to), code_number(__builtin_ctzll(by)));
+}
+
 /* What the chain is longer than its accesses make it; `room`: for so many instructions. */
 static void code_wait(struct code_buffer *code, bool floating, double cycles, double room)
 {
@@ -205,15 +216,21 @@ static struct code_place code_element(struct code_buffer *code, const struct lwp
     if (of->spacing <= 8 && !(of->spacing & (of->spacing - 1)))
         return (struct code_place){.base = code_arrays[array], .index = code_index, .scale = (uint8_t)of->spacing};
     if (of->spacing != *spacing)
-        code_multiply(code, code_address, code_index, of->spacing);
+        code_scale(code, code_address, code_index, of->spacing);
     *spacing = of->spacing;
     return (struct code_place){.base = code_arrays[array], .index = code_address, .scale = 1};
 }
 
-/* Whether its register moves on by a constant. */
+/* Whether its elements follow each other. */
 static bool code_steps(const struct lwp_pattern_array *array)
 {
     return array->walk == LWP_PATTERN_STEPS || array->walk == LWP_PATTERN_NESTED;
+}
+
+/* Whether its register moves on. */
+static bool code_moves(const struct lwp_pattern_array *array)
+{
+    return code_steps(array) && array->spacing;
 }
 
 static ZydisEncoderRequest code_jump(ZydisMnemonic when, int64_t by)
@@ -224,24 +241,31 @@ static ZydisEncoderRequest code_jump(ZydisMnemonic when, int64_t by)
     return jump;
 }
 
-/* Counts the inner loop's rounds where others have their list of indices; after the last one all arrays go on to the next run. */
-static void code_outer(struct code_buffer *code, const struct lwp_pattern *pattern)
+/* Counts the inner loop's rounds where others have their list of indices, without a jump that is taken each time. */
+static void code_inner(struct code_buffer *code)
 {
     code_add(code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_order), code_number(1));
-    ZydisEncoderRequest over = code_jump(ZYDIS_MNEMONIC_JNZ, 0);
-    code_encode(code, &over);
-    size_t from = code->used;
-    unsigned instructions = code->instructions; /* what follows is rare */
-    code_move(code, code_order, code_number((int64_t)(pattern->inner / LWP_PATTERN_UNROLLED)));
+    ZydisEncoderRequest ends = code_jump(ZYDIS_MNEMONIC_JZ, 0);
+    code_encode(code, &ends);
+    code->instructions--; /* the jump is one with what it goes by */
+    code->inner_end = code->used;
+}
+
+/* After the last one all arrays go on to the next run. */
+static void code_outer(struct code_buffer *code, const struct lwp_pattern *pattern)
+{
+    enum { JUMP_BYTES = 5 };
+    const int32_t by = (int32_t)(code->used - code->inner_end);
+    if (!code->failed)
+        memcpy(code->bytes + code->inner_end - sizeof by, &by, sizeof by);
+    code_move(code, code_order, code_number((int64_t)(pattern->inner / code->unrolled)));
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
         code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(code_arrays[a]),
                  code_number((int64_t)array->outer - (int64_t)(pattern->inner * array->spacing)));
     }
-    code->instructions = instructions;
-    int32_t by = (int32_t)(code->used - from);
-    if (!code->failed)
-        memcpy(code->bytes + from - sizeof by, &by, sizeof by);
+    ZydisEncoderRequest back = code_jump(ZYDIS_MNEMONIC_JMP, (int64_t)code->inner_end - (int64_t)(code->used + JUMP_BYTES));
+    code_encode(code, &back);
 }
 
 /* Nobody needs its result, but it takes the room of one: of the registers that results are kept in until they are final, or of the flags.
@@ -279,23 +303,28 @@ static void code_skip(struct code_buffer *code, ZydisMnemonic when)
         memcpy(code->bytes + from - sizeof by, &by, sizeof by);
 }
 
-/* Whether a search of several visits ends is known when its element has come, and guessed before: a jump by a bit of the element. */
-static void code_guess(struct code_buffer *code, const struct lwp_pattern *pattern)
+static bool code_draws_jumps(const struct lwp_pattern *pattern)
 {
-    enum { PAGE_BYTE = 1, PAGE_BIT = 1 << 4 }; /* of an address: as good as drawn */
-    code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link + PAGE_BYTE, 1),
-             code_number(PAGE_BIT));
-    code_skip(code, ZYDIS_MNEMONIC_JNZ);
+    return pattern->guesses || (code_searches(pattern) && pattern->endings);
 }
 
-/* A jump by a bit of what was drawn, which waits for the number that is accessed: that is the same in all elements. */
-static void code_draw(struct code_buffer *code, const struct lwp_pattern_access *access, struct code_place at, uint64_t ahead)
+/* The last register of an array that is not there then. */
+static ZydisRegister code_drawn(const struct lwp_pattern *pattern)
 {
-    enum { MULTIPLIER = 1566083941 }; /* Waterman's, for 32 bits (Knuth, The Art of Computer Programming 2, 3.3.4) */
-    code_multiply(code, code_drawn, code_drawn, MULTIPLIER);
-    code_move(code, code_value, code_register(code_drawn));
-    code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_low(code_value, 4)), code_at(at, (int64_t)(access->offset + ahead), 4));
-    code_skip(code, ZYDIS_MNEMONIC_JS);
+    return code_arrays[LWP_PATTERN_ARRAYS - 1 - code_searches(pattern)];
+}
+
+/* Jumps by bits of what was drawn, which wait for the number at a place: what is drawn again and again processors learn. */
+static void code_draw(struct code_buffer *code, ZydisRegister drawn, ZydisEncoderOperand place, unsigned jumps)
+{
+    const ZydisEncoderOperand value = code_register(code_low(code_value, 4));
+    code_multiply(code, drawn, drawn, MULTIPLIER);
+    code_move(code, code_value, code_register(drawn));
+    code_add(code, ZYDIS_MNEMONIC_XOR, 2, value, place);
+    for (unsigned jump = 0; jump < jumps; jump++) {
+        code_add(code, ZYDIS_MNEMONIC_TEST, 2, value, code_number(1 << (30 - jump)));
+        code_skip(code, ZYDIS_MNEMONIC_JNZ);
+    }
 }
 
 size_t lwp_pattern_leader(const struct lwp_pattern *pattern)
@@ -337,6 +366,25 @@ static void code_through_memory(struct code_buffer *code, bool floating)
     code_add(code, move, 2, chain, place);
 }
 
+/* The next index: from the upper bits of a chain that gets nothing of what is loaded, and is as long as the loop's. */
+static void code_index_drawn(struct code_buffer *code, const struct lwp_pattern *pattern)
+{
+    enum { SUMMAND = 1 << 20, HALF = 32 }; /* too large to be added before the instruction is begun, as some processors do */
+    const uint64_t elements = pattern->elements / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
+    const bool power = !(elements & (elements - 1));
+    double cycles = fmax(PRODUCT_CYCLES, fmin(pattern->apart, CHAIN_MOST));
+    for (; cycles >= PRODUCT_CYCLES; cycles -= PRODUCT_CYCLES)
+        code_multiply(code, code_order, code_order, MULTIPLIER);
+    for (; cycles >= 1; cycles--)
+        code_step(code, code_order, SUMMAND);
+    code_move(code, code_index, code_register(code_order));
+    code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_index), code_number(power ? 64 - __builtin_ctzll(elements) : HALF));
+    if (!power) {
+        code_multiply(code, code_index, code_index, elements);
+        code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_index), code_number(HALF));
+    }
+}
+
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct code_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
@@ -344,7 +392,9 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
     uint64_t spacing = 0;
     const bool searches = code_searches(pattern), begins = searches && ahead % pattern->search == 0;
     const size_t leader = lwp_pattern_leader(pattern);
-    if ((indexed && leader == pattern->array_count) || begins)
+    if (indexed && pattern->draws)
+        code_index_drawn(code, pattern);
+    else if ((indexed && leader == pattern->array_count) || begins)
         code_move(code, code_low(code_index, 4), code_memory(code_order, 4 * (int64_t)ahead, 4));
     if (begins)
         code_search(code, pattern);
@@ -362,47 +412,47 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
             const uint64_t on = code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0;
             code_access(code, &access, place, on, &round);
             if (pattern->guesses && i == 0)
-                code_draw(code, &access, place, on);
+                code_draw(code, code_drawn(pattern), code_at(place, (int64_t)(access.offset + on), 4), 1);
         }
     }
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
-    code_wait_apart(code, pattern->apart, pattern->instructions * (ahead + 1) - code->instructions);
+    if (!pattern->draws)
+        code_wait_apart(code, pattern->apart, pattern->instructions * (ahead + 1) - code->instructions);
     if (pattern->through_memory)
         code_through_memory(code, round.floating);
     if (leader < pattern->array_count)
         code_move(code, code_low(code_index, 4),
                   code_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));
-    if (searches && pattern->search > 1 && (ahead + 1) % pattern->search == 0)
-        code_guess(code, pattern);
-    else if (pattern->arrays[0].walk == LWP_PATTERN_CHAINED && !(searches && pattern->search == 1))
+    const bool ends = searches && (ahead + 1) % pattern->search == 0;
+    if (ends && pattern->endings)
+        code_draw(code, code_drawn(pattern), code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 4), pattern->endings);
+    else if (!ends && pattern->arrays[0].walk == LWP_PATTERN_CHAINED)
         code_move(code, code_arrays[0], code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 8));
 }
 
-/* Several rounds, so that counting them does not take the time of those that do little. */
 static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *pattern)
 {
     bool indexed = false;
-    unsigned closing = 1; /* instructions: a comparison is one with its jump */
+    double closing = 1; /* instructions behind all rounds: a comparison is one with its jump */
     for (size_t a = 0; a < pattern->array_count; a++) {
         indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
-        closing += code_steps(&pattern->arrays[a]);
+        closing += code_moves(&pattern->arrays[a]);
     }
-    const bool listed = (indexed && lwp_pattern_leader(pattern) == pattern->array_count) || code_searches(pattern);
-    closing += listed;
-    for (unsigned ahead = 0; ahead < LWP_PATTERN_UNROLLED; ahead++) {
+    const bool listed = (indexed && !pattern->draws && lwp_pattern_leader(pattern) == pattern->array_count) || code_searches(pattern);
+    closing += listed + (pattern->inner > 0);
+    for (unsigned ahead = 0; ahead < code->unrolled; ahead++) {
         code_visit(code, pattern, ahead, indexed);
-        double fill = fmin(pattern->instructions, FILL_MOST) * (ahead + 1) - code->instructions;
-        fill -= ahead + 1 == LWP_PATTERN_UNROLLED ? closing : 0;
+        const double fill = (fmin(pattern->instructions, FILL_MOST) - closing / code->unrolled) * (ahead + 1) - code->instructions;
         for (double filled = 0; filled + 1 <= fill; filled++)
             code_fill(code, pattern->flags * (ahead + 1));
     }
     if (listed)
-        code_step(code, code_order, 4ull * LWP_PATTERN_UNROLLED);
+        code_step(code, code_order, 4ull * code->unrolled);
     for (size_t a = 0; a < pattern->array_count; a++)
-        if (code_steps(&pattern->arrays[a]))
-            code_step(code, code_arrays[a], LWP_PATTERN_UNROLLED * pattern->arrays[a].spacing);
+        if (code_moves(&pattern->arrays[a]))
+            code_step(code, code_arrays[a], code->unrolled * pattern->arrays[a].spacing);
     if (pattern->inner)
-        code_outer(code, pattern);
+        code_inner(code);
 }
 
 static void code_enter(struct code_buffer *code, const struct lwp_pattern *pattern)
@@ -413,15 +463,42 @@ static void code_enter(struct code_buffer *code, const struct lwp_pattern *patte
         code_move(code, code_arrays[a], code_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8));
     if (code_searches(pattern))
         code_move(code, code_first, code_memory(code_place, offsetof(struct lwp_pattern_place, first), 8));
-    if (pattern->guesses)
-        code_move(code, code_drawn, code_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8));
+    if (code_draws_jumps(pattern))
+        code_move(code, code_drawn(pattern), code_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8));
     code_move(code, code_index, code_memory(code_place, offsetof(struct lwp_pattern_place, index), 8));
-    code_move(code, code_order, code_memory(code_place, offsetof(struct lwp_pattern_place, order), 8));
+    code_move(code, code_order, code_memory(code_place, offsetof(struct lwp_pattern_place, next), 8));
     code_move(code, code_rounds, code_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
-    code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_rounds), code_number(2));
+    code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_rounds), code_number(__builtin_ctz(code->unrolled)));
     code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_chain));
     for (ZydisRegister vector = ZYDIS_REGISTER_XMM0; vector <= code_apart; vector++)
         code_add(code, ZYDIS_MNEMONIC_XORPS, 2, code_register(vector), code_register(vector));
+}
+
+/* The loop with what comes before it; false: it has more instructions a round than the program's. */
+static bool code_loop(struct code_buffer *code, const struct lwp_pattern *pattern)
+{
+    enum { JUMP_BYTES = 6 };
+    code_enter(code, pattern);
+    while (code->used % 64 && !code->failed)
+        code->bytes[code->used++] = 0x90; /* nop: the loop begins a line of code */
+    const size_t head = code->used;
+    code->instructions = code->flags = 0;
+    code_rounds_of(code, pattern);
+    code_add(code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_rounds), code_number(1));
+    const bool fits = code->instructions <= ceil(pattern->instructions * code->unrolled);
+    ZydisEncoderRequest jump = code_jump(ZYDIS_MNEMONIC_JNZ, (int64_t)head - (int64_t)(code->used + JUMP_BYTES));
+    code_encode(code, &jump);
+    return fits;
+}
+
+/* Rounds one after the other at least: as the loop has it, and a whole search. */
+static unsigned code_unrolled(const struct lwp_pattern *pattern)
+{
+    const unsigned wanted = code_searches(pattern) && pattern->search > pattern->unrolled ? pattern->search : pattern->unrolled;
+    unsigned unrolled = 1;
+    while (2 * unrolled <= wanted && unrolled < LWP_PATTERN_UNROLLED)
+        unrolled *= 2;
+    return unrolled;
 }
 
 static void code_leave(struct code_buffer *code, const struct lwp_pattern *pattern)
@@ -429,10 +506,10 @@ static void code_leave(struct code_buffer *code, const struct lwp_pattern *patte
     for (size_t a = 0; a < pattern->array_count; a++)
         code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8),
                  code_register(code_arrays[a]));
-    code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, order), 8), code_register(code_order));
-    if (pattern->guesses)
+    code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, next), 8), code_register(code_order));
+    if (code_draws_jumps(pattern))
         code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8),
-                 code_register(code_drawn));
+                 code_register(code_drawn(pattern)));
     code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, index), 8), code_register(code_index));
     for (size_t i = sizeof code_saved / sizeof *code_saved; i-- > 0;)
         code_add(code, ZYDIS_MNEMONIC_POP, 1, code_register(code_saved[i]), (ZydisEncoderOperand){0});
@@ -442,24 +519,19 @@ static void code_leave(struct code_buffer *code, const struct lwp_pattern *patte
 int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_code *made, struct lwp_error *err)
 {
     const bool searches = code_searches(pattern);
-    struct code_buffer code = {.failed = (searches || pattern->guesses) &&
-                                         (pattern->array_count == LWP_PATTERN_ARRAYS || (searches && pattern->guesses))};
+    struct code_buffer code = {.failed = (searches && pattern->guesses) ||
+                                         pattern->array_count + searches + code_draws_jumps(pattern) > LWP_PATTERN_ARRAYS};
     *made = (struct lwp_pattern_code){.bytes = CODE_BYTES};
     code.bytes = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code.bytes == MAP_FAILED)
         return lwp_error_errno(err, "no memory for the code of a pattern");
     made->memory = code.bytes;
-    code_enter(&code, pattern);
-    while (code.used % 64 && !code.failed)
-        code.bytes[code.used++] = 0x90; /* nop: the loop begins a line of code */
-    size_t head = code.used;
-    code.instructions = code.flags = 0;
-    code_rounds_of(&code, pattern);
-    code_add(&code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_rounds), code_number(1));
-    enum { JUMP_BYTES = 6 };
-    ZydisEncoderRequest jump = code_jump(ZYDIS_MNEMONIC_JNZ, (int64_t)head - (int64_t)(code.used + JUMP_BYTES));
-    code_encode(&code, &jump);
+    for (code.unrolled = code_unrolled(pattern); !code_loop(&code, pattern) && code.unrolled < LWP_PATTERN_UNROLLED; code.unrolled *= 2)
+        code.used = 0;
     code_leave(&code, pattern);
+    if (pattern->inner)
+        code_outer(&code, pattern);
+    made->unrolled = code.unrolled;
     if (code.failed || mprotect(code.bytes, CODE_BYTES, PROT_READ | PROT_EXEC)) {
         lwp_pattern_code_free(made);
         return lwp_error_set(err, LWP_ERR_USAGE, "the pattern is too large to be run");

@@ -147,7 +147,7 @@ static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_me
     uint64_t state = 88172645463325252ull;
     const uint32_t elements = (uint32_t)memory->elements, count = (uint32_t)memory->visits;
     const bool scattered = memory_scattered(pattern);
-    if (pattern->inner)
+    if (pattern->inner || pattern->draws)
         return LWP_OK;
     memory->order = malloc(count * sizeof *memory->order);
     int status = memory->order ? LWP_OK : LWP_ERR_MEMORY;
@@ -193,8 +193,8 @@ static void memory_links(const struct lwp_pattern *pattern, const struct lwp_pat
 
 int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
-    *memory = (struct lwp_pattern_memory){.elements = elements,
-                                          .visits = memory_scattered(pattern) && elements > VISITS_MOST ? VISITS_MOST : elements};
+    const bool some = memory_scattered(pattern) && !pattern->draws && elements > VISITS_MOST;
+    *memory = (struct lwp_pattern_memory){.elements = elements, .visits = some ? VISITS_MOST : elements};
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
         size_t start = array->start % page, bytes = start + memory_array(array, elements) + 2 * page;

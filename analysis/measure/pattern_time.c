@@ -57,8 +57,9 @@ static void walker_begin(struct time_walker *walker)
     walker->visited = 0;
     walker->place.first = (uint64_t)(uintptr_t)walker->memory.first[0];
     walker->place.index = walker->memory.order ? walker->memory.order[walker->first] : 0;
-    walker->place.order =
-        pattern->inner ? (const uint32_t *)(uintptr_t)(pattern->inner / LWP_PATTERN_UNROLLED) : walker->memory.order + walker->first;
+    walker->place.next = pattern->inner   ? pattern->inner / walker->code.unrolled
+                         : pattern->draws ? 2 * walker->first + 1
+                                          : (uint64_t)(uintptr_t)(walker->memory.order + walker->first);
     for (size_t a = 0; a < pattern->array_count; a++) {
         walker->place.at[a] = (uint64_t)(uintptr_t)walker->memory.first[a];
         if (pattern->arrays[a].walk == LWP_PATTERN_CHAINED)
@@ -69,10 +70,10 @@ static void walker_begin(struct time_walker *walker)
     }
 }
 
-static int walker_make(struct time_walker *walker, const struct lwp_pattern *pattern, uint64_t elements, struct lwp_error *err)
+static int walker_make(struct time_walker *walker, const struct lwp_pattern *pattern, struct lwp_error *err)
 {
     *walker = (struct time_walker){.pattern = pattern, .place.drawn = 1};
-    elements -= elements % LWP_PATTERN_UNROLLED; // NOLINT(clang-analyzer-unix.Malloc): what the walker is in has it
+    const uint64_t elements = pattern->elements / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
     int status = lwp_pattern_code_make(pattern, &walker->code, err);
     if (!status)
         status = lwp_pattern_memory_make(pattern, elements, &walker->memory, err);
@@ -204,7 +205,7 @@ static int team_make(struct time_team *team, const struct lwp_pattern *const pat
     *team = (struct time_team){.count = threads - 1, .companions = calloc(threads, sizeof *team->companions)};
     int status = team->companions ? LWP_OK : lwp_error_set(err, LWP_ERR_MEMORY, "no memory to run a pattern");
     for (int i = 0; i < 2 && !status; i++) {
-        status = walker_make(&team->walkers[i], patterns[i], elements, err);
+        status = walker_make(&team->walkers[i], patterns[i], err);
         for (unsigned t = 0; t < team->count && !status; t++)
             walker_part(&team->companions[t].walkers[i], &team->walkers[i], t + 1, threads);
         if (!status)
@@ -245,7 +246,9 @@ static double time_quantile(double *values, size_t count, unsigned quarter)
 static int time_few(const struct lwp_pattern *pattern, uint64_t few, double *ns, struct lwp_error *err)
 {
     struct time_walker walker;
-    int status = walker_make(&walker, pattern, few < pattern->elements ? few : pattern->elements, err);
+    struct lwp_pattern less = *pattern;
+    less.elements = few < pattern->elements ? few : pattern->elements;
+    int status = walker_make(&walker, &less, err);
     if (!status) {
         walker_find_rounds(&walker);
         *ns = walker_turn(&walker);
@@ -317,7 +320,7 @@ static void time_turns(struct time_team *team, double kept, double ns[2])
     }
 }
 
-static int time_both(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
+static int time_both(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, bool core, double seconds,
                      struct lwp_pattern_times *times, struct lwp_error *err)
 {
     const struct lwp_pattern *patterns[2] = {before, after};
@@ -333,7 +336,7 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
                              bytes / 1048576);
     struct time_team team;
     int status = team_make(&team, patterns, err);
-    if (!status && kept <= 0)
+    if (!status && core)
         status = time_core(before, &times->core, err);
     for (int i = 0; i < 2 && !status && kept > 0; i++)
         status = time_near(patterns[i], kept, &times->near[i], err);
@@ -342,7 +345,8 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
         walker_find_rounds(&team.walkers[i]);
     }
     const size_t needed = kept > 0 ? TURNS_NEEDED : 1;
-    for (; !status && turns < TURNS_MOST && (turns < needed || time_now(CLOCK_MONOTONIC) - began < seconds); turns++) {
+    const double made = time_now(CLOCK_MONOTONIC) - began; /* what takes long to set up is timed for as long */
+    for (; !status && turns < TURNS_MOST && (turns < needed || time_now(CLOCK_MONOTONIC) - began < made + fmax(seconds, made)); turns++) {
         double turn[2];
         time_turns(&team, kept, turn);
         for (int i = 0; i < 2; i++)
@@ -388,7 +392,7 @@ static bool time_receive(int from, double seconds, struct time_answer *answer)
     return true;
 }
 
-static int time_apart(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
+static int time_apart(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, bool core, double seconds,
                       struct lwp_pattern_times *times, struct lwp_error *err)
 {
     struct time_answer answer = {0};
@@ -398,7 +402,7 @@ static int time_apart(const struct lwp_pattern *before, const struct lwp_pattern
         return lwp_error_errno(err, "no pipe for running a pattern");
     pid_t child = fork();
     if (child == 0) {
-        answer.status = time_both(before, after, kept, seconds, &answer.times, &answer.error);
+        answer.status = time_both(before, after, kept, core, seconds, &answer.times, &answer.error);
         ssize_t written = write(ends[1], &answer, sizeof answer);
         _exit(written != sizeof answer);
     }
@@ -422,11 +426,17 @@ static int time_apart(const struct lwp_pattern *before, const struct lwp_pattern
 int lwp_pattern_compare(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds, struct lwp_pattern_times *times,
                         struct lwp_error *err)
 {
-    return time_apart(before, after, 0, seconds, times, err);
+    return time_apart(before, after, 0, true, seconds, times, err);
+}
+
+int lwp_pattern_compare_again(const struct lwp_pattern *before, const struct lwp_pattern *after, double seconds,
+                              struct lwp_pattern_times *times, struct lwp_error *err)
+{
+    return time_apart(before, after, 0, false, seconds, times, err);
 }
 
 int lwp_pattern_compare_cold(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
                              struct lwp_pattern_times *times, struct lwp_error *err)
 {
-    return time_apart(before, after, kept, seconds, times, err);
+    return time_apart(before, after, kept, false, seconds, times, err);
 }

@@ -24,7 +24,7 @@ static struct lwp_pattern pattern_of(enum lwp_pattern_walk walk, uint64_t spacin
 
 /* As many rounds as there are elements; each is stored to, but for those that are drawn by chance. `leader`: of the arrays, which has the
  * next visit's index. */
-static void visits_all(enum lwp_pattern_walk walk, size_t arrays, double far, size_t leader)
+static void visits_all(enum lwp_pattern_walk walk, size_t arrays, double far, size_t leader, bool draws)
 {
     enum { ELEMENTS = 1000 };
     struct lwp_pattern pattern = pattern_of(walk, 32, ELEMENTS);
@@ -33,6 +33,7 @@ static void visits_all(enum lwp_pattern_walk walk, size_t arrays, double far, si
     struct lwp_pattern_place place = {.rounds = ELEMENTS};
     pattern.chain = 4;
     pattern.far = far;
+    pattern.draws = draws;
     pattern.array_count = pattern.access_count = arrays;
     for (size_t a = 0; a < arrays; a++) {
         pattern.arrays[a] = (struct lwp_pattern_array){.walk = a && walk == LWP_PATTERN_CHAINED ? LWP_PATTERN_LINKED : walk,
@@ -48,7 +49,8 @@ static void visits_all(enum lwp_pattern_walk walk, size_t arrays, double far, si
     for (size_t a = 0; a < arrays; a++)
         place.at[a] =
             (uint64_t)(uintptr_t)memory.first[a] + (walk == LWP_PATTERN_CHAINED ? memory.order[0] * pattern.arrays[a].spacing : 0);
-    place.order = leader < arrays ? NULL : memory.order;
+    assert_true(!memory.order == draws);
+    place.next = leader < arrays ? 0 : draws ? 1 : (uint64_t)(uintptr_t)memory.order;
     place.index = memory.order ? memory.order[0] : 0;
     code.run(&place);
     if (leader < arrays)
@@ -62,7 +64,7 @@ static void visits_all(enum lwp_pattern_walk walk, size_t arrays, double far, si
         }
     /* Of n places drawn n times (1 - 1/n)^n, 1 / e, are never drawn: 368 of 1000, with a standard deviation of 10. */
     if (walk == LWP_PATTERN_INDEXED && far >= 1 && leader >= arrays)
-        assert_in_range(left, 328, 408);
+        assert_in_range(left, 328 * arrays, 408 * arrays);
     else
         assert_int_equal(left, 0);
     lwp_pattern_memory_free(&memory);
@@ -72,13 +74,15 @@ static void visits_all(enum lwp_pattern_walk walk, size_t arrays, double far, si
 static void test_visits_each_element(void **state)
 {
     (void)state;
-    visits_all(LWP_PATTERN_STEPS, 1, 0, SIZE_MAX);
-    visits_all(LWP_PATTERN_INDEXED, 1, 0.5, SIZE_MAX);
-    visits_all(LWP_PATTERN_INDEXED, 1, 1, SIZE_MAX);
-    visits_all(LWP_PATTERN_CHAINED, 1, 1, SIZE_MAX);
-    visits_all(LWP_PATTERN_CHAINED, 3, 1, SIZE_MAX);
-    visits_all(LWP_PATTERN_INDEXED, 1, 1, 0);
-    visits_all(LWP_PATTERN_INDEXED, 3, 1, 1);
+    visits_all(LWP_PATTERN_STEPS, 1, 0, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, 1, 0.5, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, 1, 1, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, 1, 1, SIZE_MAX, true);
+    visits_all(LWP_PATTERN_INDEXED, 3, 1, SIZE_MAX, true);
+    visits_all(LWP_PATTERN_CHAINED, 1, 1, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_CHAINED, 3, 1, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, 1, 1, 0, false);
+    visits_all(LWP_PATTERN_INDEXED, 3, 1, 1, false);
 }
 
 /* `far` 0: the elements in their order; 1: no order; between: runs of it. */
@@ -121,9 +125,8 @@ static void test_nested(void **state)
         pattern.accesses[0] = (struct lwp_pattern_access){.bytes = 4, .store = true};
         assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
         assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
-        struct lwp_pattern_place place = {.rounds = ELEMENTS,
-                                          .at = {(uint64_t)(uintptr_t)memory.first[0]},
-                                          .order = (const uint32_t *)(uintptr_t)(pattern.inner / LWP_PATTERN_UNROLLED)};
+        struct lwp_pattern_place place = {
+            .rounds = ELEMENTS, .at = {(uint64_t)(uintptr_t)memory.first[0]}, .next = pattern.inner / code.unrolled};
         code.run(&place);
         for (size_t i = 0; i < ELEMENTS + 8; i++) {
             uint32_t stored;
@@ -228,7 +231,8 @@ static void test_searches(void **state)
     COMPARED(times.ratio < 0.8, lwp_pattern_compare, &chain, &searches, 0.1, &times);
     assert_int_equal(lwp_pattern_memory_make(&searches, ELEMENTS, &memory, NULL), LWP_OK);
     assert_int_equal(lwp_pattern_code_make(&searches, &code, NULL), LWP_OK);
-    struct lwp_pattern_place place = {.first = (uint64_t)(uintptr_t)memory.first[0], .order = memory.order, .rounds = 8};
+    struct lwp_pattern_place place = {
+        .first = (uint64_t)(uintptr_t)memory.first[0], .next = (uint64_t)(uintptr_t)memory.order, .rounds = 8};
     code.run(&place); /* the last two visits: the second is where the first one leads */
     assert_int_equal(place.at[0], place.first + (uint64_t)memory.order[7] * 128);
     lwp_pattern_code_free(&code);
@@ -372,8 +376,42 @@ static void test_instructions(void **state)
         pattern.instructions = 7;
         const unsigned few = code_instructions(&pattern);
         pattern.instructions = 20;
-        assert_int_equal(code_instructions(&pattern) - few, 13 * LWP_PATTERN_UNROLLED);
+        assert_int_equal(code_instructions(&pattern) - few, 13);
     }
+}
+
+/* As many rounds one after the other as the loop has: each instruction goes on by the loop's own step. More only where counting each would
+ * take more instructions than the loop has. */
+static void test_unrolled(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 256, 1000);
+    const unsigned around = code_instructions(&pattern) - 7; /* 6 a round; the jump is one with the instruction before it */
+    for (unsigned unrolled = 1; unrolled <= LWP_PATTERN_UNROLLED; unrolled *= 2) {
+        pattern.unrolled = unrolled;
+        assert_int_equal(code_instructions(&pattern) - around, 6 * unrolled + 1);
+    }
+    pattern.unrolled = 0;
+    pattern.instructions = 2; /* a load; a step and the counter */
+    assert_int_equal(code_instructions(&pattern) - around, 2 * 2 + 1);
+    struct lwp_pattern_code code;
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    assert_int_equal(code.unrolled, 2);
+    lwp_pattern_code_free(&code);
+}
+
+/* What ends a search of few visits is hardly ever guessed, also where the same searches are made again and again. */
+static void test_endings(void **state)
+{
+    (void)state;
+    struct lwp_pattern straight = pattern_of(LWP_PATTERN_CHAINED, 32, 1 << 9), ends = straight;
+    struct lwp_pattern_times times;
+    struct lwp_pattern_code code;
+    straight.search = ends.search = 2;
+    ends.endings = 2;
+    COMPARED(times.ratio > 1.5, lwp_pattern_compare, &straight, &ends, 0.05, &times);
+    ends.array_count = LWP_PATTERN_ARRAYS - 1; /* no register is left */
+    assert_true(lwp_pattern_code_make(&ends, &code, NULL) != LWP_OK);
 }
 
 /* A chain that gets nothing of what is loaded goes on beside the other one: their times do not add up. */
@@ -425,6 +463,7 @@ int main(void)
                                        cmocka_unit_test(test_instructions), cmocka_unit_test(test_many_elements),
                                        cmocka_unit_test(test_cold),         cmocka_unit_test(test_guesses),
                                        cmocka_unit_test(test_links_stay),   cmocka_unit_test(test_through_memory),
-                                       cmocka_unit_test(test_apart)};
+                                       cmocka_unit_test(test_apart),        cmocka_unit_test(test_unrolled),
+                                       cmocka_unit_test(test_endings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

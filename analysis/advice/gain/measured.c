@@ -16,21 +16,20 @@
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
-#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MEASURED_TRIES = 3, MOVES_LEAST = 8, MOVES_MOST = 256, RUNS_USUAL = 2 };
+enum { MEASURED_TRIES = 3, RUNS_USUAL = 2 };
 
 /* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of what the machine does from
  * one minute to the next. */
 static const double pattern_off = 0.1, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
 
 static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
-                    usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10, far_elements = 128,
+                    usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10,
                     gain_least = 0.05 /* of all time: enough to be advised, also of a part of it */;
 
 /* ---- the pattern ---- */
@@ -126,91 +125,14 @@ static bool measured_others(struct lwp_profile *profile, const struct lwp_gain_v
             array.leads = stream->object == visit->leader && most >= 4;
         }
         /* What holds the indices is read in the list's place. */
-        if (!array.spacing || (array.walk == LWP_PATTERN_STEPS && array.spacing <= 8 && !stream->stores && indexed && !listed++))
+        if (!array.spacing ||
+            (array.walk == LWP_PATTERN_STEPS && array.spacing <= 8 && !stream->stores && indexed && !pattern->draws && !listed++))
             continue;
         pattern->accesses[pattern->access_count++] =
             (struct lwp_pattern_access){.array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads};
         pattern->arrays[pattern->array_count++] = array;
     }
     return true;
-}
-
-/* ---- where a chain goes from each element ---- */
-
-struct measured_moves {
-    double near[MOVES_MOST]; /* in elements */
-    size_t count, far, stays, leaves;
-    bool next; /* all of them from one visit to the very next one; else some visits on */
-};
-
-static void measured_moves_of(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
-                              struct measured_moves *moves)
-{
-    for (size_t i = 0; i < profile->moves.count; i++) {
-        const struct lwp_code_moves *of = &profile->moves.items[i];
-        bool mine = false;
-        for (size_t k = 0; k < visit->object_count; k++)
-            mine |= visit->objects[k] == of->object;
-        if (!mine || lwp_regions_final(profile, of->region) != visit->region)
-            continue;
-        moves->stays += of->stays;
-        moves->leaves += of->leaves;
-        for (size_t k = 0; k < of->count; k++) {
-            double elements = (double)of->kept[k].bytes / spacing;
-            if ((moves->next && !of->kept[k].next) || fabs(elements) < 0.5)
-                continue;
-            if (fabs(elements) > far_elements)
-                moves->far++;
-            else if (moves->count < MOVES_MOST)
-                moves->near[moves->count++] = elements;
-        }
-    }
-}
-
-/* Of so many visits, as the code can repeat them: 1, 2, 4; 0: more, or not known. The next chain begins without waiting for this one. */
-static unsigned measured_search(const struct measured_moves *moves)
-{
-    const double visits = moves->leaves < MOVES_LEAST ? INFINITY : 1 + (double)moves->stays / (double)moves->leaves;
-    return visits < M_SQRT2 ? 1 : visits < 2 * M_SQRT2 ? 2 : visits < 4 * M_SQRT2 ? 4 : 0;
-}
-
-enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing)
-{
-    struct measured_moves moves = {0};
-    measured_moves_of(profile, visit, spacing, &moves);
-    return moves.count + moves.far < MOVES_LEAST ? LWP_GAIN_UNKNOWN
-           : moves.far >= moves.count            ? LWP_GAIN_RANDOM
-           : measured_search(&moves)             ? LWP_GAIN_UNKNOWN
-                                                 : LWP_GAIN_SEQUENTIAL;
-}
-
-/* Neighbours are visited in disorder, window by window: from one to the next the places differ by the window's size / sqrt(6) (two of a
- * uniform distribution). Some visits on, only how far a step leads back is a matter of the window. */
-static void measured_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
-                           struct lwp_pattern *pattern)
-{
-    struct measured_moves moves = {.next = true};
-    double mean = 0, square = 0;
-    pattern->far = visit->far < 0 ? 1 : visit->far;
-    measured_moves_of(profile, visit, spacing, &moves);
-    pattern->search = measured_search(&moves);
-    if (moves.count + moves.far < MOVES_LEAST) {
-        moves = (struct measured_moves){.next = false};
-        measured_moves_of(profile, visit, spacing, &moves);
-    }
-    if (moves.count + moves.far < MOVES_LEAST)
-        return;
-    pattern->far = (double)moves.far / (double)(moves.count + moves.far);
-    if (moves.count < MOVES_LEAST)
-        return;
-    qsort(moves.near, moves.count, sizeof *moves.near, lwp_compare_double);
-    for (size_t i = 0; i < moves.count; i++)
-        mean += moves.near[i] / (double)moves.count;
-    for (size_t i = 0; i < moves.count; i++)
-        square += (moves.near[i] - mean) * (moves.near[i] - mean) / (double)moves.count;
-    double back = -moves.near[moves.count / 20];
-    if (back > 0)
-        pattern->window = (uint64_t)lround(moves.next ? sqrt(6 * square) : back + 2);
 }
 
 struct measured_thread {
@@ -263,6 +185,7 @@ void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct
     pattern->chain = shape->loaded_chain / visits;
     pattern->apart = shape->chain > shape->loaded_chain ? shape->chain / visits : 0;
     pattern->floating = shape->chain_of_vectors;
+    pattern->unrolled = (unsigned)fmin(visits, LWP_PATTERN_UNROLLED);
 }
 
 static bool measured_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
@@ -273,8 +196,10 @@ static bool measured_pattern(struct lwp_profile *profile, const struct lwp_gain_
     pattern->elements = (uint64_t)visit->elements;
     pattern->far = visit->access.pattern == LWP_GAIN_RANDOM || visit->access.dependent ? 1 : 0;
     if (visit->access.dependent)
-        measured_chain(profile, visit, spacing, pattern);
+        lwp_gain_chain_pattern(profile, visit, spacing, pattern);
     lwp_gain_computes(&visit->shape, visit->visits, pattern);
+    pattern->draws =
+        visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent && visit->leader == LWP_NONE && visit->shape.drawn;
     pattern->chain = chain;
     pattern->threads = measured_threads(profile, visit);
     return measured_fields(pattern, visit, placement, line) && measured_others(profile, visit, pattern) &&
@@ -578,7 +503,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     measured->pattern = times.before;
     lwp_gain_interval(&times, &stalls, pace, measured);
     times.core = mix.without.core; /* behind a wrong guess loads seem to wait */
-    measured_believe(profile, visit, &times, &stalls, pace, measured);
+    const struct lwp_gain_range waits_for_memory = {today.endings ? 0 : stalls.low, stalls.high};
+    measured_believe(profile, visit, &times, &waits_for_memory, pace, measured);
     for (int most = 0; guessed && most < 2; most++) {
         struct lwp_pattern_times mixed = measured_mixed(&mix, most ? mix.most : mix.least);
         lwp_gain_choose_state(&mixed, &measured->paces);

@@ -45,6 +45,10 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
  * each other). */
 enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing);
 
+/* Where its pattern's visits go, in a chain. */
+void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
+                            struct lwp_pattern *pattern);
+
 /* What a loop that takes `whole` of all time, of which it waits `most`, saves when it was run, as far as the run can be believed.
  * `estimate`: what it saves by its samples alone. `random`: it was run as one that visits elements at random. */
 struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,

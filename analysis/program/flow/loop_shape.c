@@ -28,6 +28,7 @@ struct shape_flow {
     uint64_t moved[CHAIN_REGISTERS]; /* ... that get another one's value, and of which */
     uint64_t used[CHAIN_REGISTERS];  /* general and vector registers whose value goes into this one in any way */
     uint32_t place[CHAIN_REGISTERS]; /* general ones that say from where it is loaded */
+    uint64_t elsewhere;              /* general and vector registers that calls and inner loops change */
     uint32_t branches, halvings, calls;
 };
 
@@ -47,13 +48,10 @@ static void shape_add_uses(struct shape_flow *flow, const struct code_instructio
     }
 }
 
-/* Registers that get something from what is loaded: from one place after another, as what stays at hand is hardly waited for. */
-static uint64_t shape_from_loads(const struct shape_flow *flow)
+/* Registers that get something from these, themselves among them. */
+static uint64_t shape_spread(const struct shape_flow *flow, uint64_t from)
 {
-    uint64_t from = 0, before;
-    for (int to = 0; to < CHAIN_REGISTERS; to++)
-        if (flow->place[to] & (flow->changed | flow->stepped))
-            from |= (uint64_t)1 << to;
+    uint64_t before;
     do {
         before = from;
         for (int to = 0; to < CHAIN_REGISTERS; to++)
@@ -61,6 +59,16 @@ static uint64_t shape_from_loads(const struct shape_flow *flow)
                 from |= (uint64_t)1 << to;
     } while (from != before);
     return from;
+}
+
+/* Registers that get something from what is loaded: from one place after another, as what stays at hand is hardly waited for. */
+static uint64_t shape_from_loads(const struct shape_flow *flow)
+{
+    uint64_t from = 0;
+    for (int to = 0; to < CHAIN_REGISTERS; to++)
+        if (flow->place[to] & (flow->changed | flow->stepped))
+            from |= (uint64_t)1 << to;
+    return shape_spread(flow, from);
 }
 
 static void shape_add_values(struct shape_flow *flow, const struct code_instruction *instruction)
@@ -92,6 +100,7 @@ static void shape_add(struct shape_flow *flow, const struct code_instruction *in
     flow->branches += instruction->flow == CODE_FLOW_BRANCH;
     flow->halvings += instruction->halves;
     flow->calls += instruction->flow == CODE_FLOW_CALL;
+    flow->elsewhere |= instruction->flow == CODE_FLOW_CALL ? code_values_written(instruction) : 0;
     if (instruction->chooses)
         flow->selected |= instruction->written;
     int8_t copied = linear->exists && !linear->selects ? code_copied_register(linear) : -1;
@@ -214,6 +223,7 @@ static uint64_t waits_carried(const struct shape_waits *waits, const struct shap
 
 struct loop_facts {
     uint64_t carried;          /* general registers, then vector ones */
+    uint64_t loaded;           /* ... that get something from what the loop, or what it calls or holds, loads */
     uint32_t chased, pointers; /* of its chains: shape_chased() */
     struct shape_flow flow;
     struct lwp_loop_shape shape; /* without what is told of one access */
@@ -255,6 +265,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
                 continue;
             }
             shape_add_values(&facts->flow, &instruction);
+            facts->flow.elsewhere |= code_values_written(&instruction);
             facts->flow.changed |= instruction.written;
             facts->flow.changed_vectors |= instruction.written_vectors;
         }
@@ -262,7 +273,9 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     facts->shape.branches = facts->flow.branches;
     bool of_vectors; /* of any chain: nobody asks */
     facts->shape.chain = waits_longest(&waits, UINT64_MAX, &of_vectors);
-    facts->shape.loaded_chain = waits_longest(&waits, shape_from_loads(&facts->flow), &facts->shape.chain_of_vectors);
+    const uint64_t loaded = shape_from_loads(&facts->flow);
+    facts->shape.loaded_chain = waits_longest(&waits, loaded, &facts->shape.chain_of_vectors);
+    facts->loaded = shape_spread(&facts->flow, loaded | facts->flow.elsewhere);
     facts->carried = waits_carried(&waits, &facts->flow);
     facts->chased = shape_chased(&facts->flow, &facts->pointers);
     facts->shape.chained = facts->chased;
@@ -449,6 +462,7 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     shape->step = shape->steps ? shape_step(flow, &asked.memory) : 0;
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
     shape->stays = asked.memory.exists && !gathers && !(registers & (flow->stepped | flow->changed));
+    shape->drawn = asked.memory.exists && !gathers && registers & flow->changed && !(registers & facts->loaded);
     shape->search =
         asked.memory.exists ? loop_search(code, in, function, function->blocks[block].loop, registers, false) : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);

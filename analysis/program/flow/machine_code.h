@@ -49,6 +49,7 @@ struct lwp_loop_shape {
     bool steps;             /* the access at the address moves on by a constant each time round; */
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
+    bool drawn;             /* ... is to a place that the loop works out from nothing that it, or what it calls or holds, loads */
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
     double loaded_chain;    /* ... through those only that get something from what is loaded, from one place after another */
     bool chain_of_vectors;  /* the latter: through vector registers, where floating-point numbers are */

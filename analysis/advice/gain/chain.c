@@ -1,0 +1,100 @@
+/* Where a chain goes from each element, and when it ends, as samples saw it. */
+#include "analysis/advice/gain/measured.h"
+
+#include "analysis/profile/regions.h"
+#include "base/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOVES_LEAST = 8, MOVES_MOST = 256 };
+
+static const double far_elements = 128;
+
+struct chain_moves {
+    double near[MOVES_MOST]; /* in elements */
+    size_t count, far, stays, leaves;
+    bool next; /* all of them from one visit to the very next one; else some visits on */
+};
+
+static void chain_moves_of(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing, struct chain_moves *moves)
+{
+    for (size_t i = 0; i < profile->moves.count; i++) {
+        const struct lwp_code_moves *of = &profile->moves.items[i];
+        bool mine = false;
+        for (size_t k = 0; k < visit->object_count; k++)
+            mine |= visit->objects[k] == of->object;
+        if (!mine || lwp_regions_final(profile, of->region) != visit->region)
+            continue;
+        moves->stays += of->stays;
+        moves->leaves += of->leaves;
+        for (size_t k = 0; k < of->count; k++) {
+            double elements = (double)of->kept[k].bytes / spacing;
+            if ((moves->next && !of->kept[k].next) || fabs(elements) < 0.5)
+                continue;
+            if (fabs(elements) > far_elements)
+                moves->far++;
+            else if (moves->count < MOVES_MOST)
+                moves->near[moves->count++] = elements;
+        }
+    }
+}
+
+/* Of a chain, in the mean; INFINITY: not known. */
+static double chain_visits(const struct chain_moves *moves)
+{
+    return moves->leaves < MOVES_LEAST ? INFINITY : 1 + (double)moves->stays / (double)moves->leaves;
+}
+
+/* Of so many visits, as the code can repeat them: 1, 2, 4; 0: more, or not known. The next chain begins without waiting for this one. */
+static unsigned chain_search(const struct chain_moves *moves)
+{
+    const double visits = chain_visits(moves);
+    return visits < M_SQRT2 ? 1 : visits < 2 * M_SQRT2 ? 2 : visits < 4 * M_SQRT2 ? 4 : 0;
+}
+
+/* A search that ends after 1 to n visits, each as likely, is guessed right once in n at best: like log2(n) jumps that go either way. */
+static unsigned chain_endings(const struct chain_moves *moves)
+{
+    return chain_search(moves) ? (unsigned)lround(log2(2 * chain_visits(moves) - 1)) : 0;
+}
+
+enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing)
+{
+    struct chain_moves moves = {0};
+    chain_moves_of(profile, visit, spacing, &moves);
+    return moves.count + moves.far < MOVES_LEAST ? LWP_GAIN_UNKNOWN
+           : moves.far >= moves.count            ? LWP_GAIN_RANDOM
+           : chain_search(&moves)                ? LWP_GAIN_UNKNOWN
+                                                 : LWP_GAIN_SEQUENTIAL;
+}
+
+/* Neighbours are visited in disorder, window by window: from one to the next the places differ by the window's size / sqrt(6) (two of a
+ * uniform distribution). Some visits on, only how far a step leads back is a matter of the window. */
+void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
+                            struct lwp_pattern *pattern)
+{
+    struct chain_moves moves = {.next = true};
+    double mean = 0, square = 0;
+    pattern->far = visit->far < 0 ? 1 : visit->far;
+    chain_moves_of(profile, visit, spacing, &moves);
+    pattern->search = chain_search(&moves);
+    pattern->endings = chain_endings(&moves);
+    if (moves.count + moves.far < MOVES_LEAST) {
+        moves = (struct chain_moves){.next = false};
+        chain_moves_of(profile, visit, spacing, &moves);
+    }
+    if (moves.count + moves.far < MOVES_LEAST)
+        return;
+    pattern->far = (double)moves.far / (double)(moves.count + moves.far);
+    if (moves.count < MOVES_LEAST)
+        return;
+    qsort(moves.near, moves.count, sizeof *moves.near, lwp_compare_double);
+    for (size_t i = 0; i < moves.count; i++)
+        mean += moves.near[i] / (double)moves.count;
+    for (size_t i = 0; i < moves.count; i++)
+        square += (moves.near[i] - mean) * (moves.near[i] - mean) / (double)moves.count;
+    double back = -moves.near[moves.count / 20];
+    if (back > 0)
+        pattern->window = (uint64_t)lround(moves.next ? sqrt(6 * square) : back + 2);
+}
