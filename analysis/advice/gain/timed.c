@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 5 };
+enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 9 };
 
 /* Seconds a run, of them all a part that is there for any loop (others have as much more as they take of all time), and what is known
  * well enough of all time: standard deviations. */
@@ -111,13 +111,14 @@ static bool timed_run(struct lwp_profile *profile, struct lwp_gain_timed *timed)
     const double began = timed_now();
     const bool round = timed->count % 2;
     struct lwp_pattern_times *times = &timed->runs[timed->count];
-    const int status =
-        lwp_pattern_compare(round ? &timed->after : &timed->before, round ? &timed->before : &timed->after, seconds_each, times, &err);
+    const struct lwp_pattern *first = round ? &timed->after : &timed->before, *second = round ? &timed->before : &timed->after;
+    const int status = timed->count ? lwp_pattern_compare_again(first, second, seconds_each, times, &err)
+                                    : lwp_pattern_compare(first, second, seconds_each, times, &err);
     timed_charge(profile, timed, began);
-    if (!status && round) {
+    if (!status && round)
         timed_turn_round(times);
+    if (!status)
         times->core = timed->runs[0].core;
-    }
     timed->count += !status;
     return !status;
 }
@@ -223,8 +224,12 @@ bool lwp_gain_times(struct lwp_profile *profile, uint32_t region, const struct l
         return false;
     timed_times(timed, times);
     const bool equal = timed_same(before, after);
-    while (!equal && timed_wanted(times, timed_share(profile, region)) && timed_more(profile, region, timed) && timed_run(profile, timed))
+    for (bool more = !equal; more && timed_wanted(times, timed_share(profile, region)) && timed_more(profile, region, timed);) {
+        if (timed->count >= RUNS_FEW)
+            timed_cold(profile, timed);
+        more = timed_run(profile, timed);
         timed_times(timed, times);
+    }
     if (!equal && timed_seen(times, timed_share(profile, region), lwp_gain_run_off) && timed_more(profile, region, timed)) {
         timed_cold(profile, timed);
         timed_times(timed, times);
