@@ -228,16 +228,13 @@ static struct lwp_gain_saving gain_of_run(const struct lwp_gain_measured *measur
 }
 
 /* A loop that computes all the time that it takes has nothing to gain. Of short loops all samples fall on loads, awaited or not: where
- * the run waits less, what they promise is too much. */
+ * the run waits less, what they promise is too much, and a loop that waits longer than its run gains no less. */
 struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
                                             bool random, struct lwp_gain_saving estimate)
 {
     struct lwp_gain_saving saving = estimate;
-    if (measured->between || measured->waits_less) {
-        saving = gain_of_run(measured, whole, most, random);
-        saving.low = measured->between ? saving.low : fmin(saving.low, estimate.low);
-        return saving;
-    }
+    if (measured->between || measured->waits_less)
+        return gain_of_run(measured, whole, most, random);
     if (measured->doubtful)
         saving.low = fmin(saving.low, 0);
     if (measured->pace > 0 && measured->core > 0) {
