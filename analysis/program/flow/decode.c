@@ -362,6 +362,8 @@ uint8_t code_cycles(const struct code_instruction *instruction)
         return 18;
     if (strncmp(name, "imul", 4) == 0 || strcmp(name, "mul") == 0)
         return 3;
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_LEA && instruction->linear.scale > 1)
+        return 2;
     if (strncmp(name, "cvt", 3) == 0)
         return 5;
     size_t length = strlen(name);
