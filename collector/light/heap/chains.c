@@ -83,6 +83,7 @@ static void chains_put(struct lwp_chains *chains, uint64_t ra, uint64_t words, b
 static void chains_learn(struct lwp_chains *chains, const uint64_t *frame)
 {
     struct lwp_stack_slots slots;
+    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_unwind_slots(&slots);
     unsigned at = 0;
     while (at < slots.count && slots.at[at] != (uint64_t)frame)
@@ -92,6 +93,7 @@ static void chains_learn(struct lwp_chains *chains, const uint64_t *frame)
             chains_put(chains, slots.ip[at], (slots.at[at + 1] - slots.at[at]) / sizeof *frame, false);
         else if (slots.whole || slots.count < LWP_FRAMES_MAX) /* or there was no room for more */
             chains_put(chains, slots.ip[at], 0, slots.whole);
+    chains->learnt_ns += lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
 
 /* ---- from the stack to its frames ---- */

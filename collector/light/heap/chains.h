@@ -40,6 +40,7 @@ struct lwp_chain_frame {
 struct lwp_chains {
     uint64_t stack_low, stack_high; /* the thread's, 0: not known */
     uint32_t count, depth;          /* chains from 1 on; links at most */
+    uint64_t learnt_ns;             /* of CPU time went into unwinding */
     struct lwp_chain chain[LWP_CHAINS];
     uint16_t index[2 * LWP_CHAINS];
     struct lwp_chain_step step[LWP_CHAIN_STEPS];

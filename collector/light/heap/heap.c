@@ -127,13 +127,13 @@ static SLOW void heap_add_block(struct lwp_sites *sites, void *block, size_t siz
 {
     struct heap_added added = {sites, block, size, kind, frame};
     int saved = errno;
-    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t begun = lwp_clock(CLOCK_MONOTONIC);
     sites->thread->busy++;
     if (lwp_chains_own(&sites->chains, frame))
         heap_add_there(&added);
     else
         lwp_own_stack_run(heap_add_there, &added);
-    lwp_sites_charge(sites, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun);
+    lwp_sites_charge(sites, begun);
     sites->thread->busy--;
     errno = saved;
 }
@@ -161,12 +161,12 @@ static SLOW void heap_remove_block(const void *block)
     int saved = errno;
     if (!sites || !sites->thread) /* a thread that is not sampled, or a child without files */
         sites = NULL;
-    uint64_t begun = sites ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
+    uint64_t begun = sites ? lwp_clock(CLOCK_MONOTONIC) : 0;
     if (sites)
         sites->thread->busy++;
     lwp_own_stack_run(heap_remove_there, (void *)block);
     if (sites) {
-        lwp_sites_charge(sites, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun);
+        lwp_sites_charge(sites, begun);
         sites->thread->busy--;
     }
     errno = saved;

@@ -22,6 +22,7 @@ enum {
     SLOW_REVIEW_NS = 1000000,
     RESTS = 63, /* blocks that stay unknown after one whose path could not be afforded: to walk the stack and to ask the clock costs, too */
     COUNT_MOST = 1000,
+    LONGEST_NS = 20000, /* without unwinding; longer: the thread had to wait for a processor */
 };
 
 __thread struct lwp_sites *lwp_sites_self;
@@ -94,7 +95,7 @@ void lwp_sites_end(void)
     memset(sites->path, 0, (char *)from - (char *)sites->path);
     madvise((void *)from, to - from, MADV_DONTNEED);
     memset((void *)to, 0, (uint64_t)(sites + 1) - to);
-    sites->slow_ns = 0;
+    sites->earned_ns = sites->charged_learnt_ns = 0;
     sites->rests = 0;
     __atomic_store_n(&sites->used, false, __ATOMIC_RELEASE);
 }
@@ -123,10 +124,13 @@ void lwp_sites_after_fork(void)
 /* ---- slow paths ---- */
 
 /* Programs whose paths are ever other ones, or whose blocks are large, spend most of their time on allocations here, and review that
- * more often than their samples come. */
-void lwp_sites_charge(struct lwp_sites *sites, uint64_t ns)
+ * more often than their samples come. To ask for CPU time is a system call, which is done for unwinding only. */
+void lwp_sites_charge(struct lwp_sites *sites, uint64_t begun_ns)
 {
     struct lwp_thread *self = sites->thread;
+    uint64_t ns = lwp_clock(CLOCK_MONOTONIC) - begun_ns, most = LONGEST_NS + sites->chains.learnt_ns - sites->charged_learnt_ns;
+    ns = ns < most ? ns : most;
+    sites->charged_learnt_ns = sites->chains.learnt_ns;
     lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns);
     sites->review_ns += ns;
     if (sites->review_ns < SLOW_REVIEW_NS)
@@ -139,12 +143,20 @@ void lwp_sites_charge(struct lwp_sites *sites, uint64_t ns)
 }
 
 /* Programs with ever new call paths would spend their time being unwound: past its part of the CPU time (waiting for a
- * processor does not count), paths stay unknown. 0: not known. */
+ * processor does not count), paths stay unknown. */
+static bool sites_learns(struct lwp_sites *sites)
+{
+    uint64_t learnt = sites->chains.learnt_ns;
+    if (learnt < (lwp_run_affords() ? SLOW_FIRST_NS : SLOW_LEAST_NS) || learnt < sites->earned_ns)
+        return true;
+    sites->earned_ns = (lwp_clock(CLOCK_THREAD_CPUTIME_ID) - sites->start_ns) / SLOW_PART;
+    return learnt < sites->earned_ns;
+}
+
+/* 0: not known. */
 static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool *cut)
 {
-    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID), earned = (begun - sites->start_ns) / SLOW_PART;
-    uint64_t advance = lwp_run_affords() ? SLOW_FIRST_NS : SLOW_LEAST_NS;
-    bool learns = sites->slow_ns < (earned > advance ? earned : advance);
+    bool learns = sites_learns(sites);
     uint32_t chain = lwp_chains_find(&sites->chains, frame, learns, cut);
     if (!chain) {
         sites_add_counts(sites);
@@ -153,8 +165,6 @@ static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool
         lwp_chains_forget(&sites->chains);
         chain = lwp_chains_find(&sites->chains, frame, learns, cut);
     }
-    if (learns)
-        sites->slow_ns += lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
     if (*cut)
         sites->rests = RESTS;
     return chain;
@@ -259,12 +269,12 @@ __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct
         sites->thread->heap_left_out++;
         return NULL;
     }
-    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t begun = lwp_clock(CLOCK_MONOTONIC);
     if (lwp_chains_own(&sites->chains, frame))
         slow.path = sites_path_slow(sites, frame, size);
     else
         lwp_own_stack_run(sites_path_there, &slow);
-    lwp_sites_charge(sites, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun);
+    lwp_sites_charge(sites, begun);
     return slow.path;
 }
 

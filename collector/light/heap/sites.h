@@ -38,7 +38,8 @@ struct lwp_sites {
     struct lwp_sites *next;
     bool used;
     bool told; /* the block is of a function of the program that says so: its callers allocate */
-    uint64_t start_ns, slow_ns;
+    uint64_t start_ns, earned_ns; /* of CPU time: when it began; what it could unwind for by then, when last asked */
+    uint64_t charged_learnt_ns;   /* of chains.learnt_ns */
     uint64_t review_ns; /* spent on call paths since that was last compared with what may be */
     uint32_t rests; /* of the allocations to come so many are not looked into */
     uint32_t frees[LWP_SHADOW_HOT + 1];
@@ -59,8 +60,8 @@ void lwp_sites_after_fork(void);
 uint64_t lwp_sites_left_out(void);
 
 struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size);
-/* A call path, or a block with a record of its own, took so long. */
-void lwp_sites_charge(struct lwp_sites *sites, uint64_t ns);
+/* A call path, or a block with a record of its own, took from then on (CLOCK_MONOTONIC). */
+void lwp_sites_charge(struct lwp_sites *sites, uint64_t begun_ns);
 
 void lwp_sites_count(struct lwp_sites *sites, struct lwp_allocation_path *path);
 void lwp_sites_freed(struct lwp_sites *sites, uint8_t hot);
