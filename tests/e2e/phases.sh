@@ -66,6 +66,26 @@ grep -q liblwp-light "/proc/$asleep/maps" || fail "sleep is not recorded"
 ls -l "/proc/$asleep/fd" | grep -q perf_event && fail "perf's clock is open before the first phase"
 wait
 
+# On a busy machine lwp start may not run between its connection and its question.
+cat > late.c <<'C'
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+ssize_t send(int fd, const void *from, size_t bytes, int flags)
+{
+    static int times;
+    if (!times++)
+        usleep(500000);
+    return syscall(SYS_sendto, fd, from, bytes, flags, (void *)0, 0);
+}
+C
+$CC -shared -fPIC -o late.so late.c || exit 1
+"$LWP" collect --paused --no-analyze -q -o late sleep 3 &
+until "$LWP" status late > status 2> /dev/null; do kill -0 $! || break; sleep 0.02; done
+LD_PRELOAD=$PWD/late.so "$LWP" start late > status 2>&1 || fail "a late question: $(cat status)"
+grep -q 'late: recording, 1 phase, ' status || fail "a late question: $(cat status)"
+wait
+
 # What is recorded is what ran between start and stop.
 phases() { # DIR PID OF THE PROGRAM
     until "$LWP" status "$1" > status 2> /dev/null; do kill -0 "$2" || return 1; sleep 0.02; done
