@@ -39,7 +39,8 @@ static struct {
 
 enum { PAGE_BYTES = 4096 };
 
-static __thread uint64_t unwind_page; /* can be read, in this unwinding */
+/* What can be read in this unwinding: a page, and words that begin in a part of the stack. */
+static __thread uint64_t unwind_page, unwind_low, unwind_bytes;
 static const struct lwp_stack_copy *unwind_copied; /* in place of the stack */
 
 extern void *__libc_stack_end; /* of the first thread, where the program began */
@@ -69,7 +70,7 @@ static int unwind_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
     }
     if (__builtin_expect(unwind_copied != NULL, 0) && unwind_is_copied(address))
         return unwind_memory_copied(address, value);
-    if (page == unwind_page && (address + sizeof *value - 1) / PAGE_BYTES == page) {
+    if (address - unwind_low < unwind_bytes || (page == unwind_page && (address + sizeof *value - 1) / PAGE_BYTES == page)) {
         *value = *(const unw_word_t *)address;
         return 0;
     }
@@ -147,20 +148,6 @@ bool lwp_unwind_init(void)
     return true;
 }
 
-unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip)
-{
-    if (!unwind.ready)
-        return 0;
-    unwind_page = 0;
-    void *frames[LWP_FRAMES_MAX + 8];
-    int most = (int)(room + skip + 1 < LWP_FRAMES_MAX + 8 ? room + skip + 1 : LWP_FRAMES_MAX + 8);
-    int found = unwind.backtrace(frames, most);
-    unsigned count = 0;
-    for (int i = (int)skip + 1; i < found && count < room; i++)
-        ips[count++] = (uint64_t)frames[i];
-    return count;
-}
-
 /* What a caller may expect to find again, and the stack pointer. */
 static __attribute__((always_inline)) inline void unwind_registers(ucontext_t *here)
 {
@@ -195,11 +182,14 @@ static void unwind_slots(ucontext_t *from, struct lwp_stack_slots *slots)
     slots->whole = more == 0;
 }
 
-__attribute__((noinline)) void lwp_unwind_slots(struct lwp_stack_slots *slots)
+__attribute__((noinline)) void lwp_unwind_slots(struct lwp_stack_slots *slots, uint64_t low, uint64_t high)
 {
     ucontext_t here;
     unwind_registers(&here);
+    unwind_low = low;
+    unwind_bytes = high - low - (sizeof(unw_word_t) - 1);
     unwind_slots(&here, slots);
+    unwind_bytes = 0;
 }
 
 /* Not by memcpy(), which a sanitizer of the program's may watch. */

@@ -13,9 +13,6 @@ enum { LWP_FRAMES_MAX = 64 };
 /* Once, from the constructor; warms the caches. False: no libunwind here (paths will be empty). */
 bool lwp_unwind_init(void);
 
-/* Return addresses of the caller's callers, innermost first; `skip` frames of our own are left out. */
-unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip);
-
 /* Return addresses on the calling thread's stack and where they lie, innermost first, from the caller of lwp_unwind_slots on. */
 struct lwp_stack_slots {
     unsigned count;
@@ -23,8 +20,8 @@ struct lwp_stack_slots {
     uint64_t ip[LWP_FRAMES_MAX], at[LWP_FRAMES_MAX];
 };
 
-/* More exact than lwp_unwind_here, and slower. */
-void lwp_unwind_slots(struct lwp_stack_slots *slots);
+/* From `low` to `high` the stack can be read without asking. */
+void lwp_unwind_slots(struct lwp_stack_slots *slots, uint64_t low, uint64_t high);
 
 /* The calling thread's registers and the nearest part of its stack, to be unwound later. */
 struct lwp_stack_copy {

@@ -84,7 +84,7 @@ static void chains_learn(struct lwp_chains *chains, const uint64_t *frame)
 {
     struct lwp_stack_slots slots;
     uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    lwp_unwind_slots(&slots);
+    lwp_unwind_slots(&slots, (uint64_t)frame - LWP_CHAIN_ROOM, chains->stack_high);
     unsigned at = 0;
     while (at < slots.count && slots.at[at] != (uint64_t)frame)
         at++;
