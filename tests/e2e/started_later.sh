@@ -28,6 +28,45 @@ grep -q 'pool of 24 allocations 300 frees 0' first && grep -q 'pool of 24 alloca
 "$LWP" collect -q --no-analyze -o short -- sh -c './started_later 1; ./started_later 1 fork; ./started_later 1' || failed=1
 [ "$(ls short | grep -c '^p[0-9]')" = 1 ] || { ls short; echo "FAILED: set up in processes that are short"; failed=1; }
 
+# What a child frees of its parent's before it is set up is freed there, and in the parent it is not.
+"$LWP" collect -q --no-analyze -o freed -- ./started_later 100 frees || failed=1
+for file in freed/p*/process.lwps; do
+    "$LWP" dump "$file" | awk '$1 == "pool" { size[$2] = $6 } $1 == "pool-count" && size[$2] == 24 { print $5, $6 }'
+done | sort | uniq -c > freed.pools
+[ "$(echo $(cat freed.pools))" = "3 frees 0 1 frees 100" ] || { echo "FAILED: blocks that a child frees:"; cat freed.pools; failed=1; }
+
+# A child that frees all and ends has no tables of its own for that: these would be some 300 pages, what it keeps is 70.
+cat > frees.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { BLOCKS = 7000 };
+static void *block[BLOCKS];
+#define FROM(n) __attribute__((noinline)) static void *from##n(size_t size) { void *p = malloc(size); __asm__ volatile("" : : "r"(p) : "memory"); return p; }
+FROM(0) FROM(1) FROM(2) FROM(3) FROM(4) FROM(5) FROM(6) FROM(7)
+static void *(*const from[])(size_t) = {from0, from1, from2, from3, from4, from5, from6, from7};
+int main(void)
+{
+    struct rusage before, after;
+    for (int i = 0; i < BLOCKS; i++)
+        block[i] = from[i * 7 % 8]((size_t)(24 + i * 37 % 800));
+    if (fork() > 0) {
+        wait(NULL);
+        return 0;
+    }
+    getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < BLOCKS; i++)
+        free(block[i]);
+    getrusage(RUSAGE_SELF, &after);
+    printf("%ld\n", after.ru_minflt - before.ru_minflt);
+    return 0;
+}
+C
+$CC -O1 -o frees frees.c && ./frees > alone && "$LWP" collect -q --no-analyze -o frees.r ./frees > under || failed=1
+[ $(($(cat under) - $(cat alone))) -lt 150 ] || { echo "FAILED: a child that frees all touches $(cat under) pages, alone $(cat alone)"; failed=1; }
+
 # Of many processes only some are recorded, where setting them up costs more than the run may; they stand for the others, and the note says for which time nobody does.
 cat > spin.c <<'C'
 #include <time.h>

@@ -1,4 +1,6 @@
-/* Allocates a known number of blocks at once, frees some, and works on them for a while: `started_later MILLISECONDS [fork]`. */
+/* Allocates a known number of blocks at once, frees some, and works on them for a while: `started_later MILLISECONDS [fork|frees]`.
+ * `frees`: what is freed was allocated before the fork. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +26,16 @@ static struct node *list(int count)
     return first;
 }
 
+static struct node *kept, *dropped;
+
+static void allocate(void)
+{
+    kept = list(KEPT);
+    dropped = list(DROPPED);
+}
+
 static long work(long milliseconds)
 {
-    struct node *kept = list(KEPT), *dropped = list(DROPPED);
     while (dropped) {
         struct node *next = dropped->next;
         free(dropped);
@@ -46,9 +55,14 @@ static long work(long milliseconds)
 
 int main(int argc, char **argv)
 {
+    bool early = argc > 2 && !strcmp(argv[2], "frees");
+    if (early)
+        allocate();
     if (argc > 2 && fork() > 0) {
         wait(NULL);
         return 0;
     }
+    if (!early)
+        allocate();
     return work(atol(argv[1])) < 0;
 }

@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 
 enum {
-    EVENTS = 8192,
+    EVENTS = 8192,              /* with an allocation; */
+    FREED_MORE = 8192,          /* and as many blocks more that are freed before the next one is allocated */
     STACKS_BYTES = 1 << 20,
     STACKS_FOR_LARGE = 1 << 18, /* of these */
     UNKNOWN_BYTES = 1 << 18,    /* of small blocks that were not kept, and then recording begins */
@@ -26,10 +27,11 @@ enum { NO_STACK = UINT32_MAX };
 
 bool lwp_early_on;
 static struct {
-    struct early_event event[EVENTS];
+    struct early_event event[EVENTS + FREED_MORE];
     unsigned events;
     uint32_t used; /* of `stacks` */
     uint64_t bytes, unknown_bytes;
+    bool forgets;
     uint8_t stacks[STACKS_BYTES] __attribute__((aligned(16)));
 } * early;
 
@@ -39,16 +41,18 @@ void lwp_early_begin(void)
     lwp_early_on = true;
 }
 
-static struct early_event *early_event(void)
+static struct early_event *early_event(unsigned most)
 {
     if (!early && !(early = lwp_own_memory(sizeof *early)))
         return NULL;
-    return early->events < EVENTS ? &early->event[early->events] : NULL;
+    return early->events < most ? &early->event[early->events] : NULL;
 }
 
 __attribute__((noinline)) bool lwp_early_add(void *block, size_t size, uint8_t kind, bool large, const uint64_t *frame)
 {
-    struct early_event *event = early_event();
+    if (early && early->forgets)
+        return true;
+    struct early_event *event = early_event(EVENTS);
     if (!event)
         return false;
     uint32_t room = (uint32_t)STACKS_BYTES - (large ? 0 : STACKS_FOR_LARGE);
@@ -65,13 +69,28 @@ __attribute__((noinline)) bool lwp_early_add(void *block, size_t size, uint8_t k
     return early->unknown_bytes < UNKNOWN_BYTES && early->bytes < ALL_BYTES && early->events < EVENTS;
 }
 
-void lwp_early_remove(const void *block)
+bool lwp_early_remove(const void *block, bool inherited)
 {
-    struct early_event *event = early ? early_event() : NULL;
+    if (!early && !inherited)
+        return true;
+    struct early_event *event = early_event(EVENTS + FREED_MORE);
     if (!event)
-        return;
+        return false;
     *event = (struct early_event){.block = (void *)block, .freed = true};
     early->events++;
+    return true;
+}
+
+void lwp_early_forget(void)
+{
+    unsigned freed = 0;
+    if (!early && !early_event(EVENTS))
+        return;
+    for (unsigned i = 0; i < early->events; i++)
+        if (early->event[i].freed)
+            early->event[freed++] = early->event[i];
+    early->events = freed;
+    early->forgets = true;
 }
 
 /* From the program's call on. */

@@ -13,7 +13,11 @@ void lwp_early_begin(void);
 
 /* `frame`: where the return address to the program's call lies. `large`: it has a record of its own. False: recording has to begin. */
 bool lwp_early_add(void *block, size_t size, uint8_t kind, bool large, const uint64_t *frame);
-void lwp_early_remove(const void *block);
+/* `inherited`: it may be of before lwp_early_begin. False: there is no room to keep that. */
+bool lwp_early_remove(const void *block, bool inherited);
+
+/* What was allocated so far, and will be, is not known; what is freed is kept on. */
+void lwp_early_forget(void);
 
 struct lwp_early_block {
     void *block;

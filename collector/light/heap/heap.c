@@ -234,11 +234,63 @@ static __attribute__((noinline)) void heap_forget_known(const void *block)
         lwp_hook_end(sites->thread, &hook);
 }
 
+/* ---- blocks from before ---- */
+
+static void heap_add_freed(const struct lwp_early_block *kept)
+{
+    if (!kept->freed)
+        return;
+    uint8_t index = lwp_shadow_clear((uint64_t)kept->block);
+    if (index == LWP_SHADOW_LARGE || lwp_block_known((uint64_t)kept->block))
+        lwp_block_remove((uint64_t)kept->block);
+    else if (index)
+        lwp_pool_count_in(lwp_shadow_forget((uint64_t)kept->block, index), 0, 1, 0);
+}
+
+static void heap_add_kept(const struct lwp_early_block *kept)
+{
+    if (kept->freed) {
+        heap_add_freed(kept);
+        return;
+    }
+    uint32_t context = lwps_paths_intern(&lwp_process.contexts, kept->path, kept->count);
+    uint32_t pool = context && !kept->large ? lwp_pool_intern(context, kept->size) : 0;
+    if (pool) {
+        lwp_shadow_set_local((uint64_t)kept->block, pool);
+        lwp_pool_count_in(pool, 1, 0, kept->size);
+    } else if (kept->large && lwp_block_add((uint64_t)kept->block, kept->size, kept->kind, context) && kept->kind == LWPS_BLOCK_HEAP) {
+        lwp_shadow_set((uint64_t)kept->block, LWP_SHADOW_LARGE);
+    }
+}
+
+static void heap_end_early(void (*visit)(const struct lwp_early_block *kept))
+{
+    if (lwp_process_lock_soon()) {
+        lwp_early_end(heap_on ? visit : NULL);
+        lwp_process_unlock();
+    } else {
+        lwp_early_end(NULL);
+        heap_on = false; /* what was freed is not known */
+    }
+}
+
+/* While nothing is set up in a process that another one forked, the tables stay shared with that one: many a process frees all it has
+ * and ends. False: it has to be taken out of them now. */
+static SLOW bool heap_forget_early(const void *block)
+{
+    int saved = errno;
+    bool kept = lwp_early_remove(block, heap_on && lwp_shadow_may_know((uint64_t)block));
+    if (!kept)
+        heap_end_early(heap_add_freed);
+    errno = saved;
+    return kept;
+}
+
 /* Most calls end here where few blocks are recorded: nothing is timed. */
 static FAST void heap_forget(const void *block)
 {
-    if (__builtin_expect(lwp_early_on, 0))
-        lwp_early_remove(block);
+    if (__builtin_expect(lwp_early_on, 0) && heap_forget_early(block))
+        return;
     if (heap_on && lwp_shadow_may_know((uint64_t)block))
         heap_forget_known(block);
 }
@@ -262,35 +314,17 @@ bool lwp_heap_is_glibc(void)
     return heap_resolved() && heap_glibc && dlsym(RTLD_DEFAULT, "malloc") == (void *)malloc;
 }
 
-/* A block from before. */
-static void heap_add_kept(const struct lwp_early_block *kept)
-{
-    if (kept->freed) {
-        uint8_t index = lwp_shadow_clear((uint64_t)kept->block);
-        if (index == LWP_SHADOW_LARGE || lwp_block_known((uint64_t)kept->block))
-            lwp_block_remove((uint64_t)kept->block);
-        else if (index)
-            lwp_pool_count_in(lwp_shadow_forget((uint64_t)kept->block, index), 0, 1, 0);
-        return;
-    }
-    uint32_t context = lwps_paths_intern(&lwp_process.contexts, kept->path, kept->count);
-    uint32_t pool = context && !kept->large ? lwp_pool_intern(context, kept->size) : 0;
-    if (pool) {
-        lwp_shadow_set_local((uint64_t)kept->block, pool);
-        lwp_pool_count_in(pool, 1, 0, kept->size);
-    } else if (kept->large && lwp_block_add((uint64_t)kept->block, kept->size, kept->kind, context) && kept->kind == LWPS_BLOCK_HEAP) {
-        lwp_shadow_set((uint64_t)kept->block, LWP_SHADOW_LARGE);
-    }
-}
-
 void lwp_heap_add_early(void)
 {
-    if (lwp_process_lock_soon()) {
-        lwp_early_end(heap_on ? heap_add_kept : NULL);
-        lwp_process_unlock();
-    } else {
+    heap_end_early(heap_add_kept);
+}
+
+void lwp_heap_forget_early(void)
+{
+    if (heap_on)
+        lwp_early_forget();
+    else
         lwp_early_end(NULL);
-    }
 }
 
 bool lwp_heap_start(void)
@@ -457,7 +491,7 @@ static void heap_note_mapping(void *block, size_t size, int protection, const ui
 static void heap_forget_mapping(const void *block, size_t size)
 {
     if (lwp_early_on && size >= lwp_process.heap_threshold)
-        lwp_early_remove(block);
+        heap_forget_early(block);
     if (heap_on && size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)block))
         heap_remove_block(block);
 }
@@ -510,7 +544,7 @@ LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
         heap_note_mapping(old, old_size, PROT_READ, FRAME);
     else if (block != MAP_FAILED) {
         if (lwp_early_on)
-            lwp_early_remove(old);
+            heap_forget_early(old);
         heap_note_mapping(block, size, PROT_READ, FRAME);
     }
     if (block != MAP_FAILED && was_shared) {

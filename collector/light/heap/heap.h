@@ -9,6 +9,7 @@
 bool lwp_heap_start(void);
 bool lwp_heap_is_glibc(void);   /* the allocator is the C library's, behind the functions here */
 void lwp_heap_add_early(void);  /* after the start: what early.h has kept */
+void lwp_heap_forget_early(void); /* before the start: what was allocated is not to be known */
 
 /* Writes the pools' counts; returns all allocations seen, and how many were not recorded. With the process lock held. */
 uint64_t lwp_heap_finish(uint64_t *unrecorded);

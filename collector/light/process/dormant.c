@@ -57,7 +57,7 @@ static void dormant_wake_from(const uint64_t *frame)
     if (lwp_run_is_rich())
         lwp_dormant_wake();
     else
-        lwp_early_end(NULL);
+        lwp_heap_forget_early();
 }
 
 /* Not by a clock whose signal could interrupt a system call. */
