@@ -104,14 +104,14 @@ static void unwind_first(void)
 }
 
 /* libunwind blocks all signals around each question to the loader and each piece of memory that it takes, two system calls, which are
- * half of what unwinding costs. Here it asks modules.c's table, and a handler that comes meanwhile finds lwp busy. The answer must be the
- * same for both calls, also when the process ends between them: else a mask is set that nobody saved, signals are let in, and the next
- * one's frame overwrites that of the handler which unwinds. */
+ * half of what unwinding costs. Here it asks modules.c's table, and a handler that comes meanwhile finds lwp busy; before a process is set
+ * up none comes. The answer must be the same for both calls, also when the process ends between them: else a mask is set that nobody saved,
+ * signals are let in, and the next one's frame overwrites that of the handler which unwinds. */
 static int unwind_mask(int how, const sigset_t *set, sigset_t *before)
 {
     enum { SET_BYTES = 8 };
     const struct lwp_thread *self = lwp_thread_self();
-    if (self && self->busy)
+    if ((self && self->busy) || unwind_copied)
         return 0;
     return (int)syscall(SYS_rt_sigprocmask, how, set, before, SET_BYTES);
 }
