@@ -8,7 +8,7 @@
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/streams.h"
 
-static const double limit = 0.01;     /* of all accesses; */
+static const double limit = 0.01;     /* of all accesses, and of those where both speak if one of them is no more than that; */
 static const double most_limit = 0.5; /* ... and of those where both speak, however few, */
 enum { FEW = 16 };                    /* ... when they are so many */
 
@@ -135,11 +135,12 @@ void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, co
             worst_offset = other;
         }
     }
-    object->agreement.compared = agree + disagree;
+    double compared = agree + disagree;
+    object->agreement.compared = compared;
     object->agreement.agree = agree;
-    bool most = agree + disagree >= FEW && disagree > most_limit * (agree + disagree);
-    if (worst && (disagree > limit * code->accesses || most))
-        agreement_unknown(object, agreement_reason(profile, object, disagree / (agree + disagree), worst, worst_offset));
+    bool much = compared * limit >= 1 && disagree > limit * compared, most = compared >= FEW && disagree > most_limit * compared;
+    if (worst && (disagree > limit * code->accesses || much || most))
+        agreement_unknown(object, agreement_reason(profile, object, disagree / compared, worst, worst_offset));
     else if (around > limit * code->accesses)
         agreement_unknown(object, lwp_arena_printf(profile->arena,
                                                    "%.0f %% of the accesses are to what lies around each %s, which is a part of something "

@@ -30,6 +30,7 @@ struct part {
     struct lwp_element_lattice lattice;
     bool aligned;
     bool single; /* one in each block */
+    bool lone;   /* one was seen in a block, which is no whole number of them: nobody knows whether there are others, and where */
     uint32_t object;
     struct part_inner { /* what pointers lead to in the bytes that it keeps for a value of any type */
         const struct lwp_type *type;
@@ -134,8 +135,9 @@ static void parts_witness(const struct parts *parts, struct part *part)
     part->aligned = good >= aligned_least * all;
     part->range = (struct element_range){bases[count / 50].at, bases[count - 1 - count / 50].at + part->type->bytes};
     free(bases);
-    part->single = part->range.high - part->range.low == part->type->bytes &&
-                   (whole->largest < MANY * part->type->bytes || (whole->pool_size && whole->allocations >= MANY));
+    bool one_place = part->range.high - part->range.low == part->type->bytes;
+    part->single = one_place && (whole->largest < MANY * part->type->bytes || (whole->pool_size && whole->allocations >= MANY));
+    part->lone = one_place && !part->single && (limit - part->range.low) % part->type->bytes;
     part->lattice = lwp_element_code_lattice(parts->code, part->type, part->single && whole->pool_size ? whole->pool_size : 0);
     if (!part->single && part->lattice.spacing == part->type->bytes)
         lwp_element_code_between(parts->profile, parts->index, parts->code, part->type, &part->lattice);
@@ -252,7 +254,7 @@ static void parts_move(const struct parts *parts, const struct part *part)
 static void parts_make(struct parts *parts, struct part *part)
 {
     struct lwp_profile *profile = parts->profile;
-    const bool on_lattice = part->lattice.share >= LWP_ELEMENT_LATTICE_SURE, alone = parts_is_alone(parts, part);
+    const bool on_lattice = !part->lone && part->lattice.share >= LWP_ELEMENT_LATTICE_SURE, alone = parts_is_alone(parts, part);
     part->object = lwp_objects_part(profile, parts->index, part->type);
     const struct lwp_object *whole = &profile->objects[parts->index];
     struct lwp_object *object = &profile->objects[part->object];

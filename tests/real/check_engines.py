@@ -5,6 +5,7 @@ import re
 import lines
 
 LEAST, HOT = 30, 0.1
+NUMBERS = set("signed unsigned char short int long float double _Bool bool".split())
 
 
 def key(thing):
@@ -21,9 +22,20 @@ def place(thing):
 
 
 def elsewhere(thing, other):
-    """Both are parts of the same blocks that have nothing in common: one says nothing of the other."""
+    """Both are parts of the same blocks that have nothing in common, or may be: one says nothing of the other."""
     one, two = place(thing), place(other)
+    if None in (thing["element_start"], other["element_start"]) and thing["type"] and other["type"] and thing["type"] != other["type"]:
+        return True
     return one and two and (one[1] <= two[0] or two[1] <= one[0])
+
+
+def same_type(thing, other):
+    """A number may have a typedef's name in one of them and its own in the other, after the pointers that were used most."""
+    one, two = thing["type"], other["type"]
+    if one == two or None in (one, two):
+        return True
+    plain = thing["element_bytes"] == other["element_bytes"] and not thing["fields"] and not other["fields"]
+    return plain and not one.endswith("*") and not two.endswith("*") and (set(one.split()) <= NUMBERS) != (set(two.split()) <= NUMBERS)
 
 
 def check(sampled, traced):
@@ -49,7 +61,7 @@ def check(sampled, traced):
         if thing["element_bytes"] and not any(other["element_bytes"] in (None, thing["element_bytes"]) for other in others):
             sums["sizes"] += 1
             told.append(f"{name}: elements of {thing['element_bytes']} bytes; traced {[other['element_bytes'] for other in others]}")
-        if thing["type"] and not any(other["type"] in (None, thing["type"]) for other in others):
+        if thing["type"] and not any(same_type(thing, other) for other in others):
             sums["types"] += 1
             told.append(f"{name}: type {thing['type']}; traced {[other['type'] for other in others]}")
         same = [other for other in others if other["type"] == thing["type"]]

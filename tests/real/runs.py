@@ -180,8 +180,9 @@ class Apt:
         keys = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
         with open(self.folder + "/etc/sources.list", "w") as out:
             out.write(f"deb-src {keys} {mirror} {release} main\ndeb {keys} {mirror} {release} main\n")
+        open(self.folder + "/status", "w").close() # nothing is installed: a newer version here would be asked for, and be nowhere
         with open(self.folder + "/apt.conf", "w") as out:
-            out.write(f'Dir::State "{self.folder}/state/";\nDir::State::status "/var/lib/dpkg/status";\n'
+            out.write(f'Dir::State "{self.folder}/state/";\nDir::State::status "{self.folder}/status";\n'
                       f'Dir::Cache "{self.folder}/cache/";\nDir::Etc::sourcelist "{self.folder}/etc/sources.list";\n'
                       'Dir::Etc::sourceparts "-";\n'
                       'APT::Sandbox::User "";\n')

@@ -195,6 +195,27 @@ static void test_agreement(void **state)
     done();
 }
 
+static uint64_t stray_every, asked;
+static uint64_t strays(uint64_t number)
+{
+    return 40 * number + (asked++ % stray_every ? 0 : 8);
+}
+
+/* What has no pointer with a type is no evidence that the rest agrees. */
+static void test_few_agree(void **state)
+{
+    (void)state;
+    for (int few = 0; few < 2; few++) {
+        asked = 1;
+        stray_every = few ? 2 * SAMPLES : SAMPLES / 2;
+        LOOK({&item, 8, strays, 0, false}, {&item, 0, strays, 0, false});
+        code.accesses *= 5; /* of 600 accesses 120 speak, of which 4 are to somewhere else, or 1: that may be a stray one */
+        assert_int_equal(agrees(0), few);
+        assert_float_equal(profile.objects[object].agreement.agree, 2 * SAMPLES - (few ? 1 : 4), 1e-6);
+        done();
+    }
+}
+
 static uint64_t first(uint64_t number)
 {
     (void)number;
@@ -291,9 +312,30 @@ static void test_parts(void **state)
     done();
 }
 
+/* One element is seen in each block of 12 that have room for a hundred: it is no array where the block is no whole number of them. */
+static void test_lone(void **state)
+{
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        LOOK({&item, 8, behind_header, 0, false});
+        struct lwp_object *block = &profile.objects[object];
+        block->allocations = 12;
+        block->largest = block->pool_size = 8 + 40 * 100 + (whole ? 0 : 16);
+        block->bytes = 12 * block->pool_size;
+        assert_true(lwp_element_parts_carve(&profile, object, &code));
+        lwp_streams_link(&profile);
+        const struct lwp_object *part = part_of(&item);
+        assert_int_equal(part->start_open, !whole);
+        assert_int_equal(part->element_start, whole ? 8 : 0);
+        assert_false(part->single);
+        expect_place(part, 8);
+        done();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattices), cmocka_unit_test(test_agreement), cmocka_unit_test(test_parts),
-                                       cmocka_unit_test(test_whole)};
+                                       cmocka_unit_test(test_whole), cmocka_unit_test(test_few_agree), cmocka_unit_test(test_lone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -381,7 +381,17 @@ static void test_blocks(void **state)
         assert_true(after);
         assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
         assert_string_equal(candidate.type->name, "struct node");
+        assert_false(candidate.header);
         assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, false, &candidate), LWP_BLOCK_UNKNOWN);
+        after = call_of(loaded.path, "make_counted", "malloc", 1);
+        assert_true(after);
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+        assert_true(candidate.header);
+        after = call_of(loaded.path, "make_from_one", "malloc", 1);
+        assert_true(after);
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+        assert_string_equal(candidate.type->name, "double");
+        assert_false(candidate.header);
         unload(&loaded);
     }
     if (load(&loaded, "g++", "-g -O2", "../truth/types/classes.cc")) {

@@ -186,6 +186,18 @@ size_t lwp_types_at_call(struct lwp_code *code, uint32_t module_index, uint64_t 
     return candidates_answer(module, address, exact ? &pointee : NULL, items, room);
 }
 
+/* Whether the function returns what is behind the value that it holds the block as, and not as more of the same. */
+static bool block_is_header(struct code_module *module, uint64_t address, const struct lwp_type *type, const struct code_holder *holder)
+{
+    struct code_scopes *function = code_scopes_at(module, address);
+    struct code_pointee returned;
+    Dwarf_Die declared;
+    bool open_ended = type->field_count && type->fields[type->field_count - 1].bytes == 0;
+    return holder->returned && !open_ended && holder->returned_at >= (int64_t)type->bytes && function &&
+           type_die_of(&function->items[0].die, &declared) && type_die_strip(&declared, NULL) && type_die_is_pointer(&declared) &&
+           !(code_pointee_of(declared, &returned) && code_type(module, returned.type) == type);
+}
+
 enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module_index, uint64_t address, bool is_result,
                                          struct lwp_candidate *candidate)
 {
@@ -216,7 +228,8 @@ enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module_
                                         .kept_at = holder.kept_at,
                                         .kept_in_array = holder.kept_in_array,
                                         .returned = holder.returned,
-                                        .returned_at = holder.returned_at};
+                                        .returned_at = holder.returned_at,
+                                        .header = type && block_is_header(module, address, type, &holder)};
     return type ? LWP_BLOCK_KNOWN : LWP_BLOCK_UNKNOWN;
 }
 

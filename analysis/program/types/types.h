@@ -69,6 +69,7 @@ struct lwp_candidate {
     bool kept_in_array;  /* by an index: others from the same call may be beside it */
     bool returned;       /* of a block: the function gives it to its caller, whose name for it counts */
     int64_t returned_at; /* how many bytes into the block that points */
+    bool header;         /* of a block: it only begins with that; what is behind is given to the caller as something else */
 };
 size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates, size_t room);
 

@@ -24,6 +24,7 @@
 /// wrappers_names and bytes=8 type=double path=vec,main wrappers=vec name=v block=16777224
 /// wrappers_names and bytes=8 type=double path=vec,main wrappers=vec name=w block=16777232
 /// wrappers_names and bytes=8 type=double path=vec,main wrappers=vec name=x block=16777240
+/// counted type=double bytes=8 start=8 path=counted_alloc,main name=numbers wrappers=counted_alloc must=right
 /// env_list type=double bytes=8 start=any path=env_alloc,area_new,main name=val wrappers=env_alloc block=25640 must=right
 /// env_list and type=int bytes=4 start=any path=env_alloc,area_new,main name=ind wrappers=env_alloc block=12836
 /// env_list and type=area bytes=24 start=32 hot=val@8,ind@16,count@0 path=env_alloc,area_new,main name=area wrappers=env_alloc
@@ -95,6 +96,29 @@ int main(int argc, char **argv)
     for (long i = 1; i <= factors.area->count; i++)
         factors.area->val[i] = 1, factors.area->ind[i] = (int)i % 16;
     REPEAT(walk(&factors, x));
+    return 0;
+}
+#elif defined shape_counted
+// A count before the numbers that is as large as one of them.
+NI static void *counted_alloc(size_t bytes)
+{
+    size_t *counted = malloc(sizeof *counted + bytes);
+    if (!counted)
+        abort();
+    *counted = bytes;
+    return counted + 1;
+}
+NI static double walk(double *numbers, size_t n)
+{
+    double sum = 0;
+    EACH(i, n) sum += numbers[i], numbers[i] = sum;
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    double *numbers = counted_alloc(4 * N * sizeof *numbers);
+    memset(numbers, 0, 4 * N * sizeof *numbers);
+    REPEAT(walk(numbers, 4 * N));
     return 0;
 }
 #elif defined shape_wrappers_names

@@ -250,6 +250,26 @@ static void *make(size_t bytes)
     return made;
 }
 
+/* What is in front of the bytes given out says nothing of them. */
+void *make_counted(size_t bytes)
+{
+    size_t *made = malloc(sizeof *made + bytes);
+    if (!made)
+        abort();
+    *made = bytes;
+    return made + 1;
+}
+
+/* The numbers given out are more of the same. */
+double *make_from_one(size_t count)
+{
+    double *made = malloc((1 + count) * sizeof *made);
+    if (!made)
+        abort();
+    *made = 0;
+    return made + 1;
+}
+
 static struct node *make_list(struct node **nodes)
 {
     for (int i = 0; i < COUNT; i++) {
