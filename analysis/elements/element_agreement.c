@@ -57,7 +57,7 @@ static const char *agreement_field(struct lwp_profile *profile, const struct lwp
     return lwp_arena_printf(profile->arena, "byte %llu", (unsigned long long)at);
 }
 
-static const char *agreement_where(struct lwp_profile *profile, const struct lwp_stream *stream)
+const char *lwp_element_where(struct lwp_profile *profile, const struct lwp_stream *stream)
 {
     const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, stream->module, stream->address);
     const struct lwp_frame *frame = place && place->frame_count ? &place->frames[0] : NULL;
@@ -78,7 +78,7 @@ static const char *agreement_reason(struct lwp_profile *profile, const struct lw
         "code %s of "
         "%s: %s)",
         share < 0.01 ? 1 : 100 * share, agreement_field(profile, object->type, within), object->type ? object->type->name : "its elements",
-        agreement_field(profile, worst->place.type, worst->place.at), worst->place.type->name, agreement_where(profile, worst->stream));
+        agreement_field(profile, worst->place.type, worst->place.at), worst->place.type->name, lwp_element_where(profile, worst->stream));
 }
 
 static void agreement_unknown(struct lwp_object *object, const char *reason)

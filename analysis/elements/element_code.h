@@ -60,6 +60,8 @@ const struct lwp_type *lwp_element_code_whole(const struct lwp_element_code *cod
 bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code);
 
 /* How far an object's fields by address and by code agree (element_agreement.c); after its elements are decided. */
+/* The line and function of a stream's accesses, for a sentence. */
+const char *lwp_element_where(struct lwp_profile *profile, const struct lwp_stream *stream);
 void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code);
 
 #endif

@@ -18,7 +18,7 @@
 
 enum { PARTS = 8, MANY = 64 };
 
-static const double part_least = 0.01, aligned_least = 0.99, alone_least = 0.99;
+static const double part_least = 0.01, aligned_least = 0.99, alone_least = 0.99, bytes_most = 0.5;
 
 struct part {
     const struct lwp_type *type;
@@ -285,18 +285,45 @@ static void parts_make(struct parts *parts, struct part *part)
     profile->objects[parts->index].time_weight -= object->time_weight;
 }
 
+/* What the accesses are to that stay with the block, and where most of them are. */
+static const char *parts_rest(const struct parts *parts)
+{
+    struct lwp_profile *profile = parts->profile;
+    const struct lwp_stream *most = NULL;
+    double all = 0, bytes = 0;
+    LWP_STREAMS_OF(profile, parts->index, stream) {
+        struct lwp_code_place place;
+        if (stream->object != parts->index || !stream->accesses)
+            continue;
+        all += (double)stream->accesses;
+        if (lwp_element_copies(profile, stream) ||
+            (profile->code && stream->module != LWP_NONE && lwp_types_place(profile->code, stream->module, stream->address, &place) &&
+             place.type->bytes == 1))
+            bytes += (double)stream->accesses;
+        if (!most || stream->accesses > most->accesses)
+            most = stream;
+    }
+    if (!most)
+        return "";
+    if (bytes < bytes_most * all)
+        return lwp_arena_printf(profile->arena, "; what the other accesses to it are to is not known (the most frequent: %s)",
+                                lwp_element_where(profile, most));
+    return lwp_arena_printf(
+        profile->arena,
+        "; %.0f %% of the other accesses to it copy memory or go through pointers to bytes, which have no fields (the most "
+        "frequent: %s)",
+        100 * bytes / all, lwp_element_where(profile, most));
+}
+
 static const char *parts_reason(const struct parts *parts, bool several)
 {
     const char *list = "";
     for (size_t i = 0; i < parts->count; i++)
         list = lwp_arena_printf(parts->profile->arena, "%s%s%s", list, i ? ", " : "", parts->items[i].type->name);
     return lwp_arena_printf(parts->profile->arena,
-                            several
-                                ? "it holds several arrays: those of %s are listed by themselves; what the other accesses to it are to "
-                                  "is not known"
-                                : "elements of %s are carved out of it, and are listed by themselves; what the other accesses to it are to "
-                                  "is not known",
-                            list);
+                            several ? "it holds several arrays: those of %s are listed by themselves%s"
+                                    : "elements of %s are carved out of it, and are listed by themselves%s",
+                            list, parts_rest(parts));
 }
 
 bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code)

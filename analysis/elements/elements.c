@@ -174,8 +174,8 @@ static bool element_is_part(const struct lwp_type *outer, const struct lwp_type 
     return inner->field_count && matched >= inner->field_count;
 }
 
-/* Memory that is used as several unrelated structs (an allocator's own, a buffer) is none of them, and none of the numbers in them; nor what
- * a list of free elements calls them, where they are larger unions. */
+/* Memory that is used as several unrelated structs (an allocator's own, a buffer) is none of them, and none of the numbers in them; nor
+ * what a list of free elements calls them, where they are larger unions. */
 static bool element_is_mixed(const struct lwp_element_votes *votes, const struct lwp_element_candidate *candidate)
 {
     const bool structs = candidate->type->kind == LWP_TYPE_STRUCT;

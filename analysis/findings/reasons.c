@@ -3,6 +3,7 @@
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 #include "analysis/tables/severity.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,10 +79,11 @@ static struct lwp_reason reason_fits(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
     if (!subject->object->bytes)
-        return (struct lwp_reason){.code = "unknown_size",
-                                   .sentence = subject->object->allocations
-                                                   ? "it lies in larger blocks, and how much of it there is at one time is not known"
-                                                   : "its blocks were not seen being allocated, so its size is not known"};
+        return (struct lwp_reason){
+            .code = "unknown_size",
+            .sentence = subject->object->allocations
+                            ? "it is a part of larger blocks, and how many of them have one is not known, so neither is its size"
+                            : "its blocks were not seen being allocated, so its size is not known"};
     return (struct lwp_reason){.code = "fits_cache",
                                .sentence = SAY("its %s fit the second-level cache (%s), where another layout saves little",
                                                bytes_text(profile, (double)subject->object->bytes),
@@ -259,20 +261,33 @@ static const char *reason_type_by_code(const struct subject *subject, double *sh
     return count && *share >= lwp_split_needs.share ? types[top]->name : NULL;
 }
 
+/* How much of what the program allocated was left out, where that is why accesses have no object; NULL: nothing. */
+static const char *reason_unrecorded(struct lwp_profile *profile)
+{
+    double recorded = 0, left_out = (double)profile->allocations_unrecorded;
+    for (size_t i = 0; i < profile->object_count; i++)
+        recorded += (double)profile->objects[i].allocations;
+    if (left_out <= 0)
+        return NULL;
+    return SAY(
+        "%.0f %% of the program's allocations were not recorded, as that would have cost more than lwp collect --max-overhead allows",
+        100 * left_out / (left_out + recorded));
+}
+
 static struct lwp_reason reason_of_unknown(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
     const struct lwp_object *object = subject->object;
     double share;
-    const char *why = object->label && strcmp(object->label, "unknown") == 0
-                          ? "their addresses could not be recovered"
-                          : "they are to no variable, no stack and no block whose allocation was recorded";
-    const char *type = reason_type_by_code(subject, &share);
-    return (struct lwp_reason){
-        .code = "unknown_data",
-        .sentence = type ? SAY("the data object of these accesses is unknown: %s; by the code, %.1f %% of the time is memory stall on %s",
-                               why, 100 * share, type)
-                         : SAY("the data object of these accesses is unknown: %s", why)};
+    const bool lost = object->label && strcmp(object->label, "unknown") == 0;
+    const char *why =
+        lost ? "their addresses could not be recovered" : "they are to no variable, no stack and no block whose allocation was recorded";
+    const char *unrecorded = lost ? NULL : reason_unrecorded(profile), *type = reason_type_by_code(subject, &share);
+    return (struct lwp_reason){.code = "unknown_data",
+                               .sentence =
+                                   SAY("the data object of these accesses is unknown: %s%s%s%s%s", why, unrecorded ? " (" : "",
+                                       unrecorded ? unrecorded : "", unrecorded ? ")" : "",
+                                       type ? SAY("; by the code, %.1f %% of the time is memory stall on %s", 100 * share, type) : "")};
 }
 
 static struct lwp_reason reason_of(const struct subject *subject)
@@ -300,6 +315,10 @@ static struct lwp_reason reason_of(const struct subject *subject)
                                        SAY("its type %s is declared in %s, by the system or a library: its layout is not the program's "
                                            "to change",
                                            type->name, type->file ? type->file : "a library")};
+    if (object->kind == LWP_OBJECT_STATIC && lwp_objects_library_code(profile, object->module))
+        return (struct lwp_reason){.code = "library_type",
+                                   .sentence = SAY("it is a variable of %s: its layout is not the program's to change",
+                                                   lwp_path_last(lwp_code_module_info(profile->code, object->module)->path))};
     if (object->fields_unknown)
         return (struct lwp_reason){.code = "unknown_fields", .sentence = reason_clause(profile, object->fields_unknown)};
     if (object->kind == LWP_OBJECT_STACK)

@@ -262,6 +262,24 @@ def other_results(browser):
 PAGE_BYTES, FIRST_BYTES, FIRST_NODES, SCREEN_NODES = 2 << 20, 100 << 10, 1500, 400
 
 
+def silences(browser):
+    """Why there is no advice: each kind in words of its own, with what would help, and each reason beside its object."""
+    kinds = {"not_measured": "Could not be measured: ", "nothing_to_gain": "Measured, and nothing to gain: ", "left_alone": "Measured, and left alone: "}
+    for kind, words in kinds.items():
+        def silent(analysis):
+            analysis["findings"] = []
+            analysis["silence"] = {"kind": kind, "code": "left_alone", "sentence": f"this is said of {kind} <b>", "help": f"Try {kind}." if kind == "not_measured" else None}
+            analysis["coverage"] = {"of": "time", "share": 0.5, "loader": 0, "sentence": "Half of it was seen."}
+            analysis["left_alone"] = [{"object": 1, "code": "sequential", "sentence": "its loops traverse it sequentially"}] if kind == "left_alone" else []
+        browser.open(f"file://{export(result('silent-' + kind, silent)[0])}#findings")
+        text = " ".join(browser.text().split())
+        check(f"{words}this is said of {kind} <b>." in text, f"{kind}: not said: {text[:400]}")
+        check("Half of it was seen." in text and (f"Try {kind}." in text) == (kind == "not_measured"), f"{kind}: without what was seen, or what would help: {text[:400]}")
+        check(not any(other in text for other in kinds.values() if other != words) and "No advice for" in text, f"{kind} is mixed with another one: {text[:400]}")
+        check(("Left as it is, and why" in text) == (kind == "left_alone"), f"{kind}: reasons")
+        check(kind != "left_alone" or re.search(r"list [\d.]+ %: its loops traverse it sequentially\.", text), f"no reason beside its object: {text[:900]}")
+
+
 def first_view(browser):
     """What a page of 5,000 objects does until its first view is there: it reads little, draws little, and shows what the whole result would."""
     subprocess.run([sys.executable, SRC / "tests/web/large.py", TMP / "huge"], check=True)
@@ -361,6 +379,7 @@ def main():
         check("exported without source" in browser.text() and "all[i].mass" not in none.read_text(), "--source=none has source")
         history(browser, f"file://{none}")
         other_results(browser)
+        silences(browser)
         first_view(browser)
         regrouped(browser)
         reordered(browser)

@@ -294,6 +294,7 @@ static void test_parts(void **state)
     assert_int_equal(items->accesses, SAMPLES);
     assert_int_equal(profile.objects[object].accesses, 0);
     assert_non_null(strstr(profile.objects[object].fields_unknown, "struct node"));
+    assert_null(strstr(profile.objects[object].fields_unknown, "the other accesses")); /* there are none */
     done();
     /* In turn: the fields are known by their code, how many there are is not, nor where they begin; nobody confirms it.
      */
@@ -305,6 +306,11 @@ static void test_parts(void **state)
     assert_int_equal(items->bytes, 0);
     assert_true(items->start_open);
     assert_true(items->agreement.compared <= 0);
+    done();
+    const struct lwp_type number = {.name = "double", .kind = LWP_TYPE_SCALAR, .bytes = 8, .alignment = 8};
+    LOOK({&item, 8, packed, 0, false}, {&number, 0, nodes_behind, 0, false});
+    assert_true(lwp_element_parts_carve(&profile, object, &code));
+    assert_non_null(strstr(profile.objects[object].fields_unknown, "what the other accesses to it are to is not known"));
     done();
     LOOK({&item, 8, odd, 0, false}); /* places that no struct of this alignment has: the code is wrong */
     assert_false(lwp_element_parts_carve(&profile, object, &code));

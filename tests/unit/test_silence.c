@@ -1,6 +1,10 @@
 /* What is said where there is no advice: each kind and code from a profile made for it, and never another one. */
 #include "analysis/findings/silence.h"
 
+#include "analysis/findings/reasons.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
+
 #include "format/record.h"
 
 #include <setjmp.h>
@@ -129,6 +133,63 @@ static void test_not_asked(void **state)
     lwp_profile_fini(&profile);
 }
 
+static struct lwp_reasons reasons_without_advice(struct lwp_profile *profile)
+{
+    struct lwp_layout *layouts[4] = {NULL};
+    struct lwp_split_reason split[4] = {{.low = 0}};
+    const struct lwp_splits splits = {.of_object = layouts, .reasons = split};
+    const struct lwp_regroups regroups = {.count = 0};
+    const struct lwp_conflicts conflicts = {.count = 0};
+    const struct lwp_locality locality = {.count = 0};
+    const struct lwp_locality_tips tips = {.count = 0};
+    struct lwp_reasons reasons;
+    lwp_streams_link(profile);
+    lwp_reasons_find(profile, &splits, &regroups, &conflicts, &locality, &tips, &reasons);
+    return reasons;
+}
+
+/* What is the library's is not to be sampled longer. */
+static void test_library_data(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    fill(&profile, 1000, 500, 0);
+    for (int library = 0; library < 2; library++) {
+        const char *path = library ? "/lib/x86_64-linux-gnu/libc.so.6" : "/opt/work";
+        uint32_t module = lwp_code_module(profile.code, path, NULL, 0);
+        uint64_t offset, until;
+        uint32_t object = lwp_objects_static(&profile, module, 0x1000, &offset, &until);
+        for (int i = 0; i < 30 - library; i++)
+            lwp_tally_add(&profile.objects[object].weight, 1e6);
+    }
+    struct lwp_reasons reasons = reasons_without_advice(&profile);
+    assert_int_equal(reasons.count, 2);
+    assert_string_equal(reasons.items[0].code, "too_few_samples");
+    assert_string_equal(reasons.items[1].code, "library_type");
+    assert_non_null(strstr(reasons.items[1].sentence, "libc.so.6"));
+    lwp_profile_fini(&profile);
+}
+
+/* Memory of no object: how much was left out is said where that is why. */
+static void test_unrecorded(void **state)
+{
+    (void)state;
+    for (int left_out = 0; left_out < 2; left_out++) {
+        struct lwp_profile profile;
+        fill(&profile, 1000, 500, 0);
+        uint32_t object = lwp_objects_special(&profile, LWP_OBJECT_UNOWNED), heap = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, 0, 0);
+        for (int i = 0; i < 100; i++)
+            lwp_tally_add(&profile.objects[object].weight, 1e6);
+        profile.objects[heap].allocations = 1000;
+        profile.allocations_unrecorded = left_out ? 3000 : 0;
+        struct lwp_reasons reasons = reasons_without_advice(&profile);
+        assert_int_equal(reasons.count, 1);
+        assert_string_equal(reasons.items[0].code, "unknown_data");
+        assert_int_equal(strstr(reasons.items[0].sentence, "75 % of the program's allocations were not recorded") != NULL, left_out);
+        lwp_profile_fini(&profile);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +197,8 @@ int main(void)
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_not_asked),
+        cmocka_unit_test(test_library_data),
+        cmocka_unit_test(test_unrecorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
