@@ -466,6 +466,20 @@ static void test_waits_less(void **state)
     near(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).low, 0.05);
 }
 
+/* A loop that may take no longer than it computes has nothing to gain for sure, however much its samples stall: its data may be pages of
+ * zeros. The run, of real pages, takes six times as long. */
+static void test_takes_what_it_computes(void **state)
+{
+    (void)state;
+    const struct lwp_share whole = {.value = 0.9, .low = 0.85, .high = 0.95};
+    const struct lwp_gain_saving estimate = {.value = 0.7, .low = 0.3, .high = 0.8};
+    const struct lwp_gain_measured measured = {.ratio = 0.2, .low = 0.1, .high = 0.3, .core = 1, .pattern = 6, .paces = {1.02, 1.5}};
+    const struct lwp_gain_saving saving = lwp_gain_of_measured(&measured, &whole, 1, false, estimate);
+    near(saving.low, 0.9 * (1 - 1 / 1.02));
+    near(saving.value, 0.9 * (1 - 1 / 1.5));
+    near(saving.high, 0.9 * (1 - 1 / 1.5));
+}
+
 /* What the loop was seen to take says how much of the shared cache it had. */
 static void test_state_of_the_cache(void **state)
 {
@@ -739,6 +753,7 @@ int main(void)
         cmocka_unit_test(test_part_of_agreeing_runs),
         cmocka_unit_test(test_two_cursors),
         cmocka_unit_test(test_waits_less),
+        cmocka_unit_test(test_takes_what_it_computes),
         cmocka_unit_test(test_state_of_the_cache),
         cmocka_unit_test(test_returns),
         cmocka_unit_test(test_sets_up),

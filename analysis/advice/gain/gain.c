@@ -237,11 +237,13 @@ struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *meas
         return gain_of_run(measured, whole, most, random);
     if (measured->doubtful)
         saving.low = fmin(saving.low, 0);
-    if (measured->pace > 0 && measured->core > 0) {
-        const double memory = whole->value * fmax(0, 1 - measured->core / measured->pace);
-        saving.high = fmin(saving.high, memory);
-        saving.value = fmin(saving.value, memory);
-        saving.low = fmin(saving.low, saving.value);
+    if (measured->paces.low > 0 && measured->core > 0) {
+        const bool known = measured->pace > 0; /* else only within what bounds it is */
+        const double most_memory = whole->value * fmax(0, 1 - measured->core / (known ? measured->pace : measured->paces.high)),
+                     least_memory = whole->value * fmax(0, 1 - measured->core / (known ? measured->pace : measured->paces.low));
+        saving.high = fmin(saving.high, most_memory);
+        saving.value = fmin(saving.value, most_memory);
+        saving.low = fmin(saving.low, fmin(saving.value, least_memory));
     }
     return saving;
 }
