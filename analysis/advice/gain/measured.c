@@ -250,7 +250,8 @@ static bool measured_nested(const struct lwp_profile *profile, const struct lwp_
     return inner > nested_most * profile->regions[visit->region].weight.weight;
 }
 
-/* Whether the objects are more than pages of zeros: a store to them was seen, or all data is in memory, where such pages do not count. */
+/* Whether the objects are more than pages of zeros: a store to them was seen, or all data is in memory, where such pages do not count. Of
+ * one that is larger than all that was ever in memory no store is to most of it. */
 static bool measured_written(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
 {
     double bytes = 0;
@@ -258,10 +259,12 @@ static bool measured_written(const struct lwp_profile *profile, const struct lwp
         bytes += profile->objects[i].kind == LWP_OBJECT_STACK ? 0 : (double)profile->objects[i].bytes;
     if (bytes > 0 && (double)profile->resident_bytes >= bytes)
         return true;
-    for (size_t k = 0; k < visit->object_count; k++)
-        if (profile->objects[visit->objects[k]].stores)
-            return true;
-    return false;
+    bool stored = false, larger = false;
+    for (size_t k = 0; k < visit->object_count; k++) {
+        stored |= profile->objects[visit->objects[k]].stores > 0;
+        larger |= profile->resident_bytes && profile->objects[visit->objects[k]].largest > profile->resident_bytes;
+    }
+    return stored && !larger;
 }
 
 /* The new layout's time to today's when the loop takes `pace`, and waits for memory as much longer in both as it does in today's. */
