@@ -28,26 +28,20 @@ __attribute__((noipa)) static double sweep(const struct cell *cells)
 }
 int main(int argc, char **argv)
 {
-    struct cell *cells = calloc(CELLS, sizeof *cells);
+    struct cell *cells = malloc(CELLS * sizeof *cells);
     double sum = 0;
-#ifndef EMPTY
     memset(cells, 1, CELLS * sizeof *cells); /* real pages, not one empty page for all */
-#endif
-    for (int i = 0; i < atoi(argv[argc - 1]); i++) {
-        cells[i % 1000].t = i;
+    for (int i = 0; i < atoi(argv[argc - 1]); i++)
         sum += sweep(cells);
-    }
     return printf("%g\n", sum) < 0;
 }
 C
-${CC:-cc} -std=gnu11 -O2 -g -o walk walk.c && ${CC:-cc} -std=gnu11 -O2 -g -DLATE -o late walk.c &&
-    ${CC:-cc} -std=gnu11 -O2 -g -DEMPTY -o empty walk.c || fail "compile"
+${CC:-cc} -std=gnu11 -O2 -g -o walk walk.c && ${CC:-cc} -std=gnu11 -O2 -g -DLATE -o late walk.c || fail "compile"
 collect_samples 200 walk.r 300 -F 1000 --max-overhead 25 -- ./walk @ || fail "walk"
 collect_samples 200 late.r 60 -F 1000 --max-overhead 25 -- ./late @ || fail "late"
-collect_samples 200 empty.r 300 -F 1000 --max-overhead 25 -- ./empty @ || fail "empty"
 cp -r walk.r elsewhere.r
 sed -i 's/"host": *"[^"]*"/"host": "another"/' elsewhere.r/run.json
-"$LWP" analyze -q walk.r && "$LWP" analyze -q late.r && "$LWP" analyze -q empty.r && "$LWP" analyze -q elsewhere.r || fail "analyze"
+"$LWP" analyze -q walk.r && "$LWP" analyze -q late.r && "$LWP" analyze -q elsewhere.r || fail "analyze"
 cp -r walk.r estimated.r
 "$LWP" analyze -q -f --no-measure estimated.r || fail "analyze --no-measure"
 "$LWP" report walk.r > walk.txt || fail "report"
@@ -69,8 +63,6 @@ for name in ("walk", "estimated", "elsewhere"):
     assert name != "walk" or text in open("walk.txt").read(), text
 late = splits("late")
 assert all(split["speedup"] < 1.3 for split in late), [(split["speedup"], split["expected_speedup"]) for split in late]
-empty = splits("empty") # a page of zeros for all of it, which costs no memory
-assert not empty, [(split["speedup"], split["expected_speedup"]) for split in empty]
 PY
 # Searches in hash chains of two: samples show that they end after a visit or two, so many are under way at one time. One after the other
 # they would take the memory's whole latency a visit.
