@@ -22,8 +22,8 @@ check-san:
 	$(run_tests) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(fuzz_targets:%=obj-san/fuzz/%)
 
 check-long: all units examples
-	LONG=1 $(run_tests) --timeout 2400 $(units) $(long)
-	LONG=1 $(run_tests) --timeout 2400 $(longer)
+	LONG=1 $(run_tests) --timeout 7200 $(units) $(long)
+	LONG=1 $(run_tests) --timeout 7200 $(longer)
 
 # What is sampled, in all variants or often enough to tell how often it is right.
 check-rounds: all examples

@@ -177,7 +177,7 @@ static void region_changes_fill(struct lwp_profile *profile, struct region_sums 
         if (lwp_number_new(at, store_count))
             LWP_PUSH(store, (struct store_sum){.region = lwp_access_region(profile, pair->second)});
         struct store_sum *sum = &stores[*at];
-        sum->changed += (double)pair->use.weight;
+        sum->changed += (double)pair->use.weight; // NOLINT(clang-analyzer-core.NullDereference): a new number was pushed
         sum->all += (double)pair->use.weight + (double)pair->waste.weight + (double)pair->close.weight;
         sum->samples += pair->use.samples + pair->waste.samples + pair->close.samples;
     }
