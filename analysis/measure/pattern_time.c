@@ -73,6 +73,7 @@ static void walker_begin(struct time_walker *walker)
 static int walker_make(struct time_walker *walker, const struct lwp_pattern *pattern, struct lwp_error *err)
 {
     *walker = (struct time_walker){.pattern = pattern, .place.drawn = 1};
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what the walker is in has it
     const uint64_t elements = pattern->elements / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
     int status = lwp_pattern_code_make(pattern, &walker->code, err);
     if (!status)
