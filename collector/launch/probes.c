@@ -16,7 +16,7 @@
 
 #define UNUSED __attribute__((unused))
 
-enum { PROBE_BUSY_MS = 100 };
+enum { PROBE_MOST_MS = 1000 }; /* of CPU time: a machine that is busy gives few signals in the first tenth */
 
 static volatile sig_atomic_t probes_signals;
 
@@ -31,14 +31,16 @@ static int probes_perf_open(const struct perf_event_attr *attr)
     return (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static void probes_burn(void)
+/* Until more than so many signals came. 0, or ENODATA: they did not. */
+static int probes_burn(int few)
 {
     struct timespec now;
     do {
         for (int i = 0; i < 10000; i++)
             __asm__ volatile("" : : "r"(i)); /* or there is no loop */
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    } while (now.tv_sec == 0 && now.tv_nsec < PROBE_BUSY_MS * 1000000L);
+    } while (probes_signals <= few && now.tv_sec * 1000 + now.tv_nsec / 1000000 < PROBE_MOST_MS);
+    return probes_signals > few ? 0 : ENODATA;
 }
 
 int lwp_probe_sigtrap(const void *unused UNUSED)
@@ -48,8 +50,7 @@ int lwp_probe_sigtrap(const void *unused UNUSED)
     signal(SIGTRAP, probes_count);
     if (probes_perf_open(&attr) < 0)
         return errno;
-    probes_burn();
-    return probes_signals > 10 ? 0 : ENODATA;
+    return probes_burn(10);
 }
 
 int lwp_probe_async(const void *unused UNUSED)
@@ -60,8 +61,7 @@ int lwp_probe_async(const void *unused UNUSED)
     int fd = probes_perf_open(&attr);
     if (fd < 0 || fcntl(fd, F_SETSIG, SIGUSR1) || fcntl(fd, F_SETOWN, getpid()) || fcntl(fd, F_SETFL, O_ASYNC))
         return errno;
-    probes_burn();
-    return probes_signals > 10 ? 0 : ENODATA;
+    return probes_burn(10);
 }
 
 int lwp_probe_posix(const void *unused UNUSED)
@@ -72,8 +72,7 @@ int lwp_probe_posix(const void *unused UNUSED)
     signal(SIGUSR1, probes_count);
     if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) || timer_settime(timer, 0, &every, NULL))
         return errno;
-    probes_burn();
-    return probes_signals > 5 ? 0 : ENODATA;
+    return probes_burn(5);
 }
 
 int lwp_probe_breakpoint(const void *unused UNUSED)
