@@ -59,9 +59,10 @@ const struct lwp_type *lwp_element_code_whole(const struct lwp_element_code *cod
  * slabs, pools, several arrays or types in one block (element_parts.c). Whether there were any: streams have to be linked then. */
 bool lwp_element_parts_carve(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code);
 
-/* How far an object's fields by address and by code agree (element_agreement.c); after its elements are decided. */
 /* The line and function of a stream's accesses, for a sentence. */
 const char *lwp_element_where(struct lwp_profile *profile, const struct lwp_stream *stream);
+
+/* How far an object's fields by address and by code agree (element_agreement.c); after its elements are decided. */
 void lwp_element_agreement_check(struct lwp_profile *profile, uint32_t index, const struct lwp_element_code *code);
 
 #endif
