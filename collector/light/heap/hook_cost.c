@@ -4,8 +4,6 @@
 
 #include <time.h>
 
-enum { LONGEST_NS = 20000 /* longer: the thread had to wait for a processor */ };
-
 __attribute__((noinline, cold)) void lwp_hook_time(struct lwp_thread *self, struct lwp_hook *hook)
 {
     uint64_t before = lwp_clock(CLOCK_MONOTONIC);
@@ -18,6 +16,6 @@ __attribute__((noinline, cold)) void lwp_hook_time(struct lwp_thread *self, stru
 __attribute__((noinline, cold)) void lwp_hook_timed(struct lwp_thread *self, const struct lwp_hook *hook)
 {
     uint64_t took = lwp_clock(CLOCK_MONOTONIC) - hook->begun_ns;
-    if (took > hook->clock_ns && took < LONGEST_NS && hook->charged_ns == self->budget.spent[LWP_COST_HEAP])
+    if (took > hook->clock_ns && took < LWP_HOOK_LONGEST_NS && hook->charged_ns == self->budget.spent[LWP_COST_HEAP])
         self->hooks_ns += (took - hook->clock_ns) * LWP_HOOKS_TIMED;
 }

@@ -5,6 +5,8 @@
 
 #include "collector/light/own/thread.h"
 
+enum { LWP_HOOK_LONGEST_NS = 20000 /* of what a hook does itself; longer: the thread had to wait for a processor */ };
+
 struct lwp_hook {
     uint64_t begun_ns, clock_ns; /* 0: not timed; what asking for the time took */
     uint64_t charged_ns;         /* when it began */
