@@ -70,6 +70,12 @@ struct lwp_pattern {
     unsigned threads; /* that run it beside each other, each on a part of the elements; 0: one */
 };
 
+/* Of so many rounds those that are whole blocks. */
+static inline uint64_t lwp_pattern_whole(uint64_t rounds)
+{
+    return rounds / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
+}
+
 /* Nanoseconds of CPU time a round, medians of several turns. */
 struct lwp_pattern_times {
     double before, after;

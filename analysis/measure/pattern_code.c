@@ -241,6 +241,14 @@ static ZydisEncoderRequest code_jump(ZydisMnemonic when, int64_t by)
     return jump;
 }
 
+/* The jump that ends at `from` leads to here. */
+static void code_land(struct code_buffer *code, size_t from)
+{
+    const int32_t by = (int32_t)(code->used - from);
+    if (!code->failed)
+        memcpy(code->bytes + from - sizeof by, &by, sizeof by);
+}
+
 /* Counts the inner loop's rounds where others have their list of indices, without a jump that is taken each time. */
 static void code_inner(struct code_buffer *code)
 {
@@ -255,9 +263,7 @@ static void code_inner(struct code_buffer *code)
 static void code_outer(struct code_buffer *code, const struct lwp_pattern *pattern)
 {
     enum { JUMP_BYTES = 5 };
-    const int32_t by = (int32_t)(code->used - code->inner_end);
-    if (!code->failed)
-        memcpy(code->bytes + code->inner_end - sizeof by, &by, sizeof by);
+    code_land(code, code->inner_end);
     code_move(code, code_order, code_number((int64_t)(pattern->inner / code->unrolled)));
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
@@ -298,9 +304,7 @@ static void code_skip(struct code_buffer *code, ZydisMnemonic when)
     code_encode(code, &over);
     const size_t from = code->used;
     code_fill(code, 0);
-    const int32_t by = (int32_t)(code->used - from);
-    if (!code->failed)
-        memcpy(code->bytes + from - sizeof by, &by, sizeof by);
+    code_land(code, from);
 }
 
 static bool code_draws_jumps(const struct lwp_pattern *pattern)
@@ -370,7 +374,7 @@ static void code_through_memory(struct code_buffer *code, bool floating)
 static void code_index_drawn(struct code_buffer *code, const struct lwp_pattern *pattern)
 {
     enum { SUMMAND = 1 << 20, HALF = 32 }; /* too large to be added before the instruction is begun, as some processors do */
-    const uint64_t elements = pattern->elements / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
+    const uint64_t elements = lwp_pattern_whole(pattern->elements);
     const bool power = !(elements & (elements - 1));
     double cycles = fmax(PRODUCT_CYCLES, fmin(pattern->apart, CHAIN_MOST));
     for (; cycles >= PRODUCT_CYCLES; cycles -= PRODUCT_CYCLES)

@@ -74,7 +74,7 @@ static int walker_make(struct time_walker *walker, const struct lwp_pattern *pat
 {
     *walker = (struct time_walker){.pattern = pattern, .place.drawn = 1};
     // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what the walker is in has it
-    const uint64_t elements = pattern->elements / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
+    const uint64_t elements = lwp_pattern_whole(pattern->elements);
     int status = lwp_pattern_code_make(pattern, &walker->code, err);
     if (!status)
         status = lwp_pattern_memory_make(pattern, elements, &walker->memory, err);
@@ -88,7 +88,7 @@ static void walker_part(struct time_walker *walker, const struct time_walker *wh
 {
     *walker = *whole;
     walker->borrows = part > 0;
-    walker->visits = whole->memory.visits / parts / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
+    walker->visits = lwp_pattern_whole(whole->memory.visits / parts);
     walker->first = part * walker->visits;
     walker_begin(walker);
 }
@@ -269,7 +269,7 @@ static void time_core_rows(const struct lwp_pattern *pattern, struct lwp_pattern
         here->arrays[a].spacing = here->accesses[i].bytes;
         bytes += here->accesses[i].bytes;
     }
-    const uint64_t most = bytes ? (uint64_t)nearest_bytes / bytes / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED : here->inner;
+    const uint64_t most = bytes ? lwp_pattern_whole((uint64_t)nearest_bytes / bytes) : here->inner;
     here->inner = here->inner < most ? here->inner : most;
 }
 

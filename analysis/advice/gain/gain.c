@@ -238,9 +238,10 @@ struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *meas
     if (measured->doubtful)
         saving.low = fmin(saving.low, 0);
     if (measured->paces.low > 0 && measured->core > 0) {
-        const bool known = measured->pace > 0; /* else only within what bounds it is */
-        const double most_memory = whole->value * fmax(0, 1 - measured->core / (known ? measured->pace : measured->paces.high)),
-                     least_memory = whole->value * fmax(0, 1 - measured->core / (known ? measured->pace : measured->paces.low));
+        const double pace = measured->pace; /* or only within what bounds it is known */
+        const struct lwp_gain_range paces = pace > 0 ? (struct lwp_gain_range){pace, pace} : measured->paces;
+        const double most_memory = whole->value * fmax(0, 1 - measured->core / paces.high),
+                     least_memory = whole->value * fmax(0, 1 - measured->core / paces.low);
         saving.high = fmin(saving.high, most_memory);
         saving.value = fmin(saving.value, most_memory);
         saving.low = fmin(saving.low, fmin(saving.value, least_memory));

@@ -104,7 +104,7 @@ static uint64_t measured_elements(const struct lwp_profile *profile, const struc
     double least = INFINITY;
     for (size_t i = 0; i < loop->count; i++)
         least = fmin(least, (double)profile->objects[loop->streams[i].object].largest / (double)llabs(loop->streams[i].step));
-    return isfinite(least) ? (uint64_t)least / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED : 0;
+    return isfinite(least) ? lwp_pattern_whole((uint64_t)least) : 0;
 }
 
 static double measured_pace(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop)
