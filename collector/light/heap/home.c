@@ -2,11 +2,14 @@
 
 #include "collector/light/heap/heap.h"
 
-enum { RED_ZONE = 128 };
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { RED_ZONE = 128, PAGE = 4096 };
 
 /* Of a stack up to `high`. Without a frame: one to come, or one that is not on the path. */
-static void home_on_stack(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t high,
-                          struct lwps_access *access)
+static void home_on_stack(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t high, struct lwps_access *access)
 {
     access->home = LWPS_HOME_STACK;
     access->home_base = access->address;
@@ -34,8 +37,8 @@ static uint64_t home_stack_end(const struct lwp_thread *self, const struct lwp_f
     return top;
 }
 
-void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
-                   enum lwps_source source, struct lwps_access *access)
+void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address, enum lwps_source source,
+                   struct lwps_access *access)
 {
     enum { TO_COME = 4096 };
     bool elsewhere = frames->sp < self->stack_low || frames->sp >= self->stack_high;
@@ -48,4 +51,12 @@ void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uin
         home_on_stack(self, frames, home_stack_end(self, frames), access);
     else if (lwp_heap_find(address, &access->home_id, &access->home_base))
         access->home = LWPS_HOME_POOL;
+}
+
+/* By move_pages(2), which without a place to move to only says where a page is: of the page of zeros, and the huge one, -EFAULT. */
+bool lwp_home_is_zeros(uint64_t address)
+{
+    const uint64_t page = address & ~(uint64_t)(PAGE - 1);
+    int where = 0;
+    return syscall(SYS_move_pages, 0, 1ul, &page, NULL, &where, 0) == 0 && where == -EFAULT;
 }

@@ -10,8 +10,12 @@
 #include <stdint.h>
 
 /* Fills in the address of an access and the home it has now. */
-void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
-                   enum lwps_source source, struct lwps_access *access);
+void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address, enum lwps_source source,
+                   struct lwps_access *access);
+
+/* Whether the page there was never written: all such pages are one page of zeros, which is in the nearest cache. Where the system does not
+ * say, it is taken to be another one. */
+bool lwp_home_is_zeros(uint64_t address);
 
 /* Bytes that both touch; an address that is not known is 0 and touches none. */
 static inline unsigned lwp_overlap(const struct lwps_access *a, const struct lwps_access *b)

@@ -27,8 +27,12 @@ static bool came;
 /* What lwp does sooner or later; whether it is refused does not matter here. */
 static void try_all(void)
 {
-    struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
-                                   .sample_period = 1000000000, .exclude_kernel = 1, .disabled = 1};
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_TASK_CLOCK,
+                                   .sample_period = 1000000000,
+                                   .exclude_kernel = 1,
+                                   .disabled = 1};
     uint64_t here = 0, there = 0;
     struct iovec to = {&here, sizeof here}, from = {&there, sizeof there};
     struct rlimit limit;
@@ -42,6 +46,7 @@ static void try_all(void)
     if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0)
         syscall(SYS_timer_delete, timer);
     syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
+    syscall(SYS_move_pages, 0, 1ul, &there, NULL, &timer, 0);
     syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now);
     syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit);
     int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);

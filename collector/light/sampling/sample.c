@@ -40,11 +40,24 @@ static void sample_put(struct lwp_thread *self, const struct lwps_sample *sample
         }
 }
 
+/* A load of a page that was never written waits for no memory, however long the code around it takes. */
+static void sample_weigh(struct lwps_sample *sample)
+{
+    struct lwps_access *access = &sample->access[0];
+    if (sample->kind != LWPS_SAMPLE_STALL || !(access->flags & LWPS_ACCESS_KNOWN) || access->home != LWPS_HOME_ADDRESS ||
+        access->source == LWPS_SOURCE_HARDWARE || !lwp_home_is_zeros(access->address))
+        return;
+    access->flags &= (uint8_t)~LWPS_ACCESS_WEIGHTED;
+    sample->kind = LWPS_SAMPLE_COMPUTE;
+}
+
 void lwp_sample_write(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     lwp_watching_end_break(&sampler->watching);
-    if (sampler->waiting)
+    if (sampler->waiting) {
+        sample_weigh(&sampler->pending);
         sample_put(self, &sampler->pending);
+    }
     sampler->waiting = false;
 }
 
@@ -170,9 +183,11 @@ static void sample_choose_of_rep(const struct lwp_point *point, bool store, uint
     if (!choice->from || point->flags & FLAG_DIRECTION || steps == 0 || !(store ? insn->store : insn->load) || !copies_or_fills)
         return;
     uint32_t step = lwp_random_below(random, steps < UINT32_MAX ? (uint32_t)steps : UINT32_MAX);
-    choice->access = (struct lwp_insn_access){
-        .ip = insn->ip, .bytes = insn->bytes, .load = !store, .store = store,
-        .address = point->registers.value[store ? RDI : RSI] + (uint64_t)step * insn->bytes};
+    choice->access = (struct lwp_insn_access){.ip = insn->ip,
+                                              .bytes = insn->bytes,
+                                              .load = !store,
+                                              .store = store,
+                                              .address = point->registers.value[store ? RDI : RSI] + (uint64_t)step * insn->bytes};
     choice->seen = choice->sites = 1;
     choice->site[0] = (struct lwp_walk_site){.ip = insn->ip, .count = 1};
 }
@@ -230,14 +245,12 @@ static void sample_offer(struct lwp_thread *self, struct lwp_sampler *sampler, c
 {
     if (!choice->seen)
         return;
-    struct lwp_watch_candidate candidate = {.time = sample->time,
-                                            .weight = sample->weight,
-                                            .access = lwp_access_record(&choice->access),
-                                            .element = choice->access.element};
+    struct lwp_watch_candidate candidate = {
+        .time = sample->time, .weight = sample->weight, .access = lwp_access_record(&choice->access), .element = choice->access.element};
     uint32_t contexts[LWP_WALK_PATHS];
     for (unsigned i = 0; i < ahead->path_count; i++)
-        contexts[i] = lwp_frames_context_to_come(self, &sampler->frames, ahead->paths[i].returned, ahead->paths[i].call,
-                                                  ahead->paths[i].calls);
+        contexts[i] =
+            lwp_frames_context_to_come(self, &sampler->frames, ahead->paths[i].returned, ahead->paths[i].call, ahead->paths[i].calls);
     candidate.context = contexts[choice->path];
     candidate.contexts = contexts;
     lwp_home_find(self, &sampler->frames, choice->access.address, LWPS_SOURCE_FORWARD, &candidate.access);
