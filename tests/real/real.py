@@ -64,7 +64,7 @@ def counts(program, collector, control):
     small = program.run("alone small", size)
     place = os.path.join(program.folder, "control")
     for name in glob.glob(place + ".[0-9]*"):
-        if "run control" not in program.state or program.state["run control"]["key"][-1] != collector:
+        if not program.state.get("run control") or program.state["run control"]["key"][-1] != collector:
             os.remove(name)
     controlled = program.collect("control", size, SAMPLING + " --detect layout", collector, LD_PRELOAD=control, LWP_REAL_CONTROL=place)
     told += unharmed(small, controlled, "with the control")

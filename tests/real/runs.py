@@ -5,10 +5,12 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+LONGEST_S = 400 # of a run, by the clock
 
 
 class Skip(Exception):
@@ -117,19 +119,21 @@ class Program:
         os.makedirs(work)
         command, environment = self.recipe("run", SIZE=str(size), WITH=prefix, **env)
         start, before = time.time(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.Popen(command, env=environment, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, start_new_session=True)
         try:
-            done = subprocess.run(command, env=environment, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, timeout=min(self.left(), 400))
-        except subprocess.TimeoutExpired:
+            output, errors = (text.decode(errors="replace") for text in done.communicate(timeout=min(self.left(), LONGEST_S)))
+        except (subprocess.TimeoutExpired, KeyboardInterrupt) as reason:
+            os.killpg(done.pid, signal.SIGKILL) # the recipe's shell alone would leave the program behind
+            done.communicate()
+            if isinstance(reason, KeyboardInterrupt):
+                raise
             self.left()
-            done = None
+            return {"status": None, "output": "", "errors": f"longer than {LONGEST_S} s"} # not kept: the machine may have been busy
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        kept = {"key": key, "wall_s": round(time.time() - start, 2), "cpu_s": round(cpu, 2)}
-        kept.update(status=None, output="", errors="longer than 400 s")
-        if done:
-            output, errors = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
-            kept.update(status=done.returncode, output=output, errors=errors[-2000:])
+        kept = {"key": key, "wall_s": round(time.time() - start, 2), "cpu_s": round(cpu, 2), "status": done.returncode,
+                "output": output, "errors": errors[-2000:]}
         self.keep(**{"run " + kind: kept})
         return kept
 
