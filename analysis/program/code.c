@@ -45,6 +45,7 @@ void lwp_code_free(struct lwp_code *code)
     code_kept_free(&code->loop_facts);
     code_kept_free(&code->types);
     code_kept_free(&code->names);
+    code_kept_free(&code->children);
 }
 
 static void location_in_jit(struct lwp_symbolized *location, const struct code_module *module)

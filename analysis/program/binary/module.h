@@ -77,6 +77,7 @@ struct lwp_code {
     struct code_kept loop_accesses; /* loop -> struct loop_accesses (siblings.c) */
     struct code_kept loop_facts;    /* loop -> struct loop_facts, NULL: its code cannot be read (loop_shape.c) */
     struct code_kept names;         /* DIE -> its name with what encloses it (die.c) */
+    struct code_kept children;      /* DIE -> struct die_children (die.c) */
     struct code_kept types;         /* content -> struct lwp_type: equal types of several units are one */
 };
 

@@ -1,6 +1,8 @@
 /* DIEs: their children (without following the cycles of damaged trees), qualified names, and the files they name. */
 #include "analysis/program/debug/die.h"
 
+#include "base/order.h"
+
 #include <dwarf.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,18 +107,49 @@ bool code_die_is_c(Dwarf_Die *die)
     }
 }
 
+/* The children of a DIE as far as they were asked for: a unit of Rust or C++ has thousands, and is asked for many names. */
+struct die_children {
+    Dwarf_Die *dies; /* arena */
+    size_t count, capacity;
+    bool all;
+};
+
+static void die_children_grow(struct lwp_code *code, struct die_children *known, Dwarf_Die *parent)
+{
+    Dwarf_Die next = known->count ? code_die_after(&known->dies[known->count - 1]) : code_die_first(parent);
+    known->all = !next.addr || known->count == DIE_BUDGET;
+    if (known->all)
+        return;
+    if (known->count == known->capacity) {
+        known->capacity = known->capacity ? 2 * known->capacity : 16;
+        Dwarf_Die *dies = lwp_arena_alloc(code->arena, known->capacity, sizeof *dies);
+        if (known->count)
+            memcpy(dies, known->dies, known->count * sizeof *dies);
+        known->dies = dies;
+    }
+    known->dies[known->count++] = next;
+}
+
+/* The last child that does not lie behind `target`; addr NULL: none. */
+static Dwarf_Die die_child_at(struct lwp_code *code, Dwarf_Die *parent, const Dwarf_Die *target)
+{
+    void **kept = code_kept_at(&code->children, (uintptr_t)parent->addr, NULL);
+    struct die_children *known = *kept ? *kept : (*kept = lwp_arena_alloc(code->arena, 1, sizeof *known));
+    while (!known->all && (!known->count || known->dies[known->count - 1].addr <= target->addr))
+        die_children_grow(code, known, parent);
+    size_t before = LWP_COUNT_UP_TO(known->dies, known->count, addr, (uintptr_t)target->addr);
+    return before ? known->dies[before - 1] : (Dwarf_Die){0};
+}
+
 /* The DIEs that enclose `target`, found from its unit downwards: DWARF keeps no links upwards. */
-static int die_path(Dwarf_Die *target, Dwarf_Die *path)
+static int die_path(struct lwp_code *code, Dwarf_Die *target, Dwarf_Die *path)
 {
     Dwarf_Die at;
-    int depth = 0, budget = DIE_BUDGET;
+    int depth = 0;
     if (!dwarf_diecu(target, &at, NULL, NULL) || at.addr >= target->addr)
         return 0;
     while (depth < DIE_NAME_DEPTH) {
-        Dwarf_Die holder = {.addr = NULL};
-        for (Dwarf_Die child = code_die_first(&at); child.addr && child.addr <= target->addr && --budget > 0;
-             child = code_die_after(&child))
-            holder = child;
+        Dwarf_Die holder = die_child_at(code, &at, target);
         if (!holder.addr || holder.addr == target->addr)
             return depth;
         path[depth++] = at = holder;
@@ -128,7 +161,7 @@ static int die_path(Dwarf_Die *target, Dwarf_Die *path)
 static const char *die_whole_name(struct lwp_code *code, Dwarf_Die *die, const char *name)
 {
     Dwarf_Die path[DIE_NAME_DEPTH];
-    int depth = die_path(die, path);
+    int depth = die_path(code, die, path);
     const char *full = "";
     for (int i = 0; i < depth; i++) {
         int tag = dwarf_tag(&path[i]);
