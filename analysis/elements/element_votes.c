@@ -124,10 +124,10 @@ static const char *element_name_of_block(struct lwp_profile *profile, const stru
     const char *name = candidate->variable, *kept = NULL;
     int64_t at = 0;
     for (int i = 0; i < CALLERS_ASKED; i++) {
-        if (candidate->kept && (!object->pool_size || candidate->kept_in_array)) {
+        if (candidate->kept && (!object->pool_size || object->allocations == 1 || candidate->kept_in_array)) {
             if (at + candidate->kept_at != 0 && !inside->name)
                 *inside = (struct lwp_element_inside){candidate->kept, at + candidate->kept_at};
-            kept = kept || at + candidate->kept_at != 0 ? kept : candidate->kept;
+            kept = kept || candidate->kept_at != 0 ? kept : candidate->kept; /* behind a header, too */
         }
         if (kept && !(candidate->returned && candidate->returned_at)) /* else that is the allocator's own list of blocks */
             return kept;

@@ -392,6 +392,16 @@ static void test_blocks(void **state)
         assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
         assert_string_equal(candidate.type->name, "double");
         assert_false(candidate.header);
+        after = call_of(loaded.path, "make_pool", "malloc", 1);
+        assert_true(after);
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+        assert_string_equal(candidate.type->name, "struct node");
+        assert_string_equal(candidate.kept, "pool->start");
+        after = call_of(loaded.path, "make_noted", "malloc", 1);
+        assert_true(after);
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+        assert_true(candidate.returned);
+        assert_null(candidate.kept);
         unload(&loaded);
     }
     if (load(&loaded, "g++", "-g -O2", "../truth/types/classes.cc")) {

@@ -50,11 +50,11 @@ static bool value_named(struct code_module *module, uint64_t pc, uint32_t regist
 }
 
 /* What the member or variable points to that the instruction stores into. */
-static bool value_stored(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
+static bool value_stored(struct code_module *module, uint64_t pc, bool untyped, struct code_pointee *pointee)
 {
     struct code_target target;
-    return code_points_to(module, pc, &target) && code_pointer_through(module, &target.pointee, target.offset, target.modulus, pointee) &&
-           !pointee->descriptor;
+    return code_points_to(module, pc, &target) &&
+           code_pointer_through(module, &target.pointee, target.offset, target.modulus, untyped, pointee) && !pointee->descriptor;
 }
 
 /* `this` of a method that is called. */
@@ -115,7 +115,7 @@ static enum value_told value_tells(struct code_module *module, const struct valu
         if (value_frame(module, way->pc, &instruction->memory, &at)) {
             if (code_frame_pointer(module, way->pc + instruction->length, at, pointee))
                 return VALUE_IN_FRAME;
-        } else if (value_stored(module, way->pc, pointee)) {
+        } else if (value_stored(module, way->pc, false, pointee)) {
             return VALUE_KEPT;
         }
     }
@@ -219,6 +219,7 @@ struct holder_search {
     struct code_variable_scope scope;
     uint32_t best;
     const char *name;
+    struct code_holder any; /* the same as is found, but kept in a pointer to void as well */
 };
 
 static bool holder_match(Dwarf_Die *variable, Dwarf_Die *function, void *context)
@@ -238,6 +239,16 @@ static bool holder_match(Dwarf_Die *variable, Dwarf_Die *function, void *context
     return false;
 }
 
+static void holder_keep(const struct value_way *way, const struct code_instruction *instruction, const char *name,
+                        struct code_holder *holder)
+{
+    if (holder->kept)
+        return;
+    holder->kept = name;
+    holder->kept_at = way->moved_by[instruction->source];
+    holder->kept_in_array = instruction->memory.index >= 0;
+}
+
 static void holder_of_instruction(const struct value_way *way, const struct code_instruction *instruction, struct holder_search *search,
                                   struct code_holder *holder)
 {
@@ -247,10 +258,13 @@ static void holder_of_instruction(const struct value_way *way, const struct code
         code_variables_scoped(search->module, way->pc, holder_match, search, &search->scope);
     const struct lwp_memory_operand *into = &instruction->memory;
     bool itself = into->base >= 0 && way->registers >> into->base & 1; /* a pointer in the block to another place of it */
-    if (!holder->kept && !itself && value_tells(search->module, way, instruction, &pointee) == VALUE_KEPT && *pointee.name) {
-        holder->kept = pointee.name;
-        holder->kept_at = way->moved_by[instruction->source];
-        holder->kept_in_array = into->index >= 0;
+    int64_t at;
+    bool kept = !holder->kept && !itself && instruction->stores && way->registers >> instruction->source & 1 &&
+                !value_frame(search->module, way->pc, into, &at) && value_stored(search->module, way->pc, true, &pointee);
+    if (kept && *pointee.name) {
+        holder_keep(way, instruction, pointee.name, &search->any);
+        if (!pointee.untyped)
+            holder_keep(way, instruction, pointee.name, holder);
     }
     if (instruction->flow == CODE_FLOW_END && way->registers >> CODE_RAX & 1 && !holder->returned) {
         holder->returned = true;
@@ -277,4 +291,8 @@ void code_holder_of_call(struct code_module *module, uint64_t pc, struct code_ho
         }
     }
     holder->variable = search.name;
+    if (!holder->returned && search.any.kept) { /* else a pointer to void is an allocator's own */
+        search.any.variable = search.name;
+        *holder = search.any;
+    }
 }

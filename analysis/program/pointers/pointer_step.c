@@ -166,8 +166,8 @@ static struct pointer_value pointer_load(struct pointer_run *run, const struct p
     value = pointer_memory(run, state, pc, instruction);
     if (value.kind == POINTER_ADDRESS && pointer_shared(run, &value, &value))
         return value;
-    if (value.kind != POINTER_ADDRESS || !code_pointer_through(run->module, &run->answers->sources.items[value.source],
-                                                               value.offset, value.modulus, &pointee))
+    if (value.kind != POINTER_ADDRESS || !code_pointer_through(run->module, &run->answers->sources.items[value.source], value.offset,
+                                                               value.modulus, false, &pointee))
         return pointer_unknown;
     return pointer_address(pointer_source(&run->answers->sources, &pointee), 0);
 }

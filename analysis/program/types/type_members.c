@@ -15,7 +15,7 @@ enum { MEMBER_DEPTH = 16, MEMBER_NAME = 120, MEMBER_BUDGET = 5000 };
 struct member_search {
     struct code_module *module;
     Dwarf_Die content; /* what the buffer around holds, when the pointer in it does not say */
-    bool has_content;
+    bool has_content, untyped;
     int budget;
 };
 
@@ -180,7 +180,13 @@ static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t o
     if (type_die_is_pointer(&stripped)) {
         if (offset)
             return false;
-        return search->has_content ? code_pointee_itself(search->content, pointee) : code_pointee_of(stripped, pointee);
+        if (search->has_content)
+            return code_pointee_itself(search->content, pointee);
+        if (search->untyped && !dwarf_hasattr(&stripped, DW_AT_type)) {
+            *pointee = (struct code_pointee){.type = stripped, .untyped = true, .name = pointee->name};
+            return true;
+        }
+        return code_pointee_of(stripped, pointee);
     }
     if (!code_die_is_struct(&stripped))
         return false;
@@ -188,9 +194,9 @@ static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t o
     return member_among(search, &stripped, offset, pointee, depth, &clash);
 }
 
-bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee)
+static bool member_at(struct code_module *module, Dwarf_Die type, uint64_t offset, bool untyped, struct code_pointee *pointee)
 {
-    struct member_search search = {.module = module, .budget = MEMBER_BUDGET};
+    struct member_search search = {.module = module, .untyped = untyped, .budget = MEMBER_BUDGET};
     const char *outer = pointee->name;
     if (!member_find(&search, type, offset, pointee, 0)) {
         pointee->name = outer;
@@ -200,16 +206,21 @@ bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset
     return true;
 }
 
+bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee)
+{
+    return member_at(module, type, offset, false, pointee);
+}
+
 /* The same with no name around it, found once: classes have hundreds of members, and loops come to each again. */
-static bool member_pointer(struct code_module *module, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee)
+static bool member_pointer(struct code_module *module, Dwarf_Die type, uint64_t offset, bool untyped, struct code_pointee *pointee)
 {
     bool fresh;
     if (!module->types)
         module->types = lwp_zeroed(1, sizeof *module->types);
-    void **kept = code_kept_at(&module->types->members, lwp_hash_mix((uintptr_t)type.addr, offset), &fresh);
+    void **kept = code_kept_at(&module->types->members, lwp_hash_mix((uintptr_t)type.addr, 2 * offset + untyped), &fresh);
     if (fresh) {
         struct code_pointee found = {.name = ""};
-        if (code_pointer_at(module, type, offset, &found)) {
+        if (member_at(module, type, offset, untyped, &found)) {
             *kept = lwp_arena_alloc(module->code->arena, 1, sizeof found);
             *(struct code_pointee *)*kept = found;
         }
@@ -240,7 +251,7 @@ static bool member_in_array(Dwarf_Die type, uint64_t offset, uint64_t modulus, i
     return false;
 }
 
-bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus,
+bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus, bool untyped,
                           struct code_pointee *pointee)
 {
     struct lwp_arena *arena = module->code->arena;
@@ -256,7 +267,7 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
     if (modulus && modulus % from->bytes &&
         (offset < 0 || offset >= size || !member_in_array(from->type, (uint64_t)offset, modulus, 0)))
         return false;
-    if (!member_pointer(module, from->type, (uint64_t)((offset % size + size) % size), pointee))
+    if (!member_pointer(module, from->type, (uint64_t)((offset % size + size) % size), untyped, pointee))
         return false;
     /* "list->next" of a list is a "list"; and of "a->b->c" the last two are the name: it does not grow for ever. */
     const char *last = strstr(from->name, "->") ? strstr(from->name, "->") + 2 : from->name;

@@ -10,6 +10,7 @@ struct code_pointee {
     uint64_t bytes;   /* of the type; 0: unknown */
     bool shares;      /* the record of what an OpenMP region shares */
     bool descriptor;  /* not to `type` itself but to Fortran's descriptor of an array of it */
+    bool untyped;     /* to void: `type` is the pointer's own */
     const char *name; /* the variable or member that holds the pointer, "graph->nodes"; interned */
 };
 
@@ -24,8 +25,8 @@ bool code_pointee_itself(Dwarf_Die type, struct code_pointee *pointee);
 bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee);
 
 /* The pointer stored at `offset` from where the pointee begins, whose addresses are known up to multiples of `modulus`
- * (0: exactly). The name is made longer: "graph" -> "graph->nodes". */
-bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus,
+ * (0: exactly). The name is made longer: "graph" -> "graph->nodes". `untyped`: a pointer to void counts as well. */
+bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus, bool untyped,
                           struct code_pointee *pointee);
 
 /* Whether a value of `inner` begins `offset` bytes into one of `outer`, itself, as a member or in an array. */

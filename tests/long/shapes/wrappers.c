@@ -14,6 +14,7 @@
 /// header8_deep2 like=header0 bytes=120|128 start=8 flags=-DHEADER=8,-DDEPTH=2
 /// header16_deep3 like=header0 bytes=120|136 start=16 flags=-DHEADER=16,-DDEPTH=3
 /// header24_deep3 like=header0 bytes=120 start=24 flags=-DHEADER=24,-DDEPTH=3,-DARRAY
+/// header16_kept like=header0 bytes=120 start=16 path=with_header,store_fill,main name=start flags=-DHEADER=16,-DARRAY must=right
 /// header16_threads of=header16_array flags=-fopenmp,-DTHREADS
 /// header16_O0 of=header16 flags=-O0
 /// header16_O3 of=header16_array flags=-O3
@@ -196,6 +197,21 @@ NI static double walk(const struct page *p, size_t n)
     EACH(i, n) sum += (double)p[i].key;
     return sum;
 }
+#ifdef shape_header16_kept // by a member without a type
+static struct {
+    void *start;
+    size_t pages;
+} store;
+NI static void store_fill(size_t n)
+{
+    store.start = with_header(n * sizeof(struct page));
+    store.pages = n;
+    struct page *at = store.start;
+    memset(at, 0, n * sizeof *at);
+    for (size_t i = 0; i < n; i++, at++)
+        at->key = (long)i;
+}
+#else
 NI static struct page *new_pages(size_t n)
 {
     struct page *pages = cleared(n * sizeof *pages);
@@ -204,6 +220,7 @@ NI static struct page *new_pages(size_t n)
         pages[i].key = (long)i;
     return pages;
 }
+#endif
 #else
 NI static double walk(struct page *const *pages, size_t n)
 {
@@ -225,7 +242,10 @@ int main(int argc, char **argv)
     struct mutex *mutexes[4];
     for (int i = 0; i < 4; i++)
         mutexes[i] = new_mutex(i);
-#ifdef ARRAY
+#if defined shape_header16_kept
+    store_fill(N);
+    struct page *pages = store.start;
+#elif defined ARRAY
     struct page *pages = new_pages(N);
 #else
     struct page **pages = malloc(N * sizeof *pages);
