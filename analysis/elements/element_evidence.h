@@ -122,6 +122,7 @@ struct lwp_element_votes {
     double exact;                    /* accesses through pointers whose type is known */
     uint64_t table_start, table_end; /* of the elements of a table; 0: it is none */
     const char *holder;              /* the variable or member that keeps the block; NULL: unknown */
+    bool header;                     /* the block only begins with what its allocator says: no candidate has the holder's name */
     struct lwp_element_inside {
         const char *name; /* the variable or member that keeps a pointer into the block; NULL: none is known */
         int64_t at;       /* how many bytes into it that points */

@@ -169,7 +169,8 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
             struct lwp_candidate holder = candidate;
             /* A buffer of bytes may become anything. */
             votes->holder = element_name_of_block(profile, object, node, &holder, &votes->inside);
-            if (candidate.header)
+            votes->header = candidate.header;
+            if (votes->header)
                 return;
             if (element_begins_with(holder.type, candidate.type))
                 candidate.type = holder.type;

@@ -285,6 +285,15 @@ static bool element_starts_at(const struct lwp_object *object, int64_t at)
     return object->element_spacing && (at - (int64_t)object->element_start) % (int64_t)object->element_spacing == 0;
 }
 
+/* What the block of these elements is called after. */
+static const char *element_name(const struct lwp_object *object, const struct lwp_element_votes *votes,
+                                const struct lwp_element_candidate *candidate)
+{
+    if (votes->inside.name && element_starts_at(object, votes->inside.at))
+        return votes->inside.name;
+    return votes->header && votes->holder ? votes->holder : candidate->variable;
+}
+
 /* A large block that is one structure, as the state of a compressor: arrays in it are no arrays of the block. */
 static bool element_is_whole(struct lwp_object *object, const struct lwp_element_code *code)
 {
@@ -352,7 +361,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
         if (holder && !candidate->exact && holder->variable && !object->variable)
             object->variable = lwp_arena_printf(profile->arena, "%s->%s", holder->variable, element_last(holder)->name);
         else if (!object->variable)
-            object->variable = element_starts_at(object, votes.inside.at) && votes.inside.name ? votes.inside.name : candidate->variable;
+            object->variable = element_name(object, &votes, candidate);
         return;
     }
     if (object->kind == LWP_OBJECT_STACK)

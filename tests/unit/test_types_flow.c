@@ -362,6 +362,33 @@ static uint64_t call_of(const char *path, const char *function, const char *call
     return address;
 }
 
+/* The name of what the loop of a function goes over. */
+static const char *walked_name(const struct loaded *loaded, const char *function)
+{
+    uint64_t low = programs_symbol(loaded->path, function);
+    assert_true(low);
+    uint64_t high = lwp_code_symbolize(loaded->code, 0, low)->function_high;
+    struct lwp_candidate candidate;
+    for (uint64_t at = low; at < high; at++)
+        if (lwp_code_symbolize(loaded->code, 0, at)->loop != LWP_NONE && lwp_types_at_access(loaded->code, 0, at, &candidate, 1) &&
+            candidate.exact && !strcmp(candidate.type->name, "struct point"))
+            return candidate.variable;
+    fail_msg("%s goes over no points", function);
+    return NULL;
+}
+
+static void test_several_callers(void **state)
+{
+    struct loaded loaded;
+    (void)state;
+    if (!load(&loaded, "gcc", "-O2 -g", "several_callers.c"))
+        skip();
+    const char *several = walked_name(&loaded, "of_several.constprop.0"), *one = walked_name(&loaded, "of_one.constprop.0");
+    assert_string_equal(several, "of");
+    assert_string_equal(one, "first");
+    unload(&loaded);
+}
+
 static void test_blocks(void **state)
 {
     (void)state;
@@ -425,7 +452,7 @@ int main(void)
         cmocka_unit_test(test_values), cmocka_unit_test(test_multiples),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
         cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_regions),       cmocka_unit_test(test_several_callers),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

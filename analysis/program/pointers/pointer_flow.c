@@ -138,6 +138,7 @@ static void pointer_enter_arguments(struct pointer_run *run, struct pointer_stat
 {
     struct code_types *types = code_types_of(run->module);
     struct pointer_value joined[POINTER_ARGUMENTS] = {{.kind = POINTER_NONE}};
+    bool several[POINTER_ARGUMENTS] = {false}; /* names: the argument is called by none of them */
     size_t count;
     if (!run->scopes || !run->scopes->count || type_die_flag(&run->scopes->items[0].die, DW_AT_external) ||
         types->callers_deep >= POINTER_CALL_DEPTH)
@@ -160,12 +161,20 @@ static void pointer_enter_arguments(struct pointer_run *run, struct pointer_stat
             pointer_name(&value, 0);
             if (value.kind == POINTER_ADDRESS)
                 value.source = pointer_source(&run->answers->sources, &caller->sources.items[value.source]);
+            several[a] |= joined[a].kind == POINTER_ADDRESS && value.kind == POINTER_ADDRESS && joined[a].source != value.source;
             joined[a] = pointer_join(&run->answers->sources, &joined[a], &value);
         }
     }
-    for (int a = 0; a < POINTER_ARGUMENTS; a++)
-        if (joined[a].kind == POINTER_ADDRESS)
-            state->of[pointer_arguments[a]] = joined[a];
+    for (int a = 0; a < POINTER_ARGUMENTS; a++) {
+        if (joined[a].kind != POINTER_ADDRESS)
+            continue;
+        if (several[a]) {
+            struct code_pointee unnamed = run->answers->sources.items[joined[a].source];
+            unnamed.name = "";
+            joined[a].source = pointer_source(&run->answers->sources, &unnamed);
+        }
+        state->of[pointer_arguments[a]] = joined[a];
+    }
 }
 
 static bool pointer_is_padding(const struct pointer_run *run, const struct flow_block *block)

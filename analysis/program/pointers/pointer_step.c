@@ -202,7 +202,7 @@ static void pointer_apply_seed(struct pointer_run *run, struct pointer_value *va
             bool agrees = size && value->modulus % own->bytes == 0 && (value->offset - seed->offset) % size == 0;
             if (!agrees)
                 *value = named;
-            else if (*own->name && *known->name && known->name[strlen(known->name) - 1] == ')') /* of a call's result */
+            else if (*own->name && (!*known->name || known->name[strlen(known->name) - 1] == ')')) /* of a call's result */
                 value->source = source;
             return;
         }
