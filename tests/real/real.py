@@ -10,6 +10,7 @@ import argparse
 import glob
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -148,6 +149,7 @@ def main():
     parser.add_argument("--table")
     parser.add_argument("--again", action="store_true", help="run programs again though their results are kept")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler) # so that it ends what it started
     scratch, lwp = os.path.abspath(options.scratch), os.path.abspath(os.environ["LWP"])
     os.makedirs(scratch, exist_ok=True)
     names = sorted(os.path.basename(name)[:-3] for name in glob.glob(runs.HERE + "/programs/*.sh"))

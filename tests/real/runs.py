@@ -21,6 +21,24 @@ class Late(Exception):
     """The time given is over; what was done is kept."""
 
 
+def ended(command, seconds, **how):
+    """A recipe's step when it is over; None: it took longer, and is killed with all that it started."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **how)
+    try:
+        output, errors = process.communicate(timeout=seconds)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt) as reason:
+        os.killpg(process.pid, signal.SIGTERM) # make removes what it has made half
+        try:
+            process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+        if isinstance(reason, KeyboardInterrupt):
+            raise
+        return None
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
 class Program:
     def __init__(self, name, scratch, lwp, late_at, apt):
         self.name, self.lwp, self.late_at, self.apt = name, lwp, late_at, apt
@@ -84,20 +102,23 @@ class Program:
             raise Skip(otherwise + ": " + (done.stdout.strip().splitlines() or ["no reason given"])[-1])
 
     def build(self):
-        if self.state.get("built") == self.recipe_hash("build"):
+        recipe = self.recipe_hash("build")
+        if self.state.get("built") == recipe:
             return
-        self.get()
+        if self.state.get("begun") != recipe: # else the build goes on: it was cut
+            self.get()
+            self.keep(begun=recipe)
         command, env = self.recipe("build")
         log = os.path.join(self.folder, "build.log")
         start = time.time()
         with open(log, "w") as out:
-            try:
-                done = subprocess.run(["nice", *command], env=env, stdout=out, stderr=out, stdin=subprocess.DEVNULL, timeout=self.left())
-            except subprocess.TimeoutExpired:
-                raise Late()
+            done = ended(["nice", *command], self.left(), env=env, stdout=out, stderr=out)
+        if not done:
+            raise Late()
         if done.returncode:
+            self.keep(begun=None)
             raise Skip("it does not build: " + (open(log, errors="replace").read().strip().splitlines() or ["no output"])[-1])
-        self.keep(built=self.recipe_hash("build"), build_s=round(time.time() - start))
+        self.keep(built=recipe, build_s=round(time.time() - start))
 
     def recipe_hash(self, part):
         """Of what decides about this part of the recipe."""
@@ -119,17 +140,11 @@ class Program:
         os.makedirs(work)
         command, environment = self.recipe("run", SIZE=str(size), WITH=prefix, **env)
         start, before = time.time(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.Popen(command, env=environment, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, start_new_session=True)
-        try:
-            output, errors = (text.decode(errors="replace") for text in done.communicate(timeout=min(self.left(), LONGEST_S)))
-        except (subprocess.TimeoutExpired, KeyboardInterrupt) as reason:
-            os.killpg(done.pid, signal.SIGKILL) # the recipe's shell alone would leave the program behind
-            done.communicate()
-            if isinstance(reason, KeyboardInterrupt):
-                raise
+        done = ended(command, min(self.left(), LONGEST_S), env=environment, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if not done:
             self.left()
             return {"status": None, "output": "", "errors": f"longer than {LONGEST_S} s"} # not kept: the machine may have been busy
+        output, errors = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         kept = {"key": key, "wall_s": round(time.time() - start, 2), "cpu_s": round(cpu, 2), "status": done.returncode,

@@ -11,6 +11,7 @@ build() {
     for part in backend backend/utils/mb/conversion_procs backend/snowball timezone interfaces/libpq pl/plpgsql/src bin/initdb; do
         nice make -C src/$part install
     done
+    rm -rf data
     LD_LIBRARY_PATH=$PWD/installed/lib installed/bin/initdb -D "$PWD/data" -U postgres --locale=C -E UTF8 --no-sync
 }
 run() {
