@@ -172,6 +172,9 @@ HOT double rows(const std::vector<std::vector<double>> &m)
     return s;
 }
 // TRUTH anywhere: std::variant<int, double> { * }
+// What make_shared allocates, seen as two parts: the counts, where only they were sampled, and Own behind them.
+// TRUTH anywhere: std::_Sp_counted_base<__gnu_cxx::_S_atomic> { * }
+// TRUTH anywhere: std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2> { * }
 // TRUTH kinds: std::variant<int, double> { * }
 HOT double kinds(const std::vector<std::variant<int, double>> &all)
 {
