@@ -179,6 +179,27 @@ static bool spool_block(const struct lwps_spool_chunk *chunk, uint64_t at, uint3
     return head->type && head->bytes <= bytes - at - sizeof *head;
 }
 
+static uint64_t chunk_start(const struct lwps_spool_chunk *chunk)
+{
+    return sizeof *chunk + (chunk->first ? sizeof(struct lwps_disk_header) : 0);
+}
+
+/* Where the blocks that are whole end. */
+static uint64_t chunk_end(const struct lwps_spool_chunk *chunk, uint32_t bytes)
+{
+    struct lwps_disk_block head;
+    uint64_t to = chunk_start(chunk);
+    while (spool_block(chunk, to, bytes, &head))
+        to += sizeof head + head.bytes;
+    return to;
+}
+
+uint64_t lwps_spool_state(const struct lwps_spool_chunk *chunk, uint32_t bytes)
+{
+    uint64_t lost = chunk->first ? ((const struct lwps_disk_header *)(chunk + 1))->lost_records : 0;
+    return chunk_end(chunk, bytes) << 32 | (uint32_t)lost;
+}
+
 /* Blocks from `at` on, each header first: what it counts is there by then. */
 static int write_blocks(int fd, const struct lwps_spool_chunk *chunk, uint64_t at, uint32_t bytes, uint64_t file)
 {
@@ -197,10 +218,7 @@ static int write_blocks(int fd, const struct lwps_spool_chunk *chunk, uint64_t a
 /* What is complete goes at once. */
 static int write_all(int fd, const struct lwps_spool_chunk *chunk, uint64_t from, uint32_t bytes, uint64_t file)
 {
-    struct lwps_disk_block head;
-    uint64_t to = from;
-    while (spool_block(chunk, to, bytes, &head))
-        to += sizeof head + head.bytes;
+    uint64_t to = chunk_end(chunk, bytes);
     return to > from ? write_at(fd, (const char *)chunk + from, to - from, file) : 0;
 }
 
@@ -209,7 +227,7 @@ int lwps_spool_write(const struct lwps_spool_chunk *chunk, uint32_t bytes, int f
     char name[40];
     int saved = errno, status = 0;
     bool complete = __atomic_load_n(&chunk->complete, __ATOMIC_ACQUIRE);
-    uint64_t start = sizeof *chunk + (chunk->first ? sizeof(struct lwps_disk_header) : 0);
+    uint64_t start = chunk_start(chunk);
     uint64_t file = sizeof(struct lwps_disk_header) + chunk->offset;
     chunk_name(chunk, name);
     int fd = openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);

@@ -37,7 +37,8 @@ struct lwps_spool_chunk {
     uint32_t quiet;           /* nothing but a thread's begin and end is in it: no file needs to be made for that */
     uint32_t complete;        /* nothing more comes */
     uint32_t written;         /* and all of it is in the file */
-    uint32_t reserved[6];
+    uint64_t kept;            /* lwps_spool_state() of what lwp collect has written */
+    uint32_t reserved[4];
 };
 _Static_assert(sizeof(struct lwps_spool_chunk) == 64, "a part of the memory that both sides know");
 
@@ -59,6 +60,9 @@ uint8_t *lwps_spool_take(struct lwps_spool *spool, struct lwps_writer *writer, u
 
 /* The chunk at *at or after it, and *at behind it; NULL: none so far. For the program's side. */
 struct lwps_spool_chunk *lwps_spool_next(struct lwps_spool *spool, uint64_t *at);
+
+/* Grows with what is in the chunk; never 0. `bytes` as below. */
+uint64_t lwps_spool_state(const struct lwps_spool_chunk *chunk, uint32_t bytes);
 
 /* Writes what is in the chunk to its file in `folder`. `bytes`: as much of it as can be read. 0 or -errno. */
 int lwps_spool_write(const struct lwps_spool_chunk *chunk, uint32_t bytes, int folder);

@@ -96,8 +96,12 @@ static int kept_sweep(const struct lwp_keeper *keeper, struct kept *kept)
         }
         bool complete = __atomic_load_n(&chunk->complete, __ATOMIC_ACQUIRE);
         if (!chunk->written && !chunk->quiet) {
-            int status = kept_open_folder(keeper, kept) ? -lwps_spool_write(chunk, bytes, kept->folder) : errno;
+            uint64_t state = lwps_spool_state(chunk, bytes);
+            int status = 0;
+            if (chunk->kept != state)
+                status = kept_open_folder(keeper, kept) ? -lwps_spool_write(chunk, bytes, kept->folder) : errno;
             failed = status ? status : failed;
+            chunk->kept = status ? 0 : state;
             chunk->written = !status && complete;
             if (chunk->written && !chunk->first)
                 kept_give_back(kept, at, bytes);

@@ -96,16 +96,20 @@ static struct seen read_back(const char *path)
     return seen;
 }
 
+/* As lwp collect does, again and again: what is in the files already is left alone. */
 static unsigned write_out(void)
 {
-    unsigned chunks = 0;
+    unsigned written = 0;
     struct lwps_spool_chunk *chunk;
     for (uint64_t at = 0; (chunk = lwps_spool_next(&spool, &at));) {
-        if (!chunk->quiet)
+        const uint64_t now = lwps_spool_state(chunk, chunk->bytes);
+        if (chunk->quiet || chunk->kept == now)
+            continue;
             assert_int_equal(lwps_spool_write(chunk, chunk->bytes, folder), 0);
-        chunks++;
+        chunk->kept = now;
+        written++;
     }
-    return chunks;
+    return written;
 }
 
 static void test_threads(void **state)
@@ -122,6 +126,7 @@ static void test_threads(void **state)
     for (uintptr_t tid = 1; tid <= THREADS; tid++)
         pthread_join(threads[tid], NULL);
     assert_true(write_out() > 2 * THREADS);
+    assert_int_equal(write_out(), 0);
     assert_true(spool.slab[1] != NULL);
 
     char path[128];
