@@ -75,9 +75,11 @@ static uint8_t shadow_index(uint32_t *pools, uint32_t pool)
 
 _Static_assert(LWP_SHADOW_HOT + LWP_SHADOW_LOCAL < LWP_SHADOW_ELSEWHERE, "an index of its own for each");
 
+/* Neighbours in memory are neighbours here, so that few pages of the table are touched. */
 static uint64_t *shadow_line(uint64_t address)
 {
-    return shadow_elsewhere[address / 16 * 0x9e3779b97f4a7c15u >> (64 - ELSEWHERE_BITS)];
+    const uint64_t part = address / (ELSEWHERE_LINE * LWP_SHADOW_GRANULE);
+    return shadow_elsewhere[(part ^ part >> ELSEWHERE_BITS) & ((1 << ELSEWHERE_BITS) - 1)];
 }
 
 /* Its place among the blocks of its line, NULL: it is not there. */
