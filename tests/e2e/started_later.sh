@@ -23,7 +23,7 @@ for how in "./started_later 100" "sh -c './started_later 100;true'" "./started_l
     [ -e first ] || cp now first
     diff first now || { echo "FAILED: $how: other blocks"; failed=1; }
 done
-grep -q 'pool of 24 allocations 300 frees 0' first && grep -q 'pool of 24 allocations 100 frees 100' first && grep -q 'block of 1600000' first ||
+grep -q 'pool of 24 allocations 3000 frees 0' first && grep -q 'pool of 24 allocations 100 frees 100' first && grep -q 'block of 1600000' first ||
     { cat first; echo "FAILED: not all blocks are known"; failed=1; }
 "$LWP" collect -q --no-analyze -o short -- sh -c './started_later 1; ./started_later 1 fork; ./started_later 1' || failed=1
 [ "$(ls short | grep -c '^p[0-9]')" = 1 ] || { ls short; echo "FAILED: set up in processes that are short"; failed=1; }

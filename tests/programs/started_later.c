@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEPT = 300, DROPPED = 100, NUMBERS = 100000 };
+enum { KEPT = 3000, DROPPED = 100, NUMBERS = 100000 };
 
 struct node {
     struct node *next;

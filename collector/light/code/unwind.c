@@ -42,20 +42,21 @@ enum { PAGE_BYTES = 4096 };
 /* What can be read in this unwinding: a page, and words that begin in a part of the stack. */
 static __thread uint64_t unwind_page, unwind_low, unwind_bytes;
 static const struct lwp_stack_copy *unwind_copied; /* in place of the stack */
+static const struct lwp_stack_words *unwind_words; /* its */
 
 extern void *__libc_stack_end; /* of the first thread, where the program began */
 
 static bool unwind_is_copied(uint64_t address)
 {
-    return address >= unwind_copied->sp && address < (uint64_t)__libc_stack_end;
+    return address >= unwind_copied->registers.sp && address < (uint64_t)__libc_stack_end;
 }
 
 static int unwind_memory_copied(uint64_t address, unw_word_t *value)
 {
-    uint64_t at = address - unwind_copied->sp;
+    uint64_t at = address - unwind_copied->registers.sp;
     if (at % sizeof(uint64_t) || at / sizeof(uint64_t) >= unwind_copied->words)
         return -UNW_EINVAL;
-    *value = unwind_copied->word[at / sizeof(uint64_t)];
+    *value = lwp_stack_word(unwind_words, address);
     return 0;
 }
 
@@ -148,26 +149,34 @@ bool lwp_unwind_init(void)
     return true;
 }
 
-/* What a caller may expect to find again, and the stack pointer. */
-static __attribute__((always_inline)) inline void unwind_registers(ucontext_t *here)
+static __attribute__((always_inline)) inline void unwind_registers(struct lwp_kept_registers *here)
 {
-    greg_t *reg = here->uc_mcontext.gregs;
     __asm__ volatile("lea (%%rip), %%rax\n\tmov %%rax, %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2\n\tmov %%rbx, %3\n\t"
                      "mov %%r12, %4\n\tmov %%r13, %5\n\tmov %%r14, %6\n\tmov %%r15, %7"
-                     : "=m"(reg[REG_RIP]), "=m"(reg[REG_RSP]), "=m"(reg[REG_RBP]), "=m"(reg[REG_RBX]), "=m"(reg[REG_R12]),
-                       "=m"(reg[REG_R13]), "=m"(reg[REG_R14]), "=m"(reg[REG_R15])
+                     : "=m"(here->ip), "=m"(here->sp), "=m"(here->bp), "=m"(here->bx), "=m"(here->r12), "=m"(here->r13), "=m"(here->r14),
+                       "=m"(here->r15)
                      :
                      : "rax", "memory");
 }
 
-static void unwind_slots(ucontext_t *from, struct lwp_stack_slots *slots)
+static void unwind_slots(const struct lwp_kept_registers *from, struct lwp_stack_slots *slots, lwp_unwind_enough *enough, void *of)
 {
     unw_cursor_t cursor;
     int more;
+    ucontext_t there = {0};
+    greg_t *reg = there.uc_mcontext.gregs;
+    reg[REG_RIP] = (greg_t)from->ip;
+    reg[REG_RSP] = (greg_t)from->sp;
+    reg[REG_RBP] = (greg_t)from->bp;
+    reg[REG_RBX] = (greg_t)from->bx;
+    reg[REG_R12] = (greg_t)from->r12;
+    reg[REG_R13] = (greg_t)from->r13;
+    reg[REG_R14] = (greg_t)from->r14;
+    reg[REG_R15] = (greg_t)from->r15;
     slots->count = 0;
-    slots->whole = false;
+    slots->whole = slots->enough = false;
     unwind_page = 0;
-    if (!unwind.ready || unwind.init(&cursor, from, 0))
+    if (!unwind.ready || unwind.init(&cursor, &there, 0))
         return;
     while ((more = unwind.step(&cursor)) > 0 && slots->count < LWP_FRAMES_MAX) {
         unw_word_t ip, sp, held;
@@ -178,57 +187,59 @@ static void unwind_slots(ucontext_t *from, struct lwp_stack_slots *slots)
             return;
         slots->ip[slots->count] = ip;
         slots->at[slots->count++] = at;
+        if ((slots->enough = enough(of, ip, at)))
+            return;
     }
     slots->whole = more == 0;
 }
 
-__attribute__((noinline)) void lwp_unwind_slots(struct lwp_stack_slots *slots, uint64_t low, uint64_t high)
+__attribute__((noinline)) void lwp_unwind_slots(struct lwp_stack_slots *slots, uint64_t low, uint64_t high, lwp_unwind_enough *enough,
+                                                void *of)
 {
-    ucontext_t here;
+    struct lwp_kept_registers here;
     unwind_registers(&here);
     unwind_low = low;
     unwind_bytes = high - low - (sizeof(unw_word_t) - 1);
-    unwind_slots(&here, slots);
+    unwind_slots(&here, slots, enough, of);
     unwind_bytes = 0;
 }
 
 /* Not by memcpy(), which a sanitizer of the program's may watch. */
-__attribute__((noinline)) size_t lwp_unwind_copy(struct lwp_stack_copy *copy, size_t room)
+__attribute__((noinline)) size_t lwp_unwind_copy(struct lwp_stack_copy *copy, size_t room, struct lwp_stack_words *words)
 {
-    enum { MOST_BYTES = 2048, FURTHEST = 64 << 20 };
-    ucontext_t here;
+    enum { MOST_BYTES = sizeof *words, FURTHEST = 64 << 20 };
+    struct lwp_kept_registers here;
     unwind_registers(&here);
-    const greg_t *reg = here.uc_mcontext.gregs;
-    uint64_t sp = (uint64_t)reg[REG_RSP], end = (uint64_t)__libc_stack_end;
-    size_t bytes = end - sp < MOST_BYTES ? end - sp : MOST_BYTES;
+    uint64_t sp = here.sp, end = (uint64_t)__libc_stack_end;
+    size_t bytes = end - sp < MOST_BYTES ? end - sp : MOST_BYTES, kept = 0;
     if (end - sp > FURTHEST || room < sizeof *copy + bytes)
         return 0;
-    *copy = (struct lwp_stack_copy){(uint64_t)reg[REG_RIP],  sp,
-                                    (uint64_t)reg[REG_RBP],  (uint64_t)reg[REG_RBX],
-                                    (uint64_t)reg[REG_R12],  (uint64_t)reg[REG_R13],
-                                    (uint64_t)reg[REG_R14],  (uint64_t)reg[REG_R15],
-                                    bytes / sizeof(uint64_t)};
-    void *to = copy->word;
-    const void *from = (const void *)sp;
-    size_t words = copy->words;
-    __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
-    return sizeof *copy + copy->words * sizeof(uint64_t);
+    *copy = (struct lwp_stack_copy){.registers = here, .words = bytes / sizeof sp};
+    const volatile uint64_t *from = (const volatile uint64_t *)sp;
+    for (unsigned i = 0; i < copy->words; i++) {
+        uint64_t now = from[i], *before = &words->word[(sp / sizeof now + i) % LWP_STACK_COPIED];
+        if (__builtin_expect(now == *before, 1))
+            continue;
+        copy->differs[i / 64] |= (uint64_t)1 << i % 64;
+        copy->word[kept++] = *before = now;
+    }
+    return sizeof *copy + kept * sizeof(uint64_t);
 }
 
-void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, struct lwp_stack_slots *slots)
+void lwp_stack_words_add(struct lwp_stack_words *words, const struct lwp_stack_copy *copy)
 {
-    ucontext_t there = {0};
-    greg_t *reg = there.uc_mcontext.gregs;
-    reg[REG_RIP] = (greg_t)copy->ip;
-    reg[REG_RSP] = (greg_t)copy->sp;
-    reg[REG_RBP] = (greg_t)copy->bp;
-    reg[REG_RBX] = (greg_t)copy->bx;
-    reg[REG_R12] = (greg_t)copy->r12;
-    reg[REG_R13] = (greg_t)copy->r13;
-    reg[REG_R14] = (greg_t)copy->r14;
-    reg[REG_R15] = (greg_t)copy->r15;
+    const uint64_t *word = copy->word;
+    for (unsigned part = 0; part < LWP_STACK_COPIED / 64; part++)
+        for (uint64_t bits = copy->differs[part]; bits; bits &= bits - 1)
+            words->word[(copy->registers.sp / sizeof *word + part * 64 + (unsigned)__builtin_ctzll(bits)) % LWP_STACK_COPIED] = *word++;
+}
+
+void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, const struct lwp_stack_words *words, struct lwp_stack_slots *slots,
+                         lwp_unwind_enough *enough, void *of)
+{
+    unwind_words = words;
     unwind_copied = copy;
-    unwind_slots(&there, slots);
+    unwind_slots(&copy->registers, slots, enough, of);
     unwind_copied = NULL;
 }
 

@@ -17,24 +17,51 @@ bool lwp_unwind_init(void);
 struct lwp_stack_slots {
     unsigned count;
     bool whole; /* the last one is the outermost */
+    bool enough;
     uint64_t ip[LWP_FRAMES_MAX], at[LWP_FRAMES_MAX];
 };
 
-/* From `low` to `high` the stack can be read without asking. */
-void lwp_unwind_slots(struct lwp_stack_slots *slots, uint64_t low, uint64_t high);
+/* Asked of each of them: whether what is further out is known. */
+typedef bool lwp_unwind_enough(void *of, uint64_t ip, uint64_t at);
 
-/* The calling thread's registers and the nearest part of its stack, to be unwound later. */
-struct lwp_stack_copy {
-    uint64_t ip, sp, bp, bx, r12, r13, r14, r15;
-    uint64_t words;
-    uint64_t word[]; /* from sp on */
+/* From `low` to `high` the stack can be read without asking. */
+void lwp_unwind_slots(struct lwp_stack_slots *slots, uint64_t low, uint64_t high, lwp_unwind_enough *enough, void *of);
+
+/* The calling thread's registers and the nearest part of its stack, to be unwound later. Most of it is as in the copy before: what copies
+ * hold is put together in turn (lwp_stack_words), at places that follow from the address. */
+enum { LWP_STACK_COPIED = 256 /* words */ };
+
+struct lwp_stack_words {
+    uint64_t word[LWP_STACK_COPIED];
 };
 
-/* Needs no libunwind. Returns its size, 0: the caller is not on the first thread's stack, or there is no room. */
-size_t lwp_unwind_copy(struct lwp_stack_copy *copy, size_t room);
+/* What a function's caller may expect to find again, and where it was. */
+struct lwp_kept_registers {
+    uint64_t ip, sp, bp, bx, r12, r13, r14, r15;
+};
+
+struct lwp_stack_copy {
+    struct lwp_kept_registers registers;
+    uint64_t words;                          /* from sp on */
+    uint64_t differs[LWP_STACK_COPIED / 64]; /* a bit for each of them that was another one before */
+    uint64_t word[];                         /* those */
+};
+
+/* Needs no libunwind. `words`: of the copies before, and then of this one, too. Returns its size, 0: the caller is not on the first
+ * thread's stack, or there is no room. */
+size_t lwp_unwind_copy(struct lwp_stack_copy *copy, size_t room, struct lwp_stack_words *words);
+
+/* Puts the copy's words to those of the copies before. */
+void lwp_stack_words_add(struct lwp_stack_words *words, const struct lwp_stack_copy *copy);
+
+static inline uint64_t lwp_stack_word(const struct lwp_stack_words *words, uint64_t address)
+{
+    return words->word[address / sizeof(uint64_t) % LWP_STACK_COPIED];
+}
 
 /* As lwp_unwind_slots would have answered where the copy was made, but for what lies beyond it. Not beside another thread. */
-void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, struct lwp_stack_slots *slots);
+void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, const struct lwp_stack_words *words, struct lwp_stack_slots *slots,
+                         lwp_unwind_enough *enough, void *of);
 
 /* The call path of an interrupted thread. */
 struct lwp_frames {

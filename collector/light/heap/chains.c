@@ -66,34 +66,81 @@ static bool chains_moves_stack(uint64_t low, uint64_t high)
     return false;
 }
 
-static void chains_put(struct lwp_chains *chains, uint64_t ra, uint64_t words, bool last)
+/* False: that was known. */
+static bool chains_put(struct lwp_chains *chains, uint64_t ra, uint64_t words, bool last)
 {
     struct lwp_chain_step *step = chains_step(chains, ra);
     uint64_t low, high;
-    if (step->ra == ra) {
+    if (step->ra == ra && !step->beyond) {
+        bool was = step->lost;
         step->lost |= words != step->words;
-        return;
+        return step->lost != was;
     }
     bool known = lwp_function_bounds(ra - 1, &low, &high); /* the call is before it, and may be the function's end */
     *step = (struct lwp_chain_step){.ra = ra, .function = low, .words = (uint32_t)words, .last = last};
     step->lost = !known || (!last && (!words || words > UINT32_MAX || chains_moves_stack(low, high)));
+    return true;
 }
 
-/* Of all on the stack from `frame` on. */
-static void chains_learn(struct lwp_chains *chains, const uint64_t *frame)
+/* The next one is not among the words that a copy has from there on. */
+static bool chains_put_beyond(struct lwp_chains *chains, uint64_t ra, uint64_t at)
+{
+    struct lwp_chain_step *step = chains_step(chains, ra);
+    uint32_t left = (uint32_t)((chains->stack_high - at) / sizeof at);
+    if (step->ra == ra && (!step->beyond || step->words >= left))
+        return false;
+    *step = (struct lwp_chain_step){.ra = ra, .function = lwp_function_start(ra - 1), .words = left, .beyond = true};
+    return true;
+}
+
+/* `at`: where it was found. */
+static bool chains_step_known(const struct lwp_chains *chains, const struct lwp_chain_step *step, uint64_t ra, uint64_t at)
+{
+    if (step->ra != ra || !ra)
+        return false;
+    return !step->beyond || (chains->copy && (chains->stack_high - at) / sizeof at <= step->words);
+}
+
+struct chains_lesson {
+    struct lwp_chains *chains;
+    uint64_t from;
+    bool new;
+};
+
+static bool chains_know(void *of, uint64_t ra, uint64_t at)
+{
+    struct chains_lesson *lesson = of;
+    if (at < lesson->from)
+        return false;
+    if (chains_step_known(lesson->chains, chains_step(lesson->chains, ra), ra, at))
+        return lesson->new;
+    lesson->new = true;
+    return false;
+}
+
+/* Of what is on the stack from `frame` on. False: nothing. */
+static bool chains_learn(struct lwp_chains *chains, const uint64_t *frame)
 {
     struct lwp_stack_slots slots;
+    struct chains_lesson lesson = {.chains = chains, .from = (uint64_t)frame};
     uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    lwp_unwind_slots(&slots, (uint64_t)frame - LWP_CHAIN_ROOM, chains->stack_high);
+    if (chains->copy)
+        lwp_unwind_slots_of(chains->copy, chains->words, &slots, chains_know, &lesson);
+    else
+        lwp_unwind_slots(&slots, (uint64_t)frame - LWP_CHAIN_ROOM, chains->stack_high, chains_know, &lesson);
     unsigned at = 0;
+    bool learnt = false;
     while (at < slots.count && slots.at[at] != (uint64_t)frame)
         at++;
     for (; at < slots.count; at++)
         if (at + 1 < slots.count)
-            chains_put(chains, slots.ip[at], (slots.at[at + 1] - slots.at[at]) / sizeof *frame, false);
-        else if (slots.whole || slots.count < LWP_FRAMES_MAX) /* or there was no room for more */
-            chains_put(chains, slots.ip[at], 0, slots.whole);
+            learnt |= chains_put(chains, slots.ip[at], (slots.at[at + 1] - slots.at[at]) / sizeof *frame, false);
+        else if (!slots.whole && chains->copy && chains->copy->words == LWP_STACK_COPIED)
+            learnt |= !slots.enough && chains_put_beyond(chains, slots.ip[at], slots.at[at]);
+        else if (slots.whole || (!slots.enough && slots.count < LWP_FRAMES_MAX)) /* or there was no room for more */
+            learnt |= chains_put(chains, slots.ip[at], 0, slots.whole);
     chains->learnt_ns += lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
+    return learnt;
 }
 
 /* ---- from the stack to its frames ---- */
@@ -104,18 +151,24 @@ struct chains_walk {
     bool cut;     /* more could be learnt */
 };
 
+static uint64_t chains_word(const struct lwp_chains *chains, const uint64_t *at)
+{
+    return chains->copy ? lwp_stack_word(chains->words, (uint64_t)at) : *at;
+}
+
 static void chains_walk(struct lwp_chains *chains, const uint64_t *frame, struct chains_walk *walk, bool *unknown)
 {
     const uint64_t *at = frame;
     *unknown = false;
     for (*walk = (struct chains_walk){.count = 0}; walk->count < LWP_CHAIN_WALK && (uint64_t)at < chains->stack_high;) {
-        const struct lwp_chain_step *step = chains_step(chains, *at);
-        if (!*at || step->ra != *at) {
+        uint64_t ra = chains_word(chains, at);
+        const struct lwp_chain_step *step = chains_step(chains, ra);
+        if (!chains_step_known(chains, step, ra, (uint64_t)at)) {
             *unknown = true;
             return;
         }
-        chains->frame[walk->count++] = (struct lwp_chain_frame){*at, step->function, (uint32_t)(at - frame)};
-        if (step->last || step->lost) {
+        chains->frame[walk->count++] = (struct lwp_chain_frame){ra, step->function, (uint32_t)(at - frame)};
+        if (step->last || step->lost || step->beyond) {
             walk->whole = step->last && !step->lost;
             return;
         }
@@ -125,15 +178,15 @@ static void chains_walk(struct lwp_chains *chains, const uint64_t *frame, struct
 
 static void chains_frames(struct lwp_chains *chains, const uint64_t *frame, bool learns, struct chains_walk *walk)
 {
-    enum { TRIES = 3 };
     bool unknown;
     chains_walk(chains, frame, walk, &unknown);
-    for (int tries = 0; unknown && tries < TRIES; tries++) { /* what is learnt may be that a distance is not always the same */
+    for (int tries = 0; unknown && tries < LWP_FRAMES_MAX; tries++) { /* what is learnt may be that a distance is not always the same */
         if (!learns) {
             walk->cut = true;
             return;
         }
-        chains_learn(chains, frame);
+        if (!chains_learn(chains, frame))
+            return;
         chains_walk(chains, frame, walk, &unknown);
     }
 }
@@ -238,7 +291,7 @@ uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, bool 
     if (walk.count)
         chain_make(chains, &walk, frame, &chain);
     else { /* of another stack, or nothing is known of it */
-        chain_add(&chain, *frame, 0);
+        chain_add(&chain, chains_word(chains, frame), 0);
         chain.near = 1;
     }
     return chains_intern(chains, &chain);

@@ -4,6 +4,8 @@
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_CHAINS_H
 #define LWP_COLLECTOR_LIGHT_HEAP_CHAINS_H
 
+#include "collector/light/code/unwind.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +32,7 @@ struct lwp_chain_step {
     uint32_t words;        /* to the next one; 0: see below */
     bool last;             /* it is the outermost */
     bool lost;             /* how far up the next one is differs, or is not known */
+    bool beyond;           /* likewise, as no copy of a stack so far had it */
 };
 
 struct lwp_chain_frame {
@@ -39,6 +42,8 @@ struct lwp_chain_frame {
 
 struct lwp_chains {
     uint64_t stack_low, stack_high; /* the thread's, 0: not known */
+    const struct lwp_stack_copy *copy; /* in place of it */
+    const struct lwp_stack_words *words;
     uint32_t count, depth;          /* chains from 1 on; links at most */
     uint64_t learnt_ns;             /* of CPU time went into unwinding */
     struct lwp_chain chain[LWP_CHAINS];

@@ -32,6 +32,7 @@ static struct {
     uint32_t used; /* of `stacks` */
     uint64_t bytes, unknown_bytes;
     bool forgets;
+    struct lwp_stack_words words; /* of the copies */
     uint8_t stacks[STACKS_BYTES] __attribute__((aligned(16)));
 } * early;
 
@@ -57,7 +58,7 @@ __attribute__((noinline)) bool lwp_early_add(void *block, size_t size, uint8_t k
         return false;
     uint32_t room = (uint32_t)STACKS_BYTES - (large ? 0 : STACKS_FOR_LARGE);
     room = room > early->used ? room - early->used : 0;
-    size_t bytes = lwp_unwind_copy((struct lwp_stack_copy *)(early->stacks + early->used), room);
+    size_t bytes = lwp_unwind_copy((struct lwp_stack_copy *)(early->stacks + early->used), room, &early->words);
     early->bytes += size;
     if (!bytes)
         early->unknown_bytes += size;
@@ -93,31 +94,23 @@ void lwp_early_forget(void)
     early->forgets = true;
 }
 
-/* From the program's call on. */
-static unsigned early_path(const struct early_event *event, struct lwp_stack_slots *slots, const uint64_t **path)
-{
-    if (event->freed || event->stack == NO_STACK)
-        return 0;
-    lwp_unwind_slots_of((const struct lwp_stack_copy *)(early->stacks + event->stack), slots);
-    if (!slots->whole && slots->count < LWP_FRAMES_MAX)
-        slots->ip[slots->count++] = 0; /* various */
-    for (unsigned i = 0; i < slots->count; i++)
-        if (slots->at[i] == (uint64_t)event->frame) {
-            *path = slots->ip + i;
-            return slots->count - i;
-        }
-    return 0;
-}
-
 void lwp_early_end(void (*visit)(const struct lwp_early_block *early))
 {
+    struct lwp_stack_words words = {0};
     lwp_early_on = false;
     for (unsigned i = 0; visit && early && i < early->events; i++) {
         const struct early_event *event = &early->event[i];
-        struct lwp_stack_slots slots;
-        struct lwp_early_block one = {
-            .block = event->block, .size = event->size, .kind = event->kind, .freed = event->freed, .large = event->large};
-        one.count = early_path(event, &slots, &one.path);
+        struct lwp_early_block one = {.block = event->block,
+                                      .size = event->size,
+                                      .kind = event->kind,
+                                      .freed = event->freed,
+                                      .large = event->large,
+                                      .frame = event->frame,
+                                      .words = &words};
+        if (!event->freed && event->stack != NO_STACK) {
+            one.stack = (const struct lwp_stack_copy *)(early->stacks + event->stack);
+            lwp_stack_words_add(&words, one.stack);
+        }
         visit(&one);
     }
     if (early)

@@ -3,6 +3,8 @@
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_EARLY_H
 #define LWP_COLLECTOR_LIGHT_HEAP_EARLY_H
 
+#include "collector/light/code/unwind.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,8 +26,9 @@ struct lwp_early_block {
     size_t size;
     uint8_t kind;      /* enum lwps_block_kind */
     bool freed, large; /* freed: nothing but the block is set */
-    unsigned count;    /* of the return addresses, innermost first; 0: not known */
-    const uint64_t *path;
+    const uint64_t *frame;
+    const struct lwp_stack_copy *stack; /* with: NULL: not known */
+    const struct lwp_stack_words *words;
 };
 
 /* Ends it; visits what was kept, in the order in which it came. NULL: it is forgotten. */

@@ -253,7 +253,7 @@ static void heap_add_kept(const struct lwp_early_block *kept)
         heap_add_freed(kept);
         return;
     }
-    uint32_t context = lwps_paths_intern(&lwp_process.contexts, kept->path, kept->count);
+    uint32_t context = lwp_sites_context_kept(kept);
     uint32_t pool = context && !kept->large ? lwp_pool_intern(context, kept->size) : 0;
     if (pool) {
         lwp_shadow_set_local((uint64_t)kept->block, pool);

@@ -2,6 +2,7 @@
  * distinguish its chains. Whether the stack really holds the chain found is looked at each time. */
 #include "collector/light/heap/sites.h"
 
+#include "collector/light/heap/early.h"
 #include "collector/light/heap/hook_cost.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/own/own_memory.h"
@@ -50,12 +51,13 @@ static struct lwp_sites *sites_take(void)
 
 void lwp_sites_begin(struct lwp_thread *thread)
 {
-    struct lwp_sites *sites = sites_take();
+    struct lwp_sites *sites = lwp_sites_self ? lwp_sites_self : sites_take();
     if (!sites)
         return;
     sites->start_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     sites->chains.stack_low = thread->stack_low;
     sites->chains.stack_high = thread->stack_high;
+    sites->chains.learnt_ns = 0; /* by then: setting up is charged by itself */
     sites->thread = thread;
     lwp_sites_self = sites;
 }
@@ -91,11 +93,10 @@ void lwp_sites_end(void)
     __atomic_fetch_add(&sites_left_out, sites->thread ? sites->thread->heap_left_out : 0, __ATOMIC_RELAXED);
     sites->thread = NULL;
     /* the tables' pages go back; the list's own fields must stay */
-    uint64_t from = ((uint64_t)&sites->path + 4095) & ~(uint64_t)4095, to = ((uint64_t)(sites + 1)) & ~(uint64_t)4095;
-    memset(sites->path, 0, (char *)from - (char *)sites->path);
+    uint64_t from = ((uint64_t)&sites->chains + 4095) & ~(uint64_t)4095, to = ((uint64_t)(sites + 1)) & ~(uint64_t)4095;
+    memset(&sites->chains, 0, from - (uint64_t)&sites->chains);
     madvise((void *)from, to - from, MADV_DONTNEED);
     memset((void *)to, 0, (uint64_t)(sites + 1) - to);
-    sites->earned_ns = sites->charged_learnt_ns = 0;
     sites->rests = 0;
     __atomic_store_n(&sites->used, false, __ATOMIC_RELEASE);
 }
@@ -154,9 +155,8 @@ static bool sites_learns(struct lwp_sites *sites)
 }
 
 /* 0: not known. */
-static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool *cut)
+static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool learns, bool *cut)
 {
-    bool learns = sites_learns(sites);
     uint32_t chain = lwp_chains_find(&sites->chains, frame, learns, cut);
     if (!chain) {
         sites_add_counts(sites);
@@ -173,8 +173,26 @@ static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
 {
     bool cut;
-    uint32_t chain = sites_chain(sites, frame, &cut);
+    uint32_t chain = sites_chain(sites, frame, sites_learns(sites), &cut);
     return chain ? lwp_chains_context(&sites->chains, chain, sites->told) : 0;
+}
+
+/* What is learnt of the stacks kept is true of those to come. */
+uint32_t lwp_sites_context_kept(const struct lwp_early_block *kept)
+{
+    const struct lwp_stack_copy *copy = kept->stack;
+    if (!copy || (!lwp_sites_self && !(lwp_sites_self = sites_take())))
+        return 0;
+    struct lwp_chains *chains = &lwp_sites_self->chains;
+    chains->stack_high = copy->registers.sp + copy->words * sizeof copy->words;
+    if (!lwp_chains_own(chains, kept->frame))
+        return 0;
+    chains->copy = copy;
+    chains->words = kept->words;
+    bool cut;
+    uint32_t chain = sites_chain(lwp_sites_self, kept->frame, true, &cut);
+    chains->copy = NULL;
+    return chain ? lwp_chains_context(chains, chain, 0) : 0;
 }
 
 /* Of a path whose blocks of that size stay unknown that is remembered: to find it out takes a microsecond. */
@@ -235,7 +253,7 @@ static struct lwp_allocation_path *sites_path_slow(struct lwp_sites *sites, cons
     int saved = errno;
     bool cut;
     struct lwp_allocation_path *path = NULL;
-    uint32_t chain = sites_chain(sites, frame, &cut);
+    uint32_t chain = sites_chain(sites, frame, sites_learns(sites), &cut);
     if (chain && !cut) {
         uint64_t key;
         path = sites_place(sites, chain, frame, size, &key);

@@ -69,6 +69,10 @@ void lwp_sites_freed(struct lwp_sites *sites, uint8_t hot);
 /* The context of a block that gets a record of its own. With the process lock held. */
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame);
 
+/* Of one that was kept before the calling thread records; 0: not known. Likewise. */
+struct lwp_early_block;
+uint32_t lwp_sites_context_kept(const struct lwp_early_block *kept);
+
 static inline uint32_t lwp_sites_pool(const struct lwp_sites *sites, const struct lwp_allocation_path *path)
 {
     return sites->pool[path - sites->path].pool;
