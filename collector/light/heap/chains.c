@@ -16,6 +16,12 @@
 
 enum { DEPTH_LEAST = 4 };
 
+const uint64_t lwp_chain_factor[LWP_CHAIN_LINKS] = {0x97b1165f0971b7c5u, 0xd13c513a42f8eda1u, 0x8a8318174d645fa7u, 0x25abd89bd67e4d93u,
+                                                    0x48a7c8252abc5619u, 0x3cbb7daa64c184fbu, 0xf15ce760f3e452f3u, 0xeca9bad1449e78e5u,
+                                                    0xcbc16f01162794bfu, 0x76e9c8092966493du, 0xf4d6d23508bd9d97u, 0x29ec148cead50263u,
+                                                    0x343a2c9fbed3e91du, 0x959575fe0a734d03u, 0xbdcdc219fe72c33bu, 0x7d791a3ca63cf5f9u,
+                                                    0xb79db4df2694e1f7u, 0xcc9ff851b6ab9f1bu, 0x0727d4dad921bf95u, 0x72488b810dfafe39u};
+
 /* ---- what is known of return addresses ---- */
 
 static struct lwp_chain_step *chains_step(struct lwp_chains *chains, uint64_t ra)
@@ -205,27 +211,37 @@ static bool chains_again(struct lwp_chains *chains, uint32_t number)
     return false;
 }
 
-static void chain_add(struct lwp_chain *chain, uint64_t ra, uint32_t words)
+/* A chain being made. */
+struct chain_new {
+    struct lwp_chain chain;
+    struct lwp_chain_path path;
+};
+
+static void chain_add(struct chain_new *new, uint64_t ra, uint32_t words)
 {
-    chain->ra[chain->count] = ra;
+    struct lwp_chain *chain = &new->chain;
+    chain->sum += ra * lwp_chain_factor[chain->count];
+    new->path.ra[chain->count] = ra;
     chain->words[chain->count++] = words;
 }
 
 /* The outermost round of the recursion and what is beyond it, if there is room for all. */
 static bool chain_add_outer(const struct lwp_chains *chains, const struct chains_walk *walk, const uint64_t *frame, uint32_t outermost,
-                            struct lwp_chain *chain)
+                            struct chain_new *new)
 {
+    struct lwp_chain *chain = &new->chain;
     if (!walk->whole || chain->count + walk->count - outermost > LWP_CHAIN_LINKS)
         return false;
     uint32_t high = (uint32_t)((const uint64_t *)chains->stack_high - frame);
     for (uint32_t i = outermost; i < walk->count; i++)
         if (i >= chain->near)
-            chain_add(chain, chains->frame[i].ra, high - chains->frame[i].words);
+            chain_add(new, chains->frame[i].ra, high - chains->frame[i].words);
     return true;
 }
 
-static void chain_make(struct lwp_chains *chains, const struct chains_walk *walk, const uint64_t *frame, struct lwp_chain *chain)
+static void chain_make(struct lwp_chains *chains, const struct chains_walk *walk, const uint64_t *frame, struct chain_new *new)
 {
+    struct lwp_chain *chain = &new->chain;
     uint32_t first = 0, outermost = 0;
     memset(chains->seen, 0, sizeof chains->seen);
     for (uint32_t i = 0; i < walk->count; i++)
@@ -235,53 +251,63 @@ static void chain_make(struct lwp_chains *chains, const struct chains_walk *walk
         }
     uint32_t most = first && first < chains->depth ? first + 1 : chains->depth;
     for (uint32_t i = 0; i < walk->count && i < most; i++)
-        chain_add(chain, chains->frame[i].ra, chains->frame[i].words);
+        chain_add(new, chains->frame[i].ra, chains->frame[i].words);
     chain->near = chain->count;
     if (first && first < most)
-        chain->whole = chain_add_outer(chains, walk, frame, outermost, chain);
+        chain->whole = chain_add_outer(chains, walk, frame, outermost, new);
     else
         chain->whole = walk->whole && chain->count == walk->count;
 }
 
 /* ---- the table of chains ---- */
 
-static uint32_t chain_hash(const struct lwp_chain *chain)
+static uint32_t chain_hash(const struct chain_new *new)
 {
+    const struct lwp_chain *chain = &new->chain;
     uint64_t hash = chain->near + 2 * chain->count;
     for (uint32_t i = 0; i < chain->count; i++)
-        hash = (hash ^ chain->ra[i] ^ (uint64_t)chain->words[i] << 48) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+        hash = (hash ^ new->path.ra[i] ^ (uint64_t)chain->words[i] << 48) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
     return (uint32_t)(hash >> 32);
 }
 
-static bool chain_same(const struct lwp_chain *a, const struct lwp_chain *b)
-{
-    return a->hash == b->hash && a->count == b->count && a->near == b->near && a->whole == b->whole && lwp_chains_fork(a, b) == a->count;
-}
-
-uint32_t lwp_chains_fork(const struct lwp_chain *a, const struct lwp_chain *b)
+static uint32_t chain_fork(const struct lwp_chain *a, const struct lwp_chain_path *a_path, const struct lwp_chain *b,
+                           const struct lwp_chain_path *b_path)
 {
     uint32_t at = 0, count = a->count < b->count ? a->count : b->count;
-    while (at < count && a->ra[at] == b->ra[at] && a->words[at] == b->words[at] && (at < a->near) == (at < b->near))
+    while (at < count && a_path->ra[at] == b_path->ra[at] && a->words[at] == b->words[at] && (at < a->near) == (at < b->near))
         at++;
     return at;
 }
 
-static uint32_t chains_intern(struct lwp_chains *chains, struct lwp_chain *chain)
+uint32_t lwp_chains_fork(const struct lwp_chains *chains, uint32_t a, uint32_t b)
 {
-    uint32_t mask = 2 * LWP_CHAINS - 1, at = (chain->hash = chain_hash(chain)) & mask;
+    return chain_fork(&chains->chain[a], &chains->path[a], &chains->chain[b], &chains->path[b]);
+}
+
+static bool chain_same(const struct lwp_chains *chains, uint32_t number, const struct chain_new *new)
+{
+    const struct lwp_chain *a = &chains->chain[number], *b = &new->chain;
+    return a->hash == b->hash && a->count == b->count && a->near == b->near && a->whole == b->whole &&
+           chain_fork(a, &chains->path[number], b, &new->path) == a->count;
+}
+
+static uint32_t chains_intern(struct lwp_chains *chains, struct chain_new *new)
+{
+    uint32_t mask = 2 * LWP_CHAINS - 1, at = (new->chain.hash = chain_hash(new)) & mask;
     for (; chains->index[at]; at = (at + 1) & mask)
-        if (chain_same(&chains->chain[chains->index[at]], chain))
+        if (chain_same(chains, chains->index[at], new))
             return chains->index[at];
     if (chains->count + 1 >= LWP_CHAINS)
         return 0;
-    chains->chain[++chains->count] = *chain;
+    chains->chain[++chains->count] = new->chain;
+    chains->path[chains->count] = new->path;
     chains->index[at] = (uint16_t)chains->count;
     return chains->count;
 }
 
 uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, bool learns, bool *cut)
 {
-    struct lwp_chain chain = {.count = 0};
+    struct chain_new new = {.chain = {.count = 0}};
     struct chains_walk walk = {.count = 0};
     if (!chains->depth)
         chains->depth = LWP_CHAIN_LINKS;
@@ -289,12 +315,12 @@ uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, bool 
         chains_frames(chains, frame, learns, &walk);
     *cut = walk.cut;
     if (walk.count)
-        chain_make(chains, &walk, frame, &chain);
+        chain_make(chains, &walk, frame, &new);
     else { /* of another stack, or nothing is known of it */
-        chain_add(&chain, chains_word(chains, frame), 0);
-        chain.near = 1;
+        chain_add(&new, chains_word(chains, frame), 0);
+        new.chain.near = 1;
     }
-    return chains_intern(chains, &chain);
+    return chains_intern(chains, &new);
 }
 
 void lwp_chains_forget(struct lwp_chains *chains)
@@ -305,15 +331,15 @@ void lwp_chains_forget(struct lwp_chains *chains)
 }
 
 /* Whether the first call beyond what is left out leads to a function that is within, and to no other that is left out. */
-static bool chain_calls_near(const struct lwp_chain *chain)
+static bool chain_calls_near(const struct lwp_chain *chain, const struct lwp_chain_path *path)
 {
     enum { CALL = 0xe8, CALL_BYTES = 5 };
-    const uint8_t *call = (const uint8_t *)chain->ra[chain->near] - CALL_BYTES;
+    const uint8_t *call = (const uint8_t *)path->ra[chain->near] - CALL_BYTES;
     int32_t distance;
     memcpy(&distance, call + 1, sizeof distance);
-    uint64_t target = chain->ra[chain->near] + (uint64_t)(int64_t)distance;
+    uint64_t target = path->ra[chain->near] + (uint64_t)(int64_t)distance;
     for (uint32_t i = 0; *call == CALL && i < chain->near; i++)
-        if (lwp_function_start(chain->ra[i] - 1) == target)
+        if (lwp_function_start(path->ra[i] - 1) == target)
             return true;
     return false;
 }
@@ -321,14 +347,15 @@ static bool chain_calls_near(const struct lwp_chain *chain)
 uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t number, uint32_t skip)
 {
     struct lwp_chain *chain = &chains->chain[number];
+    const struct lwp_chain_path *path = &chains->path[number];
     uint64_t ips[LWP_CHAIN_LINKS + 1];
     if (chain->context)
         return chain->context;
     for (uint32_t i = 0; i < chain->count; i++)
-        ips[i] = chain->ra[i];
+        ips[i] = path->ra[i];
     ips[chain->count] = 0; /* various */
-    if (chain->near < chain->count && !chain_calls_near(chain))
-        ips[chain->near] = lwp_function_start(chain->ra[chain->near] - 1) + 1;
+    if (chain->near < chain->count && !chain_calls_near(chain, path))
+        ips[chain->near] = lwp_function_start(path->ra[chain->near] - 1) + 1;
     chain->context = lwps_paths_intern(&lwp_process.contexts, ips + skip, chain->count + !chain->whole - skip);
     return chain->context;
 }

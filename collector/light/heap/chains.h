@@ -17,14 +17,19 @@ enum { LWP_CHAINS = 1024, LWP_CHAIN_LINKS = 20, LWP_CHAIN_STEPS = 2048, LWP_CHAI
  * within the recursion are at a distance from the innermost one, those beyond it at a distance from the end of the
  * stack. */
 struct lwp_chain {
-    uint64_t ra[LWP_CHAIN_LINKS]; /* innermost first: the caller of the allocator */
+    uint64_t sum;        /* of its return addresses */
+    uint8_t count, near; /* links; how many of them are at a distance from the innermost one */
+    bool whole;          /* up to the end of the stack */
     uint32_t words[LWP_CHAIN_LINKS];
     uint32_t hash, context; /* context 0: not written yet */
-    uint8_t count, near;    /* links; how many of them are at a distance from the innermost one */
-    bool whole;             /* up to the end of the stack */
+    uint32_t unused[7];
 };
 
-_Static_assert(sizeof(struct lwp_chain) == 256, "quick to find by its number");
+_Static_assert(sizeof(struct lwp_chain) == 128, "each allocation looks at one cache line of it, or two");
+
+struct lwp_chain_path {
+    uint64_t ra[LWP_CHAIN_LINKS]; /* innermost first: the caller of the allocator */
+};
 
 /* What was learnt of a return address. */
 struct lwp_chain_step {
@@ -47,6 +52,7 @@ struct lwp_chains {
     uint32_t count, depth;          /* chains from 1 on; links at most */
     uint64_t learnt_ns;             /* of CPU time went into unwinding */
     struct lwp_chain chain[LWP_CHAINS];
+    struct lwp_chain_path path[LWP_CHAINS];
     uint16_t index[2 * LWP_CHAINS];
     struct lwp_chain_step step[LWP_CHAIN_STEPS];
     struct lwp_chain_frame frame[LWP_CHAIN_WALK]; /* of the walk under way */
@@ -61,6 +67,9 @@ static inline bool lwp_chains_own(const struct lwp_chains *chains, const uint64_
     return (uint64_t)frame >= chains->stack_low + LWP_CHAIN_ROOM && (uint64_t)frame < chains->stack_high;
 }
 
+/* Any odd numbers: stacks that differ in one word differ in the sum, and of those that differ in several one in 2^64 does not. */
+extern const uint64_t lwp_chain_factor[LWP_CHAIN_LINKS];
+
 /* Whether the stack holds it; the innermost link does already. All places are on the thread's own stack, so that they
  * can be read whatever it holds. If all within a place hold what they should, it is a return address; those looked for
  * from the end of the stack are so from its end inwards. */
@@ -72,37 +81,12 @@ static inline bool lwp_chain_holds(const struct lwp_chains *chains, const struct
     const uint64_t *last = frame + chain->words[near - 1], *high = (const uint64_t *)chains->stack_high;
     if (last >= high || (near < count && high - chain->words[near] <= last))
         return false;
-    uint64_t other = 0;
-#define LWP_CHAIN_LINK(number)                                                                                                             \
-    case (number) + 1:                                                                                                                     \
-        other |= frame[chain->words[number]] ^ chain->ra[number];                                                                          \
-        __attribute__((fallthrough));
-    switch (near) {
-        LWP_CHAIN_LINK(19)
-        LWP_CHAIN_LINK(18)
-        LWP_CHAIN_LINK(17)
-        LWP_CHAIN_LINK(16)
-        LWP_CHAIN_LINK(15)
-        LWP_CHAIN_LINK(14)
-        LWP_CHAIN_LINK(13)
-        LWP_CHAIN_LINK(12)
-        LWP_CHAIN_LINK(11)
-        LWP_CHAIN_LINK(10)
-        LWP_CHAIN_LINK(9)
-        LWP_CHAIN_LINK(8)
-        LWP_CHAIN_LINK(7)
-        LWP_CHAIN_LINK(6)
-        LWP_CHAIN_LINK(5)
-        LWP_CHAIN_LINK(4)
-        LWP_CHAIN_LINK(3)
-        LWP_CHAIN_LINK(2)
-        LWP_CHAIN_LINK(1)
-    default:
-        break;
-    }
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < near; i++)
+        sum += frame[chain->words[i]] * lwp_chain_factor[i];
     for (uint32_t i = near; __builtin_expect(i < count, 0); i++)
-        other |= *(high - chain->words[i]) ^ chain->ra[i];
-    return !other;
+        sum += *(high - chain->words[i]) * lwp_chain_factor[i];
+    return sum == chain->sum;
 }
 
 /* The chain that the stack holds, made if need be. 0: it is not known, or there is no room for more chains. *cut: it ends where
@@ -110,7 +94,7 @@ static inline bool lwp_chain_holds(const struct lwp_chains *chains, const struct
 uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, bool learns, bool *cut);
 
 /* The first link in which they differ; the smaller count: one begins with all of the other. */
-uint32_t lwp_chains_fork(const struct lwp_chain *a, const struct lwp_chain *b);
+uint32_t lwp_chains_fork(const struct lwp_chains *chains, uint32_t a, uint32_t b);
 
 /* All chains, not how far apart return addresses are. Shorter ones are made from here on, lest as many come again. */
 void lwp_chains_forget(struct lwp_chains *chains);

@@ -1,6 +1,6 @@
 #include "collector/light/heap/early.h"
 
-#include "collector/light/code/unwind.h"
+#include "collector/light/heap/hot.h"
 #include "collector/light/own/own_memory.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ struct early_event {
 };
 enum { NO_STACK = UINT32_MAX };
 
-bool lwp_early_on;
+LWP_HOT_FIRST bool lwp_early_on;
 static struct {
     struct early_event event[EVENTS + FREED_MORE];
     unsigned events;

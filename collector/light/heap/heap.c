@@ -7,6 +7,7 @@
 #include "collector/light/heap/blocks.h"
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/hook_cost.h"
+#include "collector/light/heap/hot.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
 #include "collector/light/own/own_stack.h"
@@ -30,16 +31,19 @@
 
 enum { BUMP_BYTES = 64 * 1024, LEFT_OUT_TOLD = 100 /* one part of so many */ };
 
-static bool heap_on;
-static bool heap_glibc;
+static LWP_HOT bool heap_on, heap_glibc;
+static LWP_HOT uint32_t heap_threshold; /* of the process */
 static __thread bool heap_looked; /* for this thread's lwp_thread, in vain */
 
 /* Looked up when first called, which may be while dlsym runs: not by LWP_REAL. */
-#define HEAP_REAL(of) of(calloc) of(free) of(realloc) of(posix_memalign) of(aligned_alloc) of(memalign) of(mmap) of(munmap)
+#define HEAP_OFTEN(of)         of(calloc) of(free) of(realloc)
+#define HEAP_SELDOM(of)        of(posix_memalign) of(aligned_alloc) of(memalign) of(mmap) of(munmap)
+#define HEAP_DECLARE_HOT(name) static LWP_HOT __typeof__(&name) real_##name;
 #define HEAP_DECLARE(name) static __typeof__(&name) real_##name;
 #define HEAP_FIND(name) real_##name = (__typeof__(&name))dlsym(RTLD_NEXT, #name);
-HEAP_REAL(HEAP_DECLARE)
-static __typeof__(&malloc) real_malloc; /* the last one that is found */
+HEAP_OFTEN(HEAP_DECLARE_HOT)
+HEAP_SELDOM(HEAP_DECLARE)
+static LWP_HOT __typeof__(&malloc) real_malloc; /* the last one that is found */
 
 /* ---- while dlsym runs ---- */
 
@@ -61,7 +65,8 @@ static bool heap_is_bump(const void *block)
 static SLOW void heap_resolve(void)
 {
     heap_resolving = true;
-    HEAP_REAL(HEAP_FIND)
+    HEAP_OFTEN(HEAP_FIND)
+    HEAP_SELDOM(HEAP_FIND)
     heap_glibc = dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_NEXT, "__libc_malloc");
     __atomic_store_n(&real_malloc, dlsym(RTLD_NEXT, "malloc"), __ATOMIC_RELEASE);
     heap_resolving = false;
@@ -180,7 +185,7 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
             heap_add_early(block, size, LWPS_BLOCK_HEAP, frame);
         return;
     }
-    if (__builtin_expect(size >= lwp_process.heap_threshold, 0)) {
+    if (__builtin_expect(size >= heap_threshold, 0)) {
         heap_add_block(sites, block, size, LWPS_BLOCK_HEAP, frame);
         return;
     }
@@ -329,6 +334,7 @@ void lwp_heap_forget_early(void)
 
 bool lwp_heap_start(void)
 {
+    heap_threshold = (uint32_t)lwp_process.heap_threshold;
     heap_on = heap_resolved() && lwp_shadow_init(heap_glibc) && lwp_pools_init(heap_glibc) && lwp_blocks_init();
     return heap_on;
 }

@@ -1,5 +1,6 @@
 #include "collector/light/heap/shadow.h"
 
+#include "collector/light/heap/hot.h"
 #include "collector/light/own/own_memory.h"
 
 #include <sys/syscall.h>
@@ -11,13 +12,13 @@ enum {
     ELSEWHERE_LINE = 8, /* blocks whose addresses have one hash: a cache line */
 };
 
-struct lwp_shadow_region ***lwp_shadow_tables;
+LWP_HOT struct lwp_shadow_region ***lwp_shadow_tables;
 uint32_t lwp_shadow_hot[LWP_SHADOW_HOT + 1];
 static uint64_t (*shadow_elsewhere)[ELSEWHERE_LINE]; /* address / 16 and, in the low 16 bits, pool */
 
 uint16_t lwp_shadow_begin[LWP_SHADOW_PAGES];
 uint64_t lwp_shadow_any[LWP_SHADOW_PAGES / 64];
-bool lwp_shadow_one_a_granule;
+LWP_HOT bool lwp_shadow_one_a_granule;
 
 bool lwp_shadow_init(bool one_a_granule)
 {

@@ -80,8 +80,9 @@ static inline void lwp_shadow_count(uint64_t address, int more)
             __atomic_fetch_or(any, bit, __ATOMIC_RELAXED);
         return;
     }
-    lwp_shadow_begin[page] = (uint16_t)(lwp_shadow_begin[page] + more);
-    *any = lwp_shadow_begin[page] ? *any | bit : *any & ~bit;
+    const uint16_t count = lwp_shadow_begin[page] = (uint16_t)(lwp_shadow_begin[page] + more);
+    if (count == (more > 0)) /* else the bit is as it was */
+        *any = count ? *any | bit : *any & ~bit;
 }
 
 /* The region made, if need be; NULL: no memory. */

@@ -214,10 +214,10 @@ static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t siz
 }
 
 /* The link of the chain that distinguishes it from others at this entry, which becomes a fork. 0: none does. */
-static uint32_t sites_fork(struct lwp_sites *sites, const struct lwp_chain *chain, struct lwp_allocation_path *path)
+static uint32_t sites_fork(struct lwp_sites *sites, uint32_t number, struct lwp_allocation_path *path)
 {
-    const struct lwp_chain *other = &sites->chains.chain[path->chain];
-    uint32_t at = lwp_chains_fork(chain, other), known = 1;
+    const struct lwp_chain *chain = &sites->chains.chain[number], *other = &sites->chains.chain[path->chain];
+    uint32_t at = lwp_chains_fork(&sites->chains, number, path->chain), known = 1;
     while (path->fork && known < at && (other->words[known] != path->words || (known < other->near) != (path->fork == LWP_FORK_NEAR)))
         known++;
     if (path->fork && known < at)
@@ -235,16 +235,15 @@ static uint32_t sites_fork(struct lwp_sites *sites, const struct lwp_chain *chai
 static struct lwp_allocation_path *sites_place(struct lwp_sites *sites, uint32_t number, const uint64_t *frame, uint32_t size,
                                                uint64_t *key)
 {
-    const struct lwp_chain *chain = &sites->chains.chain[number];
     *key = lwp_sites_key(*frame, size, lwp_chains_own(&sites->chains, frame));
     for (;;) {
         struct lwp_allocation_path *path = &sites->path[*key >> 53];
         uint32_t fork = 0;
         if (path->key == *key && (path->fork || path->chain != number))
-            fork = sites_fork(sites, chain, path);
+            fork = sites_fork(sites, number, path);
         if (!fork)
             return path;
-        *key = lwp_sites_key_further(*key, chain->ra[fork]);
+        *key = lwp_sites_key_further(*key, sites->chains.path[number].ra[fork]);
     }
 }
 

@@ -21,6 +21,8 @@ struct lwp_thread {
     uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded */
     uint64_t heap_left_out;  /* small blocks that were not recorded, as that costs too much */
     uint32_t heap_turn;
+    uint32_t hooks_left;     /* around the allocator's functions, until one is timed for LWP_HOOKS_TIMED */
+    uint64_t hooks_ns;       /* what all cost by that, not charged yet */
     struct lwps_writer file; /* t<TID>.lwps */
     struct lwps_paths contexts;
     uint64_t stack_low, stack_high;
@@ -28,8 +30,6 @@ struct lwp_thread {
     uint64_t samples, samples_with_address, samples_lost;
     struct lwp_time_budget budget;
     uint64_t told_cpu_ns, told_spent_ns; /* to the run's account (run.h) */
-    uint32_t hooks_left;                 /* around the allocator's functions, until one is timed for LWP_HOOKS_TIMED */
-    uint64_t hooks_ns;                   /* what all cost by that, not charged yet */
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t random;         /* state of the dither */
     uint64_t begun_ns;       /* CLOCK_MONOTONIC */
