@@ -13,11 +13,14 @@ struct lwp_real_call {
     const char *name;
 };
 
+#define LWP_REAL_CALL(variable, name) \
+    static struct lwp_real_call variable __attribute__((section("lwp_real_calls"), used)) = {(void *)0, #name}
+
 /* The function behind the one that is called `name` here; has its type. */
-#define LWP_REAL(name)                                                                                                 \
-    (*({                                                                                                               \
-        static struct lwp_real_call real_##name __attribute__((section("lwp_real_calls"), used)) = {(void *)0, #name}; \
-        (__typeof__(&name))(real_##name.function ? real_##name.function : lwp_real_call_find(&real_##name));           \
+#define LWP_REAL(name)                                                                                       \
+    (*({                                                                                                     \
+        LWP_REAL_CALL(real_##name, name);                                                                    \
+        (__typeof__(&name))(real_##name.function ? real_##name.function : lwp_real_call_find(&real_##name)); \
     }))
 
 void lwp_real_calls_start(void);

@@ -33,16 +33,10 @@ bool lwp_system_calls_hide(uint64_t ip)
     return ip >= calls_low && ip < calls_high;
 }
 
-/* Else nothing is to be done, and to look into the program's messages takes longer than short calls do. */
-static bool calls_matter(void)
-{
-    return lwp_watched_any() && !lwp_debug.sees_kernel;
-}
-
 /* `buffer` is a number, so that the compiler does not take this for a use of what it points to. */
 static void call_uses(uint64_t buffer, size_t bytes)
 {
-    if (buffer && bytes && calls_matter())
+    if (buffer && bytes)
         lwp_watched_forget((const void *)buffer, bytes, LWPS_WATCH_KERNEL);
 }
 
@@ -60,7 +54,7 @@ static void call_uses_all(const struct iovec *parts, size_t count)
 {
     enum { PARTS_MOST = 1024, CHUNK = 16 }; /* more are refused */
     struct iovec copy[CHUNK];
-    if (!calls_matter() || count > PARTS_MOST)
+    if (count > PARTS_MOST)
         return;
     for (size_t i = 0; i < count; i++) {
         size_t left = count - i < CHUNK ? count - i : CHUNK;
@@ -73,7 +67,7 @@ static void call_uses_all(const struct iovec *parts, size_t count)
 static void call_uses_message(const struct msghdr *message)
 {
     struct msghdr copy;
-    if (!calls_matter() || !call_copy(&copy, message, sizeof copy))
+    if (!call_copy(&copy, message, sizeof copy))
         return;
     call_uses((uint64_t)message, sizeof copy);
     call_uses((uint64_t)copy.msg_name, copy.msg_namelen);
@@ -83,16 +77,24 @@ static void call_uses_message(const struct msghdr *message)
 
 static void call_uses_text(const char *text)
 {
-    if (text && calls_matter())
+    if (text)
         call_uses((uint64_t)text, strlen(text) + 1);
 }
 
-/* `uses`: a statement about the parameters. */
-#define CALL(result, name, parameters, arguments, uses) \
-    LWP_EXPORT result name parameters                   \
-    {                                                   \
-        uses;                                           \
-        return LWP_REAL(name) arguments;                \
+/* `uses`: a statement about the parameters. Where nothing is watched nothing is to be done, and to look into the program's messages takes
+ * longer than short calls do; after each call all that is looked at is out of the caches. */
+#define CALL(result, name, parameters, arguments, uses)                                                                                    \
+    LWP_REAL_CALL(real_##name, name);                                                                                                      \
+    static __attribute__((noinline, cold)) result call_##name parameters                                                                   \
+    {                                                                                                                                      \
+        if (lwp_watched_any() && !lwp_debug.sees_kernel)                                                                                   \
+            uses;                                                                                                                          \
+        return (*(__typeof__(&name))(real_##name.function ? real_##name.function : lwp_real_call_find(&real_##name)))arguments;            \
+    }                                                                                                                                      \
+    LWP_EXPORT result name parameters                                                                                                      \
+    {                                                                                                                                      \
+        return __builtin_expect(lwp_watched_any() || !real_##name.function, 0) ? call_##name arguments                                     \
+                                                                               : (*(__typeof__(&name))real_##name.function)arguments;      \
     }
 
 CALL(ssize_t, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes), call_uses((uint64_t)buffer, bytes))
