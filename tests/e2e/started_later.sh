@@ -67,6 +67,23 @@ C
 $CC -O1 -o frees frees.c && ./frees > alone && "$LWP" collect -q --no-analyze -o frees.r ./frees > under || failed=1
 [ $(($(cat under) - $(cat alone))) -lt 150 ] || { echo "FAILED: a child that frees all touches $(cat under) pages, alone $(cat alone)"; failed=1; }
 
+# To unwind an early stack blocks no signals, which would be two system calls for each thing that the unwinder asks for.
+if command -v strace > which; then
+    {
+        printf '#include <stdlib.h>\n#include <time.h>\n'
+        for i in $(seq 300); do
+            echo "__attribute__((noinline)) static void *from$i(void) { void *p = malloc(24); __asm__ volatile(\"\" : : \"r\"(p) : \"memory\"); return p; }"
+        done
+        echo 'int main(void) { volatile unsigned long sum = 0;'
+        for i in $(seq 300); do echo "from$i();"; done
+        echo 'while (clock() < CLOCKS_PER_SEC / 20) for (int i = 0; i < 100000; i++) sum++; return 0; }'
+    } > sites.c
+    $CC -O1 -o sites sites.c && strace -f -c -e trace=rt_sigprocmask -o calls "$LWP" collect -q --no-analyze -o sites.r sh -c './sites; true' || failed=1
+    for file in sites.r/p*/process.lwps; do "$LWP" dump "$file"; done | grep -c '^pool ' > sites.pools
+    calls=$(awk '$NF == "rt_sigprocmask" { print $4 }' calls)
+    [ "$(cat sites.pools)" -ge 300 ] && [ "${calls:-10000}" -lt 2000 ] || { echo "FAILED: $(cat sites.pools) pools of 300, by ${calls:-unknown} changes of the mask"; failed=1; }
+fi
+
 # Of many processes only some are recorded, where setting them up costs more than the run may; they stand for the others, and the note says for which time nobody does.
 cat > spin.c <<'C'
 #include <time.h>
