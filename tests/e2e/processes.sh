@@ -26,4 +26,16 @@ ls -d r/p*.1 > list || { echo "FAILED: no second image of one process"; failed=1
 "$LWP" collect --no-analyze --no-follow-fork -o r-first -- ./processes > with 2> err < /dev/null
 diff plain with || { echo "FAILED: another output when children are not followed"; failed=1; }
 [ "$(ls -d r-first/p* | wc -l)" = 1 ] || { echo "FAILED: children were followed"; ls r-first; failed=1; }
+
+# What a process that waits has recorded is not written again and again.
+"$LWP" collect -q --no-analyze -o waits -- sleep 4 2> err &
+collecting=$!
+for i in $(seq 200); do ls waits/p*/process.lwps > list 2> err && break; sleep 0.1; done
+file=$(cat list)
+sleep 0.7
+before=$(stat -c %y "$file")
+sleep 1
+[ "$before" = "$(stat -c %y "$file")" ] || { echo "FAILED: a file is written again though nothing came to it"; failed=1; }
+kill $collecting
+wait $collecting
 exit $failed
