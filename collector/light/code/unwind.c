@@ -204,6 +204,20 @@ __attribute__((noinline)) void lwp_unwind_slots(struct lwp_stack_slots *slots, u
     unwind_bytes = 0;
 }
 
+enum { PART = 8 /* words */ };
+
+/* Whether a part of the stack is as it was. */
+static inline bool unwind_as_before(uint64_t sp, uint64_t all, unsigned from, const struct lwp_stack_words *words)
+{
+    const volatile uint64_t *now = (const volatile uint64_t *)sp + from;
+    uint64_t place = (sp / sizeof *now + from) % LWP_STACK_COPIED, other = 0;
+    if (from + PART > all || place + PART > LWP_STACK_COPIED)
+        return false;
+    for (unsigned i = 0; i < PART; i++)
+        other |= now[i] ^ words->word[place + i];
+    return !other;
+}
+
 /* Not by memcpy(), which a sanitizer of the program's may watch. */
 __attribute__((noinline)) size_t lwp_unwind_copy(struct lwp_stack_copy *copy, size_t room, struct lwp_stack_words *words)
 {
@@ -215,14 +229,15 @@ __attribute__((noinline)) size_t lwp_unwind_copy(struct lwp_stack_copy *copy, si
     if (end - sp > FURTHEST || room < sizeof *copy + bytes)
         return 0;
     *copy = (struct lwp_stack_copy){.registers = here, .words = bytes / sizeof sp};
-    const volatile uint64_t *from = (const volatile uint64_t *)sp;
-    for (unsigned i = 0; i < copy->words; i++) {
-        uint64_t now = from[i], *before = &words->word[(sp / sizeof now + i) % LWP_STACK_COPIED];
-        if (__builtin_expect(now == *before, 1))
-            continue;
-        copy->differs[i / 64] |= (uint64_t)1 << i % 64;
-        copy->word[kept++] = *before = now;
-    }
+    for (unsigned i = 0; i < copy->words; i += PART)
+        if (!unwind_as_before(sp, copy->words, i, words))
+            for (unsigned k = i; k < i + PART && k < copy->words; k++) {
+                uint64_t now = ((const volatile uint64_t *)sp)[k], *before = &words->word[(sp / sizeof now + k) % LWP_STACK_COPIED];
+                if (now == *before)
+                    continue;
+                copy->differs[k / 64] |= (uint64_t)1 << k % 64;
+                copy->word[kept++] = *before = now;
+            }
     return sizeof *copy + kept * sizeof(uint64_t);
 }
 

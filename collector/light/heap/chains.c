@@ -323,10 +323,11 @@ uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, bool 
     return chains_intern(chains, &new);
 }
 
-void lwp_chains_forget(struct lwp_chains *chains)
+void lwp_chains_forget(struct lwp_chains *chains, bool shorter)
 {
     chains->count = 0;
-    chains->depth = chains->depth / 2 > DEPTH_LEAST ? chains->depth / 2 : DEPTH_LEAST;
+    if (shorter)
+        chains->depth = chains->depth / 2 > DEPTH_LEAST ? chains->depth / 2 : DEPTH_LEAST;
     memset(chains->index, 0, sizeof chains->index);
 }
 

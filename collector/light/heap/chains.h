@@ -96,8 +96,8 @@ uint32_t lwp_chains_find(struct lwp_chains *chains, const uint64_t *frame, bool 
 /* The first link in which they differ; the smaller count: one begins with all of the other. */
 uint32_t lwp_chains_fork(const struct lwp_chains *chains, uint32_t a, uint32_t b);
 
-/* All chains, not how far apart return addresses are. Shorter ones are made from here on, lest as many come again. */
-void lwp_chains_forget(struct lwp_chains *chains);
+/* All chains, not how far apart return addresses are. `shorter`: from here on shorter ones are made, lest as many come again. */
+void lwp_chains_forget(struct lwp_chains *chains, bool shorter);
 
 /* Writes the chain's path, without the innermost `skip` links. With the process lock held. */
 uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t chain, uint32_t skip);

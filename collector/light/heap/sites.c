@@ -57,7 +57,9 @@ void lwp_sites_begin(struct lwp_thread *thread)
     sites->start_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     sites->chains.stack_low = thread->stack_low;
     sites->chains.stack_high = thread->stack_high;
-    sites->chains.learnt_ns = 0; /* by then: setting up is charged by itself */
+    sites->chains.learnt_ns = 0; /* of early ones: setting up is charged by itself */
+    if (sites->chains.count)
+        lwp_chains_forget(&sites->chains, false);
     sites->thread = thread;
     lwp_sites_self = sites;
 }
@@ -155,14 +157,15 @@ static bool sites_learns(struct lwp_sites *sites)
 }
 
 /* 0: not known. */
-static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool learns, bool *cut)
+static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool *cut)
 {
+    bool learns = sites_learns(sites);
     uint32_t chain = lwp_chains_find(&sites->chains, frame, learns, cut);
     if (!chain) {
         sites_add_counts(sites);
         memset(sites->path, 0, sizeof sites->path);
         memset(sites->paths_used, 0, sizeof sites->paths_used);
-        lwp_chains_forget(&sites->chains);
+        lwp_chains_forget(&sites->chains, true);
         chain = lwp_chains_find(&sites->chains, frame, learns, cut);
     }
     if (*cut)
@@ -173,7 +176,7 @@ static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
 {
     bool cut;
-    uint32_t chain = sites_chain(sites, frame, sites_learns(sites), &cut);
+    uint32_t chain = sites_chain(sites, frame, &cut);
     return chain ? lwp_chains_context(&sites->chains, chain, sites->told) : 0;
 }
 
@@ -187,10 +190,12 @@ uint32_t lwp_sites_context_kept(const struct lwp_early_block *kept)
     chains->stack_high = copy->registers.sp + copy->words * sizeof copy->words;
     if (!lwp_chains_own(chains, kept->frame))
         return 0;
+    if (chains->count + 1 >= LWP_CHAINS)
+        lwp_chains_forget(chains, false); /* nothing refers to them */
     chains->copy = copy;
     chains->words = kept->words;
     bool cut;
-    uint32_t chain = sites_chain(lwp_sites_self, kept->frame, true, &cut);
+    uint32_t chain = lwp_chains_find(chains, kept->frame, true, &cut);
     chains->copy = NULL;
     return chain ? lwp_chains_context(chains, chain, 0) : 0;
 }
@@ -252,7 +257,7 @@ static struct lwp_allocation_path *sites_path_slow(struct lwp_sites *sites, cons
     int saved = errno;
     bool cut;
     struct lwp_allocation_path *path = NULL;
-    uint32_t chain = sites_chain(sites, frame, sites_learns(sites), &cut);
+    uint32_t chain = sites_chain(sites, frame, &cut);
     if (chain && !cut) {
         uint64_t key;
         path = sites_place(sites, chain, frame, size, &key);
