@@ -12,12 +12,13 @@ import lines
 OWN = ("/control.so", "/liblwp-light.so")
 
 
-def is_part(chain, path):
-    """`chain` occurs in `path` in order, and both begin with the same caller."""
+def is_part(chain, path, process):
+    """`chain` occurs in `path` in order, and both begin with the same caller. Beyond a recursion lwp knows of one call only the
+    function that it is in, and gives the address behind the function's first, where no call returns to."""
     if not chain or not path or chain[0] != path[0]:
         return False
     at = iter(path)
-    return all(any(ip == other for other in at) for ip in chain)
+    return all(any(ip == other or process.function_start(other - 1) == ip - 1 for other in at) for ip in chain)
 
 
 class Control:
@@ -33,8 +34,8 @@ class Control:
         for (path, size), count in self.counts.items():
             self.by_size[size].append((path, count))
 
-    def allocations(self, size, chain):
-        return sum(count for path, count in self.by_size[size] if is_part(chain, self.paths[path]))
+    def allocations(self, size, chain, process):
+        return sum(count for path, count in self.by_size[size] if is_part(chain, self.paths[path], process))
 
 
 def names(process, chain, most=6):
@@ -57,7 +58,7 @@ def check_pools(process, control, told):
     for (size, chain), count in claimed.items():
         if not chain or size not in control.by_size:
             continue # allocated before the control began, or by none that it can see
-        there = control.allocations(size, chain)
+        there = control.allocations(size, chain, process)
         total += count
         over = count - there
         if over > max(2, count / 50): # counts are of times of day that differ a little at the ends
@@ -81,7 +82,7 @@ def check_blocks(process, control, told):
             continue
         total += 1
         chain = process.chain(int(block["context"]))
-        if not is_part(chain, control.paths[near[0][1]]):
+        if not is_part(chain, control.paths[near[0][1]], process):
             wrong += 1
             if len(told) < 12:
                 told.append(f"block of {size} bytes is said to come from [{names(process, chain)}], but comes from "

@@ -1,6 +1,10 @@
 """What `lwp dump` prints of one process: modules, calling contexts, allocations and samples."""
 import bisect
+import functools
+import os
 import re
+
+import lines
 
 
 class Process:
@@ -49,6 +53,12 @@ class Process:
         if at < 0 or address >= self.modules[at][1]:
             return None
         return self.modules[at][3], address - self.modules[at][2]
+
+    @functools.lru_cache(maxsize=None)
+    def function_start(self, address):
+        module = self.module(address)
+        function = lines.file(module[0]).function(module[1]) if module and os.path.exists(module[0]) else None
+        return function and function[0] + address - module[1]
 
 
 def control(path):

@@ -159,10 +159,10 @@ class Program:
         prefix = f"{self.lwp} collect --force --no-analyze -q -o {self.result(kind)} {options} --"
         return self.run(kind, size, prefix, fresh=(options, collector), **env)
 
-    def analyze(self, kind):
+    def analyze(self, kind, *options):
         """The analysis, and the seconds it took: of CPU or by the clock, whichever is less (other work slows the clock)."""
         start, before = time.time(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [self.lwp, "analyze", "-f", "-q", self.result(kind)]
+        command = [self.lwp, "analyze", "-f", "-q", *options, self.result(kind)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         took = min(time.time() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
