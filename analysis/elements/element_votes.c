@@ -124,7 +124,8 @@ static const char *element_name_of_block(struct lwp_profile *profile, const stru
     const char *name = candidate->variable, *kept = NULL;
     int64_t at = 0;
     for (int i = 0; i < CALLERS_ASKED; i++) {
-        if (candidate->kept && (!object->pool_size || object->allocations == 1 || candidate->kept_in_array)) {
+        const bool only = object->allocations == 1 && !candidate->returned; /* else its caller has made more of them in another way */
+        if (candidate->kept && (!object->pool_size || only || candidate->kept_in_array)) {
             if (at + candidate->kept_at != 0 && !inside->name)
                 *inside = (struct lwp_element_inside){candidate->kept, at + candidate->kept_at};
             kept = kept || candidate->kept_at != 0 ? kept : candidate->kept; /* behind a header, too */
