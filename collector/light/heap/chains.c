@@ -1,5 +1,6 @@
-/* From one unwinding all return addresses on the stack are learnt. A function that moves its stack pointer by amounts
- * that it computes (alloca) is the last that is known of; so is one of which other distances are seen.
+/* From one unwinding the return addresses on the stack are learnt, up to one that is known beyond those that were not. A
+ * function that moves its stack pointer by amounts that it computes (alloca) is the last that is known of; so is one of
+ * which other distances are seen.
  *
  * Where a function is found again among its callers, it recurses, and what is between is left out: paths are the same
  * but for the rounds of a recursion (format/paths.h). The links beyond the outermost round are looked for from the end
