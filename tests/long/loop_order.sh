@@ -11,6 +11,7 @@ cd "$TMP" || exit 1
 cat > flat.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 static double *a, *b;
 static __attribute__((noinline)) void relax(long n, long m)
 {
@@ -28,6 +29,7 @@ int main(int argc, char **argv)
 {
     long n = 2048, m = 2048;
     a = calloc(n * m, sizeof *a), b = calloc(n * m, sizeof *b);
+    memset(a, 1, n * m * sizeof *a); /* real pages, not one empty page for all */
     for (int r = atoi(argv[argc - 1]); r > 0; r--)
         relax(n, m);
     return printf("%g\n", b[77]) < 0;
