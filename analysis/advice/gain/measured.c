@@ -25,8 +25,11 @@
 enum { MEASURED_TRIES = 3, RUNS_USUAL = 2 };
 
 /* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of what the machine does from
- * one minute to the next. */
-static const double pattern_off = 0.1, minute_off = 0.1, deviations = 1.645; /* of them: 90 % */
+ * one minute to the next; and of all that predictions of cases drawn at random were off by, for each of the two layouts, more where threads
+ * share the caches. What a pattern is off by today is largely common to both layouts: a part of it is left in the ratio. */
+static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, unlike_threads = 0.11, left_of_today = 0.6,
+                    deviations = 1.645; /* of them: 90 %; lwp_share_of() has more: */
+static const double share_deviations = 1.96;
 
 static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
                     usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10,
@@ -293,7 +296,7 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     double core = fmin(times->core, fmin(times->before, times->after));
     if (pace > 0 && times->before > core) {
         other = measured_scaled(times, core, pace);
-        off = fmax(lwp_gain_pace_agrees, fabs(log(times->before / pace)));
+        off = hypot(off * M_SQRT1_2, left_of_today * log(times->before / pace)); /* of today's layout it is known */
     } else if (core > 0 && times->before > core) {
         const double waits = 1 - core / times->before,
                      sampled = fmin(waits, stalls->high); /* loads are sampled in the nearest cache, too */
@@ -311,18 +314,18 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     measured->high = fmax(other, value + hypot(above, value < 1 ? state : 0));
     /* What the program took when it was profiled and the pattern now, at two moments, is the usual state. */
     const bool usual = measured->pace > 0 && fabs(log(times->before / measured->pace)) <= log(1 + lwp_gain_pace_agrees);
-    if (times->cold[0] > 0 && !usual && (pace <= 0 || measured->paces.low > 0))
+    const bool bounds = measured->paces.low > 0; /* of its time, which do not rule out that it was as now: then it was, most likely */
+    if (times->cold[0] > 0 && !usual && (pace > 0) == bounds)
         lwp_gain_states(times, core, stalls->high, measured);
 }
 
-/* How far the ratio may be off whatever the runs say: a run is taken for the program's as long as its time differs from the program's by
- * less than paces do, anywhere within that; today it is known by how much where the loop's own time is, with the new layout it never is.
- * Both add as squares; 90 % of log(ratio). */
+/* How far the ratio may be off whatever the runs say: today it is known by how much where the loop's own time is, with the new layout it
+ * never is. Both add as squares; 90 % of log(ratio). */
 static double measured_unlike(const struct lwp_gain_measured *measured)
 {
-    const double anywhere = lwp_gain_pace_agrees / sqrt(3); /* the standard deviation of what lies anywhere in +-pace_agrees */
+    const double off = measured->threads > 1 ? unlike_threads : unlike_off;
     const bool known = measured->pace > 0 && measured->pattern > 0;
-    return deviations * hypot(known ? log(measured->pattern / measured->pace) : anywhere, anywhere);
+    return deviations * hypot(known ? left_of_today * log(measured->pattern / measured->pace) : off, off);
 }
 
 struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, const struct lwp_share *whole)
@@ -330,10 +333,11 @@ struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, co
     const double ratio = measured->ratio, each = 1 - ratio, saved = whole->value * each, unlike = measured_unlike(measured);
     const double slower = fmax(measured->high - ratio, fmin(ratio * expm1(unlike), fabs(each))),
                  faster = fmax(ratio - measured->low, fmin(ratio * -expm1(-unlike), fabs(each)));
-    const double at_low = (each > 0 ? whole->low : whole->high) * each, at_high = (each > 0 ? whole->high : whole->low) * each;
-    const double runs = saved - hypot(saved - at_low, whole->value * (measured->high - ratio)); /* say whether there is a gain */
-    const double low = saved - hypot(saved - at_low, whole->value * slower);
-    return (struct lwp_gain_range){fmax(low, fmin(runs, gain_least)), saved + hypot(at_high - saved, whole->value * faster)};
+    const double below = (whole->value - (each > 0 ? whole->low : whole->high)) * each * deviations / share_deviations,
+                 above = ((each > 0 ? whole->high : whole->low) - whole->value) * each * deviations / share_deviations;
+    const double runs = saved - hypot(below, whole->value * (measured->high - ratio)); /* say whether there is a gain */
+    const double low = saved - hypot(below, whole->value * slower);
+    return (struct lwp_gain_range){fmax(low, fmin(runs, gain_least)), saved + hypot(above, whole->value * faster)};
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)
@@ -504,6 +508,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     const double pace = measured_nearest(measured, times.before);
     measured->core = times.core;
     measured->pattern = times.before;
+    measured->threads = today.threads;
     lwp_gain_interval(&times, &stalls, pace, measured);
     times.core = mix.without.core; /* behind a wrong guess loads seem to wait */
     const struct lwp_gain_range waits_for_memory = {today.endings ? 0 : stalls.low, stalls.high};

@@ -27,6 +27,7 @@ struct lwp_gain_measured {
     double pattern;              /* ... in the pattern */
     double core;                 /* ... takes with all data in the nearest cache; 0: not measured */
     double ratio;                /* of the new layout's time to that of today's */
+    unsigned threads;            /* that ran the pattern at one time */
     double guesses;              /* jumps a visit that go either way, at most (guesses.h); known even where nothing was measured */
     double low, high;            /* its interval: the spread of the runs, and what a pattern may differ from its loop */
     bool reproduced;             /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
