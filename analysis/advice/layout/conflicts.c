@@ -259,9 +259,10 @@ static struct lwp_loop_shape conflict_shape(const struct conflict_making *making
 /* What is saved when the stalls on colliding lines shrink to the first fetches.
  *
  * If the first fetches cost no more than the others, memory keeps up, and all others go. If they cost more, the loop
- * waits for memory, too, and may do so in the time that is won: at worst as long as that excess. In a loop full of
- * memory operands some samples are on one by chance, while something else is waited for: between all of them and none
- * lies the time that is stalled. The other errors are those of two shares with their numbers of samples. */
+ * waits for memory, too, and may do so in the time that is won: at worst as long as that excess. Or it waits only as what
+ * was prefetched for them was thrown out as well: then the excess goes, too. In a loop full of memory operands some
+ * samples are on one by chance, while something else is waited for, and others are on what waits for one: between all
+ * and none lies the time that is stalled. The other errors are those of two shares with their numbers of samples. */
 static void conflict_gain(struct conflict_making *making, struct lwp_conflict *conflict)
 {
     struct lwp_profile *profile = making->profile;
@@ -279,13 +280,15 @@ static void conflict_gain(struct conflict_making *making, struct lwp_conflict *c
     double low = fmax(0, saved - excess - spread), high = fmin(most, saved + spread);
     struct lwp_share share = lwp_share_of(&conflict->weight, &profile->total);
     struct lwp_loop_shape shape = conflict_shape(making);
-    double surely = fmin(share.value, lwp_gain_stalled(profile, conflict->region, conflict->weight.weight, &shape).low / all);
+    const struct lwp_gain_range stalls = lwp_gain_stalled(profile, conflict->region, conflict->weight.weight, &shape);
+    double surely = fmin(share.value, stalls.low / all), at_most = fmax(share.high, simulated ? 0 : stalls.high / all);
     double stalled = (surely + share.value) / 2, middle = (low + high) / 2;
     double by_chance = (share.value - surely) / 2 / stalled, of_share = (share.high - share.low) / 2 / share.value;
     double of_first = middle > 0 ? (high - low) / 2 / middle : 1;
     conflict->saved = stalled * middle;
-    conflict->below = conflict->above = conflict->saved * sqrt(by_chance * by_chance + of_share * of_share + of_first * of_first);
-    conflict->most = share.high * most;
+    conflict->below = conflict->saved * sqrt(by_chance * by_chance + of_share * of_share + of_first * of_first);
+    conflict->above = conflict->below + at_most * excess;
+    conflict->most = at_most * most;
     gain->loops = lwp_arena_alloc(profile->arena, LOOPS_MOST, sizeof *gain->loops);
     for (size_t i = 0; i < making->count; i++) {
         gain->before += making->lines[i].collides ? 1 : step;
