@@ -105,7 +105,7 @@ def check(program, collector, control):
     for kind in ("sampled", "control", "exact"):
         analyses[kind], _, wrong = program.analyze(kind)
         took[kind] = program.analyze(kind, "--no-measure")[1] # running patterns takes what time it is given
-        for _ in range(2): # what else runs slows the processor's time, too, where cores share their units
+        for _ in range(4): # what else runs slows the processor's time, too, where cores share their units
             if took[kind] > ANALYSIS_S:
                 took[kind] = min(took[kind], program.analyze(kind, "--no-measure")[1])
         if wrong:

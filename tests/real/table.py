@@ -69,7 +69,7 @@ unwinds at every allocation, and traced. It checks what needs no truth known bef
 | loops, lines | loops most of whose samples and instructions the line table puts elsewhere, in any inlined frame; share of samples |
 | engines | sizes of elements, types and names of fields that the sampled and the traced result give for the same object |
 | shares | shares outside their interval, parts that are more than their whole, findings that contradict what they are based on |
-| analysis | seconds for the slowest of the three results, without those in which patterns of accesses are timed on the machine |
+| analysis | seconds of CPU time for the slowest of the three results, the least of five if that is above 2; without running patterns of accesses |
 
 """
 
