@@ -184,7 +184,7 @@ static void test_stalled(void **state)
 static void test_kernel_time(void **state)
 {
     (void)state;
-    struct lwp_profile profile = {.engine = LWPS_ENGINE_TIMER, .user_ns = 750, .system_ns = 260, .own_ns = 10, .total.weight = 750};
+    struct lwp_profile profile = {.engine = LWPS_ENGINE_TIMER, .user_ns = 750, .system_ns = 260, .own_ns = 20, .total.weight = 750};
     struct lwp_gain_saving sum = {.value = 0.8, .low = 0.8, .high = 0.8};
     struct lwp_share share = {.value = 0.9, .low = 0.8, .high = 1};
     struct lwp_gain gain;

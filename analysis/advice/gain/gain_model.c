@@ -194,7 +194,8 @@ double lwp_gain_spinning(struct lwp_profile *profile)
 
 double lwp_gain_sampled(const struct lwp_profile *profile)
 {
-    double system = fmax(0, (double)profile->system_ns - (double)profile->own_ns), user = (double)profile->user_ns;
+    /* Of lwp's own time a part is the kernel's, which nobody counts: half of it. */
+    double system = fmax(0, (double)profile->system_ns - (double)profile->own_ns / 2), user = (double)profile->user_ns;
     if (!lwp_engine_row(profile->engine)->cpu_time || user <= 0)
         return 1;
     /* A part of the run may have been sampled only: as much of the rest is the kernel's. */
