@@ -77,7 +77,7 @@ static void report_objects(const struct lwp_report *report)
                  100 * lwp_json_end(object, "share_ci", 1));
         const char *type = lwp_json_string(object, "type");
         int used = fprintf(report->out, "%-8s %-20s %11s %8s  ", lwp_json_string_or(object, "kind", "?"), share, size, element);
-        const char *name = lwp_json_string_or(object, "name", "?");
+        const char *name = lwp_review_object(report->review, object);
         lwp_terminal_name(&report->to, used, name, type && strcmp(type, name) ? type : NULL);
     }
     if (!shown)

@@ -128,6 +128,9 @@ const char *lwp_review_cost(const struct lwp_review *review);
 const char *lwp_review_none(const struct lwp_review *review);
 const char *lwp_review_help(const struct lwp_review *review);
 
+/* "p"; where another one has that name, too: "p, below balance_quick (sqlite3.c:75792)". */
+const char *lwp_review_object(const struct lwp_review *review, const json_t *object);
+
 /* A data object with much stall time that no advice is about. */
 struct lwp_review_left {
     const char *name, *sentence, *code;

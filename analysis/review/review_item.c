@@ -191,12 +191,39 @@ const char *lwp_review_help(const struct lwp_review *review)
     return lwp_json_string(json_object_get(review->root, "silence"), "help");
 }
 
+static const json_t *item_frames(const struct lwp_review *review, const json_t *object)
+{
+    return json_object_get(lwp_json_entry(review->root, "contexts", object, "context"), "frames");
+}
+
+static bool item_same(const json_t *a, const json_t *b, const char *key)
+{
+    const json_t *first = json_object_get(a, key), *second = json_object_get(b, key);
+    return first == second || json_equal(first, second);
+}
+
+/* Objects that are called the same are distinguished by the innermost call in which the paths of their allocations differ. */
+const char *lwp_review_object(const struct lwp_review *review, const json_t *object)
+{
+    const char *name = lwp_json_string_or(object, "name", "unknown data");
+    const json_t *frames = item_frames(review, object), *other, *frame;
+    size_t i, k;
+    json_array_foreach(json_object_get(review->root, "objects"), i, other) {
+        if (other == object || !item_same(other, object, "name") || !item_same(other, object, "type") || !item_same(other, object, "site"))
+            continue;
+        json_array_foreach(frames, k, frame)
+            if (!json_equal(frame, json_array_get(item_frames(review, other), k)))
+                return SAY("%s, below %s", name, lwp_review_frame_text(review, frame));
+    }
+    return name;
+}
+
 size_t lwp_review_left_alone(const struct lwp_review *review, size_t index, struct lwp_review_left *left)
 {
     const json_t *list = json_object_get(review->root, "left_alone"), *row = json_array_get(list, index);
     const json_t *object = lwp_json_entry(review->root, "objects", row, "object");
     if (row)
-        *left = (struct lwp_review_left){lwp_json_string_or(object, "name", "unknown data"), lwp_json_string_or(row, "sentence", "?"),
+        *left = (struct lwp_review_left){lwp_review_object(review, object), lwp_json_string_or(row, "sentence", "?"),
                                          lwp_json_string_or(row, "code", "?"), lwp_json_amount(object, "share")};
     return json_array_size(list);
 }

@@ -139,6 +139,34 @@ static void test_fingerprint(void **state)
     }
 }
 
+/* Two objects of one site are said by what their paths do not share. */
+static void test_one_name_for_two(void **state)
+{
+    (void)state;
+    json_t *root = analysis(1, "fetch"), *contexts = json_array(), *objects = json_object_get(root, "objects");
+    json_array_clear(objects);
+    static const struct {
+        const char *name, *type, *between, *said;
+    } table[] = {{"page", "char", "split", "page, below split (a.c:2)"},
+                 {"page", "char", "join", "page, below join (a.c:2)"},
+                 {"page", "char", "join", "page, below join (a.c:2)"},
+                 {"page", "int", "join", "page"},
+                 {"list", "char", "split", "list"}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        json_array_append_new(contexts,
+                              json_pack("{s:[{s:s,s:s,s:i},{s:s,s:s,s:i},{s:s,s:s,s:i}]}", "frames", "function", "fetch", "file", "/s/a.c", "line", 1,
+                                        "function", table[i].between, "file", "/s/a.c", "line", 2, "function", "main", "file", "/s/a.c", "line", 3));
+        json_array_append_new(objects, json_pack("{s:s,s:s,s:i}", "name", table[i].name, "type", table[i].type, "context", (int)i));
+    }
+    json_object_set_new(root, "contexts", contexts);
+    json_object_set_new(root, "findings", json_array());
+    struct lwp_review *review = lwp_review_new(root, NULL, NULL);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_string_equal(lwp_review_object(review, json_array_get(objects, i)), table[i].said);
+    lwp_review_free(review);
+    json_decref(root);
+}
+
 static void test_known_by_half(void **state)
 {
     (void)state;
@@ -190,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stable_names),  cmocka_unit_test(test_cost),        cmocka_unit_test(test_relative_paths),
         cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_known_by_half),
+        cmocka_unit_test(test_one_name_for_two),
         cmocka_unit_test(test_clean),         cmocka_unit_test(test_redact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
