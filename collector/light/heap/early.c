@@ -1,6 +1,6 @@
 #include "collector/light/heap/early.h"
 
-#include "collector/light/heap/hot.h"
+#include "collector/light/own/hot.h"
 #include "collector/light/own/own_memory.h"
 
 #include <string.h>

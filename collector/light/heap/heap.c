@@ -7,9 +7,9 @@
 #include "collector/light/heap/blocks.h"
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/hook_cost.h"
-#include "collector/light/heap/hot.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
+#include "collector/light/own/hot.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
@@ -222,7 +222,7 @@ static SLOW void heap_forget_seldom(const void *block, uint8_t index)
         lwp_pool_count_in(lwp_shadow_forget((uint64_t)block, index), 0, 1, 0);
 }
 
-static __attribute__((noinline)) void heap_forget_known(const void *block)
+static LWP_HOT_CODE __attribute__((noinline)) void heap_forget_known(const void *block)
 {
     struct lwp_sites *sites = heap_enter();
     struct lwp_hook hook;
@@ -377,7 +377,7 @@ void lwp_heap_again(void)
 
 #define FRAME ((const uint64_t *)__builtin_frame_address(0) + 1)
 
-LWP_EXPORT void *malloc(size_t size)
+LWP_EXPORT LWP_HOT_CODE void *malloc(size_t size)
 {
     if (!heap_resolved())
         return heap_bump_alloc(size);
@@ -394,7 +394,7 @@ static inline void heap_unwatch(void *block)
     lwp_watched_forget(block, room, LWPS_WATCH_FREED);
 }
 
-LWP_EXPORT void free(void *block)
+LWP_EXPORT LWP_HOT_CODE void free(void *block)
 {
     if (!block || heap_is_bump(block) || !heap_resolved())
         return;
@@ -403,7 +403,7 @@ LWP_EXPORT void free(void *block)
     real_free(block);
 }
 
-LWP_EXPORT void *calloc(size_t count, size_t size)
+LWP_EXPORT LWP_HOT_CODE void *calloc(size_t count, size_t size)
 {
     size_t bytes;
     if (!heap_resolved())
@@ -413,7 +413,7 @@ LWP_EXPORT void *calloc(size_t count, size_t size)
     return block;
 }
 
-LWP_EXPORT void *realloc(void *old, size_t size)
+LWP_EXPORT LWP_HOT_CODE void *realloc(void *old, size_t size)
 {
     if (!heap_resolved())
         return heap_bump_alloc(size);

@@ -2,6 +2,8 @@
  * memory outside of the known ones counts as shared, which loses verdicts but reports nothing wrong. */
 #include "collector/light/own/watched_memory.h"
 
+#include "collector/light/own/hot.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +11,8 @@
 
 enum { WATCHES_MOST = 1024, SHARED_MOST = 256 };
 
-uint16_t lwp_watched_pages[LWP_WATCHED_PAGES];
-uint32_t lwp_watched_count;
+LWP_HOT uint16_t lwp_watched_pages[LWP_WATCHED_PAGES];
+LWP_HOT uint32_t lwp_watched_count;
 
 static struct {
     uint64_t address; /* 0: free */

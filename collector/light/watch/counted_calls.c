@@ -34,7 +34,7 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 
 #define COUNTED(name)                                                            \
-    __asm__(".pushsection .text\n"                                               \
+    __asm__(".pushsection .text.hot, \"ax\"\n"                                   \
             ".globl " #name "\n"                                                 \
             ".type " #name ", @function\n" #name ":\n"                           \
             "    .cfi_startproc\n"                                               \

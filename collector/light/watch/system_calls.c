@@ -3,6 +3,7 @@
 #include "collector/light/watch/system_calls.h"
 
 #include "collector/light/own/confinement.h"
+#include "collector/light/own/hot.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/watch/debug_registers.h"
@@ -91,7 +92,7 @@ static void call_uses_text(const char *text)
             uses;                                                                                                                          \
         return (*(__typeof__(&name))(real_##name.function ? real_##name.function : lwp_real_call_find(&real_##name)))arguments;            \
     }                                                                                                                                      \
-    LWP_EXPORT result name parameters                                                                                                      \
+    LWP_EXPORT LWP_HOT_CODE result name parameters                                                                                         \
     {                                                                                                                                      \
         return __builtin_expect(lwp_watched_any() || !real_##name.function, 0) ? call_##name arguments                                     \
                                                                                : (*(__typeof__(&name))real_##name.function)arguments;      \
