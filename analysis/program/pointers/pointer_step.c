@@ -200,9 +200,12 @@ static void pointer_apply_seed(struct pointer_run *run, struct pointer_value *va
         int64_t size = (int64_t)own->bytes;
         if (pointer_same_source(&run->answers->sources, value->source, source)) {
             bool agrees = size && value->modulus % own->bytes == 0 && (value->offset - seed->offset) % size == 0;
+            bool result = *known->name && known->name[strlen(known->name) - 1] == ')'; /* of a call */
+            /* the members of a library's variables, and of a slice, are nobody's names */
+            bool first = !*known->name && !strchr(own->name, '.') && !code_scope_is_library(run->scopes, seed->scope);
             if (!agrees)
                 *value = named;
-            else if (*own->name && (!*known->name || known->name[strlen(known->name) - 1] == ')')) /* of a call's result */
+            else if (*own->name && (result || first))
                 value->source = source;
             return;
         }
