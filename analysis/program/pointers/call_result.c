@@ -103,11 +103,11 @@ static bool value_frame(struct code_module *module, uint64_t pc, const struct lw
     return true;
 }
 
-/* Whether the instruction tells what the result is, and then, who keeps it. */
+/* Whether the instruction tells what the result is, and then, who keeps it. `untyped`: a pointer to void keeps it as well. */
 enum value_told { VALUE_NOT_TOLD, VALUE_IN_FRAME, VALUE_KEPT, VALUE_OF_THIS };
 
 static enum value_told value_tells(struct code_module *module, const struct value_way *way, const struct code_instruction *instruction,
-                                   struct code_pointee *pointee)
+                                   bool untyped, struct code_pointee *pointee)
 {
     uint32_t holders = way->registers;
     int64_t at = 0;
@@ -115,7 +115,7 @@ static enum value_told value_tells(struct code_module *module, const struct valu
         if (value_frame(module, way->pc, &instruction->memory, &at)) {
             if (code_frame_pointer(module, way->pc + instruction->length, at, pointee))
                 return VALUE_IN_FRAME;
-        } else if (value_stored(module, way->pc, false, pointee)) {
+        } else if (value_stored(module, way->pc, untyped, pointee)) {
             return VALUE_KEPT;
         }
     }
@@ -196,7 +196,7 @@ enum code_result code_result_of_call(struct code_module *module, uint64_t pc, st
                 return CODE_RESULT_KNOWN;
             if (!instruction.length)
                 break;
-            if (value_tells(module, &way, &instruction, pointee))
+            if (value_tells(module, &way, &instruction, false, pointee))
                 return CODE_RESULT_KNOWN;
             value_follow(module, &way, &instruction);
             if (instruction.flow == CODE_FLOW_END && way.registers >> CODE_RAX & 1) {
@@ -258,10 +258,7 @@ static void holder_of_instruction(const struct value_way *way, const struct code
         code_variables_scoped(search->module, way->pc, holder_match, search, &search->scope);
     const struct lwp_memory_operand *into = &instruction->memory;
     bool itself = into->base >= 0 && way->registers >> into->base & 1; /* a pointer in the block to another place of it */
-    int64_t at;
-    bool kept = !holder->kept && !itself && instruction->stores && way->registers >> instruction->source & 1 &&
-                !value_frame(search->module, way->pc, into, &at) && value_stored(search->module, way->pc, true, &pointee);
-    if (kept && *pointee.name) {
+    if (!holder->kept && !itself && value_tells(search->module, way, instruction, true, &pointee) == VALUE_KEPT && *pointee.name) {
         holder_keep(way, instruction, pointee.name, &search->any);
         if (!pointee.untyped)
             holder_keep(way, instruction, pointee.name, holder);
