@@ -23,7 +23,7 @@ static const struct lwp_redundancy_row *access_kind(const char *key)
 static void access_path(struct lwp_review *review, struct lwp_review_item *item, const char *what, const json_t *context)
 {
     enum { FRAMES_SHOWN = 6 };
-    const json_t *frames = json_object_get(lwp_json_at(review->root, "contexts", context), "frames"), *frame;
+    const json_t *frames = lwp_review_frames(review, context), *frame;
     size_t i;
     json_array_foreach(frames, i, frame) {
         const char *file = lwp_json_string(frame, "file"), *function = lwp_review_function(review, frame);

@@ -121,9 +121,14 @@ const char *lwp_review_frame_text(const struct lwp_review *review, const json_t 
     return review_location(review, frame, "line", "line");
 }
 
+const json_t *lwp_review_frames(const struct lwp_review *review, const json_t *context)
+{
+    return json_object_get(lwp_json_at(review->root, "contexts", context), "frames");
+}
+
 const json_t *lwp_review_own_frame(const struct lwp_review *review, const json_t *context)
 {
-    const json_t *frames = json_object_get(lwp_json_at(review->root, "contexts", context), "frames"), *frame;
+    const json_t *frames = lwp_review_frames(review, context), *frame;
     size_t i;
     json_array_foreach(frames, i, frame) {
         const json_t *module = lwp_json_entry(review->root, "modules", frame, "module");
@@ -191,11 +196,6 @@ const char *lwp_review_help(const struct lwp_review *review)
     return lwp_json_string(json_object_get(review->root, "silence"), "help");
 }
 
-static const json_t *item_frames(const struct lwp_review *review, const json_t *object)
-{
-    return json_object_get(lwp_json_entry(review->root, "contexts", object, "context"), "frames");
-}
-
 static bool item_same(const json_t *a, const json_t *b, const char *key)
 {
     const json_t *first = json_object_get(a, key), *second = json_object_get(b, key);
@@ -206,13 +206,14 @@ static bool item_same(const json_t *a, const json_t *b, const char *key)
 const char *lwp_review_object(const struct lwp_review *review, const json_t *object)
 {
     const char *name = lwp_json_string_or(object, "name", "unknown data");
-    const json_t *frames = item_frames(review, object), *other, *frame;
+    const json_t *frames = lwp_review_frames(review, json_object_get(object, "context")), *other, *frame;
     size_t i, k;
     json_array_foreach(json_object_get(review->root, "objects"), i, other) {
         if (other == object || !item_same(other, object, "name") || !item_same(other, object, "type") || !item_same(other, object, "site"))
             continue;
+        const json_t *others = lwp_review_frames(review, json_object_get(other, "context"));
         json_array_foreach(frames, k, frame)
-            if (!json_equal(frame, json_array_get(item_frames(review, other), k)))
+            if (!json_equal(frame, json_array_get(others, k)))
                 return SAY("%s, below %s", name, lwp_review_frame_text(review, frame));
     }
     return name;

@@ -24,6 +24,8 @@ const char *lwp_review_frame_text(const struct lwp_review *review, const json_t 
 const char *lwp_review_brief(const struct lwp_review *review, const char *function);
 /* Its name, in brief, or "sort+0x6e8c". */
 const char *lwp_review_function(const struct lwp_review *review, const json_t *frame);
+/* Of a context, innermost first. NULL of NULL. */
+const json_t *lwp_review_frames(const struct lwp_review *review, const json_t *context);
 /* The frame of a context where people look: past the C library and the tool chain's headers. NULL of NULL. */
 const json_t *lwp_review_own_frame(const struct lwp_review *review, const json_t *context);
 /* "a, b, c", at most some 60 columns, then "...". */
