@@ -210,7 +210,8 @@ enum { PART = 8 /* words */ };
 static inline bool unwind_as_before(uint64_t sp, uint64_t all, unsigned from, const struct lwp_stack_words *words)
 {
     const volatile uint64_t *now = (const volatile uint64_t *)sp + from;
-    uint64_t place = (sp / sizeof *now + from) % LWP_STACK_COPIED, other = 0;
+    unsigned place = lwp_stack_place((uint64_t)now);
+    uint64_t other = 0;
     if (from + PART > all || place + PART > LWP_STACK_COPIED)
         return false;
     for (unsigned i = 0; i < PART; i++)
@@ -232,7 +233,8 @@ __attribute__((noinline)) size_t lwp_unwind_copy(struct lwp_stack_copy *copy, si
     for (unsigned i = 0; i < copy->words; i += PART)
         if (!unwind_as_before(sp, copy->words, i, words))
             for (unsigned k = i; k < i + PART && k < copy->words; k++) {
-                uint64_t now = ((const volatile uint64_t *)sp)[k], *before = &words->word[(sp / sizeof now + k) % LWP_STACK_COPIED];
+                const volatile uint64_t *at = (const volatile uint64_t *)sp + k;
+                uint64_t now = *at, *before = &words->word[lwp_stack_place((uint64_t)at)];
                 if (now == *before)
                     continue;
                 copy->differs[k / 64] |= (uint64_t)1 << k % 64;
@@ -246,7 +248,7 @@ void lwp_stack_words_add(struct lwp_stack_words *words, const struct lwp_stack_c
     const uint64_t *word = copy->word;
     for (unsigned part = 0; part < LWP_STACK_COPIED / 64; part++)
         for (uint64_t bits = copy->differs[part]; bits; bits &= bits - 1)
-            words->word[(copy->registers.sp / sizeof *word + part * 64 + (unsigned)__builtin_ctzll(bits)) % LWP_STACK_COPIED] = *word++;
+            words->word[lwp_stack_place(copy->registers.sp + (part * 64 + (unsigned)__builtin_ctzll(bits)) * sizeof *word)] = *word++;
 }
 
 void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, const struct lwp_stack_words *words, struct lwp_stack_slots *slots,

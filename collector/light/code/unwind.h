@@ -35,6 +35,16 @@ struct lwp_stack_words {
     uint64_t word[LWP_STACK_COPIED];
 };
 
+static inline unsigned lwp_stack_place(uint64_t address)
+{
+    return address / sizeof(uint64_t) % LWP_STACK_COPIED;
+}
+
+static inline uint64_t lwp_stack_word(const struct lwp_stack_words *words, uint64_t address)
+{
+    return words->word[lwp_stack_place(address)];
+}
+
 /* What a function's caller may expect to find again, and where it was. */
 struct lwp_kept_registers {
     uint64_t ip, sp, bp, bx, r12, r13, r14, r15;
@@ -53,11 +63,6 @@ size_t lwp_unwind_copy(struct lwp_stack_copy *copy, size_t room, struct lwp_stac
 
 /* Puts the copy's words to those of the copies before. */
 void lwp_stack_words_add(struct lwp_stack_words *words, const struct lwp_stack_copy *copy);
-
-static inline uint64_t lwp_stack_word(const struct lwp_stack_words *words, uint64_t address)
-{
-    return words->word[address / sizeof(uint64_t) % LWP_STACK_COPIED];
-}
 
 /* As lwp_unwind_slots would have answered where the copy was made, but for what lies beyond it. Not beside another thread. */
 void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, const struct lwp_stack_words *words, struct lwp_stack_slots *slots,
