@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct lwp_early_block;
+
 enum { LWP_ALLOCATION_PATHS = 2048 };
 
 enum { LWP_FORK_NONE, LWP_FORK_NEAR, LWP_FORK_END };
@@ -70,7 +72,6 @@ void lwp_sites_freed(struct lwp_sites *sites, uint8_t hot);
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame);
 
 /* Of one that was kept before the calling thread records; 0: not known. Likewise. */
-struct lwp_early_block;
 uint32_t lwp_sites_context_kept(const struct lwp_early_block *kept);
 
 static inline uint32_t lwp_sites_pool(const struct lwp_sites *sites, const struct lwp_allocation_path *path)

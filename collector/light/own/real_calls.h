@@ -13,14 +13,16 @@ struct lwp_real_call {
     const char *name;
 };
 
-#define LWP_REAL_CALL(variable, name) \
+#define LWP_REAL_CALL(variable, name)                                                                                                      \
     static struct lwp_real_call variable __attribute__((section("lwp_real_calls"), used)) = {(void *)0, #name}
 
+#define LWP_REAL_OF(variable, name) ((__typeof__(&name))(variable.function ? variable.function : lwp_real_call_find(&variable)))
+
 /* The function behind the one that is called `name` here; has its type. */
-#define LWP_REAL(name)                                                                                       \
-    (*({                                                                                                     \
-        LWP_REAL_CALL(real_##name, name);                                                                    \
-        (__typeof__(&name))(real_##name.function ? real_##name.function : lwp_real_call_find(&real_##name)); \
+#define LWP_REAL(name)                                                                                                                     \
+    (*({                                                                                                                                   \
+        LWP_REAL_CALL(real_##name, name);                                                                                                  \
+        LWP_REAL_OF(real_##name, name);                                                                                                    \
     }))
 
 void lwp_real_calls_start(void);

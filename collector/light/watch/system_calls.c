@@ -90,7 +90,7 @@ static void call_uses_text(const char *text)
     {                                                                                                                                      \
         if (lwp_watched_any() && !lwp_debug.sees_kernel)                                                                                   \
             uses;                                                                                                                          \
-        return (*(__typeof__(&name))(real_##name.function ? real_##name.function : lwp_real_call_find(&real_##name)))arguments;            \
+        return LWP_REAL_OF(real_##name, name) arguments;                                                                                   \
     }                                                                                                                                      \
     LWP_EXPORT LWP_HOT_CODE result name parameters                                                                                         \
     {                                                                                                                                      \
