@@ -23,7 +23,7 @@ build() { (cd "$1/$name" && unshare -n dpkg-buildpackage -b -us -uc) > "$1/log" 
 unpack "$TMP/first" && unpack "$TMP/second/further/down" || fail "git archive"
 export DEB_BUILD_OPTIONS=nocheck
 build "$TMP/first"
-TZ=Pacific/Auckland LC_ALL=C HOME=/nonexistent build "$TMP/second/further/down"
+TZ=Pacific/Auckland LC_ALL=C HOME=$TMP/nobody build "$TMP/second/further/down"
 cd "$TMP/first" || exit 1
 for package in *.deb; do
     cmp "$package" "$TMP/second/further/down/$package" || fail "$package differs between two builds"

@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     }
     ended("vfork, exec", pid);
     if (!(pid = vfork())) {
-        execl("/nonexistent", "x", NULL);
+        execl("/proc/nonexistent", "x", NULL);
         _exit(127);
     }
     ended("vfork, no exec", pid);

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
         return again(argv[0], argv[2], atoi(argv[3]));
     if (!strcmp(kind, "fail")) {
         store_slowly();
-        execlp("/nonexistent/program", "x", (char *)text, (char *)NULL);
+        execlp("/proc/nonexistent/program", "x", (char *)text, (char *)NULL);
         perror("execlp");
         for (int i = 0; i < 40; i++)
             store_slowly();

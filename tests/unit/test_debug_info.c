@@ -211,7 +211,7 @@ static void test_separate_places(void **state)
         char folder[200], path[256], root[256];
         snprintf(folder, sizeof folder, "%s/separate%zu", programs_folder, i);
         snprintf(path, sizeof path, "%s/program", folder);
-        snprintf(root, sizeof root, "/nonexistent::%s/root", folder);
+        snprintf(root, sizeof root, "/proc/nonexistent::%s/root", folder);
         struct addresses at = build_separate(folder, ids[i]);
         check_program("beside", path, at, KNOWS_TYPES);
         assert_true(programs_run("cd %s && mkdir .debug && mv program.debug .debug", folder));

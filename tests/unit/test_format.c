@@ -746,8 +746,8 @@ static void test_foreign(void **state)
     assert_int_equal(lwps_read(path, &visitor, NULL, NULL, &err), LWP_ERR_FORMAT);
     assert_int_equal(lwps_read(folder, &visitor, NULL, NULL, &err), LWP_ERR_FORMAT);
     assert_int_equal(lwps_read("/dev/null", &visitor, NULL, NULL, &err), LWP_ERR_FORMAT);
-    assert_int_equal(lwps_read("/nonexistent", &visitor, NULL, NULL, &err), LWP_ERR_SYSTEM);
-    assert_int_equal(lwps_seal("/nonexistent", &err), LWP_ERR_SYSTEM);
+    assert_int_equal(lwps_read("/proc/nonexistent", &visitor, NULL, NULL, &err), LWP_ERR_SYSTEM);
+    assert_int_equal(lwps_seal("/proc/nonexistent", &err), LWP_ERR_SYSTEM);
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(lwps_read(path, &visitor, NULL, NULL, &err), LWP_ERR_FORMAT);

@@ -196,7 +196,7 @@ static void test_nothing_there(void **state)
     struct lwp_error err;
     char empty[] = "/tmp/lwp-empty-XXXXXX";
     assert_non_null(mkdtemp(empty));
-    const char *dirs[] = {empty, "/nonexistent/dir", "/dev/null"};
+    const char *dirs[] = {empty, "/proc/nonexistent/dir", "/dev/null"};
     for (int i = 0; i < 3; i++) {
         memset(&err, 0, sizeof err);
         lwp_profile_init(&profile);

@@ -247,12 +247,12 @@ static void test_damage_stays(void **state)
 static void test_missing(void **state)
 {
     (void)state;
-    const char *dirs[] = {a, "/nonexistent/run"};
+    const char *dirs[] = {a, "/proc/nonexistent/run"};
     struct lwp_error err = {0};
     struct lwp_profile profile;
     lwp_profile_init(&profile);
     assert_true(lwp_load(&profile, dirs, 2, &err) < 0);
-    assert_non_null(strstr(err.text, "/nonexistent/run"));
+    assert_non_null(strstr(err.text, "/proc/nonexistent/run"));
     lwp_profile_fini(&profile);
 }
 

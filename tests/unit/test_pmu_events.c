@@ -212,7 +212,7 @@ static void bits_by_libpfm(void **state)
         struct lwp_pmu_events events;
         struct lwp_error err = {0};
         bool known = processors[i].names[0].accesses;
-        assert_int_equal(lwp_pmu_events_find("/nonexistent", &processors[i].cpu, LATENCY, &events, &err),
+        assert_int_equal(lwp_pmu_events_find("/proc/nonexistent", &processors[i].cpu, LATENCY, &events, &err),
                          known ? LWP_OK : LWP_ERR_MISSING);
         check(processors[i].name, &events, processors[i].names);
         assert_null(getenv("LIBPFM_ENCODE_INACTIVE")); /* nothing of ours is left for the program */
@@ -231,7 +231,7 @@ static void no_events(void **state)
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         struct lwp_pmu_events events;
         struct lwp_error err = {0};
-        assert_int_equal(lwp_pmu_events_find("/nonexistent", &unknown[i], LATENCY, &events, &err), LWP_ERR_MISSING);
+        assert_int_equal(lwp_pmu_events_find("/proc/nonexistent", &unknown[i], LATENCY, &events, &err), LWP_ERR_MISSING);
         assert_int_equal(events.count, 0);
         assert_non_null(strstr(err.text, "family"));
     }

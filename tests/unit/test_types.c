@@ -434,7 +434,7 @@ static void test_nothing(void **state)
     const char *variable;
     int64_t start;
     uint64_t bytes, elements;
-    uint32_t module = lwp_code_module(code, "/nonexistent", NULL, 0);
+    uint32_t module = lwp_code_module(code, "/proc/nonexistent", NULL, 0);
     static const uint64_t addresses[] = {0, 1, 0x1000, UINT64_MAX};
     for (size_t i = 0; i < 4; i++)
         for (uint32_t m = module; m < module + 2; m++) {

@@ -294,7 +294,7 @@ static void test_built_in_assets(void **state)
     free(html);
     lwp_assets_free(&built);
     lwp_assets_free(&read);
-    assert_int_equal(lwp_assets_load(&read, "/nonexistent", &err), LWP_ERR_SYSTEM);
+    assert_int_equal(lwp_assets_load(&read, "/proc/nonexistent", &err), LWP_ERR_SYSTEM);
 }
 
 /* ---- files ---- */
@@ -423,7 +423,7 @@ static void test_source_roots(void **state)
     snprintf(up, sizeof up, "%s/../c.c", in);
     assert_int_equal(mkdir(in, 0700), 0);
     assert_int_equal(symlink("../c.c", link), 0);
-    json_t *all = json_pack("[s, s]", "/nonexistent", real), *below = json_pack("[s, n, i]", in, 7), *prefix = json_pack("[s]", beside);
+    json_t *all = json_pack("[s, s]", "/proc/nonexistent", real), *below = json_pack("[s, n, i]", in, 7), *prefix = json_pack("[s]", beside);
     assert_true(is_shown("c.c", all) && is_shown(link, all) && is_shown(up, all));
     assert_false(is_shown("c.c", below) || is_shown(link, below) || is_shown(up, below));
     put("in/d.c", "1\n", 2);
@@ -547,7 +547,7 @@ static void test_site(void **state)
     }
     lwp_site_free(site);
     free(text);
-    assert_int_equal(lwp_site_new(&site, "/nonexistent", NULL, NULL, &err), LWP_ERR_SYSTEM);
+    assert_int_equal(lwp_site_new(&site, "/proc/nonexistent", NULL, NULL, &err), LWP_ERR_SYSTEM);
     assert_null(site);
 }
 
