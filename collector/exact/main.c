@@ -11,6 +11,7 @@
 #include "collector/exact/program/options.h"
 #include "collector/exact/program/pools.h"
 #include "collector/exact/program/process.h"
+#include "collector/exact/program/random_bytes.h"
 #include "collector/exact/program/thread.h"
 #include "collector/exact/trace/region.h"
 #include "collector/exact/trace/sampling.h"
@@ -23,8 +24,6 @@
 #include "collector/exact/valgrind/tool.h"
 #include "collector/lwp.h"
 #include "collector/record/value.h"
-
-extern UWord *VG_(client_auxv); /* of Valgrind's core, not in the headers for tools */
 
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
 static Bool option_follow = True, option_grow = False, option_windows = False;
@@ -132,7 +131,8 @@ static void main_before_call(ThreadId id, UInt number, UWord *arguments, UInt co
 
 static void main_after_call(ThreadId id, UInt number, UWord *arguments, UInt count, SysRes result)
 {
-    (void)id, (void)arguments, (void)count, (void)result;
+    (void)count;
+    lwp_random_bytes_after_call(id, number, arguments, result);
     if (!lwp_exec_is(number))
         return;
     lwp_exec_after();
@@ -172,16 +172,6 @@ static Bool main_request(ThreadId id, UWord *arguments, UWord *result)
     }
 }
 
-/* The kernel gives each process 16 random bytes, of which the C library makes its stack guard: values that differ from run
- * to run, and with them which stores are silent. */
-static void main_fix_random(void)
-{
-    enum { AUXV_RANDOM = 25, RANDOM_BYTES = 16 };
-    for (const UWord *entry = VG_(client_auxv); entry && entry[0]; entry += 2)
-        if (entry[0] == AUXV_RANDOM)
-            VG_(memset)((void *)entry[1], 0x5a, RANDOM_BYTES);
-}
-
 static void main_returned(Addr slot, bool in_order, ULong result)
 {
     lwp_heap_returned(slot, in_order, result);
@@ -191,7 +181,7 @@ static void main_returned(Addr slot, bool in_order, ULong result)
 static void main_start(void)
 {
     lwp_environment_hide();
-    main_fix_random();
+    lwp_random_bytes_start();
     lwp_exact_options.heap_threshold = (uint64_t)option_threshold;
     lwp_exact_options.window_on = (uint64_t)option_on;
     lwp_exact_options.window_off = (uint64_t)option_off;
