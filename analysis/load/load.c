@@ -166,23 +166,15 @@ static void load_all(struct load *load)
 
 /* ---- before and after ---- */
 
-static int load_stop(void *to, const struct lwps_file *file)
-{
-    *(struct lwps_file *)to = *file;
-    return 1;
-}
-
 /* All costs are in the unit of the first readable file. */
 static void load_first(struct load *load)
 {
-    static const struct lwps_visitor visitor = {.file = load_stop};
     for (size_t i = 0; i < load->inputs.count; i++)
         for (size_t k = 0; k < load->inputs.items[i].file_count; k++) {
             char path[4096];
             struct lwps_file file;
-            struct lwp_error err;
             snprintf(path, sizeof path, "%s/%s", load->inputs.items[i].path, load->inputs.items[i].files[k]);
-            if (lwps_read(path, &visitor, &file, NULL, &err) == 1) {
+            if (lwp_input_header(path, &file)) {
                 load->profile->engine = file.engine;
                 load->profile->weight_unit = file.weight_unit;
                 return;

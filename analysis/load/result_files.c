@@ -1,14 +1,16 @@
 /* Finds DIR/p<PID>[.<n>]/ with process.lwps and t<TID>.lwps in each DIR, and in DIR/r<RANK>/ what ranks that were
  * killed or still run have not moved up. Reads run.json, run.<RANK>.json of each rank, and makes one of all: times are
  * summed over runs; of the ranks of one run the longest time is the run's, and the first that failed is its end.
- * Everything is in an order that is always the same. */
+ * Everything is in an order that is always the same: ranks by their numbers, processes and threads as they were made. */
 #include "analysis/load/result_files.h"
 
 #include "analysis/caches/hierarchy.h"
 #include "base/hash.h"
 #include "base/json_file.h"
+#include "base/order.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "format/reader.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -211,44 +213,133 @@ static void input_run(struct lwp_profile *profile, const char *dir, const char *
 
 /* ---- folders ---- */
 
-static void input_process(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, const char *name, const char *shown,
-                          int32_t rank)
+/* A folder p<PID>[.<n>] or a file t<TID>[.<n>].lwps. */
+struct input_entry {
+    const char *name;
+    uint32_t id, again; /* again: n */
+    uint32_t age;       /* what was made before has less */
+    int32_t rank;
+};
+
+static int input_by_age(const void *a, const void *b)
 {
-    struct dirent **entries = NULL;
+    const struct input_entry *x = a, *y = b;
+    return LWP_COMPARE(x->rank, y->rank) ?: LWP_COMPARE(x->age, y->age) ?: LWP_COMPARE(x->again, y->again) ?: strcmp(x->name, y->name);
+}
+
+/* What scandir() found, without ages; NULL: nothing. */
+static struct input_entry *input_entries(struct lwp_arena *arena, struct dirent **found, int count)
+{
+    struct input_entry *entries = count > 0 ? lwp_arena_alloc(arena, (size_t)count, sizeof *entries) : NULL;
+    for (int i = 0; i < count; i++) {
+        char *end;
+        const char *name = lwp_arena_strdup(arena, found[i]->d_name);
+        entries[i] = (struct input_entry){.name = name, .id = (uint32_t)strtoul(name + 1, &end, 10), .rank = -1};
+        entries[i].again = *end == '.' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
+        free(found[i]);
+    }
+    if (count >= 0)
+        free(found);
+    return entries;
+}
+
+static void input_process(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, const char *shown,
+                          const struct input_entry *process)
+{
+    struct dirent **found = NULL;
     if (inputs->count >= PROCESSES_MAX)
         return;
     struct lwp_input *input = LWP_APPEND(&inputs->items, &inputs->count, &inputs->room,
-                                         (struct lwp_input){.path = lwp_arena_printf(profile->arena, "%s/%s", dir, name),
-                                                            .shown = shown,
-                                                            .pid = (uint32_t)strtoul(name + 1, NULL, 10),
-                                                            .number = inputs->files, .rank = rank});
-    int count = scandir(input->path, &entries, input_thread_name, alphasort);
-    if (count > 0)
+                                         (struct lwp_input){.path = lwp_arena_printf(profile->arena, "%s/%s", dir, process->name),
+                                                            .shown = shown, .pid = process->id,
+                                                            .number = inputs->files, .rank = process->rank});
+    int count = scandir(input->path, &found, input_thread_name, alphasort);
+    struct input_entry *files = input_entries(profile->arena, found, count);
+    /* The first thread has the number of the process; smaller ones were given after the greatest. */
+    for (int i = 0; i < count; i++)
+        files[i].age = files[i].id ? files[i].id - input->pid + 1 : 0;
+    if (count > 0) {
+        qsort(files, (size_t)count, sizeof *files, input_by_age);
         input->files = lwp_arena_alloc(profile->arena, (size_t)count, sizeof *input->files);
-    for (int i = 0; i < count; i++) {
-        input->threads += strncmp(entries[i]->d_name, "t0.", 3) != 0;
-        input->files[input->file_count++] = lwp_arena_strdup(profile->arena, entries[i]->d_name);
-        free(entries[i]);
     }
-    if (count >= 0)
-        free(entries);
+    for (int i = 0; i < count; i++) {
+        input->threads += files[i].id != 0;
+        input->files[input->file_count++] = files[i].name;
+    }
     inputs->files += 1 + (uint32_t)input->file_count;
+}
+
+static int input_stop(void *to, const struct lwps_file *file)
+{
+    *(struct lwps_file *)to = *file;
+    return 1;
+}
+
+bool lwp_input_header(const char *path, struct lwps_file *file)
+{
+    static const struct lwps_visitor visitor = {.file = input_stop};
+    struct lwp_error err;
+    return lwps_read(path, &visitor, file, NULL, &err) == 1;
+}
+
+/* Whether x was opened before y. The exact engine tells the wall time only. */
+static bool input_is_before(const struct lwps_file *x, const struct lwps_file *y)
+{
+    return x->start_ns != y->start_ns ? x->start_ns < y->start_ns : x->start_wall_ns < y->start_wall_ns;
+}
+
+/* When the first process of several began. */
+static struct lwps_file input_began(const char *dir, const struct input_entry *entries, int count)
+{
+    struct lwps_file first = {.start_ns = UINT64_MAX, .start_wall_ns = UINT64_MAX};
+    for (int i = 0; i < count; i++) {
+        char path[4096];
+        struct lwps_file file;
+        if (snprintf(path, sizeof path, "%s/%s/process.lwps", dir, entries[i].name) < (int)sizeof path
+            && lwp_input_header(path, &file) && input_is_before(&file, &first))
+            first = file;
+    }
+    return first;
+}
+
+/* Process ids ascend, and after the greatest come small ones that are free: those beyond a wide gap are older if they began first.
+ * (Who began first says nothing where there is no such gap: two that are made together begin in any order.) `entries` of one rank. */
+static void input_rotate(const char *dir, struct input_entry *entries, int count)
+{
+    int gap = 0;
+    for (int i = 1; i < count; i++)
+        if (!gap || entries[i].id - entries[i - 1].id > entries[gap].id - entries[gap - 1].id)
+            gap = i;
+    if (!gap || entries[gap].id - entries[gap - 1].id <= entries[count - 1].id / 2)
+        return;
+    const struct lwps_file low = input_began(dir, entries, gap), high = input_began(dir, entries + gap, count - gap);
+    uint32_t first = input_is_before(&high, &low) ? entries[gap].id : 0;
+    for (int i = 0; i < count; i++)
+        entries[i].age = entries[i].id - first;
+    qsort(entries, (size_t)count, sizeof *entries, input_by_age);
 }
 
 /* Returns how many processes there are in it, or -1. */
 static int input_folder(struct lwp_profile *profile, struct lwp_inputs *inputs, const char *dir, const char *prefix, const json_t *ranks,
                         int32_t rank)
 {
-    struct dirent **entries = NULL;
-    int count = scandir(dir, &entries, input_process_name, alphasort);
+    struct dirent **found = NULL;
+    int count = scandir(dir, &found, input_process_name, alphasort), last;
+    struct input_entry *entries = input_entries(profile->arena, found, count);
     for (int i = 0; i < count; i++) {
-        const json_t *known = json_object_get(ranks, entries[i]->d_name);
-        input_process(profile, inputs, dir, entries[i]->d_name, lwp_arena_printf(profile->arena, "%s%s", prefix, entries[i]->d_name),
-                      json_is_integer(known) ? (int32_t)json_integer_value(known) : rank);
-        free(entries[i]);
+        const json_t *known = json_object_get(ranks, entries[i].name);
+        entries[i].age = entries[i].id;
+        entries[i].rank = json_is_integer(known) ? (int32_t)json_integer_value(known) : rank;
     }
-    if (count >= 0)
-        free(entries);
+    if (count > 0)
+        qsort(entries, (size_t)count, sizeof *entries, input_by_age);
+    for (int i = 0; i < count; i = last) {
+        for (last = i + 1; last < count && entries[last].rank == entries[i].rank;)
+            last++;
+        input_rotate(dir, entries + i, last - i);
+    }
+    for (int i = 0; i < count; i++)
+        input_process(profile, inputs, dir, lwp_arena_printf(profile->arena, "%s%s", prefix, entries[i].name), &entries[i]);
     return count;
 }
 

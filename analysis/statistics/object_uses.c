@@ -88,6 +88,13 @@ static int use_compare(const void *a, const void *b)
     return LWP_COMPARE(x->object, y->object) ?: LWP_COMPARE(x->tid, y->tid);
 }
 
+/* Ids of threads differ from run to run, and begin again. */
+static int use_first(const void *a, const void *b)
+{
+    const struct lwp_object_use *x = a, *y = b;
+    return LWP_COMPARE(x->object, y->object) ?: LWP_COMPARE(x->first_ns, y->first_ns) ?: LWP_COMPARE(x->tid, y->tid);
+}
+
 void lwp_object_uses_renumber(struct lwp_object_uses *uses, const uint32_t *objects)
 {
     size_t kept = 0;
@@ -100,6 +107,7 @@ void lwp_object_uses_renumber(struct lwp_object_uses *uses, const uint32_t *obje
         else
             uses->items[kept++] = uses->items[i];
     uses->count = kept;
+    LWP_SORT(uses->items, uses->count, use_first);
     lwp_map_fini(&uses->index);
 }
 

@@ -25,7 +25,7 @@ struct lwp_object_use {
 
 /* Starts from zero. */
 struct lwp_object_uses {
-    struct lwp_object_use *items; /* once renumbered: by object, then by thread */
+    struct lwp_object_use *items; /* once renumbered: by object, then by the first access */
     size_t count, room, last;     /* last: the one added to */
     struct lwp_map index;
 };
