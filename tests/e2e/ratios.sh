@@ -7,7 +7,7 @@ check() { "$SRC/tests/truth/watch_runs.py" "$LWP" "$TMP/known_ratios" "$TMP" "$@
     --seconds 1.5 --points 13 --options "-F 2000 --max-overhead 15" || exit 1; }
 # From time to bytes, where one loop has several callers; tests/long/counts.sh has many loops.
 ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/known_counts" "$SRC/tests/programs/known_counts.c" || exit 1
-"$SRC/tests/truth/count_runs.py" "$LWP" "$TMP/known_counts" "$TMP/counts" near_callers --seconds 0.7 || exit 1
+"$SRC/tests/truth/count_runs.py" "$LWP" "$TMP/known_counts" "$TMP/counts" near_callers --seconds 0.7 --runs 4 || exit 1
 if [ "${LONG:-}" ]; then
     check dead0 silent75 load75 close50 callers half chase widths --threads 1
     check dead33 dead100 --threads 4
