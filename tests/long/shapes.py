@@ -6,9 +6,10 @@
 
 One line a shape: how many runs are right, unknown (with the reason) or WRONG: a field that the hot loop does not use, a used field in a
 cold part, an element size, type, start, name or allocation site that is not the truth, a split made of wrong fields, whatever confidence
-stands beside it. Needs LWP; takes CC, CXX, FC, RUSTC. Exit status 0: nothing is WRONG, and what `must` be right is. --keep
-DIR leaves programs and results in DIR, and takes programs from there that are not older than their sources. --again analyzes and
-judges the results that are there once more, and runs only what is missing. --truth compares the rows of C and C++ with the debug
+stands beside it. Needs LWP; takes CC, CXX, FC, RUSTC. Exit status 0: nothing is WRONG, and what `must` be right is. What is WRONG
+comes once more at the end: shape, engine, run, what was said, and the truth. --keep DIR leaves programs and results in DIR, and takes
+programs from there that are not older than their sources; without it what is WRONG is copied to $KEEP, if that is set. --again analyzes
+and judges the results that are there once more, and runs only what is missing. --truth compares the rows of C and C++ with the debug
 information instead (gdb; it has no words for parts of unions and of libraries' buffers). The Rust program compares its rows with
 offset_of!().
 
@@ -312,8 +313,29 @@ def run(shape, program, engine, args, result):
         return "FAIL", "%s: %s" % (error, said[-300:])
 
 
+def row_text(row):
+    """The truth of an object in the words of the rows."""
+    hot = ",".join("%s@%d" % ("|".join(names), offsets[0]) + ("+%d*%d" % (offsets.step, len(offsets)) if len(offsets) > 1 else "")
+                   for names, offsets in row.hot)
+    words = [("type", "|".join(row.types)), ("bytes", "|".join(map(str, row.bytes))), ("start", row.start), ("spacing", row.spacing),
+             ("hot", hot), ("name", ",".join(row.names)), ("path", ",".join(row.path)), ("block", row.block)]
+    return " ".join("%s=%s" % pair for pair in words if pair[1])
+
+
+def keep_wrong(shape, engine, at, result):
+    """Where a copy of a result is, with its program; None: it is not kept."""
+    kept = os.environ.get("KEEP")
+    if not kept:
+        return None
+    copy = os.path.join(kept, "%s.%s%d" % (shape.name, engine, at))
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(result, copy)
+    shutil.copy2(os.path.join(os.path.dirname(result), shape.name), os.path.join(copy, shape.name))
+    return copy
+
+
 def try_shape(shape, args, folder):
-    """Rows (engine, Counter, reasons), or None: no compiler."""
+    """Rows (engine, Counter, reasons, texts of what is WRONG), or None: no compiler."""
     own = os.path.join(folder, shape.name)
     os.makedirs(own, exist_ok=True)
     program = build(shape, own)
@@ -321,16 +343,20 @@ def try_shape(shape, args, folder):
         return None
     rows = []
     for engine in args.engines:
-        verdicts, reasons = collections.Counter(), collections.Counter()
+        verdicts, reasons, wrong = collections.Counter(), collections.Counter(), []
         for at in range(args.runs):
             result = os.path.join(own, "%s%d" % (engine, at))
             verdict, reason = run(shape, program, engine, args, result)
             verdicts[verdict] += 1
             if reason:
                 reasons[verdict + " " + reason] += 1
+            if verdict in ("WRONG", "FAIL"):
+                kept = keep_wrong(shape, engine, at, result) if verdict == "WRONG" and not args.keep else None
+                wrong.append("%s %s, %s engine, run %d: %s%s" % (verdict, shape.name, engine, at, reason, "; kept in " + kept if kept else ""))
+                wrong += ["    truth: " + row_text(row) for row in shape.rows() if verdict == "WRONG"]
             if not args.keep:
                 shutil.rmtree(result, ignore_errors=True)
-        rows.append((engine, verdicts, reasons))
+        rows.append((engine, verdicts, reasons, wrong))
     return rows
 
 
@@ -386,13 +412,14 @@ def main():
     folder = args.keep or tempfile.mkdtemp(dir=os.environ.get("TMP"))
     if args.truth:
         sys.exit(check_truth(shapes, names, folder) > 0)
-    total, wrong, bad = collections.Counter(), [], []
+    total, wrong, bad, details = collections.Counter(), [], [], []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for name, rows in zip(names, pool.map(lambda n: try_shape(shapes[n], args, folder), names)):
             if rows is None:
                 print("skip %s: no compiler" % name, flush=True)
                 total["skipped"] += 1
-            for engine, verdicts, reasons in rows or []:
+            for engine, verdicts, reasons, texts in rows or []:
+                details += texts
                 total.update(verdicts)
                 total["names"] += sum(count for reason, count in reasons.items() if ONLY_NAMES.match(reason))
                 line = "%-18s %-5s" % (name, engine)
@@ -412,6 +439,8 @@ def main():
             file.write("\n".join(wrong) + "\n")
     for line in bad:
         print("unknown where it must be right: " + line)
+    if details:
+        print("\n".join(details))
     sys.exit(1 if wrong or bad else 0)
 
 
