@@ -136,8 +136,8 @@ static void order_add(struct lwp_order *order, const struct lwp_stream *stream)
     *access = (struct lwp_order_access){.stream = stream};
     access->step = lwp_order_step(moves, order_moves(order, stream, moves, ROOM), shaped ? shape.step : 0, shaped && shape.stays,
                                   profile->machine.line_bytes);
-    if (shaped && stream->weight.weight > 0)
-        order->shape = shape;
+    if (shaped && (stream->weight.weight > 0 || !order->shape.instructions))
+        order->shape = shape; /* of the loop that is awaited, if any is */
 }
 
 /* What samples do not show the code may. */
