@@ -282,23 +282,40 @@ static double measured_pace(const struct lwp_order *order, const struct lwp_orde
     return lwp_pace(paces, count, 1, nest->rows * nest->columns);
 }
 
+/* The truth lies between `measured` and what it is if the loop waits for memory as much as samples say. */
+static void measured_between(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
+                             struct lwp_gain_measured *measured)
+{
+    struct lwp_gain_measured sampled = *measured;
+    lwp_gain_interval(times, stalls, pace, &sampled);
+    measured->ratio = sqrt(measured->ratio * sampled.ratio);
+    measured->low = fmin(measured->low, sampled.low);
+    measured->high = fmax(measured->high, sampled.high);
+}
+
 /* False: it could not be run. *resembles: it is the loop, as far as that is known. */
 static bool measured_run(const struct lwp_order *order, const struct lwp_order_access *column, const struct measured_nest *nest,
                          struct lwp_gain_measured *measured, bool *resembles)
 {
+    static const struct lwp_gain_range any = {0, 1};
     struct lwp_pattern before, after;
     struct lwp_pattern_times times;
     struct lwp_profile *profile = order->profile;
     if (!measured_fill(order, nest, false, &before) || !measured_fill(order, nest, true, &after) ||
         !lwp_gain_times(profile, order->region, &before, &after, &times))
         return false;
-    struct lwp_gain_range stalls = lwp_gain_stall_share(profile, order->region, &order->shape);
+    const struct lwp_gain_range sampled = lwp_gain_stall_share(profile, order->region, &order->shape);
     const double pace = nest->triangle ? 0 : measured_pace(order, column, nest, times.before);
-    lwp_gain_interval(&times, &(struct lwp_gain_range){0, 1}, pace, measured); /* it may compute where memory is fast enough */
+    const bool sums = nest->sums || nest->stored;
     bool same;
-    if (nest->sums || nest->stored) /* one instruction loads and adds: which of the two is awaited no sample says */
-        stalls.low = 0;
-    *resembles |= lwp_gain_resembles(&times, &stalls, pace, &same);
+    lwp_gain_interval(&times, &any, pace, measured); /* it may compute where memory is fast enough */
+    const bool as_sampled = lwp_gain_resembles(&times, &(struct lwp_gain_range){sums ? 0 : sampled.low, sampled.high}, pace, &same);
+    /* Where sums are awaited at the place where loads are, which of the two it is no sample says. */
+    if (!as_sampled && sums && lwp_gain_resembles(&times, &any, pace, &same)) {
+        measured_between(&times, &sampled, pace, measured);
+        *resembles = true;
+    }
+    *resembles |= as_sampled;
     return true;
 }
 
