@@ -311,6 +311,40 @@ static bool member_alike(Dwarf_Die a, Dwarf_Die b)
     return kind != MEMBER_OTHER && kind == member_number(&b);
 }
 
+/* A member as it is written again in another struct: pointers may be to something else there. */
+static bool member_repeats(Dwarf_Die a, Dwarf_Die b, int depth)
+{
+    uint64_t x, y;
+    Dwarf_Die first, second;
+    if (member_same_type(a, b) || member_alike(a, b))
+        return true;
+    return depth < MEMBER_DEPTH && type_die_strip(&a, NULL) && type_die_strip(&b, NULL) && type_die_array(&a, &first, &x) &&
+           type_die_array(&b, &second, &y) && x == y && member_repeats(first, second, depth + 1);
+}
+
+/* As C derives without a member for the base: a struct that begins with all members of the smaller one, of the same names in the same
+ * places. A single one may be so by chance. */
+static bool member_begins_as(Dwarf_Die *outer, struct member_held *held)
+{
+    Dwarf_Die base = held->inner, type, other, same;
+    uint64_t outer_bytes, base_bytes, at, place;
+    int count = 0;
+    if (!type_die_strip(&base, NULL) || dwarf_tag(&base) != DW_TAG_structure_type || dwarf_tag(outer) != DW_TAG_structure_type ||
+        !type_die_bytes(&base, &base_bytes) || !type_die_bytes(outer, &outer_bytes) || base_bytes >= outer_bytes)
+        return false;
+    for (Dwarf_Die child = code_die_first(&base); child.addr; child = code_die_after(&child)) {
+        const char *name = dwarf_diename(&child);
+        if (dwarf_tag(&child) != DW_TAG_member || type_die_flag(&child, DW_AT_external))
+            continue;
+        if (--held->budget <= 0 || !name || !code_die_named(outer, DW_TAG_member, name, &same) || dwarf_hasattr(&child, DW_AT_bit_size) ||
+            dwarf_hasattr(&same, DW_AT_bit_size) || !type_die_of(&child, &type) || !type_die_of(&same, &other) ||
+            !type_die_offset(&child, &at) || !type_die_offset(&same, &place) || at != place || !member_repeats(type, other, 0))
+            return false;
+        count++;
+    }
+    return count > 1;
+}
+
 static bool member_holds(Dwarf_Die outer, uint64_t offset, struct member_held *held, int depth);
 
 /* The members of a struct, or of a variant of a Rust enum. */
@@ -347,7 +381,8 @@ static bool member_holds(Dwarf_Die outer, uint64_t offset, struct member_held *h
             return bytes && (!elements || (offset < elements && bytes <= elements - offset)); /* room for anything */
         return member_holds(element, offset % bytes, held, depth + 1);
     }
-    return code_die_is_struct(&stripped) && member_holds_among(&stripped, offset, held, depth);
+    return code_die_is_struct(&stripped) &&
+           (member_holds_among(&stripped, offset, held, depth) || (offset == 0 && member_begins_as(&stripped, held)));
 }
 
 bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner)

@@ -29,7 +29,8 @@ bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset
 bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus, bool untyped,
                           struct code_pointee *pointee);
 
-/* Whether a value of `inner` begins `offset` bytes into one of `outer`, itself, as a member or in an array. */
+/* Whether a value of `inner` begins `offset` bytes into one of `outer`, itself, as a member, in an array, or with its members written
+ * again at the start of a struct. */
 bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner);
 
 /* The same, kept: it is asked again and again. */

@@ -7,6 +7,9 @@
 /// derived_flexible and type=head* bytes=8 path=main name=all
 /// derived_last type=shape bytes=64 hot=head|head.kind@0,box|box.high@32 path=new_shape,main name=shape,all
 /// derived_last and type=head* bytes=8 path=main name=all
+/// derived_repeats type=body bytes=120 hot=kind@0,mass@8,position@16+8*3,phi@112 path=main name=body,bodies,all
+///     must=right
+/// derived_repeats and type=node* bytes=8 path=main name=all
 /// derived_sizes_O3 of=derived_sizes flags=-O3
 /// derived_flexible_clang of=derived_flexible with=clang
 #include "shape.h"
@@ -158,6 +161,54 @@ int main(int argc, char **argv)
         struct shape *shape = new_shape();
         *shape = (struct shape){{1, 0, NULL}, {{0}, {1, 1}, {0}}};
         all[PLACE(i, N)] = &shape->head;
+    }
+    REPEAT(walk(all));
+}
+#elif defined shape_derived_repeats
+/* Bodies of a simulation: each kind of node repeats the members that all of them begin with. */
+struct node {
+    short kind;
+    double mass, position[3];
+    int cost, level;
+    struct node *parent;
+    int place;
+};
+struct leaf;
+struct body {
+    short kind;
+    double mass, position[3];
+    int cost, level;
+    struct leaf *parent;
+    int place;
+    double velocity[3], acceleration[3], phi;
+};
+struct cell {
+    short kind;
+    double mass, position[3];
+    int cost, level;
+    struct cell *parent;
+    int place;
+    struct node *below[8];
+};
+NI static double pull(struct node *node)
+{
+    return node->mass * (node->position[0] + node->position[1] + node->position[2]);
+}
+NI static double walk(struct node **all)
+{
+    double sum = 0;
+    EACH(i, N) sum += all[i]->kind == 1 ? pull(all[i]) + ((struct body *)all[i])->phi : ((struct cell *)all[i])->below[0]->mass;
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    struct node **all = malloc(N * sizeof *all);
+    struct body *bodies = calloc(N, sizeof *bodies);
+    for (size_t i = 0; i < N; i++) {
+        struct body *body = &bodies[PLACE(i, N)];
+        body->kind = 1;
+        body->mass = body->phi = (double)i;
+        all[i] = (struct node *)body;
     }
     REPEAT(walk(all));
 }
