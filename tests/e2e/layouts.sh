@@ -5,7 +5,7 @@ set -u
 cd "$TMP" || exit 1
 fail() { echo "FAILED: $*"; exit 1; }
 $CC -O2 -g -pthread -o layouts "$SRC/tests/programs/layouts.c" || exit 1
-cases="holes tight turns bits linked hashed mixed ${LONG:+walked system slices chain across padded}"
+cases="holes tight turns bits linked hashed mixed begins ${LONG:+walked system slices chain across padded}"
 for case in $cases; do
     rounds=150
     case $case in holes) rounds=260 ;; esac
@@ -68,6 +68,12 @@ check(len(splits) == 1 and splits[0]["groups"][0]["fields"] == ["kind, state, mo
 if splits:
     check("        unsigned" not in splits[0]["declaration"] and "unsigned int more : 8;\n" in splits[0]["declaration"], splits[0]["declaration"])
     compiles("bits", splits[0], "bits_hot1", "struct bits;\n", bits=["kind, state, more, last"])
+splits, findings, notes = advice("begins")
+check(len(splits) == 1 and "begins with the members of struct start" in (splits[0]["caution"] or ""), f"begins: {splits}")
+if splits:
+    used = {name for group in splits[0]["groups"] for name in group["fields"]}
+    check(used == {"weight", "size"}, f"begins: uses {used}")
+    compiles("begins", splits[0], "")
 splits, findings, notes = advice("linked")
 check(len(splits) == 1 and splits[0]["groups"][0]["fields"] == ["next", "value"] and splits[0]["link"] == "index" and
       splits[0]["pointed_by"] == "next in struct linked", f"linked: {splits}")

@@ -1,6 +1,6 @@
 /* Structures whose right advice is not simply a split.
  *
- *     layouts holes|tight|system|turns|slices|bits|linked|chain|hashed|walked|across|padded|mixed
+ *     layouts holes|tight|system|turns|slices|bits|linked|chain|hashed|walked|across|padded|mixed|begins
  *             [rounds]
  *
  * holes   all fields used by one loop, half of the bytes are holes: another order
@@ -15,7 +15,8 @@
  * walked  the same of lists of 400: the value goes with the rest
  * across  48-byte elements that are visited at random, half of them on two lines: nothing, processors fetch both at once
  * padded  elements of a whole line by padding, which four threads write as they come by: as it is
- * mixed   half of the time goes to loops that use everything, half to one that uses a little */
+ * mixed   half of the time goes to loops that use everything, half to one that uses a little
+ * begins  elements that begin with the members of a smaller structure, written again: pointers to that lead to them, too */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -151,6 +152,34 @@ static LOOP double sum_bits(const struct bits *all)
     double sum = 0;
     for (size_t i = 0; i < COUNT; i++)
         sum += all[i].more ? all[i].weight : 0;
+    return sum;
+}
+
+/* As C derives without a member for the base. */
+struct start {
+    long kind;
+    double weight;
+    struct start *above;
+};
+struct started {
+    long kind;
+    double weight;
+    struct started *above;
+    double more[11], size;
+};
+
+static LOOP double sum_starts(struct start *const *all)
+{
+    double sum = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        sum += all[i]->weight;
+    return sum;
+}
+static LOOP double sum_sizes_of(const struct started *all)
+{
+    double sum = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        sum += all[i].size;
     return sum;
 }
 
@@ -354,6 +383,13 @@ int main(int argc, char **argv)
         struct mixed *all = take(COUNT * sizeof *all);
         for (size_t r = 0; r < rounds / 2; r++)
             sum += sum_everything(all) + sum_values(all);
+    } else if (strcmp(what, "begins") == 0) {
+        struct started *all = take(COUNT * sizeof *all);
+        struct start **starts = take(COUNT * sizeof *starts);
+        for (size_t i = 0; i < COUNT; i++)
+            starts[i] = (struct start *)&all[i];
+        for (size_t r = 0; r < rounds / 2; r++)
+            sum += sum_starts(starts) + sum_sizes_of(all);
     } else if (strcmp(what, "turns") == 0 || strcmp(what, "slices") == 0 || strcmp(what, "padded") == 0) {
         pthread_t threads[THREADS];
         in_turns = what[0] == 't';

@@ -1,10 +1,11 @@
 /* Whose a layout is: one that belongs to others cannot be changed for one loop's sake alone.
  *
  * Nodes of std::map and std::list, entries of hash tables: the library declares them, and what is read of an entry after it was found
- * lies on the line that finding it brought. Members of a base class are in all classes derived from it: two splits must not move them
- * to different parts. */
+ * lies on the line that finding it brought. Members of a base class, or of what C's structures begin with alike, are in all that derive
+ * from it: two splits must not move those of a base class to different parts. */
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
 
 #include <string.h>
 
@@ -45,6 +46,24 @@ static const char *owners_base(const struct lwp_split *split)
     return NULL;
 }
 
+/* A structure that this one begins with, and through pointers to which it is used; the split moves its members: C's way to derive. */
+static const struct lwp_type *owners_head(struct lwp_profile *profile, const struct lwp_split *split)
+{
+    const struct lwp_layout *layout = split->layout;
+    struct lwp_code_place place;
+    for (size_t i = 0; i < layout->object_count && layout->type; i++)
+        LWP_STREAMS_OF(profile, layout->objects[i], stream) {
+            if (!profile->code || stream->module == LWP_NONE ||
+                !lwp_types_place(profile->code, stream->module, stream->address, &place) || place.type->kind != LWP_TYPE_STRUCT ||
+                place.type->bytes >= layout->type->bytes || !lwp_types_contain(layout->type, 0, place.type))
+                continue;
+            for (size_t k = 0; k < layout->field_count; k++)
+                if (layout->fields[k].offset < place.type->bytes && (split->kind != LWP_SPLIT_PARTS || split->group[k] != 0))
+                    return place.type;
+        }
+    return NULL;
+}
+
 const char *lwp_split_caution(struct lwp_profile *profile, const struct lwp_split *split)
 {
     const struct lwp_type *type = split->layout->type;
@@ -60,6 +79,12 @@ const char *lwp_split_caution(struct lwp_profile *profile, const struct lwp_spli
             "Some of the members that are moved are those of its base class %s: all classes derived from it change with "
             "them, and what uses them there was not looked at.",
             base);
+    const struct lwp_type *head = split->kind == LWP_SPLIT_POOL ? NULL : owners_head(profile, split);
+    if (head)
+        return lwp_arena_printf(profile->arena,
+                                "%s begins with the members of %s, and pointers to that lead to it, too: where these are moved, all structures "
+                                "that begin so change with them, and what uses them there was not looked at.",
+                                type->name, head->name);
     return NULL;
 }
 
