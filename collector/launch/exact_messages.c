@@ -105,13 +105,23 @@ static void message_signal(struct message_log *log, const char *rest)
     snprintf(log->signal, sizeof log->signal, "%.*s", name ? (int)strcspn(name + 1, ")") : 0, name ? name + 1 : "");
 }
 
+/* In no file: what the program wrote itself, into plain memory or a file in memory that it has mapped twice. */
+static bool message_is_made_code(const char *place)
+{
+    return strcmp(place, "???") == 0 || strncmp(place, "??? (in /memfd:", 15) == 0;
+}
+
 /* "   at 0x109236: main (hostile.c:52)", the innermost frame of what the signal ended. */
 static void message_frame(struct message_log *log, const char *rest)
 {
     const char *place = strstr(rest, ": ");
     if (!log->signal[0] || !place)
         return;
-    if (log->pid == log->all->program)
+    if (message_is_made_code(place + 2))
+        message_put(log->all, true,
+                    "A process of the program (%d) was ended by %s in code that it had made itself. Valgrind does not run all such "
+                    "programs: where it ends well without lwp, use -e timer.", (int)log->pid, log->signal);
+    else if (log->pid == log->all->program)
         message_put(log->all, false, "The program was ended by %s in %s.", log->signal, place + 2);
     else
         message_put(log->all, false, "A process of the program (%d) was ended by %s in %s.", (int)log->pid, log->signal,

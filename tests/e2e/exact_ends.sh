@@ -46,6 +46,8 @@ said 'does not know system call 999'
 collect 139 segv ./ends segv
 kept segv work
 noted segv 'ended by SIGSEGV in main (ends.c:'
+collect 139 made ./ends made
+said 'ended by SIGSEGV in code that it had made itself.*-e timer'
 collect 139 overflow ./ends overflow
 noted overflow 'ended by SIGSEGV in deep (ends.c:'
 [ -z "${LONG:-}" ] || { collect 7 leave ./ends _exit && kept leave work; }

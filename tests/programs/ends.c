@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,6 +40,18 @@ __attribute__((noinline)) static long deep(long n)
     return n < 0 ? 0 : deep(n + 1) + frame[0];
 }
 
+static void made_code(void)
+{
+    static const unsigned char load[] = {0x8b, 0x04, 0x25, 8, 0, 0, 0}; /* mov 8, %eax */
+    void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void (*run)(void);
+    if (code == MAP_FAILED)
+        return;
+    memcpy(code, load, sizeof load);
+    memcpy(&run, &code, sizeof run);
+    run();
+}
+
 static void *end_all(void *unused)
 {
     syscall(SYS_exit_group, 9);
@@ -60,6 +73,8 @@ int main(int argc, char **argv)
         return (int)deep(0);
     if (strcmp(how, "segv") == 0)
         *(volatile int *)8 = 1;
+    if (strcmp(how, "made") == 0)
+        made_code();
     if (strcmp(how, "_exit") == 0)
         _exit(7);
     if (strcmp(how, "spin") == 0)
