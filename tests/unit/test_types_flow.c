@@ -212,6 +212,35 @@ static void test_cxx(void **state)
     walk_all("clang++", "-gdwarf-4 -O2", "classes.cc", walks, sizeof walks / sizeof *walks, 0.9);
 }
 
+/* A parameter is in the register that hands it over until that holds something else, whatever DWARF says of a function that the compiler
+ * did not follow variables in. */
+static void test_handed_over(void **state)
+{
+    static const char *const flags[] = {"-g -O2", "-g -O2 -fno-var-tracking"};
+    (void)state;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        struct loaded loaded;
+        if (!load(&loaded, "gcc", flags[i], "../truth/types/handed.c"))
+            skip();
+        uint64_t at = programs_symbol(loaded.path, "sum_places"), high = lwp_code_symbolize(loaded.code, 0, at)->function_high;
+        int owner = 0, place = 0;
+        for (; at < high; at++) {
+            struct lwp_memory_operand operand = lwp_code_operand(loaded.code, 0, at);
+            struct lwp_candidate candidate;
+            if (!operand.exists || operand.base != 7 /* rdi */ || operand.index >= 0)
+                continue;
+            bool known = lwp_types_at_access(loaded.code, 0, at, &candidate, 1) && candidate.exact;
+            bool loop = lwp_code_symbolize(loaded.code, 0, at)->loop != LWP_NONE;
+            if (known && (loop || strcmp(candidate.type->name, "struct owner")))
+                fail_msg("%s: sum_places at 0x%llx is of %s", flags[i], (unsigned long long)at, candidate.type->name);
+            owner += known;
+            place += loop;
+        }
+        assert_true(owner && place);
+        unload(&loaded);
+    }
+}
+
 /* A member that is nowhere takes its place among the others. */
 static void test_pieces(void **state)
 {
@@ -451,7 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values), cmocka_unit_test(test_multiples),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
         cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_regions),       cmocka_unit_test(test_several_callers),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);

@@ -33,6 +33,15 @@ static void functions_take(struct function_list *list, Dwarf_Die *die)
     }
 }
 
+uint64_t code_scopes_entry(const struct code_scopes *scopes)
+{
+    Dwarf_Die die = scopes->items[0].die;
+    Dwarf_Addr base, low, high;
+    if (dwarf_entrypc(&die, &low) == 0 || dwarf_ranges(&die, 0, &base, &low, &high) > 0)
+        return low;
+    return 0;
+}
+
 /* False: nested deeper than any compiler does. The walk ends then, since skipping over each level costs what is in it.
  */
 static bool functions_walk(struct function_list *list, Dwarf_Die *parent, int depth)

@@ -31,7 +31,11 @@ struct code_scopes {
     } * starts;
     uint32_t start_count;
     uint64_t visits; /* of variables, by type_variables.c */
+    bool looked_for_lists, has_lists; /* of places where a variable is in turn; by type_variables.c */
 };
+
+/* Where the function begins; 0: not known. */
+uint64_t code_scopes_entry(const struct code_scopes *scopes);
 
 /* The function that holds the address, or NULL. */
 struct code_scopes *code_scopes_at(struct code_module *module, uint64_t address);

@@ -1,7 +1,8 @@
 /* Seeds of the data flow: variables and parameters, inlined ones too, that location lists place in registers over some
  * addresses. A variable may be in one register, or in pieces in several (slices, iterators); of a structure the pointer
  * in it is what counts.
- * Limits: a value that only the caller knows (DW_OP_entry_value) and computed ones are left out. */
+ * Limits: a value that only the caller knows (DW_OP_entry_value) and computed ones are left out. Where the compiler followed no
+ * variables, parameters are known where the function begins; the flow takes them on from there. */
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/pointers/pointer_flow.h"
 #include "analysis/program/pointers/pointers.h"
@@ -82,8 +83,9 @@ static void seeds_of_location(struct code_seeds *seeds, struct code_module *modu
     }
 }
 
-static void seeds_of_variable(struct code_seeds *seeds, struct code_module *module, Dwarf_Die *variable, uint32_t scope, bool named)
+static void seeds_of_variable(struct code_seeds *seeds, struct code_scopes *scopes, Dwarf_Die *variable, uint32_t scope, bool named)
 {
+    struct code_module *module = scopes->module;
     Dwarf_Attribute attribute;
     Dwarf_Die type;
     Dwarf_Op *ops;
@@ -100,7 +102,12 @@ static void seeds_of_variable(struct code_seeds *seeds, struct code_module *modu
         seed.low = low;
         seed.high = high;
         seed.scoped = low == 0 && high == UINT64_MAX;
-        if (high > low && count)
+        if (seed.scoped && code_parameter_handed_over(scopes, scope, variable)) {
+            seed.low = code_scopes_entry(scopes);
+            seed.high = seed.low + 1;
+            seed.scoped = false;
+        }
+        if (seed.high > seed.low && count)
             seeds_of_location(seeds, module, type, ops, count, seed);
     }
 }
@@ -112,7 +119,7 @@ void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds)
         const struct code_scope *in = code_scope_with_variables(scopes, scope);
         bool named = !in->variable_count || !code_scope_is_library(scopes, scope);
         for (uint32_t i = 0; i < in->variable_count && budget-- > 0; i++)
-            seeds_of_variable(seeds, scopes->module, &in->variables[i], scope, named);
+            seeds_of_variable(seeds, scopes, &in->variables[i], scope, named);
     }
     LWP_SORT(seeds->items, seeds->count, lwp_by_first_two);
 }

@@ -106,6 +106,52 @@ static bool variable_address(Dwarf_Attribute *attribute, const Dwarf_Op *op, uin
     return true;
 }
 
+static bool variable_has_list(Dwarf_Die *variable)
+{
+    Dwarf_Attribute attribute;
+    if (!dwarf_attr(variable, DW_AT_location, &attribute))
+        return false;
+    switch (dwarf_whatform(&attribute)) {
+    case DW_FORM_sec_offset:
+    case DW_FORM_loclistx:
+    case DW_FORM_data4: /* before DWARF 4 */
+    case DW_FORM_data8:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool scopes_have_lists(struct code_scopes *scopes)
+{
+    int budget = SCOPE_CHILDREN;
+    if (scopes->looked_for_lists)
+        return scopes->has_lists;
+    scopes->looked_for_lists = true;
+    for (uint32_t scope = 0; scope < scopes->count && !scopes->has_lists; scope++) {
+        const struct code_scope *in = code_scope_with_variables(scopes, scope);
+        for (uint32_t i = 0; i < in->variable_count && budget-- > 0 && !scopes->has_lists; i++)
+            scopes->has_lists = variable_has_list(&in->variables[i]);
+    }
+    return scopes->has_lists;
+}
+
+bool code_parameter_handed_over(struct code_scopes *scopes, uint32_t scope, Dwarf_Die *variable)
+{
+    return scope == 0 && dwarf_tag(variable) == DW_TAG_formal_parameter && !variable_has_list(variable) && !scopes_have_lists(scopes);
+}
+
+/* Of the function itself, not of what is inlined into it. */
+static bool variable_handed_over(struct code_module *module, Dwarf_Die *variable, uint64_t pc)
+{
+    struct code_scopes *scopes = dwarf_tag(variable) == DW_TAG_formal_parameter ? code_scopes_at(module, pc) : NULL;
+    const struct code_scope *function = scopes ? code_scope_with_variables(scopes, 0) : NULL;
+    for (uint32_t i = 0; function && i < function->variable_count; i++)
+        if (function->variables[i].addr == variable->addr)
+            return pc != code_scopes_entry(scopes) && code_parameter_handed_over(scopes, 0, variable);
+    return false;
+}
+
 struct code_location code_variable_location(struct code_module *module, Dwarf_Die *variable, Dwarf_Die *function, uint64_t pc)
 {
     struct code_location location = {.kind = CODE_LOCATION_UNKNOWN};
@@ -124,6 +170,8 @@ struct code_location code_variable_location(struct code_module *module, Dwarf_Di
         location = variable_in_frame(module, location.reg, location.offset, pc);
     else if (count == 1 && variable_address(&attribute, &ops[0], &location.address))
         location.kind = CODE_LOCATION_STATIC;
+    if (location.kind == CODE_LOCATION_REGISTER && variable_handed_over(module, variable, pc))
+        location.kind = CODE_LOCATION_UNKNOWN;
     return location;
 }
 

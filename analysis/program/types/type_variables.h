@@ -19,6 +19,10 @@ struct code_location {
 /* DW_OP_regN or, when `based`, DW_OP_bregN: the register and what is added to it. */
 bool code_register_op(const Dwarf_Op *op, bool based, int8_t *reg, int64_t *offset);
 
+/* Whether a register that the function's parameter is said to be in is only the one that hands it over: the compiler followed no
+ * variable there, as GCC does in functions that are too large, and with -fno-var-tracking. */
+bool code_parameter_handed_over(struct code_scopes *scopes, uint32_t scope, Dwarf_Die *variable);
+
 /* Where the variable's value is when `pc` executes. `function`: the physical function's DIE, for its frame base. */
 struct code_location code_variable_location(struct code_module *module, Dwarf_Die *variable, Dwarf_Die *function, uint64_t pc);
 
