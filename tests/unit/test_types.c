@@ -448,6 +448,32 @@ static void test_nothing(void **state)
     lwp_arena_free(arena);
 }
 
+/* A template's name begins behind what it returns. */
+static void test_library_names(void **state)
+{
+    static const char *const library[] = {"std::sort(int*, int*)",
+                                          "void std::sort<int*>(int*, int*)",
+                                          "double* std::__relocate_a_1<double, double>(double*, double*, double*, std::allocator<double>&)",
+                                          "std::ostream& std::operator<< <char>(std::ostream&, char)",
+                                          "bool __gnu_cxx::operator< <int>(int, int)",
+                                          "operator new(unsigned long)",
+                                          "<alloc::vec::Vec<T,A> as core::ops::index::Index<I>>::index",
+                                          "core::ptr::drop_in_place<alloc::vec::Vec<u8>>"};
+    static const char *const own[] = {"std::vector<int, std::allocator<int> > make<int>(int)",
+                                      "(anonymous namespace)::work(std::vector<int>&)",
+                                      "std::unique_ptr<Node> (anonymous namespace)::parse<Node>(char const*)",
+                                      "Grid::operator()<std::less<int> >(int) const",
+                                      "std::string Grid::operator std::string<char>() const",
+                                      "main"};
+    (void)state;
+    for (size_t i = 0; i < sizeof library / sizeof *library; i++)
+        if (!lwp_types_is_library(library[i]))
+            fail_msg("%s is the library's", library[i]);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (lwp_types_is_library(own[i]))
+            fail_msg("%s is not the library's", own[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -456,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_statics), cmocka_unit_test(test_access),
         cmocka_unit_test(test_call),    cmocka_unit_test(test_stack),
         cmocka_unit_test(test_cxx),     cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_library_names),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -196,10 +196,32 @@ const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, u
     return scope;
 }
 
+/* "double* std::copy<double*>(double const*)": templates have what they return in front of their names. */
+static const char *variable_declarator(const char *name)
+{
+    static const char nameless[] = "(anonymous namespace)";
+    const char *start = name;
+    int depth = 0;
+    for (const char *at = name; *at; at++) {
+        if (strncmp(at, nameless, strlen(nameless)) == 0) {
+            at += strlen(nameless) - 1;
+            continue;
+        }
+        bool overloaded = strncmp(at, "operator", 8) == 0 && (at == name || strchr(" :", at[-1]));
+        if (depth == 0 && (*at == '(' || overloaded))
+            break;
+        if (depth == 0 && *at == ' ')
+            start = at + 1;
+        depth += (*at == '<') - (*at == '>' && at > name && at[-1] != '-');
+    }
+    return start;
+}
+
 bool lwp_types_is_library(const char *name)
 {
-    return code_begins_with(name, "std::|__gnu_cxx::|operator new|void* |alloc::|core::|<alloc::|<core::|<T as |__rust_|"
-                                  "__rdl_|__rg_|hashbrown::|<hashbrown::|<I as |void std::|_RNv");
+    static const char *const known = "std::|__gnu_cxx::|operator new|void* |alloc::|core::|<alloc::|<core::|<T as |__rust_|"
+                                     "__rdl_|__rg_|hashbrown::|<hashbrown::|<I as |_RNv";
+    return code_begins_with(variable_declarator(name), known) || code_begins_with(name, "operator new|void* |_RNv");
 }
 
 bool code_scope_is_library(struct code_scopes *scopes, uint32_t scope)

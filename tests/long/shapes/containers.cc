@@ -5,6 +5,8 @@
 /// vector_two type=Rec bytes=120 hot=price@72 path=main name=recs block=62914560
 /// vector_two and type=Other bytes=120 hot=load@16 path=main name=others block=62914680
 /// vector_member type=Rec bytes=120 hot=price@72 path=main,World,make_world name=recs,world
+/// vector_resized type=double bytes=8 path=main,World,make_world name=m_x block=4194304 must=right
+/// vector_resized and type=double bytes=8 path=main,World,make_world name=m_y block=4194312
 /// vector_string type=Person bytes=104 hot=age@72 path=main name=persons
 /// vector_pointer type=Rec bytes=120 hot=price@72 path=main name=recs
 /// vector_pointer and type=std::unique_ptr<Rec,std::default_delete<Rec>>|std::unique_ptr<Rec>|Rec* bytes=8 path=main
@@ -147,6 +149,42 @@ NI static double walk(const World *world)
 {
     double sum = 0;
     EACH(i, N) sum += world->recs[i].price;
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    World *world = make_world(N);
+    REPEAT(walk(world));
+    return 0;
+}
+#elif defined shape_vector_resized
+class World {
+  public:
+    explicit World(size_t n)
+    {
+        m_x.resize(n);
+        m_y.resize(n + 1);
+    }
+    double x(size_t i) const
+    {
+        return m_x[i];
+    }
+    double y(size_t i) const
+    {
+        return m_y[i];
+    }
+
+  private:
+    std::vector<double> m_x, m_y;
+};
+NI static World *make_world(size_t n)
+{
+    return new World(n);
+}
+NI static double walk(const World *world)
+{
+    double sum = 0;
+    EACH(i, N) sum += world->x(i) + world->y(i + 1);
     return sum;
 }
 int main(int argc, char **argv)
