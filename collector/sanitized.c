@@ -1,6 +1,6 @@
 /* GCC's AddressSanitizer refuses to start behind a preloaded library, its LeakSanitizer and both compilers' ThreadSanitizer break
- * on functions that are interposed before they are ready. Their runtimes are libraries by GCC, or part of the program by clang:
- * either way a name among the strings of the dynamic section says so. (Programs with clang's AddressSanitizer,
+ * on functions that are interposed before they are ready. Their runtimes are libraries by GCC, or by clang part of the program, which
+ * then has their functions among its own dynamic symbols. (Programs with clang's AddressSanitizer,
  * LeakSanitizer, MemorySanitizer, and any with UndefinedBehaviorSanitizer, run well.) */
 #include "collector/sanitized.h"
 
@@ -10,83 +10,142 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEADERS_MOST = 64, ENTRIES_MOST = 128, STRINGS_MOST = 1 << 20, CHUNK = 2048 };
+enum { HEADERS_MOST = 64, ENTRIES_MOST = 128, NEEDED_MOST = 64, NAME_MOST = 24, CHAIN_MOST = 256 };
 
-struct strings {
-    uint64_t offset, bytes;
+/* Rows of a table in the file, some at a time: to ask the system for each costs as much as for all of them, and the stack may be small. */
+struct rows {
+    uint64_t first, count; /* that `row` holds */
+    union {
+        Elf64_Phdr header[16];
+        Elf64_Dyn entry[56];
+    } row;
 };
 
-static bool header_read(int fd, const Elf64_Ehdr *head, unsigned i, Elf64_Phdr *header)
+/* Whether there is row i, at `at` in rows.row. */
+static bool rows_read(struct rows *rows, int fd, uint64_t offset, size_t row_bytes, uint64_t i, uint64_t *at)
 {
-    return pread(fd, header, sizeof *header, (off_t)(head->e_phoff + i * sizeof *header)) == sizeof *header;
+    if (i - rows->first >= rows->count) {
+        ssize_t got = pread(fd, &rows->row, sizeof rows->row / row_bytes * row_bytes, (off_t)(offset + i * row_bytes));
+        rows->first = i;
+        rows->count = got < 0 ? 0 : (uint64_t)got / row_bytes;
+    }
+    *at = i - rows->first;
+    return rows->count > 0;
+}
+
+static const Elf64_Phdr *header_read(struct rows *rows, int fd, const Elf64_Ehdr *head, unsigned i)
+{
+    uint64_t at;
+    return i < head->e_phnum && rows_read(rows, fd, head->e_phoff, sizeof(Elf64_Phdr), i, &at) ? &rows->row.header[at] : NULL;
 }
 
 static uint64_t offset_of(int fd, const Elf64_Ehdr *head, uint64_t address)
 {
-    Elf64_Phdr header;
-    for (unsigned i = 0; i < head->e_phnum && header_read(fd, head, i, &header); i++)
-        if (header.p_type == PT_LOAD && address >= header.p_vaddr && address - header.p_vaddr < header.p_filesz)
-            return address - header.p_vaddr + header.p_offset;
+    struct rows rows = {0};
+    const Elf64_Phdr *header;
+    for (unsigned i = 0; address && (header = header_read(&rows, fd, head, i)); i++)
+        if (header->p_type == PT_LOAD && address >= header->p_vaddr && address - header->p_vaddr < header->p_filesz)
+            return address - header->p_vaddr + header->p_offset;
     return 0;
 }
 
-static bool strings_find(int fd, struct strings *strings)
+/* Where its parts are in the file, 0: not there. */
+struct dynamic {
+    uint64_t strings, symbols, hash;
+    uint32_t needed[NEEDED_MOST]; /* names of libraries, among the strings */
+    unsigned needed_count;
+};
+
+static void dynamic_add(struct dynamic *dynamic, const Elf64_Dyn *entry)
 {
-    Elf64_Ehdr head;
-    Elf64_Phdr header, dynamic = {0};
-    Elf64_Dyn entry;
-    uint64_t address = 0;
-    if (pread(fd, &head, sizeof head, 0) != sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
-        head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof header || head.e_phnum > HEADERS_MOST)
-        return false;
-    for (unsigned i = 0; i < head.e_phnum && header_read(fd, &head, i, &header); i++)
-        if (header.p_type == PT_DYNAMIC)
-            dynamic = header;
-    *strings = (struct strings){0};
-    for (uint64_t i = 0; i < ENTRIES_MOST && i < dynamic.p_filesz / sizeof entry; i++) {
-        if (pread(fd, &entry, sizeof entry, (off_t)(dynamic.p_offset + i * sizeof entry)) != sizeof entry || entry.d_tag == DT_NULL)
-            break;
-        if (entry.d_tag == DT_STRTAB)
-            address = entry.d_un.d_ptr;
-        else if (entry.d_tag == DT_STRSZ)
-            strings->bytes = entry.d_un.d_val;
+    switch (entry->d_tag) {
+    case DT_STRTAB: dynamic->strings = entry->d_un.d_ptr; break;
+    case DT_SYMTAB: dynamic->symbols = entry->d_un.d_ptr; break;
+    case DT_GNU_HASH: dynamic->hash = entry->d_un.d_ptr; break;
+    case DT_NEEDED:
+        if (dynamic->needed_count < NEEDED_MOST)
+            dynamic->needed[dynamic->needed_count++] = (uint32_t)entry->d_un.d_val;
+        break;
+    default: break;
     }
-    strings->offset = offset_of(fd, &head, address);
-    if (strings->bytes > STRINGS_MOST)
-        strings->bytes = STRINGS_MOST;
-    return strings->offset && strings->bytes;
 }
 
-/* The option of a sign among the strings; each string begins behind a NUL. */
-static const char *sign_in(const char *text, size_t bytes)
+static bool dynamic_find(int fd, struct dynamic *dynamic)
 {
-    static const struct {
-        const char *name, *option;
-        bool whole;
-    } signs[] = {{"libasan.so", "-fsanitize=address", false}, {"liblsan.so", "-fsanitize=leak", false},
-                 {"libtsan.so", "-fsanitize=thread", false}, {"__tsan_init", "-fsanitize=thread", true}};
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        const char *found = memmem(text, bytes, signs[i].name, strlen(signs[i].name) + signs[i].whole);
-        if (found && found > text && !found[-1])
-            return signs[i].option;
+    Elf64_Ehdr head;
+    struct rows rows = {0};
+    const Elf64_Phdr *header;
+    Elf64_Phdr section = {0};
+    if (pread(fd, &head, sizeof head, 0) != sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
+        head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof section || head.e_phnum > HEADERS_MOST)
+        return false;
+    for (unsigned i = 0; (header = header_read(&rows, fd, &head, i)); i++)
+        if (header->p_type == PT_DYNAMIC)
+            section = *header;
+    rows.count = 0;
+    uint64_t at;
+    for (uint64_t i = 0; i < ENTRIES_MOST && i < section.p_filesz / sizeof(Elf64_Dyn) &&
+                         rows_read(&rows, fd, section.p_offset, sizeof(Elf64_Dyn), i, &at) && rows.row.entry[at].d_tag != DT_NULL;
+         i++)
+        dynamic_add(dynamic, &rows.row.entry[at]);
+    dynamic->strings = offset_of(fd, &head, dynamic->strings);
+    dynamic->symbols = offset_of(fd, &head, dynamic->symbols);
+    dynamic->hash = offset_of(fd, &head, dynamic->hash);
+    return dynamic->strings != 0;
+}
+
+static bool word_read(int fd, uint64_t offset, uint32_t *word)
+{
+    return pread(fd, word, sizeof *word, (off_t)offset) == sizeof *word;
+}
+
+/* What there is room for of a name. */
+static bool name_read(int fd, const struct dynamic *dynamic, uint32_t at, char text[NAME_MOST])
+{
+    ssize_t got = pread(fd, text, NAME_MOST - 1, (off_t)(dynamic->strings + at));
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+/* Whether the file has the function itself. By the hash table: compilers have a megabyte of names, and are executed often. */
+static bool defines(int fd, const struct dynamic *dynamic, const char *name)
+{
+    struct {
+        uint32_t buckets, first, filters, shift;
+    } table;
+    uint32_t hash = 5381, symbol, other = 0;
+    char text[NAME_MOST];
+    for (const char *at = name; *at; at++)
+        hash = hash * 33 + (unsigned char)*at;
+    if (!dynamic->hash || !dynamic->symbols || pread(fd, &table, sizeof table, (off_t)dynamic->hash) != sizeof table || !table.buckets)
+        return false;
+    uint64_t bucket = dynamic->hash + sizeof table + table.filters * sizeof(uint64_t), chain = bucket + table.buckets * sizeof symbol;
+    if (!word_read(fd, bucket + hash % table.buckets * sizeof symbol, &symbol) || symbol < table.first)
+        return false;
+    for (unsigned i = 0; i < CHAIN_MOST && !(other & 1) && word_read(fd, chain + (symbol - table.first) * sizeof other, &other); i++, symbol++) {
+        Elf64_Sym entry;
+        if ((other | 1) == (hash | 1) && pread(fd, &entry, sizeof entry, (off_t)(dynamic->symbols + symbol * sizeof entry)) == sizeof entry &&
+            name_read(fd, dynamic, entry.st_name, text) && strcmp(text, name) == 0)
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 const char *lwp_sanitized(int fd)
 {
-    enum { SIGN_MOST = 16 }; /* with the NULs around it */
-    struct strings strings;
-    char text[CHUNK];
-    const char *option = NULL;
-    if (!strings_find(fd, &strings))
+    static const struct {
+        const char *library, *option;
+    } runtimes[] = {{"libasan.so", "-fsanitize=address"},
+                    {"liblsan.so", "-fsanitize=leak"},
+                    {"libtsan.so", "-fsanitize=thread"},
+                    {"libclang_rt.tsan", "-fsanitize=thread"}};
+    struct dynamic dynamic = {0};
+    char text[NAME_MOST];
+    if (!dynamic_find(fd, &dynamic))
         return NULL;
-    for (uint64_t at = 0; at < strings.bytes && !option; at += CHUNK - SIGN_MOST) {
-        size_t wanted = strings.bytes - at < CHUNK ? strings.bytes - at : CHUNK;
-        ssize_t got = pread(fd, text, wanted, (off_t)(strings.offset + at));
-        if (got <= 0)
-            break;
-        option = sign_in(text, (size_t)got);
-    }
-    return option;
+    for (unsigned i = 0; i < dynamic.needed_count && name_read(fd, &dynamic, dynamic.needed[i], text); i++)
+        for (size_t k = 0; k < sizeof runtimes / sizeof *runtimes; k++)
+            if (strncmp(text, runtimes[k].library, strlen(runtimes[k].library)) == 0)
+                return runtimes[k].option;
+    return defines(fd, &dynamic, "__tsan_init") ? "-fsanitize=thread" : NULL;
 }
