@@ -18,8 +18,14 @@ struct lwp_run_account {
 
 enum { LWP_RUN_ACCOUNT_BYTES = 4096 };
 
-/* In advance of what a run earns: for programs that build their data at the start and then work on it, and for the first processes. */
-enum { LWP_RUN_ADVANCE_NS = 120000000 };
+/* In advance of what a run earns, for programs that build their data at the start and then work on it, and for the first processes: what it
+ * will have earned when it has run for a second. */
+enum { LWP_RUN_ADVANCE_OF_NS = 1000000000 };
+
+static inline double lwp_run_advance(double share)
+{
+    return share * LWP_RUN_ADVANCE_OF_NS;
+}
 
 #define LWP_RUN_ADD(account, field, amount) __atomic_fetch_add(&(account)->field, (amount), __ATOMIC_RELAXED)
 #define LWP_RUN_GET(account, field)         __atomic_load_n(&(account)->field, __ATOMIC_RELAXED)
@@ -27,15 +33,15 @@ enum { LWP_RUN_ADVANCE_NS = 120000000 };
 /* What may be spent yet beyond what each thread may on its own, ns. */
 static inline int64_t lwp_run_surplus(const struct lwp_run_account *account, double share)
 {
-    double earned = share * (double)LWP_RUN_GET(account, cpu_ns);
-    double left = (earned > LWP_RUN_ADVANCE_NS ? earned : LWP_RUN_ADVANCE_NS) - (double)LWP_RUN_GET(account, spent_ns);
+    double earned = share * (double)LWP_RUN_GET(account, cpu_ns), advance = lwp_run_advance(share);
+    double left = (earned > advance ? earned : advance) - (double)LWP_RUN_GET(account, spent_ns);
     return left > 1e18 ? (int64_t)1e18 : left < -1e18 ? -(int64_t)1e18 : (int64_t)left;
 }
 
 /* What was spent, with lwp collect itself, beyond what the run has earned and half of the advance, ns. */
 static inline double lwp_run_owed(const struct lwp_run_account *account, double share)
 {
-    double earned = share * (double)LWP_RUN_GET(account, cpu_ns), least = LWP_RUN_ADVANCE_NS / 2;
+    double earned = share * (double)LWP_RUN_GET(account, cpu_ns), least = lwp_run_advance(share) / 2;
     double owed = (double)LWP_RUN_GET(account, spent_ns) + (double)LWP_RUN_GET(account, own_ns) - (earned > least ? earned : least);
     return owed > 0 ? owed : 0;
 }

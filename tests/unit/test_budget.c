@@ -114,12 +114,15 @@ static void only_blocks_that_stay_get_an_advance(void **state)
 {
     (void)state;
     struct lwp_time_budget budget = {.share = 0.03};
-    lwp_budget_spend(&budget, LWP_COST_HEAP, 50000000);
+    lwp_budget_spend(&budget, LWP_COST_HEAP, 29000000); /* what a second earns */
     assert_true(lwp_budget_affords_heap(&budget, second / 5, 1));
     assert_false(lwp_budget_affords_heap(&budget, second / 5, 0.1));
     assert_true(lwp_budget_affords_heap(&budget, 10 * second, 0.1));
     lwp_budget_spend(&budget, LWP_COST_HEAP, 200000000); /* an advance, no gift */
     assert_false(lwp_budget_affords_heap(&budget, 10 * second, 1));
+    budget = (struct lwp_time_budget){.share = 0.01};
+    lwp_budget_spend(&budget, LWP_COST_HEAP, 11000000);
+    assert_false(lwp_budget_affords_heap(&budget, second / 5, 1));
 }
 
 /* Nothing of what armed registers slow is let off, whoever has armed them. */
@@ -166,7 +169,7 @@ static void what_the_run_owes_is_paid_by_samples(void **state)
     run.spent_ns = 900000000;
     const uint64_t much = lwp_budget_period(&budget, 50000, second);
     assert_true(much > before * 7 / 2 && much < before * 9 / 2);
-    run = (struct lwp_run_account){.cpu_ns = second, .spent_ns = 55000000}; /* short runs have it in advance */
+    run = (struct lwp_run_account){.cpu_ns = second, .spent_ns = 29000000}; /* short runs have it in advance */
     assert_int_equal(lwp_budget_period(&budget, 50000, second), before);
 }
 

@@ -12,7 +12,7 @@ static const double heap_most = 0.75, sample_part = 0.6;
  * charged too much, make up for otherwise. */
 static const double sample_part_alone = 0.8;
 static const double heap_advance_least = 0.25;
-static const uint64_t heap_advance_ns = 120000000, sample_advance_ns = 3000000, watch_advance_ns = 3000000;
+static const uint64_t sample_advance_ns = 3000000, watch_advance_ns = 3000000;
 
 /* Half to each where both have some: the one that did not pay could go on for ever. */
 void lwp_budget_spend_armed(struct lwp_time_budget *budget, uint64_t ns, bool watches, bool trial)
@@ -55,14 +55,14 @@ uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample
     return (uint64_t)((double)sample_ns / budget_samples(budget, cpu_ns));
 }
 
-static double budget_advance(const struct lwp_time_budget *budget, uint64_t advance_ns)
+static double budget_advance(const struct lwp_time_budget *budget, double advance_ns)
 {
-    return budget->run && lwp_run_surplus(budget->run, budget->share) <= 0 ? 0 : (double)advance_ns / (1 + budget->before);
+    return budget->run && lwp_run_surplus(budget->run, budget->share) <= 0 ? 0 : advance_ns / (1 + budget->before);
 }
 
 bool lwp_budget_affords_samples(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
-    double allowed = budget_advance(budget, sample_advance_ns) + (double)cpu_ns * budget_samples(budget, cpu_ns);
+    double allowed = budget_advance(budget, (double)sample_advance_ns) + (double)cpu_ns * budget_samples(budget, cpu_ns);
     return (double)budget->spent[LWP_COST_SAMPLES] <= allowed;
 }
 
@@ -74,7 +74,7 @@ static double budget_watches_earn(const struct lwp_time_budget *budget, uint64_t
 
 static double budget_watches(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
-    return budget_advance(budget, watch_advance_ns) + budget_watches_earn(budget, cpu_ns, cpu_ns);
+    return budget_advance(budget, (double)watch_advance_ns) + budget_watches_earn(budget, cpu_ns, cpu_ns);
 }
 
 bool lwp_budget_is_dear(const struct lwp_time_budget *budget, uint64_t ns, uint64_t of_ns, uint64_t cpu_ns)
@@ -100,7 +100,7 @@ bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu
 
 bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept)
 {
-    double advance = budget_advance(budget, heap_advance_ns) * (kept > heap_advance_least ? kept : heap_advance_least),
+    double advance = budget_advance(budget, lwp_run_advance(budget->share)) * (kept > heap_advance_least ? kept : heap_advance_least),
            earned = (double)cpu_ns * budget->share * heap_most, switches = (double)budget->spent[LWP_COST_SWITCHES];
     earned -= switches < earned / 2 ? switches : earned / 2;
     return (double)budget->spent[LWP_COST_HEAP] <= (advance > earned ? advance : earned);

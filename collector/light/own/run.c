@@ -101,7 +101,7 @@ static uint64_t run_join_ns(void)
 
 bool lwp_run_is_rich(void)
 {
-    return lwp_run_surplus(lwp_run, run_share) > LWP_RUN_ADVANCE_NS / 4 * 3;
+    return (double)lwp_run_surplus(lwp_run, run_share) > lwp_run_advance(run_share) * 3 / 4;
 }
 
 double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns)
