@@ -79,6 +79,8 @@ bool lwp_dormant_begin(void (*wake)(void *))
     dormant.wake = wake;
     lwp_process.wake = dormant_wake_from;
     lwp_early_begin();
+    if (!lwp_run_affords()) /* of the processes to come most are never set up */
+        lwp_heap_forget_early();
     return true;
 }
 
