@@ -15,7 +15,7 @@
 #include <emmintrin.h>
 #include <string.h>
 
-enum { DEPTH_LEAST = 4 };
+enum { DEPTH_LEAST = 4, LEARNS_LONGEST_NS = 200000 /* beyond that the thread had to wait for a processor; its CPU time is a system call */ };
 
 const uint64_t lwp_chain_factor[LWP_CHAIN_LINKS] = {0x97b1165f0971b7c5u, 0xd13c513a42f8eda1u, 0x8a8318174d645fa7u, 0x25abd89bd67e4d93u,
                                                     0x48a7c8252abc5619u, 0x3cbb7daa64c184fbu, 0xf15ce760f3e452f3u, 0xeca9bad1449e78e5u,
@@ -130,7 +130,7 @@ static bool chains_learn(struct lwp_chains *chains, const uint64_t *frame)
 {
     struct lwp_stack_slots slots;
     struct chains_lesson lesson = {.chains = chains, .from = (uint64_t)frame};
-    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t begun = lwp_clock(CLOCK_MONOTONIC);
     if (chains->copy)
         lwp_unwind_slots_of(chains->copy, chains->words, &slots, chains_know, &lesson);
     else
@@ -146,7 +146,8 @@ static bool chains_learn(struct lwp_chains *chains, const uint64_t *frame)
             learnt |= !slots.enough && chains_put_beyond(chains, slots.ip[at], slots.at[at]);
         else if (slots.whole || (!slots.enough && slots.count < LWP_FRAMES_MAX)) /* or there was no room for more */
             learnt |= chains_put(chains, slots.ip[at], 0, slots.whole);
-    chains->learnt_ns += lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
+    uint64_t took = lwp_clock(CLOCK_MONOTONIC) - begun;
+    chains->learnt_ns += took < LEARNS_LONGEST_NS ? took : LEARNS_LONGEST_NS;
     return learnt;
 }
 

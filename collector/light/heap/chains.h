@@ -50,7 +50,7 @@ struct lwp_chains {
     const struct lwp_stack_copy *copy; /* in place of it */
     const struct lwp_stack_words *words;
     uint32_t count, depth;          /* chains from 1 on; links at most */
-    uint64_t learnt_ns;             /* of CPU time went into unwinding */
+    uint64_t learnt_ns;             /* went into unwinding */
     struct lwp_chain chain[LWP_CHAINS];
     struct lwp_chain_path path[LWP_CHAINS];
     uint16_t index[2 * LWP_CHAINS];

@@ -177,6 +177,23 @@ static SLOW void heap_remove_block(const void *block)
     errno = saved;
 }
 
+static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_sites *sites, void *block, size_t size, const uint64_t *frame)
+{
+    struct lwp_hook hook;
+    lwp_hook_begin(sites->thread, &hook);
+    struct lwp_allocation_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
+    if (path) {
+        if (__builtin_expect(path->hot, 1))
+            lwp_shadow_set((uint64_t)block, path->hot);
+        else if (lwp_sites_pool(sites, path))
+            lwp_shadow_set_local((uint64_t)block, lwp_sites_pool(sites, path));
+        if (__builtin_expect(++path->count >= path->most, 0))
+            lwp_sites_count(sites, path);
+    }
+    lwp_hook_end(sites->thread, &hook);
+}
+
+/* Most calls end here where few blocks are recorded, without a register more that has to be kept for the caller. */
 static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
 {
     struct lwp_sites *sites = heap_enter();
@@ -194,18 +211,7 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
         self->heap_left_out++;
         return;
     }
-    struct lwp_hook hook;
-    lwp_hook_begin(self, &hook);
-    struct lwp_allocation_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
-    if (path) {
-        if (__builtin_expect(path->hot, 1))
-            lwp_shadow_set((uint64_t)block, path->hot);
-        else if (lwp_sites_pool(sites, path))
-            lwp_shadow_set_local((uint64_t)block, lwp_sites_pool(sites, path));
-        if (__builtin_expect(++path->count >= path->most, 0))
-            lwp_sites_count(sites, path);
-    }
-    lwp_hook_end(self, &hook);
+    heap_note_small(sites, block, size, frame);
 }
 
 static __attribute__((noinline)) void heap_note_seldom(void *block, size_t size, const uint64_t *frame)
@@ -390,6 +396,8 @@ LWP_EXPORT LWP_HOT_CODE void *malloc(size_t size)
 static inline void heap_unwatch(void *block)
 {
     enum { CHUNK_FLAGS = 7 };
+    if (!lwp_watched_any())
+        return;
     size_t room = heap_glibc ? ((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS : malloc_usable_size(block);
     lwp_watched_forget(block, room, LWPS_WATCH_FREED);
 }

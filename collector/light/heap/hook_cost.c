@@ -1,5 +1,6 @@
 #include "collector/light/heap/hook_cost.h"
 
+#include "collector/light/heap/thinning.h"
 #include "collector/light/own/process.h"
 
 #include <time.h>
@@ -16,6 +17,9 @@ __attribute__((noinline, cold)) void lwp_hook_time(struct lwp_thread *self, stru
 __attribute__((noinline, cold)) void lwp_hook_timed(struct lwp_thread *self, const struct lwp_hook *hook)
 {
     uint64_t took = lwp_clock(CLOCK_MONOTONIC) - hook->begun_ns;
-    if (took > hook->clock_ns && took < LWP_HOOK_LONGEST_NS && hook->charged_ns == self->budget.spent[LWP_COST_HEAP])
-        self->hooks_ns += (took - hook->clock_ns) * LWP_HOOKS_TIMED;
+    if (took <= hook->clock_ns || took >= LWP_HOOK_LONGEST_NS || hook->charged_ns != self->budget.spent[LWP_COST_HEAP])
+        return;
+    uint64_t all = (took - hook->clock_ns) * LWP_HOOKS_TIMED;
+    self->hooks_ns += all;
+    lwp_thinning_spent(self, all);
 }

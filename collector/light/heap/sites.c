@@ -5,6 +5,7 @@
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/hook_cost.h"
 #include "collector/light/heap/pools.h"
+#include "collector/light/heap/thinning.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
@@ -21,7 +22,6 @@ enum {
     SLOW_PART = 128,          /* at most this part of the time goes into unwinding at allocations */
     SLOW_FIRST_NS = 10000000, /* in advance, as long as the run affords it; else: */
     SLOW_LEAST_NS = 500000,
-    SLOW_REVIEW_NS = 1000000,
     RESTS = 63, /* blocks that stay unknown after one whose path could not be afforded: to walk the stack and to ask the clock costs, too */
     COUNT_MOST = 1000,
 };
@@ -126,8 +126,6 @@ void lwp_sites_after_fork(void)
 
 /* ---- slow paths ---- */
 
-/* Programs whose paths are ever other ones, or whose blocks are large, spend most of their time on allocations here, and review that
- * more often than their samples come. To ask for CPU time is a system call, which is done for unwinding only. */
 void lwp_sites_charge(struct lwp_sites *sites, uint64_t begun_ns)
 {
     struct lwp_thread *self = sites->thread;
@@ -135,25 +133,17 @@ void lwp_sites_charge(struct lwp_sites *sites, uint64_t begun_ns)
     ns = ns < most ? ns : most;
     sites->charged_learnt_ns = sites->chains.learnt_ns;
     lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns);
-    sites->review_ns += ns;
-    if (sites->review_ns < SLOW_REVIEW_NS)
-        return;
-    sites->review_ns = 0;
-    lwp_run_tell(self);
-    if (!lwp_budget_affords_heap(&self->budget, lwp_clock(CLOCK_THREAD_CPUTIME_ID), lwp_pools_kept()) &&
-        self->heap_thinning < LWP_THINNING_MOST)
-        self->heap_thinning = self->heap_thinning * 2 + 1;
+    lwp_thinning_spent(self, ns);
 }
 
-/* Programs with ever new call paths would spend their time being unwound: past its part of the CPU time (waiting for a
- * processor does not count), paths stay unknown. */
-static bool sites_learns(struct lwp_sites *sites)
+/* Programs with ever new call paths would spend their time being unwound: past its part of the CPU time that was seen last (to ask for it
+ * costs as much as many a path), paths stay unknown. */
+static bool sites_learns(const struct lwp_sites *sites)
 {
-    uint64_t learnt = sites->chains.learnt_ns;
-    if (learnt < (lwp_run_affords() ? SLOW_FIRST_NS : SLOW_LEAST_NS) || learnt < sites->earned_ns)
-        return true;
-    sites->earned_ns = (lwp_clock(CLOCK_THREAD_CPUTIME_ID) - sites->start_ns) / SLOW_PART;
-    return learnt < sites->earned_ns;
+    const struct lwp_thread *self = sites->thread;
+    uint64_t learnt = sites->chains.learnt_ns, cpu_ns = self->last_cpu_ns > self->heap_cpu_ns ? self->last_cpu_ns : self->heap_cpu_ns;
+    return learnt < (lwp_run_affords() ? SLOW_FIRST_NS : SLOW_LEAST_NS) ||
+           (cpu_ns > sites->start_ns && learnt < (cpu_ns - sites->start_ns) / SLOW_PART);
 }
 
 /* 0: not known. */

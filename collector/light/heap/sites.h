@@ -42,9 +42,8 @@ struct lwp_sites {
     bool told; /* the block is of a function of the program that says so: its callers allocate */
     uint32_t rests; /* of the allocations to come so many are not looked into */
     struct lwp_chains chains;
-    uint64_t start_ns, earned_ns; /* of CPU time: when it began; what it could unwind for by then, when last asked */
+    uint64_t start_ns; /* of CPU time, when it began */
     uint64_t charged_learnt_ns;   /* of chains.learnt_ns */
-    uint64_t review_ns; /* spent on call paths since that was last compared with what may be */
     uint32_t frees[LWP_SHADOW_HOT + 1];
     _Alignas(64) struct lwp_allocation_path path[LWP_ALLOCATION_PATHS]; /* each at one place, by its key */
     struct lwp_allocation_pool pool[LWP_ALLOCATION_PATHS];

@@ -23,6 +23,8 @@ struct lwp_thread {
     uint32_t heap_turn;
     uint32_t hooks_left;     /* around the allocator's functions, until one is timed for LWP_HOOKS_TIMED */
     uint64_t hooks_ns;       /* what all cost by that, not charged yet */
+    uint64_t heap_unreviewed_ns; /* went into recording since that was last compared with what may (heap/thinning.h) */
+    uint64_t heap_cpu_ns;    /* CPU time then */
     struct lwps_writer file; /* t<TID>.lwps */
     struct lwps_paths contexts;
     uint64_t stack_low, stack_high;

@@ -1,13 +1,13 @@
 #include "collector/light/sampling/rate.h"
 
 #include "base/random.h"
-#include "collector/light/heap/pools.h"
+#include "collector/light/heap/thinning.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/run.h"
 
 #include <time.h>
 
-enum { HEAP_COLD = 2, HEAP_REVIEW_NS = 100000000 };
+enum { HEAP_REVIEW_NS = 100000000 };
 enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_SOON = 4, REVIEW_PERIODS = 16, PERIOD_MOST_NS = 200000000 };
 enum { PAUSE_TICKS = 16, PAUSE_NS = 20000000 }; /* from these on a pause is a long one */
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
@@ -108,20 +108,6 @@ uint64_t lwp_rate_weight(struct lwp_thread *self, struct lwp_sampler *sampler, u
 
 /* ---- how often ---- */
 
-/* What recording takes from the program's caches, and the calls around it, are about as much again as the recording (bench/mallocs:
- * 44 ns a block, 25 of them in malloc and free here; where it was compared, 1.3 to 1.7 times that). When it costs too much only some
- * allocations are recorded, and the blocks of the others are unknown. */
-static void rate_review_heap(struct lwp_thread *self, uint64_t cpu_ns)
-{
-    lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->hooks_ns * HEAP_COLD);
-    self->hooks_ns = 0;
-    if (lwp_budget_affords_heap(&self->budget, cpu_ns, lwp_pools_kept()))
-        self->heap_thinning /= 2;
-    else if (self->heap_thinning < LWP_THINNING_MOST)
-        self->heap_thinning = self->heap_thinning * 2 + 1;
-    __atomic_store_n(&lwp_run->thinning, self->heap_thinning, __ATOMIC_RELAXED);
-}
-
 /* After some samples: thins them out so that what they cost stays within the budget, and comes back when they got cheaper. A thread
  * that is mostly in the kernel has few samples: what counts is what a period costs. Where they have cost more than they may so far, as a
  * thread's first ones do and those of a thread that switches all the time, that is looked at after few. */
@@ -133,7 +119,7 @@ static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, ui
     if (sampler->since_heap_review >= REVIEW_TICKS || overdue || cpu_ns - sampler->heap_review_cpu_ns > HEAP_REVIEW_NS) {
         sampler->since_heap_review = 0;
         sampler->heap_review_cpu_ns = cpu_ns;
-        rate_review_heap(self, cpu_ns);
+        lwp_thinning_review(self, cpu_ns, true);
     }
     if (sampler->since_review < REVIEW_TICKS && !soon && !overdue)
         return;

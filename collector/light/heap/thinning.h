@@ -1,0 +1,15 @@
+/* Of how many allocations of small blocks is one recorded? */
+#ifndef LWP_COLLECTOR_LIGHT_HEAP_THINNING_H
+#define LWP_COLLECTOR_LIGHT_HEAP_THINNING_H
+
+#include "collector/light/own/thread.h"
+
+/* Charges what recording has cost since the last review. When it costs too much only some allocations are recorded, and the blocks of the
+ * others are unknown; `may_record_more`: otherwise more of them are than before. */
+void lwp_thinning_review(struct lwp_thread *self, uint64_t cpu_ns, bool may_record_more);
+
+/* Another `ns` went into it: programs whose paths are ever other ones, whose blocks are large, or that allocate all the time are reviewed
+ * more often than their samples come. To ask for CPU time is a system call, which is done for that only. */
+void lwp_thinning_spent(struct lwp_thread *self, uint64_t ns);
+
+#endif

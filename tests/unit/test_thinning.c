@@ -1,0 +1,66 @@
+/* A thread that does nothing but allocate is thinned out before its next samples come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collector/light/heap/thinning.c"
+#include "collector/light/own/budget.c"
+
+enum { BLOCK_NS = 60, BLOCKS = 20000000 };
+
+static struct lwp_run_account account;
+struct lwp_run_account *lwp_run = &account;
+
+double lwp_pools_kept(void)
+{
+    return 1;
+}
+
+void lwp_run_tell(struct lwp_thread *thread)
+{
+    (void)thread;
+}
+
+static void spends_no_more_than_its_advance(void **state)
+{
+    (void)state;
+    static struct lwp_thread thread = {.budget = {.share = 0.03}};
+    const uint64_t advance = (uint64_t)lwp_run_advance(thread.budget.share);
+    for (unsigned block = 0, timed = 0; block < BLOCKS; block++) {
+        if (thread.heap_turn++ & thread.heap_thinning || ++timed % LWP_HOOKS_TIMED)
+            continue;
+        thread.hooks_ns += BLOCK_NS * LWP_HOOKS_TIMED;
+        lwp_thinning_spent(&thread, BLOCK_NS * LWP_HOOKS_TIMED);
+    }
+    const uint64_t earned = lwp_clock(CLOCK_THREAD_CPUTIME_ID) / 32, steps = 20 * HEAP_COLD * (REVIEW_NS + BLOCK_NS * LWP_HOOKS_TIMED);
+    assert_true(thread.budget.spent[LWP_COST_HEAP] > advance / 2);
+    assert_true(thread.budget.spent[LWP_COST_HEAP] < advance + earned + steps);
+    assert_int_equal(account.thinning, thread.heap_thinning);
+}
+
+static void more_is_recorded_again_when_that_is_asked(void **state)
+{
+    (void)state;
+    const uint64_t second = 1000000000;
+    static struct lwp_thread thread = {.budget = {.share = 0.03}, .heap_thinning = 7, .hooks_ns = 1000};
+    lwp_thinning_review(&thread, second, false);
+    assert_int_equal(thread.heap_thinning, 7);
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1000 * HEAP_COLD);
+    lwp_thinning_review(&thread, second, true);
+    assert_int_equal(thread.heap_thinning, 3);
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1000 * HEAP_COLD); /* charged once */
+    thread.hooks_ns = second;
+    lwp_thinning_review(&thread, second, true);
+    assert_int_equal(thread.heap_thinning, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spends_no_more_than_its_advance),
+        cmocka_unit_test(more_is_recorded_again_when_that_is_asked),
+    };
+    return cmocka_run_group_tests_name("thinning", tests, NULL, NULL);
+}
