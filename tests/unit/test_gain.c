@@ -466,6 +466,9 @@ static void test_waits_less(void **state)
     near(less.low, 0.05); /* whatever the estimate fears */
     near(less.high, 0.18 + hypot(SURE * 0.05 * 0.2, 0.9 * 0.8 * (1 - exp(-UNLIKE))));
     assert_false(less.measured);
+    measured.paces = (struct lwp_gain_range){1.2, 1.5}; /* the run takes as long as the loop */
+    assert_true(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).measured);
+    measured.paces = (struct lwp_gain_range){0, 0};
     measured.between = true;
     near(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).low, 0.05);
 }
@@ -599,6 +602,35 @@ static void test_returns(void **state)
     assert_true(watchpoints.pairs[0].returned_us == 4000 && watchpoints.pairs[0].returned_us2 == 10000000 &&
                 watchpoints.pairs[0].returned_own_us == 160);
     lwp_watchpoint_free(&watchpoints);
+}
+
+/* Nodes from malloc and those of a pool begin at one place of a page: what is the same but for that is run once. */
+static void test_place_of_blocks(void **state)
+{
+    (void)state;
+    const uint32_t object = 0;
+    struct lwp_object objects[] = {{.kind = LWP_OBJECT_HEAP}};
+    const struct lwp_profile profile = {.objects = objects, .object_count = 1};
+    const struct lwp_layout layout = {.objects = &object, .object_count = 1, .single = true, .element_bytes = 24, .spacing = 24};
+    struct lwp_gain_placement placement;
+    lwp_gain_place(&profile, &layout, &placement);
+    assert_int_equal(placement.of[0].spacing, 32);
+    assert_int_equal(placement.of[0].start, LWP_GAIN_MALLOC);
+}
+
+/* A loop takes nine tenths of a program that gets a third of the time on a processor. */
+static void test_returns_of_blocks(void **state)
+{
+    (void)state;
+    const uint32_t object = 0;
+    struct lwp_object objects[] = {{.first_ns = 1000, .last_ns = 3001000}};
+    struct lwp_region region = {.weight = {.weight = 900000}};
+    const struct lwp_profile profile = {.objects = objects, .object_count = 1, .regions = &region, .region_count = 1, .total.weight = 1e6};
+    const struct lwp_gain_visit visit = {.objects = &object, .object_count = 1};
+    near(lwp_gain_return_part(&profile, &visit, 1), 0.3);
+    near(lwp_gain_return_part(&profile, &visit, 2), 0.15);
+    objects[0].last_ns = 901000;
+    near(lwp_gain_return_part(&profile, &visit, 1), 0.9);
 }
 
 /* The first loop goes over the elements once, in their order, before another one does what it does. */
@@ -764,6 +796,8 @@ int main(void)
         cmocka_unit_test(test_takes_what_it_computes),
         cmocka_unit_test(test_state_of_the_cache),
         cmocka_unit_test(test_returns),
+        cmocka_unit_test(test_place_of_blocks),
+        cmocka_unit_test(test_returns_of_blocks),
         cmocka_unit_test(test_sets_up),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_pace_beside),

@@ -133,7 +133,7 @@ void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *
         placement->of[0].spacing = spread < SPREAD_MOST && further ? real : chunk;
     }
     placement->of[0].alignment = layout->single ? LWP_GAIN_MALLOC : 0;
-    placement->of[0].start = heap && !layout->single ? LWP_GAIN_MALLOC : 0;
+    placement->of[0].start = heap ? LWP_GAIN_MALLOC : 0;
 }
 
 /* Split. The parts of nodes lie in blocks of their own: from malloc one by one, parts that are used and parts that are not would
@@ -222,7 +222,7 @@ static struct lwp_gain_saving gain_of_run(const struct lwp_gain_measured *measur
                                     .low = low > 0 && random ? (1 - fmin(1, measured->guesses)) * low : low,
                                     .high = fmin(part.high, most),
                                     .run = true,
-                                    .measured = measured->reproduced,
+                                    .measured = measured->reproduced || (measured->waits_less && measured->paces.low > 0),
                                     .pattern_ns = measured->pattern,
                                     .program_ns = measured->pace};
 }

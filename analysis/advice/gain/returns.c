@@ -68,6 +68,18 @@ static double returns_span(const struct lwp_profile *profile, const struct lwp_g
     return count < PLACES_LEAST ? 0 : (double)(last - first) / 1000 * (count + 1) / (count - 1);
 }
 
+double lwp_gain_return_part(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, unsigned threads)
+{
+    const double ran = profile->regions[visit->region].weight.weight;
+    double part = ran / profile->total.weight;
+    for (size_t k = 0; k < visit->object_count; k++) {
+        const struct lwp_object *object = &profile->objects[visit->objects[k]];
+        if (object->last_ns > object->first_ns)
+            part = fmin(part, ran / threads / (double)(object->last_ns - object->first_ns));
+    }
+    return part;
+}
+
 struct lwp_gain_range lwp_gain_return_time(const struct lwp_gain_returned *seen, double gap)
 {
     if (seen->count < RETURNS_ALIKE || seen->sum <= 0)
@@ -88,7 +100,7 @@ struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct
     const struct lwp_tally *weight = &profile->regions[visit->region].weight;
     double span = returns_span(profile, visit), part = 1; /* of the time between that the loop ran, at least */
     if (span <= 0) {                                      /* blocks one by one: the loop may have been there at any time */
-        part = weight->weight / profile->total.weight;
+        part = lwp_gain_return_part(profile, visit, threads);
         span = weight->weight / 1000 / threads;
     }
     if (span <= 0 || !weight->samples || !lwp_engine_row(profile->engine)->cpu_time || profile->watchpoints.exact)

@@ -16,4 +16,7 @@ struct lwp_gain_returned {
 /* The mean of all such times, 90 %; both 0: not known. `gap`: µs from one sample to the next, each of which may take a watch's place. */
 struct lwp_gain_range lwp_gain_return_time(const struct lwp_gain_returned *seen, double gap);
 
+/* The part of the time between that the loop ran, at least, where no places show when it was there: others may have had the processor. */
+double lwp_gain_return_part(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, unsigned threads);
+
 #endif
