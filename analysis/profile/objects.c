@@ -48,15 +48,21 @@ uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind
                          &(struct lwp_object){.kind = kind, .context = path, .module = LWP_NONE, .pool_size = pool_size});
 }
 
+static bool object_is_constant(const struct lwp_profile *profile, const struct lwp_object *object)
+{
+    return object->module != LWP_NONE && lwp_code_data_is_constant(profile->code, object->module, object->lookup_address);
+}
+
 uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset, uint64_t *until)
 {
     struct lwp_symbol symbol;
     struct lwp_object object = {.kind = LWP_OBJECT_STATIC, .module = module, .lookup_address = address, .allocations = 1};
     if (module == LWP_NONE || !lwp_code_data_symbol(profile->code, module, address, &symbol) || address < symbol.start) {
-        /* Variables without a symbol: one object per module. */
+        /* What has no symbol: variables and constants, one object each per module. */
         *offset = address;
         *until = 0;
-        return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, UINT64_MAX), LWP_OBJECT_STATIC), &object);
+        const uint64_t which = UINT64_MAX - object_is_constant(profile, &object);
+        return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, which), LWP_OBJECT_STATIC), &object);
     }
     object.start = symbol.start;
     object.bytes = object.largest = symbol.bytes;
@@ -374,7 +380,8 @@ static const char *object_label(struct lwp_profile *profile, const struct lwp_ob
     case LWP_OBJECT_MMAP:
         return object_block_name(profile, object);
     case LWP_OBJECT_STATIC:
-        return lwp_arena_printf(profile->arena, "static data of %s without a symbol", object_module_name(profile, object->module));
+        return lwp_arena_printf(profile->arena, object_is_constant(profile, object) ? "literals and constants of %s" : "static data of %s without a symbol",
+                                object_module_name(profile, object->module));
     case LWP_OBJECT_STACK:
         return object_stack_name(profile, object);
     case LWP_OBJECT_UNKNOWN:

@@ -17,6 +17,8 @@ const char *lwp_stable_name(struct lwp_arena *arena, const char *name)
         if (at)
             return lwp_arena_strndup(arena, name, (size_t)(at - name));
     }
+    if (strncmp(name, "literals and constants of ", 26) == 0)
+        return "literals and constants";
     return strncmp(name, "static data of ", 15) == 0 ? "static data without a symbol" : name;
 }
 

@@ -272,6 +272,11 @@ static void test_data_symbols(void **state)
     struct lwp_symbol symbol;
     assert_false(lwp_code_data_symbol(loaded.code, 0, programs_symbol(path, "main"), &symbol));
     assert_false(lwp_code_data_symbol(loaded.code, 0, 0x7fffffffffff, &symbol));
+    assert_true(lwp_code_data_is_constant(loaded.code, 0, programs_symbol(path, "_IO_stdin_used")));
+    static const char *const others[] = {"pool", "main"};
+    for (size_t i = 0; i < 2; i++)
+        assert_false(lwp_code_data_is_constant(loaded.code, 0, programs_symbol(path, others[i])));
+    assert_false(lwp_code_data_is_constant(loaded.code, 0, 0x7fffffffffff));
     unload(&loaded);
 }
 

@@ -37,6 +37,8 @@ static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile, c
         return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "they belong to different modules", false};
     if (regroup_outside(profile, candidates, a, y) > outside_most || regroup_outside(profile, candidates, b, x) > outside_most)
         return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME, "one is used when the other does not exist", false};
+    if (x->kind != LWP_OBJECT_STATIC && (!x->allocations || !y->allocations)) /* killed before that was written */
+        return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME, "how often they are allocated is not known", false};
     if (x->kind != LWP_OBJECT_STATIC && x->allocations != y->allocations)
         return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME,
                                             lwp_arena_printf(profile->arena, "one is allocated %llu time%s, the other %llu",

@@ -37,7 +37,7 @@ bool code_begins_with(const char *name, const char *texts);
 /* A section that is mapped when the program runs. */
 struct code_section {
     uint64_t start, end;
-    bool executable;
+    bool executable, writable;
 };
 
 /* A part of the file that is mapped: address -> bytes of the file. */

@@ -264,6 +264,13 @@ bool code_function_at(struct code_module *module, uint64_t address, struct code_
     return symbol;
 }
 
+bool lwp_code_data_is_constant(struct lwp_code *code, uint32_t module_index, uint64_t address)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    const struct code_section *section = module ? code_section_at(module, address) : NULL;
+    return section && !section->writable && !section->executable;
+}
+
 bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_symbol *found)
 {
     struct code_module *module = code_module_at(code, module_index);
