@@ -322,24 +322,32 @@ static bool member_repeats(Dwarf_Die a, Dwarf_Die b, int depth)
            type_die_array(&b, &second, &y) && x == y && member_repeats(first, second, depth + 1);
 }
 
+/* The member that the child is, or the next one after it. */
+static Dwarf_Die member_from(Dwarf_Die child)
+{
+    while (child.addr && (dwarf_tag(&child) != DW_TAG_member || type_die_flag(&child, DW_AT_external)))
+        child = code_die_after(&child);
+    return child;
+}
+
 /* As C derives without a member for the base: a struct that begins with all members of the smaller one, of the same names in the same
  * places. A single one may be so by chance. */
 static bool member_begins_as(Dwarf_Die *outer, struct member_held *held)
 {
-    Dwarf_Die base = held->inner, type, other, same;
+    Dwarf_Die base = held->inner, type, other;
     uint64_t outer_bytes, base_bytes, at, place;
     int count = 0;
     if (!type_die_strip(&base, NULL) || dwarf_tag(&base) != DW_TAG_structure_type || dwarf_tag(outer) != DW_TAG_structure_type ||
         !type_die_bytes(&base, &base_bytes) || !type_die_bytes(outer, &outer_bytes) || base_bytes >= outer_bytes)
         return false;
-    for (Dwarf_Die child = code_die_first(&base); child.addr; child = code_die_after(&child)) {
-        const char *name = dwarf_diename(&child);
-        if (dwarf_tag(&child) != DW_TAG_member || type_die_flag(&child, DW_AT_external))
-            continue;
-        if (--held->budget <= 0 || !name || !code_die_named(outer, DW_TAG_member, name, &same) || dwarf_hasattr(&child, DW_AT_bit_size) ||
+    Dwarf_Die same = member_from(code_die_first(outer));
+    for (Dwarf_Die child = member_from(code_die_first(&base)); child.addr; child = member_from(code_die_after(&child))) {
+        const char *name = dwarf_diename(&child), *own = same.addr ? dwarf_diename(&same) : NULL;
+        if (--held->budget <= 0 || !name || !own || strcmp(name, own) || dwarf_hasattr(&child, DW_AT_bit_size) ||
             dwarf_hasattr(&same, DW_AT_bit_size) || !type_die_of(&child, &type) || !type_die_of(&same, &other) ||
             !type_die_offset(&child, &at) || !type_die_offset(&same, &place) || at != place || !member_repeats(type, other, 0))
             return false;
+        same = member_from(code_die_after(&same));
         count++;
     }
     return count > 1;

@@ -141,14 +141,23 @@ bool code_parameter_handed_over(struct code_scopes *scopes, uint32_t scope, Dwar
     return scope == 0 && dwarf_tag(variable) == DW_TAG_formal_parameter && !variable_has_list(variable) && !scopes_have_lists(scopes);
 }
 
-/* Of the function itself, not of what is inlined into it. */
+/* Of the function itself, not of what is inlined into it: they are listed in the order of the file. */
 static bool variable_handed_over(struct code_module *module, Dwarf_Die *variable, uint64_t pc)
 {
     struct code_scopes *scopes = dwarf_tag(variable) == DW_TAG_formal_parameter ? code_scopes_at(module, pc) : NULL;
-    const struct code_scope *function = scopes ? code_scope_with_variables(scopes, 0) : NULL;
-    for (uint32_t i = 0; function && i < function->variable_count; i++)
-        if (function->variables[i].addr == variable->addr)
-            return pc != code_scopes_entry(scopes) && code_parameter_handed_over(scopes, 0, variable);
+    if (!scopes || scopes_have_lists(scopes) || variable_has_list(variable) || pc == code_scopes_entry(scopes))
+        return false;
+    const struct code_scope *function = code_scope_with_variables(scopes, 0);
+    uint32_t low = 0, high = function->variable_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (function->variables[middle].addr == variable->addr)
+            return true;
+        if ((uintptr_t)function->variables[middle].addr < (uintptr_t)variable->addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return false;
 }
 
