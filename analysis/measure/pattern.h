@@ -62,6 +62,8 @@ struct lwp_pattern {
     double instructions; /* of a round; what the accesses do not need is filled up */
     double flags;        /* of them: those that write the processor's flags */
     double chain;        /* cycles that a round waits for the round before, beside memory, through what is loaded */
+    unsigned scaled;     /* ... and for so many sums with a factor (lea) beside these cycles, unless it is floating: of one cycle or two,
+                          * as the processor has it */
     double apart;        /* ... and through registers that get nothing of it: many rounds ahead of what is loaded */
     bool floating;       /* the chain: in floating-point registers */
     bool through_memory; /* ... and is stored at the end of a round and loaded again in the next one */

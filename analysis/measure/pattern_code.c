@@ -175,6 +175,14 @@ static void code_scale(struct code_buffer *code, ZydisRegister to, ZydisRegister
     code_add(code, ZYDIS_MNEMONIC_SHL, 2, code_register(to), code_number(__builtin_ctzll(by)));
 }
 
+/* The chain's sums with a factor. */
+static void code_wait_scaled(struct code_buffer *code, const struct lwp_pattern *pattern)
+{
+    const struct code_place ninefold = {.base = code_chain, .index = code_chain, .scale = 8};
+    for (unsigned i = 0; i < pattern->scaled && i < CHAIN_MOST && !pattern->floating; i++)
+        code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_chain), code_at(ninefold, 0, 8));
+}
+
 /* What the chain is longer than its accesses make it; `room`: for so many instructions. */
 static void code_wait(struct code_buffer *code, bool floating, double cycles, double room)
 {
@@ -419,6 +427,7 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
                 code_draw(code, code_drawn(pattern), code_at(place, (int64_t)(access.offset + on), 4), 1);
         }
     }
+    code_wait_scaled(code, pattern);
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
     if (!pattern->draws)
         code_wait_apart(code, pattern->apart, pattern->instructions * (ahead + 1) - code->instructions);

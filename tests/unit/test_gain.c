@@ -286,7 +286,9 @@ static void test_shapes(void **state)
         assert_true(array.loads == 1 && array.stores == 0 && array.exits == 1 && !array.stays);
         assert_true(!jumps.chained && !jumps.steps);
         assert_true(drawn.chain >= 4 && drawn.loaded_chain == 1 && array.loaded_chain == 1); /* the sum */
-        near(shape_of(code, module, path, "ninefold").loaded_chain, 1 + 2);
+        near(shape_of(code, module, path, "ninefold").loaded_chain, 1 + CODE_SCALED_CYCLES);
+        assert_int_equal(shape_of(code, module, path, "ninefold").scaled, 1);
+        assert_int_equal(array.scaled, 0);
         assert_true(drawn.drawn && !jumps.drawn && !array.drawn && !list.drawn && !chain.drawn);
         assert_true(chain.chained && !chain.steps);
         assert_false(nest.chained);

@@ -400,6 +400,30 @@ static void test_unrolled(void **state)
     lwp_pattern_code_free(&code);
 }
 
+/* A chain's sums with a factor are run as they are: of how many cycles they are is the processor's. */
+static void test_scaled(void **state)
+{
+    (void)state;
+    static const uint8_t ninefold[] = {0x4f, 0x8d, 0x3c, 0xff}; /* lea (%r15,%r15,8),%r15 */
+    for (unsigned floating = 0; floating < 2; floating++) {
+        struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 256, 1000);
+        struct lwp_pattern_code code;
+        pattern.unrolled = 2;
+        pattern.scaled = 3;
+        pattern.instructions = 8;
+        pattern.floating = floating;
+        assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+        unsigned found = 0;
+        const uint8_t *at = code.memory, *end = at + code.bytes;
+        while ((at = memmem(at, (size_t)(end - at), ninefold, sizeof ninefold))) {
+            found++;
+            at += sizeof ninefold;
+        }
+        assert_int_equal(found, floating ? 0 : 3 * code.unrolled);
+        lwp_pattern_code_free(&code);
+    }
+}
+
 /* What ends a search of few visits is hardly ever guessed, also where the same searches are made again and again. */
 static void test_endings(void **state)
 {
@@ -464,6 +488,7 @@ int main(void)
                                        cmocka_unit_test(test_cold),         cmocka_unit_test(test_guesses),
                                        cmocka_unit_test(test_links_stay),   cmocka_unit_test(test_through_memory),
                                        cmocka_unit_test(test_apart),        cmocka_unit_test(test_unrolled),
+        cmocka_unit_test(test_scaled),
                                        cmocka_unit_test(test_endings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,11 +181,18 @@ static unsigned measured_threads(const struct lwp_profile *profile, const struct
     return (unsigned)fmax(1, fmin(threads, (double)cores));
 }
 
+/* Cycles of the loop's chain beside its sums with a factor. */
+static double measured_chain(const struct lwp_loop_shape *shape, double visits)
+{
+    return fmax(0, shape->loaded_chain - CODE_SCALED_CYCLES * shape->scaled) / visits;
+}
+
 void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct lwp_pattern *pattern)
 {
     pattern->instructions = shape->instructions / visits;
     pattern->flags = shape->flags / visits;
-    pattern->chain = shape->loaded_chain / visits;
+    pattern->chain = measured_chain(shape, visits);
+    pattern->scaled = (unsigned)lround(shape->scaled / visits);
     pattern->apart = shape->chain > shape->loaded_chain ? shape->chain / visits : 0;
     pattern->floating = shape->chain_of_vectors;
     pattern->unrolled = (unsigned)fmin(visits, LWP_PATTERN_UNROLLED);
@@ -474,7 +481,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     struct lwp_pattern today, changed;
     struct lwp_pattern_times times = {0};
     const double spacing = (double)before->of[0].spacing;
-    double chain = visit->shape.loaded_chain / visit->visits, waits = 0;
+    double chain = measured_chain(&visit->shape, visit->visits), waits = 0;
     struct measured_mix mix = {0};
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
     if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
@@ -493,7 +500,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         waits = 1 - fmin(1, times.core / times.before);
         if (waits - stalls.high < stall_agrees)
             break;
-        chain += (waits - stalls.high) * times.before / (chain > 4 ? times.core / chain : usual_cycle_ns);
+        const double cycles = chain + today.scaled;
+        chain += (waits - stalls.high) * times.before / (cycles > 4 ? times.core / cycles : usual_cycle_ns);
     }
     /* One instruction loads and adds: which of the two is awaited no sample says. */
     measured->doubtful =

@@ -363,7 +363,7 @@ uint8_t code_cycles(const struct code_instruction *instruction)
     if (strncmp(name, "imul", 4) == 0 || strcmp(name, "mul") == 0)
         return 3;
     if (instruction->mnemonic == ZYDIS_MNEMONIC_LEA && instruction->linear.scale > 1)
-        return 2;
+        return CODE_SCALED_CYCLES;
     if (strncmp(name, "cvt", 3) == 0)
         return 5;
     size_t length = strlen(name);
@@ -377,6 +377,11 @@ uint8_t code_cycles(const struct code_instruction *instruction)
     if (strncmp(name, "pmul", 4) == 0)
         return 5;
     return instruction->mnemonic == ZYDIS_MNEMONIC_MOV ? 0 : 1;
+}
+
+bool code_scales(const struct code_instruction *instruction)
+{
+    return instruction->mnemonic == ZYDIS_MNEMONIC_LEA && instruction->linear.scale > 1 && !instruction->linear.plus;
 }
 
 bool code_moves(const struct code_instruction *instruction)

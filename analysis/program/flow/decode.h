@@ -76,6 +76,8 @@ static inline uint64_t code_values_address(const struct lwp_memory_operand *memo
 
 /* Cycles from what an instruction decoded with operands reads to what it writes, on processors of today. */
 uint8_t code_cycles(const struct code_instruction *instruction);
+/* Adds a register to a multiple of one, and no more: of CODE_SCALED_CYCLES, or of one on some processors (Zen 5). */
+bool code_scales(const struct code_instruction *instruction);
 
 /* Whether what it writes is a value as it was, in memory or in another register: a move, perhaps on a condition. */
 bool code_moves(const struct code_instruction *instruction);

@@ -10,6 +10,8 @@
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
 
+#include <string.h>
+
 enum { REGISTERS = 16, INSTRUCTIONS_MAX = 4000, CHAIN_REGISTERS = 48 /* general ones, then those of vectors */ };
 
 struct shape_flow {
@@ -173,10 +175,12 @@ static bool shape_repeats(const struct shape_flow *flow, const struct code_instr
  * register r is there; negative: it does not depend on it. Blocks are taken in the order of their addresses, as if all ran. */
 struct shape_waits {
     int16_t waits[CHAIN_REGISTERS][CHAIN_REGISTERS];
+    uint8_t scaled[CHAIN_REGISTERS][CHAIN_REGISTERS]; /* of it: sums with a factor */
 };
 
 static void waits_begin(struct shape_waits *waits)
 {
+    memset(waits->scaled, 0, sizeof waits->scaled);
     for (int s = 0; s < CHAIN_REGISTERS; s++)
         for (int r = 0; r < CHAIN_REGISTERS; r++)
             waits->waits[s][r] = s == r ? 0 : -1;
@@ -186,27 +190,33 @@ static void waits_add(struct shape_waits *waits, const struct code_instruction *
 {
     uint64_t read = code_values_read(instruction), written = code_values_written(instruction);
     int cycles = written ? code_cycles(instruction) : 0;
+    const bool scales = code_scales(instruction);
     for (int s = 0; s < CHAIN_REGISTERS && written; s++) {
-        int latest = -1;
+        int latest = -1, scaled = 0;
         for (uint64_t left = read; left; left &= left - 1) {
-            int at = waits->waits[s][__builtin_ctzll(left)];
+            const int from = __builtin_ctzll(left), at = waits->waits[s][from];
+            scaled = at > latest ? waits->scaled[s][from] : scaled;
             latest = at > latest ? at : latest;
         }
         int done = latest < 0 ? -1 : latest + cycles > INT16_MAX ? INT16_MAX : latest + cycles;
-        for (uint64_t left = written; left; left &= left - 1)
+        for (uint64_t left = written; left; left &= left - 1) {
             waits->waits[s][__builtin_ctzll(left)] = (int16_t)done;
+            waits->scaled[s][__builtin_ctzll(left)] = (uint8_t)(scaled + scales > UINT8_MAX ? UINT8_MAX : scaled + scales);
+        }
     }
 }
 
-/* Of these registers. *vectors: it is one of vector registers. */
-static double waits_longest(const struct shape_waits *waits, uint64_t registers, bool *vectors)
+/* Of these registers. *vectors: it is one of vector registers; *scaled: of it, sums with a factor. */
+static double waits_longest(const struct shape_waits *waits, uint64_t registers, bool *vectors, uint32_t *scaled)
 {
     int longest = 0;
     *vectors = false;
+    *scaled = 0;
     for (int r = 0; r < CHAIN_REGISTERS; r++)
         if (registers >> r & 1 && waits->waits[r][r] > longest) {
             longest = waits->waits[r][r];
             *vectors = r >= REGISTERS;
+            *scaled = waits->scaled[r][r];
         }
     return longest;
 }
@@ -272,9 +282,9 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     }
     facts->shape.branches = facts->flow.branches;
     bool of_vectors; /* of any chain: nobody asks */
-    facts->shape.chain = waits_longest(&waits, UINT64_MAX, &of_vectors);
+    facts->shape.chain = waits_longest(&waits, UINT64_MAX, &of_vectors, &facts->shape.scaled);
     const uint64_t loaded = shape_from_loads(&facts->flow);
-    facts->shape.loaded_chain = waits_longest(&waits, loaded, &facts->shape.chain_of_vectors);
+    facts->shape.loaded_chain = waits_longest(&waits, loaded, &facts->shape.chain_of_vectors, &facts->shape.scaled);
     facts->loaded = shape_spread(&facts->flow, loaded | facts->flow.elsewhere);
     facts->carried = waits_carried(&waits, &facts->flow);
     facts->chased = shape_chased(&facts->flow, &facts->pointers);

@@ -37,6 +37,8 @@ enum lwp_loop_search {
     LWP_LOOP_SEARCH_BISECTION, /* by halves */
 };
 
+enum { CODE_SCALED_CYCLES = 2 }; /* of a sum with a factor */
+
 /* What a machine loop is made of, and whether its loads wait for each other. */
 struct lwp_loop_shape {
     uint32_t instructions;  /* without those of loops in it, and without what takes no time of its own */
@@ -52,6 +54,7 @@ struct lwp_loop_shape {
     bool drawn;             /* ... is to a place that the loop works out from nothing that it, or what it calls or holds, loads */
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
     double loaded_chain;    /* ... through those only that get something from what is loaded, from one place after another */
+    uint32_t scaled;        /* instructions of the latter that add with a factor (lea): of two cycles there, of one on some processors */
     bool chain_of_vectors;  /* the latter: through vector registers, where floating-point numbers are */
     enum lwp_loop_search search;
     bool repeats_value; /* ... stores a constant, the loop's counter, or else what is not changed in it */
