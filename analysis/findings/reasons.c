@@ -119,6 +119,24 @@ static struct lwp_reason reason_conflict(const struct subject *subject, const st
         conflict->gain.low, conflict->gain.high, lwp_conflict_needs);
 }
 
+/* Nodes that could lie closer together, which is the most that was found of them, and only an estimate. */
+static bool reason_is_pool(const struct lwp_split_reason *split)
+{
+    return split->pool.speedup >= lwp_split_needs.gain && split->pool.high > split->high;
+}
+
+static struct lwp_reason reason_pool(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_split_pool *pool = &subject->split.pool;
+    return (struct lwp_reason){.code = "gain_below_threshold",
+                               .sentence =
+                                   SAY("its nodes of %llu bytes lie %llu bytes apart on average: from a pool, the program is estimated to be "
+                                       "%.2fx as fast (%.2fx to %.2fx), which no run of its loops on this machine confirms",
+                                       (unsigned long long)subject->object->element_bytes, (unsigned long long)pool->spacing, pool->speedup,
+                                       pool->low, pool->high)};
+}
+
 static struct lwp_reason reason_together(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
@@ -173,9 +191,9 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
     case LWP_SPLIT_FEW_SAMPLES:
         return reason_few(subject, subject->split.samples);
     case LWP_SPLIT_LITTLE_GAIN:
-        return reason_little_gain(subject);
+        return reason_is_pool(&subject->split) ? reason_pool(subject) : reason_little_gain(subject);
     default:
-        return reason_together(subject);
+        return reason_is_pool(&subject->split) ? reason_pool(subject) : reason_together(subject);
     }
 }
 

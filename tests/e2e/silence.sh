@@ -45,6 +45,14 @@ __attribute__((noinline)) long lookups(std::map<long, long> &tree, long n, long 
         found += tree.find((long)pick((unsigned long)n))->second;
     return found;
 }
+struct pair { pair *next; long value; };
+__attribute__((noinline)) long follow(const pair *at, long n, long rounds) /* nodes from malloc, all of which is used */
+{
+    long sum = 0;
+    for (long i = 0; i < rounds * n / 16; i++, at = at->next)
+        sum += at->value;
+    return sum;
+}
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -61,6 +69,14 @@ int main(int argc, char **argv)
     if (!strcmp(what, "order")) {
         double *values = (double *)calloc((size_t)n * 8, sizeof *values);
         result = in_order(values, n * 8, rounds);
+    }
+    if (!strcmp(what, "nodes")) {
+        std::vector<pair *> all((size_t)n);
+        for (long i = 0; i < n; i++)
+            all[(size_t)i] = new pair{nullptr, i};
+        for (long i = 0; i < n; i++)
+            all[(size_t)(i * 7919 % n)]->next = all[(size_t)((i + 1) * 7919 % n)];
+        result = (double)follow(all[0], n, rounds);
     }
     if (!strcmp(what, "map")) {
         std::map<long, long> tree;
@@ -90,6 +106,7 @@ g++ -O2 -g -o work work.cc && gcc -O2 -s -fno-asynchronous-unwind-tables -fno-un
 collect_samples 120 compute 1000 -- ./work compute @ && collect_samples 150 together 4000 -- ./work together @ || exit 1
 collect_samples 120 order 40 -- ./work order @ && collect_samples 120 map 2000 -- ./work map @ || exit 1
 collect_samples 120 lost 2000 -- ./work lost @ || exit 1
+collect_samples 150 nodes 100 --detect layout -- ./work nodes @ && "$LWP" analyze --no-measure nodes > out 2>&1 || exit 1
 collect_samples 120 unknown 50 -- ./chase @ || exit 1
 "$LWP" collect --no-analyze -o windows -e exact --detect layout --window 5000:4000000000 -- ./chase 1 > out 2>&1 || { cat out; exit 77; }
 "$LWP" collect --no-analyze -o part -e exact --window 20000:400000 -- ./work together 60 > out 2>&1 || { cat out; exit 1; }
@@ -120,6 +137,8 @@ a = check("compute", "nothing_to_gain", "nothing_stalled", "so no layout can mak
 assert not any("--detect" in n and "not possible" in n for n in a["run"]["notes"]), a["run"]["notes"]
 a = check("together", "left_alone", "left_alone", "together")
 assert top(a)["code"] == "used_together" and "4 fields" in top(a)["sentence"], top(a)
+a = json.load(open("nodes/analysis.json")) # a pool would bring them together, but that was not run
+assert "16 bytes lie 32 bytes apart" in top(a)["sentence"] and "from a pool" in top(a)["sentence"], a["left_alone"]
 a = check("order", "left_alone", "left_alone", "sequentially") if json.load(open("order/analysis.json"))["run"]["stall_share"] >= 0.02 else None
 assert not a or top(a)["code"] == "sequential", top(a)
 a = json.load(open("map/analysis.json")) # the type is the library's: advice that says so, or a reason

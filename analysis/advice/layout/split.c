@@ -292,7 +292,10 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
     }
     /* A split is credited with what it adds to the pool, and is not advised for nothing. */
     struct lwp_split pool;
-    bool pooled = split_pool_alone(profile, layout, &pool) && split_worth(profile, layout, &pool.gain, reason);
+    bool pooled = split_pool_alone(profile, layout, &pool);
+    if (!pooled)
+        reason->pool = (struct lwp_split_pool){pool.gain.speedup, fmin(1, pool.gain.low), pool.gain.high, pool.gain.spacing};
+    pooled = pooled && split_worth(profile, layout, &pool.gain, reason);
     if (advised && pooled)
         split->pool = pool.gain.speedup;
     if (pooled && (!advised || split->gain.speedup < lwp_split_needs.gain * pool.gain.speedup)) {

@@ -49,6 +49,10 @@ struct lwp_split_reason {
     uint64_t samples; /* of all objects judged with this one */
     double low, high; /* the speed-up of the best layout tried; 0: none was */
     bool few;         /* it might gain, but there are too few samples */
+    struct lwp_split_pool {
+        double speedup, low, high; /* of its nodes as they are, from a pool: an estimate that no run here agrees with; 0: none */
+        uint64_t spacing;          /* bytes from one node to the next today, on average */
+    } pool;
 };
 
 /* What a layout needs for being advised: share of the time, samples, speed-up. */
