@@ -277,6 +277,14 @@ static void test_data_symbols(void **state)
     for (size_t i = 0; i < 2; i++)
         assert_false(lwp_code_data_is_constant(loaded.code, 0, programs_symbol(path, others[i])));
     assert_false(lwp_code_data_is_constant(loaded.code, 0, 0x7fffffffffff));
+    char command[512];
+    unsigned long long names = 0; /* of the loader's symbols */
+    snprintf(command, sizeof command, "readelf -SW %s | sed -n 's/.* \\.dynstr *STRTAB *\\([0-9a-f]*\\).*/\\1/p'", path);
+    FILE *readelf = popen(command, "r");
+    if (readelf && fscanf(readelf, "%llx", &names) == 1)
+        assert_false(lwp_code_data_is_constant(loaded.code, 0, names));
+    if (readelf)
+        pclose(readelf);
     unload(&loaded);
 }
 

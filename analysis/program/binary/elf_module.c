@@ -42,7 +42,7 @@ static void elf_read_layout(struct code_module *module)
             .start = header.sh_addr,
             .end = header.sh_addr + header.sh_size,
             .executable = header.sh_flags & SHF_EXECINSTR,
-            .writable = header.sh_flags & SHF_WRITE,
+            .constant = header.sh_type == SHT_PROGBITS && !(header.sh_flags & (SHF_WRITE | SHF_EXECINSTR)),
         };
     }
     const uint8_t *raw = (const uint8_t *)elf_rawfile(module->elf, &bytes);

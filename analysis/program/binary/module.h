@@ -37,7 +37,8 @@ bool code_begins_with(const char *name, const char *texts);
 /* A section that is mapped when the program runs. */
 struct code_section {
     uint64_t start, end;
-    bool executable, writable;
+    bool executable;
+    bool constant; /* the program's own, which nobody writes: no table of the loader's */
 };
 
 /* A part of the file that is mapped: address -> bytes of the file. */

@@ -49,7 +49,7 @@ struct lwp_symbol {
 };
 bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_symbol *symbol);
 
-/* Whether it is in a section that nobody writes: literals, jump tables, constant arrays. */
+/* Whether it is in a section of the program's that nobody writes: literals, jump tables, constant arrays. */
 bool lwp_code_data_is_constant(struct lwp_code *code, uint32_t module, uint64_t address);
 
 #endif

@@ -268,7 +268,7 @@ bool lwp_code_data_is_constant(struct lwp_code *code, uint32_t module_index, uin
 {
     struct code_module *module = code_module_at(code, module_index);
     const struct code_section *section = module ? code_section_at(module, address) : NULL;
-    return section && !section->writable && !section->executable;
+    return section && section->constant;
 }
 
 bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_symbol *found)
