@@ -49,16 +49,19 @@ static struct lwp_sites *sites_take(void)
     return sites;
 }
 
+/* What a thread before it learnt is as true of this one: whether the stack holds a chain is looked at each time. But paths refer to chains,
+ * and those of early blocks are of copies. */
 void lwp_sites_begin(struct lwp_thread *thread)
 {
-    struct lwp_sites *sites = lwp_sites_self ? lwp_sites_self : sites_take();
+    const bool of_copies = lwp_sites_self != NULL;
+    struct lwp_sites *sites = of_copies ? lwp_sites_self : sites_take();
     if (!sites)
         return;
     sites->start_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     sites->chains.stack_low = thread->stack_low;
     sites->chains.stack_high = thread->stack_high;
-    sites->chains.learnt_ns = 0; /* of early ones: setting up is charged by itself */
-    if (sites->chains.count)
+    sites->chains.learnt_ns = sites->charged_learnt_ns = 0; /* of early ones: setting up is charged by itself */
+    if (of_copies)
         lwp_chains_forget(&sites->chains, false);
     sites->thread = thread;
     lwp_sites_self = sites;
@@ -94,11 +97,6 @@ void lwp_sites_end(void)
     sites_add_counts(sites);
     __atomic_fetch_add(&sites_left_out, sites->thread ? sites->thread->heap_left_out : 0, __ATOMIC_RELAXED);
     sites->thread = NULL;
-    /* the tables' pages go back; the list's own fields must stay */
-    uint64_t from = ((uint64_t)&sites->chains + 4095) & ~(uint64_t)4095, to = ((uint64_t)(sites + 1)) & ~(uint64_t)4095;
-    memset(&sites->chains, 0, from - (uint64_t)&sites->chains);
-    madvise((void *)from, to - from, MADV_DONTNEED);
-    memset((void *)to, 0, (uint64_t)(sites + 1) - to);
     sites->rests = 0;
     __atomic_store_n(&sites->used, false, __ATOMIC_RELEASE);
 }

@@ -97,7 +97,7 @@ static inline struct lwp_allocation_path *lwp_sites_path(struct lwp_sites *sites
     struct lwp_allocation_path *path = &sites->path[key >> 53];
     while (__builtin_expect(path->key == key && path->fork, 0)) {
         const uint64_t *place = path->fork == LWP_FORK_NEAR ? frame + path->words : (const uint64_t *)chains->stack_high - path->words;
-        if ((uint64_t)place >= chains->stack_high)
+        if ((uint64_t)place >= chains->stack_high || place < frame) /* learnt on a larger stack */
             break;
         key = lwp_sites_key_further(key, *place);
         path = &sites->path[key >> 53];
