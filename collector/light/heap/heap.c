@@ -180,6 +180,7 @@ static SLOW void heap_remove_block(const void *block)
 static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_sites *sites, void *block, size_t size, const uint64_t *frame)
 {
     struct lwp_hook hook;
+    sites->thread->heap_turn++;
     lwp_hook_begin(sites->thread, &hook);
     struct lwp_allocation_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
     if (path) {
@@ -193,7 +194,16 @@ static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_si
     lwp_hook_end(sites->thread, &hook);
 }
 
-/* Most calls end here where few blocks are recorded, without a register more that has to be kept for the caller. */
+/* Whether it is the turn of a small block that is not recorded. */
+static FAST bool heap_leaves_out(struct lwp_thread *self)
+{
+    if (!(self->heap_turn & self->heap_thinning))
+        return false;
+    self->heap_turn++;
+    self->heap_left_out++;
+    return true;
+}
+
 static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
 {
     struct lwp_sites *sites = heap_enter();
@@ -206,12 +216,8 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
         heap_add_block(sites, block, size, LWPS_BLOCK_HEAP, frame);
         return;
     }
-    struct lwp_thread *self = sites->thread;
-    if (__builtin_expect(self->heap_thinning, 0) && self->heap_turn++ & self->heap_thinning) {
-        self->heap_left_out++;
-        return;
-    }
-    heap_note_small(sites, block, size, frame);
+    if (!heap_leaves_out(sites->thread))
+        heap_note_small(sites, block, size, frame);
 }
 
 static __attribute__((noinline)) void heap_note_seldom(void *block, size_t size, const uint64_t *frame)
@@ -383,13 +389,23 @@ void lwp_heap_again(void)
 
 #define FRAME ((const uint64_t *)__builtin_frame_address(0) + 1)
 
-LWP_EXPORT LWP_HOT_CODE void *malloc(size_t size)
+static LWP_HOT_CODE __attribute__((noinline)) void *heap_malloc_noted(size_t size, const uint64_t *frame)
 {
     if (!heap_resolved())
         return heap_bump_alloc(size);
     void *block = real_malloc(size);
-    heap_note(block, size, FRAME);
+    heap_note(block, size, frame);
     return block;
+}
+
+/* Where few blocks are recorded most calls just jump on. */
+LWP_EXPORT LWP_HOT_CODE void *malloc(size_t size)
+{
+    const struct lwp_sites *sites = heap_on ? lwp_sites_self : NULL;
+    struct lwp_thread *self = sites ? sites->thread : NULL;
+    if (__builtin_expect(self && !self->busy && size < heap_threshold && heap_leaves_out(self), 1))
+        return real_malloc(size);
+    return heap_malloc_noted(size, FRAME);
 }
 
 /* Before the allocator writes into a block that goes: that is no use of it, and neither is what is stored there later. */
