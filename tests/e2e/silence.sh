@@ -106,7 +106,7 @@ g++ -O2 -g -o work work.cc && gcc -O2 -s -fno-asynchronous-unwind-tables -fno-un
 collect_samples 120 compute 1000 -- ./work compute @ && collect_samples 150 together 4000 -- ./work together @ || exit 1
 collect_samples 120 order 40 -- ./work order @ && collect_samples 120 map 2000 -- ./work map @ || exit 1
 collect_samples 120 lost 2000 -- ./work lost @ || exit 1
-collect_samples 150 nodes 100 --detect layout -- ./work nodes @ && "$LWP" analyze --no-measure nodes > out 2>&1 || exit 1
+collect_samples 400 nodes 300 -F 2000 --max-overhead 50 --detect layout -- ./work nodes @ && "$LWP" analyze --no-measure nodes > out 2>&1 || exit 1
 collect_samples 120 unknown 50 -- ./chase @ || exit 1
 "$LWP" collect --no-analyze -o windows -e exact --detect layout --window 5000:4000000000 -- ./chase 1 > out 2>&1 || { cat out; exit 77; }
 "$LWP" collect --no-analyze -o part -e exact --window 20000:400000 -- ./work together 60 > out 2>&1 || { cat out; exit 1; }
