@@ -35,6 +35,29 @@ for file in freed/p*/process.lwps; do
 done | sort | uniq -c > freed.pools
 [ "$(echo $(cat freed.pools))" = "3 frees 0 1 frees 100" ] || { echo "FAILED: blocks that a child frees:"; cat freed.pools; failed=1; }
 
+# What a child allocates is kept in pages of lwp's, some 170 for 4,000 blocks; not where the run has no surplus left, as then most are never
+# set up.
+cat > early.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+int main(void)
+{
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < 4000; i++)
+        *(volatile char *)malloc(24) = (char)i;
+    getrusage(RUSAGE_SELF, &after);
+    printf("%ld\n", after.ru_minflt - before.ru_minflt);
+    return 0;
+}
+C
+$CC -O1 -fno-builtin -o early early.c || exit 1
+for overhead in 50 0.1; do
+    "$LWP" collect -q --no-analyze --max-overhead $overhead -o early$overhead -- sh -c './early; ./early' | tail -1
+done > early.faults
+[ "$(sed -n 1p early.faults)" -gt $(($(sed -n 2p early.faults) + 100)) ] || { echo "FAILED: page faults with a surplus, and without:"; cat early.faults; failed=1; }
+
 # A child that frees all and ends has no tables of its own for that: these would be some 300 pages, what it keeps is 70.
 cat > frees.c <<'C'
 #include <stdio.h>
