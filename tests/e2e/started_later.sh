@@ -99,7 +99,7 @@ if command -v strace > which; then
         done
         echo 'int main(void) { volatile unsigned long sum = 0;'
         for i in $(seq 300); do echo "from$i();"; done
-        echo 'while (clock() < CLOCKS_PER_SEC / 20) for (int i = 0; i < 100000; i++) sum++; return 0; }'
+        echo 'while (clock() < CLOCKS_PER_SEC / 5) for (int i = 0; i < 100000; i++) sum++; return 0; }'
     } > sites.c
     $CC -O1 -o sites sites.c && strace -f -c -e trace=rt_sigprocmask -o calls "$LWP" collect -q --no-analyze -o sites.r sh -c './sites; true' || failed=1
     for file in sites.r/p*/process.lwps; do "$LWP" dump "$file"; done | grep -c '^pool ' > sites.pools
