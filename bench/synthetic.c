@@ -282,7 +282,7 @@ uint64_t lwp_synthetic_call(uint32_t object, int frame)
     dl_iterate_phdr(synthetic_module, &module);
     for (int below = SYNTHETIC_FRAMES - 1; below > frame; below--)
         object /= SITES;
-    return synthetic_site(frame, object % SITES) - 1 - module.bias;
+    return synthetic_site(frame, object % SITES) - module.bias;
 }
 
 int lwp_synthetic_write(const struct synthetic *wanted)

@@ -156,6 +156,9 @@ static inline void read_access(struct lwps_decoder *decoder, struct input *from,
 #define ID(member) record->member = get_id(from, &decoder->delta.id);
 #define CONTEXT(member) record->member = get_id(from, &decoder->delta.context);
 #define CHAIN(member, chain) record->member = get_address(from, &decoder->delta.chain);
+#define BEHIND(member, chain)                                      \
+    record->member = get_address(from, &decoder->delta.chain); \
+    record->member -= record->member != 0;
 #define BEYOND(member, of) record->member = record->of + get_varint(from);
 #define NEAR(member, of) record->member = (__typeof__(record->member))get_signed(from, record->of);
 #define BYTES(member, count)                                                \

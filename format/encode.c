@@ -94,6 +94,7 @@ static uint32_t text_saves(const char *text, uint64_t bytes)
 #define ID(member)
 #define CONTEXT(member)
 #define CHAIN(member, chain)
+#define BEHIND(member, chain)
 #define BEYOND(member, of)
 #define NEAR(member, of)
 #define BYTES(member, count)
@@ -118,6 +119,7 @@ static uint32_t text_saves(const char *text, uint64_t bytes)
 #undef ID
 #undef CONTEXT
 #undef CHAIN
+#undef BEHIND
 #undef BEYOND
 #undef NEAR
 #undef BYTES
@@ -171,6 +173,7 @@ static int put_record(struct lwps_writer *writer, uint8_t tag, uint8_t *body, co
 #define ID(member) put_id(&to, &delta->id, record->member);
 #define CONTEXT(member) put_id(&to, &delta->context, record->member);
 #define CHAIN(member, chain) put_address(&to, &delta->chain, record->member);
+#define BEHIND(member, chain) put_address(&to, &delta->chain, record->member + (record->member != 0));
 #define BEYOND(member, of) put_varint(&to, record->member - record->of);
 #define NEAR(member, of) put_signed(&to, record->member, record->of);
 #define BYTES(member, count) put_bytes(&to, record->member, record->count, sizeof record->member);

@@ -9,7 +9,7 @@
  *   TIME, WEIGHT      in the file's units; TIME relative to the time before
  *   PAST(a, b)        the time a as what it is before b
  *   ID, CONTEXT       relative to the id (the context) before
- *   CHAIN(a, chain)   relative to the number of that chain (struct lwps_delta) before
+ *   CHAIN(a, chain)   relative to the number of that chain (struct lwps_delta) before; BEHIND(a, chain): the number a + 1, 0 for 0
  *   BEYOND(a, b)      a - b, not negative;  NEAR(a, b)  a - b, of either sign
  *   BYTES(a, count)   an array in the record; TEXT(a) ended by NUL; TEXTS(a, count) with NULs inside
  *   ACCESS(a)         its instruction continues the chain; ACCESS_NEAR(a, b): relative to b's
@@ -24,7 +24,7 @@ RECORD(MODULE, module, LWPS_STRING_MAX + 128,
        ID(id) TIME(time) CHAIN(start, base) BEYOND(end, start) NEAR(bias, start) BYTES(build_id, build_id_bytes)
        TEXT(path) CHECK(record->end >= record->start))
 RECORD(MODULE_END, module_end, 32, ID(id) TIME(time))
-RECORD(CONTEXT, context, 32, CONTEXT(id) NEAR(parent, id) CHAIN(ip, ip) CHECK(record->parent < record->id))
+RECORD(CONTEXT, context, 32, CONTEXT(id) NEAR(parent, id) BEHIND(ip, ip) CHECK(record->parent < record->id))
 RECORD(POOL, pool, 32, ID(id) NUMBER(context) NUMBER(size))
 RECORD(POOL_COUNT, pool_count, 64, ID(id) NUMBER(allocations) NUMBER(frees) NUMBER(peak_blocks) NUMBER(bytes))
 RECORD(BLOCK, block, 64,

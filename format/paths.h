@@ -19,7 +19,7 @@ struct lwps_paths {
     uint64_t (*function)(uint64_t ip); /* what tells the functions of two frames apart; NULL: the ip itself */
 };
 
-/* `ips` innermost first, as an unwinder gives them. Returns the node of ips[0], or 0 when `count` is 0. */
+/* `ips` innermost first, each in its frame's own code (struct lwps_context). Returns the node of ips[0], or 0 when `count` is 0. */
 uint32_t lwps_paths_intern(struct lwps_paths *paths, const uint64_t *ips, unsigned count);
 /* Writes all nodes again: the child of a fork begins a new file. */
 void lwps_paths_again(struct lwps_paths *paths);

@@ -56,7 +56,9 @@ struct lwps_module_end {
     uint64_t time;
 };
 
-/* One node of the calling-context tree: `ip` is a return address (or the innermost ip), `parent` a node of this file.
+/* One node of the calling-context tree: `ip` is an address in the frame's own code, `parent` a node of this file. Who records a
+ * frame knows which one: the interrupted instruction of the innermost frame and of one that a signal interrupted, the byte before
+ * the return address of all others, as the return address may be the next function's. Who reads it takes it as it is.
  * Node 0 is the root (no frame); ids are dense and ascend. Innermost frame = the node itself. */
 struct lwps_context {
     uint32_t id, parent;

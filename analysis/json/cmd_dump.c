@@ -234,6 +234,7 @@ static void dump_texts(const char *record, const char *member, const char *text,
 #define ID(member) printf(" %" PRIu32, record->member);
 #define CONTEXT(member) ID(member)
 #define CHAIN(member, chain) FIELD(member, AS_HEX)
+#define BEHIND(member, chain) FIELD(member, AS_HEX)
 #define BEYOND(member, of) FIELD(member, AS_HEX)
 #define NEAR(member, of) FIELD(member, AS_SIGNED)
 #define BYTES(member, count) dump_bytes(name, #member, record->member, record->count);

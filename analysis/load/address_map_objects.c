@@ -81,7 +81,7 @@ static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resol
             context->node = lwp_resolver_various(resolver);
         if (!context->ip)
             continue;
-        const struct lwp_location *location = lwp_resolver_location(resolver, context->ip - 1, 0); /* the call, or its function */
+        const struct lwp_location *location = lwp_resolver_location(resolver, context->ip, 0); /* a call, or a function */
         uint32_t outer = map->contexts[context->parent].node;
         context->node =
             location->starts ? lwp_resolver_function(resolver, outer, location) : lwp_resolver_call(resolver, outer, location);

@@ -29,7 +29,7 @@ void lwp_file_locations_context(struct lwp_file_locations *locations, const stru
         LWP_PUSH(locations->context, (struct lwp_file_context){.node = {LWP_NONE, LWP_NONE}});
     }
     locations->contexts[record->id] = (struct lwp_file_context){.parent = record->parent < record->id ? record->parent : 0,
-                                                                .ip = record->ip - 1, /* the call is before it */
+                                                                .ip = record->ip,
                                                                 .node = {LWP_NONE, LWP_NONE}};
 }
 

@@ -69,8 +69,20 @@ static uint64_t stack_end(const struct lwp_remote *remote, uint64_t thread_base,
     return frames->count ? frames->cfas[frames->count - 1] : frames->sp;
 }
 
-static void interpret_home(const struct lwp_remote *remote, uint64_t thread_base, struct lwps_paths *paths,
-                           const struct lwp_remote_frames *frames, struct lwps_access *access)
+/* The frame and its callers. Which variables the innermost one has depends on where the access is: the thread may have left a scope. */
+static uint32_t home_context(struct lwp_remote *remote, struct lwps_paths *paths, struct lwp_remote_frames *frames, unsigned frame,
+                             uint64_t ip)
+{
+    uint64_t interrupted = frames->ips[0];
+    if (frame == 0 && lwp_remote_function_start(remote, ip) == lwp_remote_function_start(remote, interrupted))
+        frames->ips[0] = ip;
+    uint32_t context = lwps_paths_intern(paths, &frames->ips[frame], frames->count + 1 - frame);
+    frames->ips[0] = interrupted;
+    return context;
+}
+
+static void interpret_home(struct lwp_remote *remote, uint64_t thread_base, struct lwps_paths *paths, struct lwp_remote_frames *frames,
+                           struct lwps_access *access)
 {
     enum { TO_COME = 4096 };
     uint64_t end = stack_end(remote, thread_base, frames);
@@ -83,7 +95,7 @@ static void interpret_home(const struct lwp_remote *remote, uint64_t thread_base
     for (unsigned i = 0; i < frames->count; i++) {
         if (access->address >= frames->cfas[i] || frames->cfas[i] > end)
             continue;
-        access->home_id = lwps_paths_intern(paths, &frames->ips[i], frames->count + 1 - i);
+        access->home_id = home_context(remote, paths, frames, i, access->ip);
         access->home_base = frames->cfas[i];
         return;
     }

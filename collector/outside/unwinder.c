@@ -13,7 +13,7 @@
 
 enum { REGISTERS = 17, RBP = 6, RSP = 7, RETURN = 16, RULES_MAX = 1 << 18, OPERATIONS_MAX = 16 };
 
-enum saved { SAVED_SAME, SAVED_AT, SAVED_UNKNOWN };
+enum saved { SAVED_SAME, SAVED_AT, SAVED_ABOVE, SAVED_UNKNOWN };
 
 /* What the table says of one instruction. */
 struct unwind_rule {
@@ -24,7 +24,7 @@ struct unwind_rule {
     int64_t cfa_offset;
     struct {
         uint8_t saved;  /* enum saved */
-        int32_t offset; /* from the CFA */
+        int32_t offset; /* from the CFA; SAVED_ABOVE: from the stack pointer, as in the code that returns from a signal */
     } registers[REGISTERS];
 };
 
@@ -120,6 +120,9 @@ static void rule_of_register(Dwarf_Frame *frame, int number, struct unwind_rule 
     } else if (operations[0].atom == DW_OP_call_frame_cfa && (count == 1 || (count == 2 && operations[1].atom == DW_OP_plus_uconst))) {
         rule->registers[number].saved = SAVED_AT;
         rule->registers[number].offset = count == 2 ? (int32_t)(int64_t)operations[1].number : 0;
+    } else if (count == 2 && operations[0].atom == DW_OP_call_frame_cfa && operations[1].atom == DW_OP_breg0 + RSP) {
+        rule->registers[number].saved = SAVED_ABOVE;
+        rule->registers[number].offset = (int32_t)(int64_t)operations[1].number;
     }
 }
 
@@ -248,6 +251,8 @@ static bool frame_step(struct lwp_unwinder *unwinder, const struct unwind_rule *
         caller.value[i] = state->value[i];
         if (rule->registers[i].saved == SAVED_AT)
             known = frame_memory(unwinder, *cfa + (uint64_t)(int64_t)rule->registers[i].offset, &caller.value[i]);
+        if (rule->registers[i].saved == SAVED_ABOVE && state->known >> RSP & 1)
+            known = frame_memory(unwinder, state->value[RSP] + (uint64_t)(int64_t)rule->registers[i].offset, &caller.value[i]);
         caller.known |= (uint32_t)known << i;
     }
     caller.value[RSP] = *cfa;
@@ -273,6 +278,8 @@ void lwp_unwinder_frames(struct lwp_unwinder *unwinder, uint64_t ip, const struc
     while (frames->count < LWP_REMOTE_FRAMES) {
         const struct unwind_rule *rule = rule_at(unwinder, ip - !exact);
         uint64_t sp = state.value[RSP], cfa;
+        if (rule->signal)
+            frames->ips[frames->count] = ip; /* no call returns there: its handler does */
         exact = rule->signal;
         if (rule->outermost || !frame_step(unwinder, rule, &state, &cfa) || (cfa <= sp && !rule->signal))
             break;
@@ -280,6 +287,6 @@ void lwp_unwinder_frames(struct lwp_unwinder *unwinder, uint64_t ip, const struc
         if (!(state.known >> RETURN & 1) || !ip || !lwp_remote_is_code(unwinder->remote, ip - 1))
             break;
         frames->cfas[frames->count++] = cfa;
-        frames->ips[frames->count] = ip;
+        frames->ips[frames->count] = ip - !exact;
     }
 }

@@ -10,7 +10,7 @@ enum { LWP_REMOTE_FRAMES = 64 };
 struct lwp_remote_frames {
     uint64_t sp;
     unsigned count;                       /* callers */
-    uint64_t ips[LWP_REMOTE_FRAMES + 1];  /* ips[0]: interrupted; then return addresses, innermost first */
+    uint64_t ips[LWP_REMOTE_FRAMES + 1];  /* interrupted, then callers, as struct lwps_context has them */
     uint64_t cfas[LWP_REMOTE_FRAMES + 1]; /* of the function that ips[i] lies in; known below `count` */
 };
 

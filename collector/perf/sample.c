@@ -70,7 +70,7 @@ static void sample_callers(struct sample_cursor *from, uint64_t ip, uint64_t *ca
         if (!user)
             continue;
         if (!(first && address == ip) && sample->caller_count < LWP_PERF_CALLERS_MAX)
-            callers[sample->caller_count++] = address;
+            callers[sample->caller_count++] = address - !first;
         first = false;
     }
 }

@@ -17,7 +17,7 @@ struct lwp_perf_sample {
     const uint8_t *registers; /* of the thread in user space, 8 bytes for each bit of sample_regs_user; NULL: not recorded */
     const uint8_t *stack;     /* from its stack pointer on, as it was; in the record */
     uint64_t stack_bytes;
-    const uint64_t *callers; /* user space return addresses, innermost first, without ip */
+    const uint64_t *callers; /* in user space, as struct lwps_context has them, innermost first, without ip */
     uint32_t caller_count;
 };
 

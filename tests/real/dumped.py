@@ -44,7 +44,7 @@ class Process:
         while context and self.parents.get(context):
             context, ip = self.parents[context]
             if ip:
-                ips.append(ip)
+                ips.append(ip + 1) # it is the call's last byte
         return ips
 
     def module(self, address):

@@ -31,7 +31,8 @@ def main():
     for line in open(sys.argv[1], encoding="utf-8", errors="replace"):
         word = line.split()
         if line.startswith("context "):
-            contexts[int(word[1])] = (int(word[3]), int(word[5], 16))
+            ip = int(word[5], 16) # in the call, whose return address follows
+            contexts[int(word[1])] = (int(word[3]), ip + 1 if ip else 0)
         elif line.startswith("pool "):
             pools[int(word[1])] = (int(word[3]), int(word[5]))
         elif line.startswith("pool-count "):

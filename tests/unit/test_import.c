@@ -280,8 +280,8 @@ static void check_seen(const struct seen *seen)
     assert_int_equal(first->period, 1000);
     assert_true(first->user && first->exact_ip && first->has_data_source);
     assert_int_equal(first->caller_count, 2);
-    assert_int_equal(seen->callers[0][0], 0x401100);
-    assert_int_equal(seen->callers[0][1], 0x401200);
+    assert_int_equal(seen->callers[0][0], 0x4010ff);
+    assert_int_equal(seen->callers[0][1], 0x4011ff);
 }
 
 static void reads_every_field(void **state)

@@ -106,7 +106,7 @@ static double weight_of(const struct lwp_profile *profile, enum lwp_object_kind 
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
         if (object->kind == kind && object->pool_size == pool_size &&
-            (site == 0 || profile->contexts[object->context].address == site - 1))
+            (site == 0 || profile->contexts[object->context].address == site))
             weight += object->weight.weight / 1000; /* files keep microseconds */
     }
     return weight;

@@ -344,7 +344,7 @@ static void test_blocks(void **state)
             if (best == LWP_NONE)
                 continue;
             assert_int_equal(profile.contexts[profile.objects[object].context].address,
-                             blocks[best].context * 16 - 16 + 0x1000 - 1);
+                             blocks[best].context * 16 - 16 + 0x1000);
             assert_int_equal(offset, address - blocks[best].address);
         }
         lwp_resolver_free(resolver);

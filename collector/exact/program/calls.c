@@ -15,7 +15,7 @@ static inline void calls_know(struct lwp_call_stack *stack)
     uint32_t node = stack->known ? stack->frames[stack->known - 1].node : 0;
     for (; stack->known < stack->count; stack->known++) {
         struct lwp_call_frame *frame = &stack->frames[stack->known];
-        frame->node = node = lwp_context_child(node, frame->return_address);
+        frame->node = node = lwp_context_child(node, frame->return_address - 1);
     }
     lwp_context_now = node;
 }
@@ -53,21 +53,27 @@ struct lwp_call_site *lwp_calls_site(Addr return_address)
     return site;
 }
 
+/* False: the frame found no room. */
+static inline bool calls_push_to(struct lwp_call_stack *stack, Addr return_address, Addr sp)
+{
+    if (stack->count && stack->frames[stack->count - 1].slot <= sp)
+        calls_pop(stack, sp + 1, 0);
+    if (stack->count == stack->room) {
+        if (stack->room >= FRAMES_MOST)
+            return false;
+        stack->room = stack->room ? 2 * stack->room : FRAMES_FIRST;
+        stack->frames = VG_(realloc)("lwp.frames", stack->frames, stack->room * sizeof *stack->frames);
+    }
+    stack->frames[stack->count++] = (struct lwp_call_frame){.slot = sp, .return_address = return_address};
+    return true;
+}
+
 /* Its stack, NULL: the frame found no room. */
 static inline struct lwp_call_stack *calls_push(Addr return_address, Addr sp)
 {
     calls_drain();
     struct lwp_call_stack *stack = lwp_calls_now->now;
-    if (stack->count && stack->frames[stack->count - 1].slot <= sp)
-        calls_pop(stack, sp + 1, 0);
-    if (stack->count == stack->room) {
-        if (stack->room >= FRAMES_MOST)
-            return NULL;
-        stack->room = stack->room ? 2 * stack->room : FRAMES_FIRST;
-        stack->frames = VG_(realloc)("lwp.frames", stack->frames, stack->room * sizeof *stack->frames);
-    }
-    stack->frames[stack->count++] = (struct lwp_call_frame){.slot = sp, .return_address = return_address};
-    return stack;
+    return calls_push_to(stack, return_address, sp) ? stack : NULL;
 }
 
 VG_REGPARM(2) void lwp_calls_call(struct lwp_call_site *site, Addr sp)
@@ -138,6 +144,15 @@ void lwp_calls_handler(struct lwp_call_stacks *calls, Addr from)
     lwp_call_stacks_leave(calls, from);
     if (calls == lwp_calls_now)
         calls_pop(calls->now, 0, 0);
+}
+
+/* As if the instruction had called it and it returned there, with its frame behind the red zone: nothing of its caller's is below. */
+void lwp_calls_interrupted(struct lwp_call_stacks *calls, Addr ip, Addr sp)
+{
+    enum { RED_ZONE = 128 };
+    lwp_trace_drain();
+    if (calls_push_to(calls->now, ip + 1, sp - RED_ZONE - sizeof(Addr)) && calls == lwp_calls_now && !lwp_calls_lazy)
+        calls_know(calls->now);
 }
 
 void lwp_calls_handled(struct lwp_call_stacks *calls, Addr to)

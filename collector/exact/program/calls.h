@@ -34,8 +34,10 @@ VG_REGPARM(2) void lwp_calls_return_plain(Addr sp, ULong result);
 /* The stack pointer was set anew (stack_moves.h). */
 VG_REGPARM(2) void lwp_calls_moved(Addr from, Addr to);
 
-/* A signal's handler is about to run, on a stack for signals, or has returned. */
+/* A signal's handler is about to run, on a stack for signals, or on the thread's own where the instruction at `ip` was to run next, or
+ * has returned. */
 void lwp_calls_handler(struct lwp_call_stacks *calls, Addr from);
+void lwp_calls_interrupted(struct lwp_call_stacks *calls, Addr ip, Addr sp);
 void lwp_calls_handled(struct lwp_call_stacks *calls, Addr to);
 
 /* The end of the innermost frame is reported, if its return address is at `sp`. */

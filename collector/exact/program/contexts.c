@@ -9,7 +9,7 @@ struct context_node {
     uint32_t parent, depth;
 };
 
-/* A step in the tree: from a node by a return address. Many lead to one node when recursion is folded. */
+/* A step in the tree: from a node by a call. Many lead to one node when recursion is folded. */
 struct step {
     uint64_t ip;
     uint32_t from, to; /* to 0: free */

@@ -1,5 +1,5 @@
-/* The calling-context tree: a node is a return address below its caller's node; node 0 is the root. Ids are dense and
- * ascend from caller to callee. A return address that is on the path already stands for both, so that recursion does
+/* The calling-context tree: a node is a call below its caller's node; node 0 is the root. Ids are dense and
+ * ascend from caller to callee. A call that is on the path already stands for both, so that recursion does
  * not grow the tree, and a path ends at LWP_CONTEXT_DEPTH. */
 #ifndef LWP_COLLECTOR_EXACT_PROGRAM_CONTEXTS_H
 #define LWP_COLLECTOR_EXACT_PROGRAM_CONTEXTS_H
@@ -15,7 +15,7 @@ extern uint32_t lwp_context_now;
 
 void lwp_contexts_start(void);
 
-/* The node of what was called from `node` and will return to `ip`. */
+/* The node of what was called from `node` at `ip`, an address as struct lwps_context has it. */
 uint32_t lwp_context_child(uint32_t node, uint64_t ip);
 
 /* The code there is gone: what is called from these addresses later is called from other code, and has nodes of its own. */

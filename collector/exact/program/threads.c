@@ -106,12 +106,14 @@ void lwp_threads_abandon(void)
     }
 }
 
-/* Handlers on the thread's own stack are called there as functions are. */
+/* Handlers on the thread's own stack are called there as functions are, from the instruction that was interrupted. */
 static void threads_before_handler(ThreadId id, Int signal, Bool own_stack)
 {
     (void)signal;
     if (own_stack)
         lwp_calls_handler(&threads_of(id)->calls, VG_(get_SP)(id));
+    else
+        lwp_calls_interrupted(&threads_of(id)->calls, VG_(get_IP)(id), VG_(get_SP)(id));
 }
 
 static void threads_after_handler(ThreadId id, Int signal)

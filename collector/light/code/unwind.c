@@ -7,6 +7,7 @@
 #include "collector/light/code/unwind.h"
 
 #include "collector/light/code/modules.h"
+#include "collector/light/code/own_program.h"
 #include "collector/light/own/imports.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
@@ -260,24 +261,71 @@ void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, const struct lwp_sta
     unwind_copied = NULL;
 }
 
+/* A call leaves its return address right below where its caller's frame ends: what is returned to without is an instruction that a
+ * signal interrupted, and the frame before it, the code that returns from the signal, begins where its handler returns to. (The
+ * address may be there by chance, left by a call that has returned: then the call is before it, too.) */
+static bool unwind_is_call(uint64_t ip, uint64_t sp)
+{
+    unw_word_t held;
+    return !unwind_memory(*unwind.local, sp - sizeof held, &held, 0, NULL) && held == ip;
+}
+
+/* Whether a call is before an address, and how far from there it leads. */
+static bool unwind_called(uint64_t address, int32_t *distance)
+{
+    enum { CALL = 0xe8, CALL_BYTES = 5 };
+    unw_word_t code;
+    if (unwind_memory(*unwind.local, address - CALL_BYTES, &code, 0, NULL))
+        return false;
+    *distance = (int32_t)(code >> 8);
+    return (uint8_t)code == CALL;
+}
+
+/* libunwind keeps what it finds by address, and does not distinguish an interrupted instruction, which is a function's first, from what
+ * the last call of the function before it returns to. So the first is not asked for where both may be: where it was called from is on
+ * top of the stack. */
+static bool unwind_is_entry(const greg_t *machine, uint64_t *back)
+{
+    uint64_t ip = (uint64_t)machine[REG_RIP], low, high;
+    int32_t distance;
+    return lwp_function_bounds(ip, &low, &high) && low == ip && unwind_called(ip, &distance) &&
+           !unwind_memory(*unwind.local, (uint64_t)machine[REG_RSP], back, 0, NULL) && unwind_called(*back, &distance) &&
+           *back + (uint64_t)(int64_t)distance == ip;
+}
+
 /* Callers of the interrupted function, innermost first. `cfas` gets each frame's CFA beginning with the interrupted function's own:
  * cfas[i] is that of the function returned to by ips[i - 1]. */
-static unsigned unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room)
+static unsigned unwind_signal(ucontext_t *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room)
 {
+    greg_t *machine = ucontext->uc_mcontext.gregs;
+    const greg_t ip_before = machine[REG_RIP], sp_before = machine[REG_RSP];
     if (!unwind.ready)
         return 0;
     unwind_page = 0;
     unw_cursor_t cursor;
-    if (unwind.init(&cursor, ucontext, UNW_INIT_SIGNAL_FRAME))
-        return 0;
     unsigned count = 0;
+    bool by_call = unwind_is_entry(machine, &ips[0]); /* the frame before */
+    if (by_call) {
+        machine[REG_RIP] = (greg_t)ips[0];
+        machine[REG_RSP] += (greg_t)sizeof(uint64_t);
+        cfas[0] = (uint64_t)machine[REG_RSP];
+        ips[count++]--;
+    }
+    if (unwind.init(&cursor, ucontext, by_call ? 0 : UNW_INIT_SIGNAL_FRAME))
+        room = 0;
     while (count < room && unwind.step(&cursor) > 0) {
         unw_word_t ip, sp;
         if (unwind.get(&cursor, UNW_REG_IP, &ip) || !ip || unwind.get(&cursor, UNW_REG_SP, &sp))
             break;
+        bool call = unwind_is_call(ip, sp);
+        if (!call && by_call)
+            ips[count - 1]++;
+        by_call = call;
         cfas[count] = sp;
-        ips[count++] = ip;
+        ips[count++] = ip - call;
     }
+    machine[REG_RIP] = ip_before; /* the cursor reads them there */
+    machine[REG_RSP] = sp_before;
     return count;
 }
 
@@ -306,7 +354,7 @@ uint32_t lwp_frames_context_to_come(struct lwp_thread *self, const struct lwp_fr
     if (!call_count)
         return lwps_paths_intern(&self->contexts, frames->ips + 1 + returned, frames->count - returned);
     while (call_count)
-        ips[count++] = calls[--call_count];
+        ips[count++] = calls[--call_count] - 1;
     for (unsigned i = 1 + returned; i <= frames->count && count < LWP_FRAMES_MAX; i++)
         ips[count++] = frames->ips[i];
     return lwps_paths_intern(&self->contexts, ips, count);
@@ -315,8 +363,7 @@ uint32_t lwp_frames_context_to_come(struct lwp_thread *self, const struct lwp_fr
 uint32_t lwp_frames_context_of(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t low, uint64_t high)
 {
     for (unsigned i = 0; i <= frames->count; i++) {
-        uint64_t inside = frames->ips[i] - (i > 0); /* a return address may be the next function's start */
-        if (inside >= low && inside < high)
+        if (frames->ips[i] >= low && frames->ips[i] < high)
             return lwps_paths_intern(&self->contexts, frames->ips + i + 1, frames->count - i);
     }
     return 0;

@@ -72,7 +72,7 @@ void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, const struct lwp_sta
 struct lwp_frames {
     uint64_t sp;                       /* as interrupted */
     unsigned count;                    /* callers */
-    uint64_t ips[LWP_FRAMES_MAX + 1];  /* ips[0] is the interrupted ip, then return addresses, innermost first */
+    uint64_t ips[LWP_FRAMES_MAX + 1];  /* the interrupted ip, then those of the callers, innermost first, as struct lwps_context has them */
     uint64_t cfas[LWP_FRAMES_MAX + 1]; /* cfas[i]: of the function that ips[i] lies in */
 };
 

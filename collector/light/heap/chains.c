@@ -355,10 +355,10 @@ uint32_t lwp_chains_context(struct lwp_chains *chains, uint32_t number, uint32_t
     if (chain->context)
         return chain->context;
     for (uint32_t i = 0; i < chain->count; i++)
-        ips[i] = path->ra[i];
+        ips[i] = path->ra[i] - 1;
     ips[chain->count] = 0; /* various */
     if (chain->near < chain->count && !chain_calls_near(chain, path))
-        ips[chain->near] = lwp_function_start(path->ra[chain->near] - 1) + 1;
+        ips[chain->near] = lwp_function_start(path->ra[chain->near] - 1);
     chain->context = lwps_paths_intern(&lwp_process.contexts, ips + skip, chain->count + !chain->whole - skip);
     return chain->context;
 }

@@ -1,5 +1,6 @@
 #include "collector/light/heap/home.h"
 
+#include "collector/light/code/own_program.h"
 #include "collector/light/heap/heap.h"
 
 #include <errno.h>
@@ -7,6 +8,18 @@
 #include <unistd.h>
 
 enum { RED_ZONE = 128, PAGE = 4096 };
+
+/* The frame and its callers. Which variables the innermost one has depends on where the access is: the thread may have left a scope. */
+static uint32_t home_context(struct lwp_thread *self, const struct lwp_frames *frames, unsigned frame, uint64_t ip)
+{
+    uint64_t ips[LWP_FRAMES_MAX + 1];
+    unsigned count = frames->count + 1 - frame;
+    for (unsigned i = 0; i < count; i++)
+        ips[i] = frames->ips[frame + i];
+    if (frame == 0 && lwp_function_start(ip) == lwp_function_start(ips[0]))
+        ips[0] = ip;
+    return lwps_paths_intern(&self->contexts, ips, count);
+}
 
 /* Of a stack up to `high`. Without a frame: one to come, or one that is not on the path. */
 static void home_on_stack(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t high, struct lwps_access *access)
@@ -18,7 +31,7 @@ static void home_on_stack(struct lwp_thread *self, const struct lwp_frames *fram
     for (unsigned i = 0; i < frames->count; i++) {
         if (access->address >= frames->cfas[i] || frames->cfas[i] > high)
             continue;
-        access->home_id = lwps_paths_intern(&self->contexts, &frames->ips[i], frames->count + 1 - i);
+        access->home_id = home_context(self, frames, i, access->ip);
         access->home_base = frames->cfas[i];
         return;
     }
