@@ -37,6 +37,8 @@ static void test_counted(void **state)
         for (uint32_t object = 0; object < OBJECTS; object++) {
             size_t uses;
             const struct lwp_object_use *use = lwp_object_uses_of(&shards[0], object, &uses);
+            for (size_t i = 1; i < uses; i++)
+                assert_true(use[i - 1].first_ns <= use[i].first_ns);
             for (uint32_t tid = 100; tid < 100 + THREADS; tid++) {
                 struct lwp_object_use want = {.object = object, .tid = tid, .first_ns = UINT64_MAX};
                 const struct lwp_object_use *got = NULL;
