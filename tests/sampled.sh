@@ -23,10 +23,11 @@ collect_samples() { # LEAST RESULT AMOUNT OPTION... -- PROGRAM ARGUMENT...
         ) > "$result.out" 2> "$result.err" || { cat "$result.err"; return 1; }
         taken=$(samples_of "$result")
         [ "$taken" -lt "$least" ] || return 0
-        # a little more than what this rate asks for, but never more than eight times as much at once
+        # A little more than what this rate asks for, but never more than eight times as much at once, and twice at least: what a start
+        # costs is paid from the first half second, in which fewer are taken.
         amount=$(LC_ALL=C awk -v amount="$amount" -v taken="$taken" -v least="$least" 'BEGIN {
             times = taken ? 1.2 * least / taken : 8
-            times = times < 1.5 ? 1.5 : times > 8 ? 8 : times
+            times = times < 2 ? 2 : times > 8 ? 8 : times
             print amount ~ /[.]/ ? amount * times : int(amount * times + 1) }')
     done
     echo "$taken samples where $least are needed: $*"
