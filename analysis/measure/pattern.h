@@ -56,7 +56,7 @@ struct lwp_pattern {
     bool draws;          /* indexed, anywhere: each index is worked out when it is needed, and no list of them is read */
     uint64_t window;     /* 0: as 1 */
     unsigned search;     /* chained: visits until the next chain begins anywhere, without waiting for this one: 1, 2 or 4; 0: never */
-    unsigned endings;    /* ... jumps for it that go either way, as good as drawn, once the last element has come */
+    unsigned endings;    /* ... of so many eighths of them the end is guessed wrong, once the last element has come: 0 to 7 */
     unsigned unrolled;   /* rounds that the loop's code has one after the other; 0: one. Prefetchers go by an instruction's own steps */
     uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
     double instructions; /* of a round; what the accesses do not need is filled up */

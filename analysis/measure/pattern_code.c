@@ -19,6 +19,7 @@ enum {
     CHAIN_MOST = 400,
     FILL_MOST = 1000,
     PRODUCT_CYCLES = 3,
+    EITHER_WAY = 4, /* eighths */
     SUM_CYCLES = 4 /* as code_cycles() has it */,
     VECTOR_PRODUCT_CYCLES = 5
 };
@@ -326,15 +327,19 @@ static ZydisRegister code_drawn(const struct lwp_pattern *pattern)
     return code_arrays[LWP_PATTERN_ARRAYS - 1 - code_searches(pattern)];
 }
 
-/* Jumps by bits of what was drawn, which wait for the number at a place: what is drawn again and again processors learn. */
-static void code_draw(struct code_buffer *code, ZydisRegister drawn, ZydisEncoderOperand place, unsigned jumps)
+/* Jumps by bits of what was drawn, which wait for the number at a place: what is drawn again and again processors learn. One that is
+ * taken but for one time in two, four or eight is guessed wrong as often: of so many eighths of all those of it are there that add up. */
+static void code_draw(struct code_buffer *code, ZydisRegister drawn, ZydisEncoderOperand place, unsigned eighths)
 {
+    enum { FIRST_BIT = 24, LONGEST = 3 };
     const ZydisEncoderOperand value = code_register(code_low(code_value, 4));
     code_multiply(code, drawn, drawn, MULTIPLIER);
     code_move(code, code_value, code_register(drawn));
     code_add(code, ZYDIS_MNEMONIC_XOR, 2, value, place);
-    for (unsigned jump = 0; jump < jumps; jump++) {
-        code_add(code, ZYDIS_MNEMONIC_TEST, 2, value, code_number(1 << (30 - jump)));
+    for (unsigned bits = 1, from = FIRST_BIT; bits <= LONGEST; from += bits++) {
+        if (!(eighths & 1u << (LONGEST - bits)))
+            continue;
+        code_add(code, ZYDIS_MNEMONIC_TEST, 2, value, code_number(((1 << bits) - 1) << from));
         code_skip(code, ZYDIS_MNEMONIC_JNZ);
     }
 }
@@ -424,7 +429,7 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
             const uint64_t on = code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0;
             code_access(code, &access, place, on, &round);
             if (pattern->guesses && i == 0)
-                code_draw(code, code_drawn(pattern), code_at(place, (int64_t)(access.offset + on), 4), 1);
+                code_draw(code, code_drawn(pattern), code_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY);
         }
     }
     code_wait_scaled(code, pattern);

@@ -606,6 +606,17 @@ static void test_returns(void **state)
     lwp_watchpoint_free(&watchpoints);
 }
 
+/* Ends of searches of 1 to n visits are guessed wrong n - 1 times in n: chains of 2, 4 and 8, and of one node. */
+static void test_endings_of_searches(void **state)
+{
+    (void)state;
+    assert_int_equal(lwp_gain_endings(1.5, 2), 5); /* 1 / 2 of them, of 1.5 visits each: 2 / 3 of those of 2 */
+    assert_int_equal(lwp_gain_endings(2.5, 2), 5); /* .6 */
+    assert_int_equal(lwp_gain_endings(4.5, 4), 6); /* .78 */
+    assert_int_equal(lwp_gain_endings(1, 1), 0);
+    assert_int_equal(lwp_gain_endings(INFINITY, 0), 0);
+}
+
 /* Nodes from malloc and those of a pool begin at one place of a page: what is the same but for that is run once. */
 static void test_place_of_blocks(void **state)
 {
@@ -799,6 +810,7 @@ int main(void)
         cmocka_unit_test(test_state_of_the_cache),
         cmocka_unit_test(test_returns),
         cmocka_unit_test(test_place_of_blocks),
+        cmocka_unit_test(test_endings_of_searches),
         cmocka_unit_test(test_returns_of_blocks),
         cmocka_unit_test(test_sets_up),
         cmocka_unit_test(test_runs),

@@ -432,8 +432,10 @@ static void test_endings(void **state)
     struct lwp_pattern_times times;
     struct lwp_pattern_code code;
     straight.search = ends.search = 2;
-    ends.endings = 2;
+    ends.endings = 7;
     COMPARED(times.ratio > 1.5, lwp_pattern_compare, &straight, &ends, 0.05, &times);
+    straight.endings = 1; /* and the more the longer it takes */
+    COMPARED(times.ratio > 1.2, lwp_pattern_compare, &straight, &ends, 0.05, &times);
     ends.array_count = LWP_PATTERN_ARRAYS - 1; /* no register is left */
     assert_true(lwp_pattern_code_make(&ends, &code, NULL) != LWP_OK);
 }

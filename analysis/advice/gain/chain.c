@@ -53,10 +53,12 @@ static unsigned chain_search(const struct chain_moves *moves)
     return visits < M_SQRT2 ? 1 : visits < 2 * M_SQRT2 ? 2 : visits < 4 * M_SQRT2 ? 4 : 0;
 }
 
-/* A search that ends after 1 to n visits, each as likely, is guessed right once in n at best: like log2(n) jumps that go either way. */
-static unsigned chain_endings(const struct chain_moves *moves)
+/* A search that ends after 1 to n visits, each as likely, is guessed right once in n at best. In eighths of the pattern's searches, which
+ * are of a few visits more or less: as many wrong guesses a visit. */
+unsigned lwp_gain_endings(double visits, unsigned search)
 {
-    return chain_search(moves) ? (unsigned)lround(log2(2 * chain_visits(moves) - 1)) : 0;
+    const double most = fmax(1, 2 * visits - 1), wrong = (1 - 1 / most) * search / visits;
+    return search ? (unsigned)lround(fmin(8 * wrong, 7)) : 0;
 }
 
 enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing)
@@ -79,7 +81,7 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
     pattern->far = visit->far < 0 ? 1 : visit->far;
     chain_moves_of(profile, visit, spacing, &moves);
     pattern->search = chain_search(&moves);
-    pattern->endings = chain_endings(&moves);
+    pattern->endings = lwp_gain_endings(chain_visits(&moves), pattern->search);
     if (moves.count + moves.far < MOVES_LEAST) {
         moves = (struct chain_moves){.next = false};
         chain_moves_of(profile, visit, spacing, &moves);

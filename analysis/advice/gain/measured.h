@@ -50,6 +50,10 @@ enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const st
 void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
                             struct lwp_pattern *pattern);
 
+/* Of a pattern's searches of `search` visits (0: of very many) those whose end is guessed wrong, in eighths, where searches make so many
+ * `visits` on average. */
+unsigned lwp_gain_endings(double visits, unsigned search);
+
 /* What a loop that takes `whole` of all time, of which it waits `most`, saves when it was run, as far as the run can be believed.
  * `estimate`: what it saves by its samples alone. `random`: it was run as one that visits elements at random. */
 struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
