@@ -2,7 +2,7 @@
 # An installed lwp works from wherever it was put, its man pages are sound, and uninstalling leaves nothing behind.
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
-make -C "$BUILD" install DESTDIR="$TMP/root" prefix=/opt/lwp libdir=/opt/lwp/lib > "$TMP/log" 2>&1 || { cat "$TMP/log"; fail "make install"; }
+make -C "$BUILD" install DESTDIR="$TMP/root" prefix=/opt/lwp > "$TMP/log" 2>&1 || { cat "$TMP/log"; fail "make install"; }
 root=$TMP/root/opt/lwp
 "$root/bin/lwp" --version | grep -Eq '^lwp [0-9]' || fail "--version"
 printf 'int main(void) { volatile unsigned n = 0; while (++n < 300000000u); }\n' > "$TMP/app.c"
@@ -23,7 +23,7 @@ if command -v mandoc > /dev/null; then
     mandoc -Tlint -W warning "$root"/share/man/man1/*.1 || fail "mandoc -Tlint"
 fi
 
-make -C "$BUILD" uninstall DESTDIR="$TMP/root" prefix=/opt/lwp libdir=/opt/lwp/lib > "$TMP/log" 2>&1 || { cat "$TMP/log"; fail "make uninstall"; }
+make -C "$BUILD" uninstall DESTDIR="$TMP/root" prefix=/opt/lwp > "$TMP/log" 2>&1 || { cat "$TMP/log"; fail "make uninstall"; }
 [ -z "$(find "$root" ! -type d)" ] || fail "left behind: $(find "$root" ! -type d)"
 [ ! -e "$root/lib/lwp" ] && [ ! -e "$root/share/doc/lwp" ] || fail "folders of its own left behind"
 exit 0
