@@ -65,7 +65,7 @@ C
 cat > bodies.f90 <<'F'
 module motion
   implicit none
-  real(8) :: place(400000) = 0, speed(400000) = 1
+  real(8) :: place(4000000) = 0, speed(4000000) = 1
 contains
   subroutine drift(rounds)
     integer, intent(in) :: rounds
@@ -95,7 +95,7 @@ programs="inlined sums regions"
 collect_samples 80 inlined.r 20 -- ./inlined 300000 @ && collect_samples 150 sums.r 300 -- ./sums @ || exit 1
 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive collect_samples 80 regions.r 500 -- ./regions @ || exit 1
 [ ! -x lists ] || collect_samples 80 lists.r 300 -- ./lists @ || exit 1
-[ ! -x bodies ] || OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive collect_samples 80 bodies.r 500 -- ./bodies @ || exit 1
+[ ! -x bodies ] || OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive collect_samples 80 bodies.r 50 -- ./bodies @ || exit 1
 for program in $programs; do
     "$LWP" analyze --no-measure "$program.r" > /dev/null 2>&1 && "$LWP" report "$program.r" > "$program.txt" && python3 - $program <<'P' || exit 1
 import collections, json, os, subprocess, sys
