@@ -29,7 +29,12 @@ static void spends_no_more_than_its_advance(void **state)
     static struct lwp_thread thread = {.budget = {.share = 0.03}};
     const uint64_t advance = (uint64_t)lwp_run_advance(thread.budget.share);
     for (unsigned block = 0, timed = 0; block < BLOCKS; block++) {
-        if (thread.heap_turn++ & thread.heap_thinning || ++timed % LWP_HOOKS_TIMED)
+        if (thread.heap_skips) {
+            thread.heap_skips--;
+            continue;
+        }
+        lwp_thinning_next(&thread);
+        if (++timed % LWP_HOOKS_TIMED)
             continue;
         thread.hooks_ns += BLOCK_NS * LWP_HOOKS_TIMED;
         lwp_thinning_spent(&thread, BLOCK_NS * LWP_HOOKS_TIMED);
@@ -56,11 +61,32 @@ static void more_is_recorded_again_when_that_is_asked(void **state)
     assert_int_equal(thread.heap_thinning, 7);
 }
 
+/* Of two kinds of blocks that are allocated in turn half of the recorded ones are of each. */
+static void kinds_in_turn_are_recorded_alike(void **state)
+{
+    (void)state;
+    enum { ALL = 1 << 20, THINNING = 127 };
+    static struct lwp_thread thread = {.heap_thinning = THINNING};
+    unsigned recorded[2] = {0};
+    for (unsigned block = 0; block < ALL; block++) {
+        if (thread.heap_skips) {
+            thread.heap_skips--;
+            continue;
+        }
+        recorded[block % 2]++;
+        lwp_thinning_next(&thread);
+    }
+    unsigned all = recorded[0] + recorded[1], expected = ALL / (THINNING + 1);
+    assert_in_range(all, expected * 0.95, expected * 1.05);
+    assert_in_range(recorded[0], all * 0.47, all * 0.53);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spends_no_more_than_its_advance),
         cmocka_unit_test(more_is_recorded_again_when_that_is_asked),
+        cmocka_unit_test(kinds_in_turn_are_recorded_alike),
     };
     return cmocka_run_group_tests_name("thinning", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "collector/light/heap/hook_cost.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
+#include "collector/light/heap/thinning.h"
 #include "collector/light/own/hot.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
@@ -180,7 +181,6 @@ static SLOW void heap_remove_block(const void *block)
 static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_sites *sites, void *block, size_t size, const uint64_t *frame)
 {
     struct lwp_hook hook;
-    sites->thread->heap_turn++;
     lwp_hook_begin(sites->thread, &hook);
     struct lwp_allocation_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
     if (path) {
@@ -194,13 +194,26 @@ static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_si
     lwp_hook_end(sites->thread, &hook);
 }
 
-/* Whether it is the turn of a small block that is not recorded. */
 static FAST bool heap_leaves_out(struct lwp_thread *self)
 {
-    if (!(self->heap_turn & self->heap_thinning))
+    if (!self->heap_skips)
         return false;
-    self->heap_turn++;
+    self->heap_skips--;
     self->heap_left_out++;
+    return true;
+}
+
+/* Whether a block below the threshold is recorded. */
+static FAST bool heap_records(struct lwp_thread *self, size_t size)
+{
+    if (size >= LWP_LARGER_BYTES && self->heap_larger) {
+        self->heap_larger--;
+        return true;
+    }
+    if (heap_leaves_out(self))
+        return false;
+    if (__builtin_expect(self->heap_thinning, 0))
+        lwp_thinning_next(self);
     return true;
 }
 
@@ -216,7 +229,7 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
         heap_add_block(sites, block, size, LWPS_BLOCK_HEAP, frame);
         return;
     }
-    if (!heap_leaves_out(sites->thread))
+    if (heap_records(sites->thread, size))
         heap_note_small(sites, block, size, frame);
 }
 
@@ -403,7 +416,7 @@ LWP_EXPORT LWP_HOT_CODE void *malloc(size_t size)
 {
     const struct lwp_sites *sites = heap_on ? lwp_sites_self : NULL;
     struct lwp_thread *self = sites ? sites->thread : NULL;
-    if (__builtin_expect(self && !self->busy && size < heap_threshold && heap_leaves_out(self), 1))
+    if (__builtin_expect(self && !self->busy && size < LWP_LARGER_BYTES && size < heap_threshold && heap_leaves_out(self), 1))
         return real_malloc(size);
     return heap_malloc_noted(size, FRAME);
 }

@@ -16,6 +16,7 @@ void lwp_thinning_review(struct lwp_thread *self, uint64_t cpu_ns, bool may_reco
     self->hooks_ns = 0;
     self->heap_unreviewed_ns = 0;
     self->heap_cpu_ns = cpu_ns;
+    self->heap_larger = LWP_LARGER_MOST;
     if (lwp_budget_affords_heap(&self->budget, cpu_ns, lwp_pools_kept()))
         self->heap_thinning /= may_record_more ? 2 : 1;
     else if (self->heap_thinning < LWP_THINNING_MOST)

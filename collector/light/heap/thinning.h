@@ -2,7 +2,17 @@
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_THINNING_H
 #define LWP_COLLECTOR_LIGHT_HEAP_THINNING_H
 
+#include "base/random.h"
 #include "collector/light/own/thread.h"
+
+/* Few blocks are this large, but most of a program's memory may be in them: from one review to the next so many are recorded out of turn. */
+enum { LWP_LARGER_BYTES = 2048, LWP_LARGER_MOST = 2048 };
+
+/* Draws how many blocks are left out before the next one: programs allocate one kind after the other, again and again. */
+static inline void lwp_thinning_next(struct lwp_thread *self)
+{
+    self->heap_skips = self->heap_thinning ? lwp_random_below(&self->random, 2 * self->heap_thinning + 1) : 0;
+}
 
 /* Charges what recording has cost since the last review. When it costs too much only some allocations are recorded, and the blocks of the
  * others are unknown; `may_record_more`: otherwise more of them are than before. */

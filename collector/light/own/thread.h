@@ -18,9 +18,10 @@ struct lwp_thread {
     pid_t tid;
     bool attached;           /* file open, sampling possible */
     volatile int busy;       /* nesting guard: inside the collector, samples are counted as lost */
-    uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded */
+    uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded, on average */
     uint64_t heap_left_out;  /* small blocks that were not recorded, as that costs too much */
-    uint32_t heap_turn;
+    uint32_t heap_skips;     /* allocations until one is recorded */
+    uint32_t heap_larger;    /* blocks that may yet be recorded out of turn (heap/thinning.h) */
     uint32_t hooks_left;     /* around the allocator's functions, until one is timed for LWP_HOOKS_TIMED */
     uint64_t hooks_ns;       /* what all cost by that, not charged yet */
     uint64_t heap_unreviewed_ns; /* went into recording since that was last compared with what may (heap/thinning.h) */
