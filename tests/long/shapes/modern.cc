@@ -18,7 +18,7 @@
 /// tuple_vector or bytes=80 hot=_M_head_impl@64+8*2 path=main name=rows
 /// pair_vector type=std::pair<Rec,double> bytes=104 hot=second@96 path=main name=pairs
 /// nested_vector type=Rec bytes=96 hot=load@88 path=main name=rows,rec
-/// nested_vector and type=std::vector<Rec,std::allocator<Rec>>|std::vector<Rec> bytes=24 hot=_M_impl@0+8*3 path=main name=rows
+/// nested_vector and type=std::vector<Rec,std::allocator<Rec>>|std::vector<Rec> bytes=24 hot=_M_impl@0+8*2 path=main name=rows
 /// coroutine flags=-std=c++20 bytes=72 path=main,count name=Frame,count,tasks,handle,_M_fr_ptr
 /// coroutine and type=Task bytes=8 path=main name=tasks
 /// multi_index type=Row bytes=96 hot=left@72,right@80,key@64 path=main,insert name=Row,row,root,left,right
