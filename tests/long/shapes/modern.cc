@@ -11,7 +11,7 @@
 /// variant or bytes=80 hot=_M_index@72,_M_u@0+8*9 path=main name=values
 /// optional must=right type=std::optional<Rec> bytes=104 hot=load@88,_M_payload@0+8*13,_M_engaged@96 path=main name=maybe
 /// hooks type=Item bytes=120 hot=link|next@32,weight@104 path=main name=items,Item,item
-/// hooks or type=Hook start=32 bytes=120|16 hot=next@0,weight@72 path=main name=items,Item,head,Hook,next
+/// hooks or type=Hook start=32 bytes=120|16 hot=next@0,weight@72 path=main name=items,Item,head,Hook,next,last
 /// small_vector type=Path bytes=112 hot=points|points.count@8,points|points.data@0,points.inside|points@16+8*8 path=main name=paths,Path
 /// small_vector or type=Small<double,8> bytes=88|112 hot=points|points.count@8,points|points.data@0,points.inside|points@16+8*8 path=main name=paths,Path
 /// tuple_vector type=std::tuple<long,double,std::array<long,8>> bytes=80 hot=_M_head_impl@64,__1@64 path=main name=rows
