@@ -100,11 +100,11 @@ NI static void insert(struct branch **at, unsigned long key)
 #ifndef GROWN
 #define GROWN 0
 #endif
-/* Finds what is there; with GROWN most of the time. */
+/* Finds what main() has put there; with GROWN most of the time. */
 NI static void look_up(struct branch **root, unsigned long seed)
 {
     for (int i = 0; i < GROWN; i++)
-        insert(root, ((seed + i) * 2654435761u) & (2 * N - 1));
+        insert(root, ((seed + i) % (N / 2) * 2654435761u) & (2 * N - 1));
 }
 NI static long walk(const struct branch *root, unsigned long seed)
 {
