@@ -206,19 +206,26 @@ static void waits_add(struct shape_waits *waits, const struct code_instruction *
     }
 }
 
-/* Of these registers. *vectors: it is one of vector registers; *scaled: of it, sums with a factor. */
-static double waits_longest(const struct shape_waits *waits, uint64_t registers, bool *vectors, uint32_t *scaled)
+/* The one of these registers whose value is waited for longest; -1: none is. */
+static int waits_longest(const struct shape_waits *waits, uint64_t registers)
 {
-    int longest = 0;
-    *vectors = false;
-    *scaled = 0;
+    int longest = -1, cycles = 0;
     for (int r = 0; r < CHAIN_REGISTERS; r++)
-        if (registers >> r & 1 && waits->waits[r][r] > longest) {
-            longest = waits->waits[r][r];
-            *vectors = r >= REGISTERS;
-            *scaled = waits->scaled[r][r];
+        if (registers >> r & 1 && waits->waits[r][r] > cycles) {
+            longest = r;
+            cycles = waits->waits[r][r];
         }
     return longest;
+}
+
+/* The chains of one iteration after the other: of all registers, and of those that get something from what is `loaded`. */
+static void waits_chains(const struct shape_waits *waits, uint64_t loaded, struct lwp_loop_shape *shape)
+{
+    const int any = waits_longest(waits, UINT64_MAX), through = waits_longest(waits, loaded);
+    shape->chain = any < 0 ? 0 : waits->waits[any][any];
+    shape->loaded_chain = through < 0 ? 0 : waits->waits[through][through];
+    shape->scaled = through < 0 ? 0 : waits->scaled[through][through];
+    shape->chain_of_vectors = through >= REGISTERS;
 }
 
 /* Registers whose value in one iteration depends on that in the one before, but for those loaded through themselves. */
@@ -281,10 +288,8 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
         }
     }
     facts->shape.branches = facts->flow.branches;
-    bool of_vectors; /* of any chain: nobody asks */
-    facts->shape.chain = waits_longest(&waits, UINT64_MAX, &of_vectors, &facts->shape.scaled);
     const uint64_t loaded = shape_from_loads(&facts->flow);
-    facts->shape.loaded_chain = waits_longest(&waits, loaded, &facts->shape.chain_of_vectors, &facts->shape.scaled);
+    waits_chains(&waits, loaded, &facts->shape);
     facts->loaded = shape_spread(&facts->flow, loaded | facts->flow.elsewhere);
     facts->carried = waits_carried(&waits, &facts->flow);
     facts->chased = shape_chased(&facts->flow, &facts->pointers);

@@ -145,20 +145,12 @@ bool code_parameter_handed_over(struct code_scopes *scopes, uint32_t scope, Dwar
 static bool variable_handed_over(struct code_module *module, Dwarf_Die *variable, uint64_t pc)
 {
     struct code_scopes *scopes = dwarf_tag(variable) == DW_TAG_formal_parameter ? code_scopes_at(module, pc) : NULL;
-    if (!scopes || scopes_have_lists(scopes) || variable_has_list(variable) || pc == code_scopes_entry(scopes))
+    if (!scopes || !code_parameter_handed_over(scopes, 0, variable) || pc == code_scopes_entry(scopes))
         return false;
     const struct code_scope *function = code_scope_with_variables(scopes, 0);
-    uint32_t low = 0, high = function->variable_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (function->variables[middle].addr == variable->addr)
-            return true;
-        if ((uintptr_t)function->variables[middle].addr < (uintptr_t)variable->addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
+    const size_t at = LWP_PARTITION_POINT(i, 0, function->variable_count,
+                                          (uintptr_t)function->variables[i].addr < (uintptr_t)variable->addr);
+    return at < function->variable_count && function->variables[at].addr == variable->addr;
 }
 
 struct code_location code_variable_location(struct code_module *module, Dwarf_Die *variable, Dwarf_Die *function, uint64_t pc)
