@@ -1,6 +1,6 @@
 #!/bin/bash
 # Measures: only a run of a chain on both kinds of pages shows what huge pages are worth here
-# A chain that goes anywhere in 128 MiB on small pages: huge pages are advised, as a run of its accesses shows that they are faster here;
+# A chain that goes anywhere in 260 MiB, each node on a page of its own, on small pages: huge pages are advised, as a run of its accesses shows that they are faster here;
 # of the same program with huge pages nothing is said of them; nor (LONG) where the program's pages were looked at before it filled its memory.
 set -u
 . "$SRC/tests/sampled.sh"
@@ -12,10 +12,10 @@ cat > chase.c <<'C'
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-enum { N = 1 << 21, BYTES = N * 64 };
+enum { N = 1 << 16, BYTES = N * 4160 };
 struct node {
     struct node *next;
-    long value[7];
+    long value[519];
 };
 static __attribute__((noinline)) long chase(const struct node *node)
 {
@@ -36,8 +36,10 @@ int main(int argc, char **argv)
         nodes[at] = (struct node){.next = &nodes[random % N], .value = {i}};
     }
     long sum = 0;
-    for (int r = atoi(argv[argc - 1]); r > 0; r--)
+    for (int r = atoi(argv[argc - 1]); r > 0; r--) {
+        __asm__ volatile("" : "+r"(nodes) : : "memory"); /* each time anew */
         sum += chase(nodes);
+    }
     char line[200];
     long huge = 0;
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -47,9 +49,9 @@ int main(int argc, char **argv)
 }
 C
 $CC -O2 -g -o chase chase.c || fail "compile"
-collect_samples 150 small.r 8 -F 997 --max-overhead 50 -- ./chase @ || fail "small"
-collect_samples 150 huge.r 8 -F 997 --max-overhead 50 -- ./chase huge @ || fail "huge"
-[ -z "${LONG:-}" ] || "$LWP" collect -q --no-analyze -F 997 --max-overhead 50 -o late.r ./chase huge late 3 > late.r.out || fail "late"
+collect_samples 150 small.r 200 -F 997 --max-overhead 50 -- ./chase @ || fail "small"
+collect_samples 150 huge.r 200 -F 997 --max-overhead 50 -- ./chase huge @ || fail "huge"
+[ -z "${LONG:-}" ] || "$LWP" collect -q --no-analyze -F 997 --max-overhead 50 -o late.r ./chase huge late 200 > late.r.out || fail "late"
 analyze_until pages small.r || fail "analyze"
 for name in huge ${LONG:+late}; do
     granted=$(cut -d ' ' -f 1 $name.r.out)
