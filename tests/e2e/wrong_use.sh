@@ -30,7 +30,7 @@ wants 126 'cannot execute|directory' "$LWP" collect ./empty
 wants 125 'static' "$LWP" collect ./static
 wants 125 'exists' "$LWP" collect -o results ./app
 "$LWP" collect -q --no-analyze -o written sleep 60 > out 2> err & # until it is ended below
-for wait in $(seq 100); do [ -d written ] && break; sleep 0.05; done
+for wait in $(seq 100); do [ -e written/run.json ] && break; sleep 0.05; done # once it is locked
 wants 125 'still being written' "$LWP" collect --force -o written ./app
 kill %1
 wait
