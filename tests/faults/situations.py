@@ -80,7 +80,7 @@ def clock_set(process, result):
 
 # A control group (version 1) with 64 MiB, in which what grows beyond is killed.
 IN_SMALL_GROUP = """group=/sys/fs/cgroup/memory/lwp-faults-$$
-mkdir $group && echo 64M > $group/memory.limit_in_bytes && (sh -c 'echo $PPID' > $group/cgroup.procs; exec "$@"); status=$?
+mkdir $group && echo 256M > $group/memory.limit_in_bytes && (sh -c 'echo $PPID' > $group/cgroup.procs; exec "$@"); status=$?
 rmdir $group; exit $status"""
 
 # A program in a root where lwp's library is not.
