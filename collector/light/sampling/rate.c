@@ -226,6 +226,12 @@ void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sample
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - cpu + lwp_stop_cost_sample(LWP_TIMER_POSIX));
 }
 
+/* What the thread has cost since its last sample. */
+void lwp_rate_end(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    rate_pass(self, sampler);
+}
+
 /* For half of the time: so the first sample stands for no more than any other. */
 void lwp_rate_pause(struct lwp_thread *self, uint64_t ns)
 {

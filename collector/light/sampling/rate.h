@@ -28,6 +28,9 @@ void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler);
 /* The timer's suspension is over (timer_suspension.h). */
 void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sampler);
 
+/* The calling thread's sampling is about to end. */
+void lwp_rate_end(struct lwp_thread *self, struct lwp_sampler *sampler);
+
 /* Nothing is wanted of the calling thread for `ns` of wall time: its timer is left alone. */
 void lwp_rate_pause(struct lwp_thread *self, uint64_t ns);
 

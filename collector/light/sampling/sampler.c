@@ -149,6 +149,8 @@ void lwp_sampler_detach(struct lwp_thread *self)
     struct lwp_sampler *sampler = self->sampler;
     if (!sampler)
         return;
+    if (self == lwp_thread_self())
+        lwp_rate_end(self, sampler);
     struct lwp_timer *timer = sampler->timer;
     struct lwp_pmu *pmu = sampler->pmu;
     sampler->timer = NULL; /* what is still watched may stop the thread once more, and then finds neither */

@@ -1,0 +1,154 @@
+/* What a thread is charged when it ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collector/light/own/budget.c"
+#include "collector/light/sampling/rate.c"
+
+enum { OPEN_NS = 300, RUNNING_NS = 500 };
+
+struct lwp_sampling lwp_sampling;
+static struct lwp_run_account account;
+struct lwp_run_account *lwp_run = &account;
+static struct lwp_switched switched; /* since the last sample */
+
+bool lwp_run_is_rich(void)
+{
+    return false;
+}
+
+void lwp_run_tell(struct lwp_thread *thread)
+{
+    (void)thread;
+}
+
+bool lwp_process_records(void)
+{
+    return true;
+}
+
+void lwp_thinning_review(struct lwp_thread *self, uint64_t cpu_ns, bool may_record_more)
+{
+    (void)self, (void)cpu_ns, (void)may_record_more;
+}
+
+void lwp_pmu_set_rate(struct lwp_pmu *pmu, uint64_t period_ns, uint64_t elapsed_ns)
+{
+    (void)pmu, (void)period_ns, (void)elapsed_ns;
+}
+
+struct lwp_timer *lwp_timer_start_suspended(enum lwp_timer_kind kind, pid_t tid, uint64_t suspended_ns)
+{
+    (void)kind, (void)tid, (void)suspended_ns;
+    return NULL;
+}
+
+bool lwp_timer_waits(const struct lwp_timer *timer)
+{
+    (void)timer;
+    return false;
+}
+
+void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
+{
+    (void)timer, (void)period_ns;
+}
+
+uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind)
+{
+    (void)kind;
+    return 0;
+}
+
+uint64_t lwp_stop_cost_tick(void)
+{
+    return 0;
+}
+
+uint64_t lwp_stop_cost_open(void)
+{
+    return OPEN_NS;
+}
+
+uint64_t lwp_stop_cost_closed(void)
+{
+    return 0;
+}
+
+uint64_t lwp_stop_cost_running(uint64_t period_ns)
+{
+    (void)period_ns;
+    return RUNNING_NS;
+}
+
+void lwp_suspension_start_paused(struct lwp_suspension *suspension)
+{
+    (void)suspension;
+}
+
+struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uint64_t ran_ns)
+{
+    const struct lwp_switched since = switched;
+    (void)suspension, (void)ran_ns;
+    switched = (struct lwp_switched){0};
+    return since;
+}
+
+uint64_t lwp_suspension_dropped(struct lwp_suspension *suspension, const struct lwp_timer *timer)
+{
+    (void)suspension, (void)timer;
+    return 0;
+}
+
+uint64_t lwp_suspension_weight(const struct lwp_suspension *suspension)
+{
+    (void)suspension;
+    return 0;
+}
+
+bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns, uint32_t *random)
+{
+    (void)suspension, (void)timer, (void)next_ns, (void)random;
+    return false;
+}
+
+bool lwp_suspension_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t ns)
+{
+    (void)suspension, (void)timer, (void)ns;
+    return false;
+}
+
+void lwp_suspension_end_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns)
+{
+    (void)suspension, (void)timer, (void)next_ns;
+}
+
+void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns)
+{
+    (void)suspension, (void)timer, (void)suspended_ns;
+}
+
+/* A thread that ends before its first sample, or long after its last one. */
+static void switches_after_the_last_sample_are_charged(void **state)
+{
+    (void)state;
+    static struct lwp_thread thread;
+    static struct lwp_sampler sampler;
+    sampler.timer = (struct lwp_timer *)&sampler; /* never looked into */
+    switched = (struct lwp_switched){.open = 1000, .running = 100};
+    lwp_rate_end(&thread, &sampler);
+    assert_int_equal(thread.budget.spent[LWP_COST_SWITCHES], 1000 * OPEN_NS);
+    assert_int_equal(thread.budget.spent[LWP_COST_SAMPLES], 100 * RUNNING_NS);
+    assert_true(thread.last_cpu_ns > 0);
+    lwp_rate_end(&thread, &sampler);
+    assert_int_equal(thread.budget.spent[LWP_COST_SWITCHES], 1000 * OPEN_NS); /* once */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(switches_after_the_last_sample_are_charged)};
+    return cmocka_run_group_tests_name("rate", tests, NULL, NULL);
+}
