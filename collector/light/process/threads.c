@@ -2,6 +2,7 @@
 
 #include "collector/light/code/own_program.h"
 #include "collector/light/heap/sites.h"
+#include "collector/light/heap/thinning.h"
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/own_memory.h"
@@ -100,6 +101,7 @@ static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
     thread->hooks_left = LWP_HOOKS_TIMED;
     thread->heap_left_out = 0;
     thread->heap_thinning = lwp_run_affords() ? 0 : LWP_RUN_GET(lwp_run, thinning);
+    thread->heap_larger = LWP_LARGER_MOST;
     if (own) {
         lwp_thread_begins(thread);
         lwp_sites_begin(thread);
