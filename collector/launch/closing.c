@@ -25,7 +25,7 @@ static void closing_no_samples(const struct lwp_closing *closing, const struct l
         lwp_log(LWP_LOG_WARNING, "no samples: nothing of the program ran in a window; trace all of it with --window all");
     else if (result->unwritten)
         lwp_log(LWP_LOG_WARNING, "no samples: none could be written");
-    else if (result->processes == 0)
+    else if (result->processes == 0 && !result->ran)
         lwp_log(LWP_LOG_WARNING, "no samples: lwp's library was not loaded into the program; it may clear LD_PRELOAD "
                                  "(env -i, sudo, snap, flatpak), or start a static or setuid program");
     else if (cpu_s < 0.05)
@@ -33,6 +33,9 @@ static void closing_no_samples(const struct lwp_closing *closing, const struct l
                 "no samples: the program used only %.0f ms of CPU time; give it more work, or sample "
                 "faster with -F 10000 --max-overhead 50",
                 cpu_s * 1e3);
+    else if (result->processes == 0)
+        lwp_log(LWP_LOG_WARNING, "no samples: %u process%s ran, but none of them for the 20 ms of CPU time from which on it is recorded",
+                result->ran, result->ran == 1 ? "" : "es");
     else if (result->note[0])
         lwp_log(LWP_LOG_WARNING, "no samples: %s", result->note);
     else if (closing->timed)
