@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct lwp_option import_options[] = {
     {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "DIR",
@@ -70,13 +71,16 @@ static int import_run(int argc, char **argv, const struct lwp_command *self)
     }
     const char *path = argv[options.operands], *wanted = lwp_options_text(&options, "output");
     char *dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(path, "");
+    int busy;
     status = 0;
-    if (lwp_result_create(dir, lwp_options_flag(&options, "force"), &err)) {
+    if (lwp_result_create(dir, lwp_options_flag(&options, "force"), &busy, &err)) {
         status = 1;
     } else if (import_into(path, dir, &options, &err)) {
         lwp_result_discard(dir);
         status = 1;
     }
+    if (busy >= 0)
+        close(busy);
     if (status)
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
     free(dir);

@@ -1,7 +1,6 @@
 #include "collector/launch/attach.h"
 
 #include "base/arena.h"
-#include "base/busy.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "collector/launch/closing.h"
@@ -103,7 +102,7 @@ static void attach_say(const struct lwp_settings *settings, const char *dir)
 }
 
 static int attach_into(const struct lwp_settings *settings, struct lwp_outside *outside, const struct attached *attached, const char *dir,
-                       struct lwp_error *err)
+                       int busy, struct lwp_error *err)
 {
     char host[256] = "";
     struct lwp_outside_end end;
@@ -117,7 +116,6 @@ static int attach_into(const struct lwp_settings *settings, struct lwp_outside *
                           .event = "task-clock",
                           .weight_unit = "ns",
                           .options = lwp_collect_options_json(settings->options)};
-    int busy = lwp_busy_begin(dir);
     gethostname(host, sizeof host - 1);
     lwp_machine_read(&run.machine, "");
     clock_gettime(CLOCK_REALTIME, &run.started);
@@ -172,11 +170,11 @@ int lwp_attach(const struct lwp_settings *settings, struct lwp_error *err)
     snprintf(pid, sizeof pid, "%d", (int)wish.pid);
     char *dir =
         wanted ? lwp_format("%s", wanted) : lwp_result_default(attached->program[0] ? attached->program : attached->command[0], pid);
-    int status = lwp_result_create(dir, lwp_options_flag(options, "force"), err);
+    int busy, status = lwp_result_create(dir, lwp_options_flag(options, "force"), &busy, err);
     if (status) {
         lwp_outside_free(outside);
     } else {
-        status = attach_into(settings, outside, attached, dir, err);
+        status = attach_into(settings, outside, attached, dir, busy, err);
         if (status)
             lwp_result_discard(dir);
     }

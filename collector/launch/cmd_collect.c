@@ -83,6 +83,7 @@ struct collect_place {
     const char *own;             /* as the user knows it too */
     char *absolute;              /* of `own` */
     const struct lwp_rank *rank; /* NULL: alone */
+    int busy;                    /* the mark on `shown` (base/busy.h), -1: there is none */
 };
 
 static void collect_say(const struct lwp_settings *settings, const struct collect_place *place, const struct lwp_ended *ended,
@@ -290,7 +291,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     struct lwp_account account = {.fd = -1};
     unsigned processes = 0;
     struct lwp_phases *phases = NULL;
-    int busy = lwp_busy_begin(place->shown);                                     /* lwp serve shows that the run goes on */
+    int busy = place->busy >= 0 ? place->busy : lwp_busy_begin(place->shown);   /* lwp serve shows that the run goes on */
     bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* writes the job's run.json, too */
     struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = engine->exact ? NULL : command};
     gethostname(host, sizeof host - 1);
@@ -382,7 +383,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_target target = {0};
     struct lwp_rank rank;
     struct lwp_engine engine;
-    struct collect_place place = {0};
+    struct collect_place place = {.busy = -1};
     char *library = NULL, *usable = NULL, *exact = NULL, *dir = NULL, *own = NULL, pid[16];
     int exit_status;
     if (!lwp_command_begin(&options, self, argc, argv, &exit_status))
@@ -421,7 +422,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
     }
     snprintf(pid, sizeof pid, "%d", (int)getpid());
     dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(*command, ranked ? rank.job : pid);
-    if (ranked ? lwp_rank_join(&rank, dir, force, &own, &err) : lwp_result_create(dir, force, &err))
+    if (ranked ? lwp_rank_join(&rank, dir, force, &own, &place.busy, &err) : lwp_result_create(dir, force, &place.busy, &err))
         goto out;
     place.shown = dir;
     place.own = ranked ? own : dir;

@@ -1,6 +1,7 @@
 #include "collector/launch/rank.h"
 
 #include "base/arena.h"
+#include "base/busy.h"
 #include "base/path.h"
 #include "collector/launch/result.h"
 
@@ -89,12 +90,13 @@ static int rank_mark(const char *dir, const struct lwp_rank *rank, struct lwp_er
     return lwp_path_replace(path, line, err);
 }
 
-int lwp_rank_join(struct lwp_rank *rank, const char *dir, bool force, char **own, struct lwp_error *err)
+int lwp_rank_join(struct lwp_rank *rank, const char *dir, bool force, char **own, int *busy, struct lwp_error *err)
 {
     struct stat st;
+    *busy = -1;
     /* Replacing is for one of them to do: rank 0. The others wait for its mark. */
     bool replaces = force && rank->rank == 0 && stat(dir, &st) == 0 && rank_owner(dir, rank) != RANK_OURS;
-    if (replaces ? lwp_result_create(dir, true, err) : mkdir(dir, 0777)) {
+    if (replaces ? lwp_result_create(dir, true, busy, err) : mkdir(dir, 0777)) {
         if (replaces)
             return err->status;
         if (errno != EEXIST)
@@ -111,6 +113,8 @@ int lwp_rank_join(struct lwp_rank *rank, const char *dir, bool force, char **own
                                  dir);
     } else {
         rank->first = true;
+        if (*busy < 0)
+            *busy = lwp_busy_begin(dir);
         if (rank_mark(dir, rank, err))
             return err->status;
     }

@@ -21,8 +21,9 @@ struct lwp_rank {
 /* What the launcher (Open MPI, MPICH and its kin, PMIx, srun) says in the environment; false: no parallel job. */
 bool lwp_rank_find(struct lwp_rank *rank);
 
-/* Makes DIR or joins the other ranks there, and makes DIR/r<RANK> (returned in *own, owned). */
-int lwp_rank_join(struct lwp_rank *rank, const char *dir, bool force, char **own, struct lwp_error *err);
+/* Makes DIR or joins the other ranks there, and makes DIR/r<RANK> (returned in *own, owned). *busy: as of lwp_result_create, if this rank
+ * has made DIR. */
+int lwp_rank_join(struct lwp_rank *rank, const char *dir, bool force, char **own, int *busy, struct lwp_error *err);
 
 /* Moves the process folders of `own` up to `dir`. Returns the names they have there (new reference). */
 json_t *lwp_rank_move_up(const char *dir, const char *own);

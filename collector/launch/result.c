@@ -180,17 +180,15 @@ static unsigned result_writer(const char *dir)
     return writer;
 }
 
-int lwp_result_create(const char *dir, bool force, struct lwp_error *err)
+static int result_refuse(const char *dir, struct lwp_error *err)
 {
-    if (mkdir(dir, 0777) == 0)
-        return LWP_OK;
-    if (errno != EEXIST)
-        return lwp_error_errno(err, "cannot make the result directory %s", dir);
-    if (!force)
-        return lwp_error_set(err, LWP_ERR_USAGE, "%s exists already; choose another with -o, or --force to replace it",
-                             dir);
-    if (lwp_busy(dir))
-        return lwp_error_set(err, LWP_ERR_USAGE, "%s is not replaced: a run is still being written there; wait for its end, or choose another -o", dir);
+    return lwp_error_set(err, LWP_ERR_USAGE,
+                         "%s is not replaced: a run is still being written there; wait for its end, or choose another -o", dir);
+}
+
+/* With a mark on it. */
+static int result_replace(const char *dir, struct lwp_error *err)
+{
     unsigned writer = result_writer(dir);
     if (writer)
         return lwp_error_set(err, LWP_ERR_USAGE,
@@ -207,6 +205,39 @@ int lwp_result_create(const char *dir, bool force, struct lwp_error *err)
     else if (!result_clear(fd, RESULT_TOP, true, foreign, sizeof foreign))
         status = lwp_error_set(err, LWP_ERR_SYSTEM, "cannot replace %s: '%s' cannot be removed", dir, foreign);
     close(fd);
+    return status;
+}
+
+/* Another run that replaces results may find the new folder before it is marked: then it is that one's, also when it is over. */
+static int result_own(const char *dir, int *busy, struct lwp_error *err)
+{
+    struct dirent **entries = NULL;
+    bool taken = lwp_busy_take(dir, busy);
+    int count = taken ? scandir(dir, &entries, NULL, NULL) : 0;
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    if (taken && count <= 2) /* . and .. */
+        return LWP_OK;
+    return result_refuse(dir, err);
+}
+
+int lwp_result_create(const char *dir, bool force, int *busy, struct lwp_error *err)
+{
+    int status;
+    *busy = -1;
+    if (mkdir(dir, 0777) == 0)
+        status = result_own(dir, busy, err);
+    else if (errno != EEXIST)
+        status = lwp_error_errno(err, "cannot make the result directory %s", dir);
+    else if (!force)
+        status = lwp_error_set(err, LWP_ERR_USAGE, "%s exists already; choose another with -o, or --force to replace it", dir);
+    else
+        status = lwp_busy_take(dir, busy) ? result_replace(dir, err) : result_refuse(dir, err);
+    if (status && *busy >= 0) {
+        close(*busy);
+        *busy = -1;
+    }
     return status;
 }
 

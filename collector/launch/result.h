@@ -11,8 +11,9 @@
 char *lwp_result_default(const char *app, const char *suffix);
 
 /* Makes `dir`. One that exists is an error without `force`; with it, only what lwp wrote there is removed, and a folder
- * that holds anything else is refused untouched. */
-int lwp_result_create(const char *dir, bool force, struct lwp_error *err);
+ * that holds anything else is refused untouched. It is marked as being written (base/busy.h) before anything else is done there,
+ * so that of several that want it one gets it: until *busy is closed, which may be -1. */
+int lwp_result_create(const char *dir, bool force, int *busy, struct lwp_error *err);
 
 /* Removes the directory again when nothing was run; only if it is what lwp_result_create left. */
 void lwp_result_discard(const char *dir);

@@ -1,5 +1,6 @@
 /* What a run is told to have been: the machine read from a made-up kernel tree, and run.json of awkward command lines. */
 #include "collector/machine/machine.h"
+#include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
 
 #include <setjmp.h>
@@ -324,6 +325,27 @@ static void test_run_cannot_write(void **state)
     json_decref(run.options);
 }
 
+/* Of those that want a folder one gets it, from the moment on that it is there. */
+static void test_result_is_taken_once(void **state)
+{
+    (void)state;
+    struct lwp_error err;
+    char dir[80];
+    int first, second;
+    snprintf(dir, sizeof dir, "%s/r", folder);
+    assert_int_equal(lwp_result_create(dir, false, &first, &err), 0);
+    if (first < 0)
+        skip(); /* no locks here */
+    assert_int_not_equal(lwp_result_create(dir, true, &second, &err), 0);
+    assert_non_null(strstr(err.text, "still being written"));
+    assert_int_equal(second, -1);
+    close(first);
+    assert_int_equal(lwp_result_create(dir, true, &second, &err), 0);
+    assert_int_not_equal(lwp_result_create(dir, false, &first, &err), 0);
+    assert_int_equal(first, -1);
+    close(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +356,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_machine_odd_lists, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_machine_odd_caches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_machine_long_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_result_is_taken_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_run_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_run_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_run_cannot_write, set_up, tear_down),
