@@ -35,6 +35,7 @@ void lwp_code_free(struct lwp_code *code)
         code_kept_free(&module->locations);
         lwp_jit_code_free(module->jit);
         lwp_map_free(module->noreturn);
+        lwp_map_free(module->pure);
         free(module->sections);
         free(module->segments);
     }

@@ -180,6 +180,88 @@ CASE halves_compared(const char *const *keys, long n, const char *key)
     return -1;
 }
 
+__attribute__((noinline)) static bool same_text(const char *a, const char *b) /* changes nothing */
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+static long compared, *seen = &compared;
+__attribute__((noinline)) static bool same_text_counted(const char *a, const char *b)
+{
+    ++*seen;
+    return same_text(a, b);
+}
+
+__attribute__((noinline)) static bool first_is_letter(const char *text)
+{
+    return (*text | 32) >= 'a' && (*text | 32) <= 'z';
+}
+
+CASE list_named(const entry *at, const char *key) /* cJSON's get_object_item(), pugixml's child() */
+{
+    for (; at; at = at->next)
+        if (at->key && strcmp(key, at->key) == 0)
+            return at->value;
+    return 0;
+}
+
+CASE list_by_own(const entry *at, const char *key)
+{
+    for (; at; at = at->next)
+        if (same_text(at->key, key))
+            return at->value;
+    return 0;
+}
+
+CASE list_own_compared(const entry *at, const char *key)
+{
+    for (; at; at = at->next)
+        if (same_text(at->key, key))
+            return at->value;
+    return 0;
+}
+
+CASE none_calls_counted(const entry *at, const char *key)
+{
+    for (; at; at = at->next)
+        if (same_text_counted(at->key, key))
+            return at->value;
+    return 0;
+}
+
+CASE none_counted_compared(const entry *at, const char *key)
+{
+    for (; at; at = at->next)
+        if (same_text_counted(at->key, key))
+            return at->value;
+    return 0;
+}
+
+CASE none_checked(const entry *at) /* each one is looked at, and nothing is looked for */
+{
+    for (; at; at = at->next)
+        if (!first_is_letter(at->key))
+            return at->value;
+    return 0;
+}
+
+CASE none_lengths(const entry *at, const char *key) /* a sum until it is found */
+{
+    long sum = 0;
+    for (; at && strcmp(key, at->key); at = at->next)
+        sum = sum * 31 + (long)strlen(at->key);
+    return sum;
+}
+
+CASE none_shown(const entry *at, const char *key)
+{
+    for (; at && strcmp(key, at->key); at = at->next)
+        std::puts(at->key);
+    return at ? at->value : 0;
+}
+
 CASE none_sorted(const char *const *keys, long n) /* sorted? */
 {
     long out = 0;
@@ -333,6 +415,8 @@ int main()
     group groups = {nullptr, &last};
     const char *keys[] = {"a", "b"};
     entry one = {nullptr, nullptr, nullptr, "a", 1, 1};
+    printf("%ld\n", list_named(&one, "a") + list_by_own(&one, "a") + list_own_compared(&one, "a") + none_calls_counted(&one, "a") +
+                        none_counted_compared(&one, "a") + none_checked(&one) + none_lengths(&one, "a") + none_shown(&one, "a"));
     printf("%ld\n", scan_compared(keys, 2, "b") + list_compared(&one, "a", 1) + tree_compared(&one, "a") + halves_compared(keys, 2, "b") +
                         none_sorted(keys, 2));
     printf("%ld\n", scan_early(c.data(), 100, 2) + scan_ints(d.data(), 100, 2) + scan_inlined(c.data(), 100, c.data(), to, 2) +

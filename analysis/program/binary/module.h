@@ -62,6 +62,7 @@ struct code_module {
     struct code_kept scopes;    /* function's DIE -> struct code_scopes (scopes.c) */
     struct code_kept functions; /* range -> struct flow_function (code_loops.c) */
     struct lwp_map *noreturn;   /* callee address -> whether it never returns, as far as asked (noreturn.c) */
+    struct lwp_map *pure;       /* callee address -> which registers it changes, if it is free of side effects (pure.c) */
     struct code_symbols *symbols;
     struct code_debug *debug;
     struct code_types *types;

@@ -33,6 +33,7 @@ uint32_t lwp_code_module(struct lwp_code *code, const char *path, const uint8_t 
     module->info.path = lwp_arena_strdup(code->arena, path);
     module->info.build_id = hex;
     module->noreturn = lwp_map_new();
+    module->pure = lwp_map_new();
     code_elf_open(module, build_id, build_id_bytes);
     code->modules[code->module_count++] = module;
     return module->index;

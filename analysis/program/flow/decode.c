@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
-
 static int8_t decode_register(ZydisRegister name)
 {
     if (name == ZYDIS_REGISTER_NONE)
@@ -272,6 +270,13 @@ static struct code_linear decode_linear(const ZydisDecodedInstruction *instructi
     return linear;
 }
 
+static bool decode_outside(ZydisInstructionCategory category)
+{
+    return category == ZYDIS_CATEGORY_SYSCALL || category == ZYDIS_CATEGORY_SYSRET || category == ZYDIS_CATEGORY_INTERRUPT ||
+           category == ZYDIS_CATEGORY_IO || category == ZYDIS_CATEGORY_IOSTRINGOP || category == ZYDIS_CATEGORY_SYSTEM ||
+           category == ZYDIS_CATEGORY_RDRAND || category == ZYDIS_CATEGORY_RDSEED;
+}
+
 static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t address, struct code_instruction *result)
 {
     uint64_t next = address + instruction->length;
@@ -326,6 +331,7 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
     result.length = instruction.length;
     result.padding =
         instruction.meta.category == ZYDIS_CATEGORY_NOP || instruction.meta.category == ZYDIS_CATEGORY_WIDENOP;
+    result.outside = decode_outside(instruction.meta.category);
     decode_flow(&instruction, address, &result);
     if (with_operands) {
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT] = {0}; /* of no type beyond the instruction's own */
@@ -340,7 +346,7 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
             result.linear.plus = decode_counted(&instruction, operands);
     }
     if (result.flow == CODE_FLOW_CALL)
-        result.written |= CALL_CLOBBERS;
+        result.written |= CODE_CALL_CLOBBERS;
     return result;
 }
 

@@ -30,6 +30,7 @@ struct code_instruction {
     int64_t constant;         /* ... which constant */
     int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
     bool flags;               /* writes the processor's flags */
+    bool outside;             /* asks the kernel, a device or a source of random numbers */
     bool halves;              /* shifts to the right by one */
     bool chooses;             /* moves on a condition */
     bool counts;              /* adds a constant to a register */
@@ -56,7 +57,8 @@ struct code_instruction {
 };
 
 enum { CODE_VECTORS = 32 };
-enum { CODE_REGISTERS = 16, CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RDI = 7 }; /* in ModRM numbering, as everywhere here */
+enum { CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
+enum { CODE_REGISTERS = 16, CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RSI = 6, CODE_RDI = 7 }; /* in ModRM numbering, as everywhere here */
 
 /* General registers, then vector ones from CODE_REGISTERS on, a bit each: those of `written` and `read`, and of an address. */
 static inline uint64_t code_values_written(const struct code_instruction *instruction)

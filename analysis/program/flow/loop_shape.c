@@ -9,6 +9,7 @@
  * address worked out anew from an index each time is not seen to step. */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
+#include "analysis/program/flow/loop_calls.h"
 
 #include <string.h>
 
@@ -328,12 +329,18 @@ static uint32_t facts_counters(const struct shape_flow *flow)
     return ~computed & ((1u << REGISTERS) - 1);
 }
 
+/* What goes from one iteration to the next but where the loop is, and what it has found. */
+static uint64_t facts_results(const struct loop_facts *facts, bool calls)
+{
+    return facts->carried & ~(uint64_t)(facts_counters(&facts->flow) | facts->flow.selected | (calls ? 1u << CODE_RSP : 0));
+}
+
 /* `address`: the registers of the access. `compares`: what the loop calls does nothing but compare; else it may do anything. */
 static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_t address, bool compares)
 {
     const struct shape_flow *flow = &facts->flow;
-    uint32_t counters = facts_counters(flow);
-    uint64_t results = facts->carried & ~(uint64_t)(counters | flow->selected | (compares ? 1u << CODE_RSP : 0));
+    const uint32_t counters = facts_counters(flow);
+    const uint64_t results = facts_results(facts, compares);
     bool steps = address & (flow->changed | flow->stepped) && !(address & ~counters);
     bool chooses = flow->selected || flow->branches > 1;
     if (facts->shape.stores > (compares ? flow->calls : 0) || (compares && facts->shape.exits <= 1)) /* a call stores where it returns to */
@@ -385,11 +392,41 @@ static bool chain_goes_on(struct lwp_code *code, const struct code_module *modul
     return false;
 }
 
-static enum lwp_loop_search loop_search(struct lwp_code *code, const struct code_module *module, const struct flow_function *function,
-                                        uint32_t loop, uint32_t address, bool compares)
+/* Whether loops inside this one look only, too: they store nothing, and hand nothing on but where they are. */
+static bool loop_looks_inside(struct lwp_code *code, const struct code_module *module, const struct flow_function *function, uint32_t loop)
+{
+    for (uint32_t b = 0; b < function->block_count; b++) {
+        const uint32_t inner = function->blocks[b].loop;
+        if (inner == loop || !code_loop_holds(code, loop, inner))
+            continue;
+        const struct loop_facts *facts = facts_of(code, module, function, inner);
+        if (!facts || facts->shape.stores > facts->flow.calls || facts_results(facts, true))
+            return false;
+    }
+    return true;
+}
+
+static bool loop_has_calls(struct lwp_code *code, const struct code_module *module, const struct flow_function *function, uint32_t loop)
+{
+    for (uint32_t b = 0; b < function->block_count; b++) {
+        const uint32_t each = function->blocks[b].loop;
+        const struct loop_facts *facts = code_loop_holds(code, loop, each) ? facts_of(code, module, function, each) : NULL;
+        if (facts && facts->flow.calls)
+            return true;
+    }
+    return false;
+}
+
+/* `address`: the registers of an access; 0: of what steps, of a call. */
+static enum lwp_loop_search loop_search(struct lwp_code *code, struct code_module *module, const struct flow_function *function,
+                                        uint32_t loop, uint32_t address)
 {
     const struct loop_facts *facts = facts_of(code, module, function, loop);
-    enum lwp_loop_search search = facts_search(facts, address, compares);
+    const bool calls = loop_has_calls(code, module, function, loop);
+    enum lwp_loop_search search = facts_search(facts, address ? address : facts->flow.stepped & ~facts->flow.changed, calls);
+    if (search == LWP_LOOP_SEARCH_NONE || !loop_looks_inside(code, module, function, loop) ||
+        (calls && !code_loop_calls_compare(code, module, function, loop)))
+        return LWP_LOOP_SEARCH_NONE;
     bool chained = search == LWP_LOOP_SEARCH_LIST || (facts->shape.chained && search == LWP_LOOP_SEARCH_SCAN_ALL);
     if (!chained || !chain_goes_on(code, module, function, loop))
         return search;
@@ -479,7 +516,7 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     shape->stays = asked.memory.exists && !gathers && !(registers & (flow->stepped | flow->changed));
     shape->drawn = asked.memory.exists && !gathers && registers & flow->changed && !(registers & facts->loaded);
     shape->search =
-        asked.memory.exists ? loop_search(code, in, function, function->blocks[block].loop, registers, false) : LWP_LOOP_SEARCH_NONE;
+        asked.memory.exists && registers ? loop_search(code, in, function, function->blocks[block].loop, registers) : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);
     shape->copies_value = shape_copies_value(flow, in, &function->blocks[block], address, &asked);
     return true;
@@ -491,6 +528,5 @@ enum lwp_loop_search lwp_loop_search_by_call(struct lwp_code *code, uint32_t mod
     const struct flow_function *function;
     uint32_t block;
     const struct loop_facts *facts = facts_at(code, module, address, &in, &function, &block);
-    return facts ? loop_search(code, in, function, function->blocks[block].loop, facts->flow.stepped & ~facts->flow.changed, true)
-                 : LWP_LOOP_SEARCH_NONE;
+    return facts ? loop_search(code, in, function, function->blocks[block].loop, 0) : LWP_LOOP_SEARCH_NONE;
 }

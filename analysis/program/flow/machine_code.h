@@ -64,8 +64,8 @@ struct lwp_loop_shape {
 /* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape);
 
-/* What the innermost loop that holds the call at the address looks for, if the function compares: in an array when the loop has a counter.
- */
+/* What the innermost loop that holds the call at the address looks for: in an array when the loop has a counter. All that it calls has to
+ * be free of side effects (pure.c). */
 enum lwp_loop_search lwp_loop_search_by_call(struct lwp_code *code, uint32_t module, uint64_t address);
 
 /* Whether the load at the address goes, in the next iteration of the innermost loop that holds it, to where this one's number says:
