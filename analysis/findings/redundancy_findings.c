@@ -80,8 +80,8 @@ static const char *redundancy_title(struct lwp_profile *profile, const struct lw
     const char *of = by_time ? lwp_redundancy_rows[item->kind].of_time : lwp_redundancy_rows[item->kind].of;
     double percent = 100 * (by_time ? line->time.value : line->share.value);
     if (item->why == LWP_CAUSE_LINEAR_SEARCH || item->why == LWP_CAUSE_FULL_SEARCH)
-        return SAY("Do not search %s from one end to the other in %s: each time some %.0f elements are looked at", data ? data : "the data",
-                   second, redundancy_two_digits(line->searched));
+        return SAY("Do not search %s from one end to the other in %s: each time %s %.0f elements are looked at", data ? data : "the data",
+                   second, line->searched_least ? "at least" : "some", redundancy_two_digits(line->searched));
     switch (item->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:
         return SAY("%s stores what nobody reads before %s overwrites it: %.0f %% %s", first, same ? "the same line" : second, percent, of);

@@ -90,6 +90,7 @@ struct lwp_redundant_line {
     double stake;           /* the part of the program's time that there is to save at most; negative: no time was measured */
     struct lwp_share saved; /* what the cure is expected to save of the program's time; high 0: not known */
     double searched;        /* of a linear search: elements looked at each time; 0: not known */
+    bool searched_least;    /* ... or more */
     bool sure;              /* false: it looks like much, and too little was decided to say so */
     bool foreign;           /* inside a library, an allocator or the system's headers, and no copy or fill that the program asked for */
 };

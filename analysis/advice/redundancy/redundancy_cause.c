@@ -7,6 +7,7 @@
  * before it can be watched again. */
 #include "analysis/advice/redundancy/redundancy_cause.h"
 #include "analysis/advice/redundancy/redundancy_counts.h"
+#include "analysis/advice/redundancy/redundancy_search.h"
 #include "analysis/profile/objects.h"
 #include "analysis/program/flow/machine_code.h"
 
@@ -52,11 +53,6 @@ static bool site_named(const struct access_site *site, const char *const *names)
 static bool site_copies(const struct access_site *site)
 {
     return site_named(site, (const char *const[]){"memcpy", "memmove", "mempcpy", NULL});
-}
-
-static bool site_compares(const struct access_site *site)
-{
-    return site_named(site, (const char *const[]){"strcmp", "strncmp", "strcasecmp", "memcmp", NULL});
 }
 
 /* "ns::Grid<int>::Grid(int)": the last name is that of the class it is in. */
@@ -268,8 +264,11 @@ static enum lwp_cause memory_silent_load(const struct evidence *e)
     if (e->same_loop && !e->same && same_pass(e))
         return LWP_CAUSE_KEPT_IN_MEMORY;
     const struct lwp_context_node *call = e->same && e->first.loop == LWP_NONE ? call_in_loop(e) : NULL;
-    if (call && site_compares(&e->first) && e->moves && !e->literal) /* that is what is looked for */
-        return memory_search(lwp_loop_search_by_call(e->profile->code, call->module, call->address));
+    if (e->same && e->first.loop == LWP_NONE && e->moves && !e->literal) { /* that is what is looked for */
+        const struct lwp_context_node *search = &e->profile->contexts[lwp_redundancy_search_place(e->profile, e->context)];
+        if (search->module != LWP_NONE)
+            return memory_search(lwp_loop_search_by_call(e->profile->code, search->module, search->address));
+    }
     return call && e->stays ? LWP_CAUSE_MISSED_INLINING : LWP_CAUSE_UNKNOWN;
 }
 

@@ -354,9 +354,7 @@ static void line_saves(struct lwp_profile *profile, const struct lwp_redundancie
 {
     const struct lwp_redundancy *item = &found->items[line->item];
     if (lwp_redundancy_is_search(item->why))
-        lwp_redundancy_search(profile, item,
-                              region_time(profile, lwp_access_region(profile, lwp_redundancy_search_place(profile, item->pair->second))),
-                              line);
+        lwp_redundancy_search(profile, item, line);
     else if (is_left_out(item->why) && line->stake > 0 && !item->approximate)
         line->saved = (struct lwp_share){line->stake, line->stake / 2 * line->time.low / line->time.value, line->stake};
 }
@@ -419,7 +417,10 @@ static size_t lines_join(const struct lwp_redundancies *found, struct lwp_redund
 static void line_widen(struct lwp_profile *profile, const struct region_sums *sums, const struct lwp_redundancy *item,
                        struct lwp_redundant_line *line)
 {
-    uint32_t region = lwp_access_region(profile, line_access(item));
+    const uint32_t access = line_access(item);
+    const uint32_t region = lwp_redundancy_is_search(item->why)
+                                ? lwp_redundancy_search_region(profile, lwp_redundancy_search_place(profile, access))
+                                : lwp_access_region(profile, access);
     if ((is_computed_anew(profile, sums, item) || lwp_redundancy_is_search(item->why)) && region != LWP_NONE &&
         !profile->regions[region].is_function)
         line->code = lwp_hash_mix(region, UINT64_MAX);

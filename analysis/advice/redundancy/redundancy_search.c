@@ -7,10 +7,12 @@
  * - How many times its load is executed for each load of the loop around it, or else of the function or the caller's loop: within
  *   a nest of loops samples are divided as executions are (redundancy_counts.c). A load that is not made each time makes that too
  *   large; sampled, what the loop around it waits for between two searches makes it too small.
+ *   Where samples saw none of the latter, the time of both bounds it from below.
  *
- * Where a function of the C library compares, the search is the loop that calls it. */
+ * Where a function compares, the search is the loop that calls it, and its time is that of what it calls, too. */
 #include "analysis/advice/redundancy/redundancy_search.h"
 
+#include "analysis/advice/gain/gain_model.h"
 #include "analysis/advice/redundancy/redundancy_counts.h"
 #include "analysis/profile/regions.h"
 
@@ -51,6 +53,17 @@ static bool is_around(struct lwp_profile *profile, uint32_t search, uint32_t out
     return outer == LWP_NONE && call && contexts[access].parent == contexts[call].parent && region == lwp_access_region(profile, call);
 }
 
+/* Whether the access is made by what the loop calls. */
+static bool is_called_by(struct lwp_profile *profile, uint32_t access, uint32_t loop)
+{
+    enum { CALLS_MOST = 8 };
+    uint32_t at = profile->contexts[access].parent;
+    for (int i = 0; i < CALLS_MOST && at; i++, at = profile->contexts[at].parent)
+        if (!profile->contexts[at].is_function && lwp_access_region(profile, at) == loop)
+            return true;
+    return false;
+}
+
 /* Executions of loads, up to a factor: samples stand for time, counts for bytes. */
 static double origin_executions(const struct lwp_watchpoints *watched, const struct lwp_watchpoint_origin *origin)
 {
@@ -61,57 +74,147 @@ static double origin_executions(const struct lwp_watchpoints *watched, const str
     return weight;
 }
 
-/* How often the load is executed for each entry into the search's loop; infinite: nothing around it was seen. */
-static double search_trips(struct lwp_profile *profile, uint32_t load, uint32_t search)
+/* How often the search's load, or one of a function that compares for it, is executed for each entry into its loop; infinite: nothing
+ * around it was seen; 0: nor was any such load. */
+static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_t loop)
 {
     const struct lwp_watchpoints *watched = &profile->watchpoints;
-    uint32_t region = lwp_access_region(profile, load);
-    uint32_t outer = lwp_regions_final(profile, profile->regions[lwp_access_region(profile, search)].parent);
+    uint32_t outer = lwp_regions_final(profile, profile->regions[loop].parent);
     double own = 0, around = 0;
     for (size_t i = 0; i < watched->origin_count; i++) {
         const struct lwp_watchpoint_origin *origin = &watched->origins[i];
         if (origin->kind != LWP_WATCHPOINT_SILENT_LOAD)
             continue;
-        bool same = profile->contexts[origin->first].parent == profile->contexts[load].parent;
-        if (same && lwp_access_region(profile, origin->first) == region)
+        const uint32_t region = lwp_access_region(profile, origin->first);
+        const bool same = region == loop && profile->contexts[origin->first].parent == profile->contexts[search].parent;
+        const bool once = region != LWP_NONE && profile->regions[region].is_function; /* a loop there may go on for a while */
+        if (same || (once && is_called_by(profile, origin->first, loop)))
             own = fmax(own, origin_executions(watched, origin));
         else if (is_around(profile, search, outer, origin->first))
             around = fmax(around, origin_executions(watched, origin));
     }
+    if (own <= 0)
+        return 0;
     return around > 0 ? own / around : INFINITY;
 }
 
 uint32_t lwp_redundancy_search_place(struct lwp_profile *profile, uint32_t load)
 {
+    enum { CALLS_MOST = 4 };
     uint32_t region = lwp_access_region(profile, load);
-    return region != LWP_NONE && profile->regions[region].is_function ? lwp_access_call(profile, load) : load;
+    if (region == LWP_NONE || !profile->regions[region].is_function)
+        return load;
+    uint32_t call = lwp_access_call(profile, load);
+    for (int i = 0; i < CALLS_MOST && call; i++, call = profile->contexts[call].parent) {
+        region = lwp_access_region(profile, call);
+        if (region != LWP_NONE && !profile->regions[region].is_function)
+            return call;
+    }
+    return lwp_access_call(profile, load);
+}
+
+uint32_t lwp_redundancy_search_region(struct lwp_profile *profile, uint32_t place)
+{
+    uint32_t region = lwp_access_region(profile, place), found = region;
+    while (region != LWP_NONE && !profile->regions[region].is_function) {
+        const struct lwp_region *of = &profile->regions[region];
+        const enum lwp_loop_search search = lwp_loop_search_by_call(profile->code, of->module, of->address);
+        found = search == LWP_LOOP_SEARCH_LIST || search == LWP_LOOP_SEARCH_SCAN ? region : found;
+        region = lwp_regions_final(profile, of->parent);
+    }
+    return found;
+}
+
+/* Whether the region is in the loop. */
+static bool is_inside(const struct lwp_profile *profile, uint32_t region, uint32_t loop)
+{
+    while (region != LWP_NONE && region != loop)
+        region = lwp_regions_final(profile, profile->regions[region].parent);
+    return region == loop;
+}
+
+/* Of the time of a region outside of the loop, the part that is spent for it: as of its loads. */
+static double called_part(struct lwp_profile *profile, uint32_t region, uint32_t loop)
+{
+    const struct lwp_watchpoints *watched = &profile->watchpoints;
+    double all = 0, called = 0;
+    for (size_t i = 0; i < watched->origin_count; i++) {
+        const struct lwp_watchpoint_origin *origin = &watched->origins[i];
+        if (origin->kind != LWP_WATCHPOINT_SILENT_LOAD || lwp_access_region(profile, origin->first) != region)
+            continue;
+        all += (double)origin->sampled.weight;
+        called += is_called_by(profile, origin->first, loop) ? (double)origin->sampled.weight : 0;
+    }
+    return all > 0 ? called / all : 0;
+}
+
+/* All of a search: its loop, those inside it, and what they call. */
+struct search_time {
+    struct lwp_share time;
+    double stalled; /* the part of it that is memory stall */
+};
+
+static struct search_time search_time(struct lwp_profile *profile, uint32_t loop)
+{
+    struct lwp_tally all = {0};
+    struct lwp_map done = {0};
+    double stalled = 0;
+    for (size_t i = 0; i <= profile->watchpoints.origin_count && profile->total.weight > 0; i++) {
+        const uint32_t region =
+            i < profile->watchpoints.origin_count ? lwp_access_region(profile, profile->watchpoints.origins[i].first) : loop;
+        if (region == LWP_NONE || *lwp_map_at(&done, region) != LWP_MAP_NONE)
+            continue;
+        *lwp_map_at(&done, region) = true;
+        const double part = is_inside(profile, region, loop) ? 1 : called_part(profile, region, loop);
+        const struct lwp_tally *of = &profile->regions[region].weight;
+        all.weight += part * of->weight;
+        all.squares += part * part * of->squares;
+        all.samples += (uint64_t)(part * (double)of->samples);
+        stalled += part * profile->regions[region].stalled;
+    }
+    lwp_map_fini(&done);
+    if (all.weight <= 0)
+        return (struct search_time){.stalled = 1};
+    const struct lwp_share time = lwp_share_of(&all, &profile->total);
+    const double sampled = lwp_gain_sampled(profile);
+    return (struct search_time){{time.value * sampled, time.low * sampled, time.high * sampled}, fmin(1, stalled / all.weight)};
+}
+
+/* The least number of elements that a search looks at, where nothing was seen between two of them: while it computes, without its stalls,
+ * an element takes it no longer than the program takes for all that it does from one search to the next, and than a sample's part. */
+static double least_length(const struct lwp_share *time, double stalled, uint64_t samples)
+{
+    return (1 - stalled) * fmin(time->value / fmax(1 - time->value, 0.001), (double)samples);
 }
 
 /* A miss and a mispredicted branch take no longer than so many accesses of the some twenty that a sample looks ahead. */
 enum { WAITING_MOST = 32 };
 
-void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_share time,
-                           struct lwp_redundant_line *line)
+void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_redundant_line *line)
 {
-    uint32_t load = item->pair->second, search = lwp_redundancy_search_place(profile, load), region = lwp_access_region(profile, search);
-    if (region == LWP_NONE)
+    const uint32_t load = item->pair->second, search = lwp_redundancy_search_place(profile, load);
+    const uint32_t loop = lwp_redundancy_search_region(profile, search);
+    if (loop == LWP_NONE)
         return;
-    if (search != load && line->stake > 0) { /* the time of the function that compares, at most */
-        time.value = fmin(1, time.value + line->stake / 2);
-        time.high = fmin(1, time.high + line->stake);
-    }
+    const struct search_time of = search_time(profile, loop);
+    const struct lwp_share time = of.time;
     if (time.value <= 0)
         return;
     line->stake = fmax(line->stake, time.high); /* all that the loop does is the search */
-    double step = 0, trips = search_trips(profile, load, search);
-    double scanned = search == load ? scan_length(profile, region, &profile->contexts[load], &step) : 0;
+    double step = 0, trips = search_trips(profile, search, loop);
+    double scanned = loop == lwp_access_region(profile, load) ? scan_length(profile, loop, &profile->contexts[load], &step) : 0;
     bool whole = scanned > 1 && scanned <= trips * (profile->watchpoints.exact ? 1 : WAITING_MOST);
-    double length = whole ? scanned : isinf(trips) ? 0 : trips;
-    if (length <= 0 || item->pair->object == LWP_NONE)
+    double length = whole                        ? scanned
+                    : !isinf(trips)              ? trips
+                    : profile->watchpoints.exact ? 0
+                                                 : least_length(&time, of.stalled, item->samples);
+    if (length <= 0)
         return;
-    double elements = whole ? fmax(length, (double)profile->objects[item->pair->object].largest / step) : 2 * length;
+    double elements =
+        whole && item->pair->object != LWP_NONE ? fmax(length, (double)profile->objects[item->pair->object].largest / step) : 2 * length;
     double probes = log2(elements + 1);
     line->searched = length;
+    line->searched_least = !whole && isinf(trips);
     line->saved = (struct lwp_share){time.value * fmax(0, 1 - 4 * probes / length), time.low * fmax(0, 1 - 16 * probes / length),
                                      time.high * fmax(0, 1 - probes / length)};
 }

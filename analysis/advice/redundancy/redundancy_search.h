@@ -12,9 +12,10 @@ static inline bool lwp_redundancy_is_search(enum lwp_cause cause)
 /* In the loop that searches: the load, or the call of the function that compares. */
 uint32_t lwp_redundancy_search_place(struct lwp_profile *profile, uint32_t load);
 
-/* Fills the line's `searched` and `saved`, and raises its `stake` to all of the loop. `time`: the loop's part of
- * the program's, without what it calls. */
-void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_share time,
-                           struct lwp_redundant_line *line);
+/* The loop that searches, of a load or call in it, or in a loop inside it that compares; LWP_NONE: unknown code. */
+uint32_t lwp_redundancy_search_region(struct lwp_profile *profile, uint32_t place);
+
+/* Fills the line's `searched` and `saved`, and raises its `stake` to all of the loop, of loops inside it and of what they call. */
+void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_redundant_line *line);
 
 #endif
