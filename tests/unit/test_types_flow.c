@@ -338,6 +338,41 @@ static void test_fortran_names(void **state)
     unload(&loaded);
 }
 
+/* Arrays whose elements lie elsewhere have a descriptor's bytes; a type keeps all of its fields. */
+static void test_fortran_components(void **state)
+{
+    static const struct {
+        const char *name, *declaration;
+        uint64_t offset, bytes;
+    } fields[] = {
+        {"parts", "type(part), allocatable :: parts(:)", 0, 64},
+        {"heat", "real(kind=4), pointer :: heat(:, :)", 64, 88},
+        {"kind", "integer(kind=4) :: kind", 152, 4},
+        {"label", "character(len=:), pointer :: label", 168, 8},
+        {"anything", "class(*), allocatable :: anything", 176, 24},
+        {"owner", "class(part), pointer :: owner", 200, 16},
+    };
+    struct loaded loaded;
+    char flags[512];
+    uint64_t elements;
+    (void)state;
+    snprintf(flags, sizeof flags, "-g -O2 -J %s", programs_folder);
+    if (!load(&loaded, "gfortran", flags, "../truth/types/components.f90"))
+        skip();
+    const struct lwp_type *type =
+        lwp_types_of_static(loaded.code, 0, programs_symbol(loaded.path, "__components_MOD_records"), &elements);
+    assert_non_null(type);
+    assert_string_equal(type->name, "type(record)");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const struct lwp_field *field = field_of(type, fields[i].name);
+        assert_string_equal(field->declaration, fields[i].declaration);
+        assert_int_equal(field->offset, fields[i].offset);
+        assert_int_equal(field->bytes, fields[i].bytes);
+    }
+    assert_int_equal(field_of(type, "heat")->alignment, 8);
+    unload(&loaded);
+}
+
 static void test_rust_names(void **state)
 {
     struct loaded loaded;
@@ -480,7 +515,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values), cmocka_unit_test(test_multiples),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
         cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_fortran_components), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_regions),       cmocka_unit_test(test_several_callers),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);

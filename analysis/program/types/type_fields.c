@@ -4,6 +4,7 @@
  * none at all. */
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
+#include "analysis/program/types/type_members.h"
 #include "base/order.h"
 
 #include <dwarf.h>
@@ -113,6 +114,7 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
     bool known = type_die_strip(&stripped, NULL), is_bits = dwarf_hasattr(member, DW_AT_bit_size);
     bool is_array = known && dwarf_tag(&stripped) == DW_TAG_array_type;
     bool is_struct = known && code_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type;
+    const uint64_t descriptor = known && !is_bits ? code_descriptor_bytes(&stripped) : 0;
     if (!name && is_struct) {
         flatten_struct(flat, &stripped, base + offset, depth + 1);
         return;
@@ -122,6 +124,8 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
     if (is_bits && flatten_bits(member, &type, offset, &first_bit, &bits)) {
         offset = first_bit / 8;
         bytes = (first_bit + bits - 1) / 8 - offset + 1;
+    } else if (descriptor) {
+        bytes = descriptor; /* the elements lie elsewhere */
     } else if (!is_bits && is_array && !type_die_bytes(&type, &bytes)) {
         bytes = 0; /* nobody knows its length */
     } else if (is_bits || !known || !type_die_bytes(&type, &bytes)) {
@@ -138,7 +142,7 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         field.declaration =
             lwp_arena_printf(flat->code->arena, "%s : %llu", field.declaration, (unsigned long long)bits);
     field.inherited = flat->inherited;
-    field.alignment = type_die_alignment(&type);
+    field.alignment = descriptor ? sizeof(uint64_t) : type_die_alignment(&type);
     type_die_own_alignment(member, &field.alignment);
     if (name && is_struct && !is_bits && !flat->is_part && depth < NEST_LIMIT)
         parts = flatten_parts(flat, &field, &stripped, depth);

@@ -4,7 +4,8 @@
  * at its worst) end in "..." at the place where the bound was reached.
  *
  * Fortran: attributes before "::", bounds behind the name; arrays whose place is known at run time are allocatable or
- * pointers, with one ":" for each dimension. Character lengths and kinds are as the compiler names them.
+ * pointers, with one ":" for each dimension; a single value that is allocatable is not distinguished from a pointer, but for a
+ * class. Kinds are as the compiler names them.
  *
  * Rust: compilers name nearly every type as the source would, so little is put together here; the allocator that nobody
  * writes is left out. Very long names are cut. */
@@ -197,6 +198,36 @@ static const char *fortran_bounds(struct lwp_code *code, Dwarf_Die *array, bool 
     return list;
 }
 
+/* A string's length is known where it is always the same; of 4 bytes for each character it says the bytes. */
+static const char *fortran_character(struct lwp_code *code, Dwarf_Die *type)
+{
+    uint64_t bytes = 0;
+    if (dwarf_tag(type) != DW_TAG_string_type || dwarf_hasattr(type, DW_AT_type))
+        return NULL;
+    if (dwarf_hasattr(type, DW_AT_string_length) || !code_die_number(type, DW_AT_byte_size, &bytes) || !bytes)
+        return "character(len=:)";
+    return lwp_arena_printf(code->arena, "character(len=%llu)", (unsigned long long)bytes);
+}
+
+/* gfortran's "__class__STAR_a", "__class_shapes_Body_p": class(*), allocatable and class(body), pointer. */
+static const char *fortran_class(struct lwp_code *code, const char *name, const char **attributes)
+{
+    static const char prefix[] = "__class_";
+    const size_t length = strlen(name), start = sizeof prefix - 1;
+    if (strncmp(name, prefix, start) || length < start + 3 || name[length - 2] != '_' || !strchr("ap", name[length - 1]))
+        return NULL;
+    const size_t end = length - 2;
+    size_t own = end;
+    while (own > start && !(name[own - 1] == '_' && name[own] >= 'A' && name[own] <= 'Z'))
+        own--;
+    if (own == start || own == end)
+        return NULL;
+    *attributes = name[length - 1] == 'a' ? ", allocatable" : ", pointer";
+    if (end - own == 4 && !strncmp(name + own, "STAR", 4))
+        return "class(*)";
+    return lwp_arena_printf(code->arena, "class(%c%.*s)", name[own] - 'A' + 'a', (int)(end - own - 1), name + own + 1);
+}
+
 /* "type(body), allocatable :: cells(:)", "real(kind=8), dimension(3)" without a name. */
 static const char *text_fortran(struct lwp_code *code, Dwarf_Die *type, const char *name)
 {
@@ -224,7 +255,13 @@ static const char *text_fortran(struct lwp_code *code, Dwarf_Die *type, const ch
     const char *own = known ? dwarf_diename(&at) : NULL;
     if (own && strlen(own) > OTHER_LIMIT)
         own = NULL;
-    const char *base = own && code_die_is_struct(&at) ? lwp_arena_printf(arena, "type(%s)", own) : own ? own : "?";
+    const char *base = NULL;
+    if (own && code_die_is_struct(&at) && !*attributes)
+        base = fortran_class(code, own, &attributes);
+    if (known && !own)
+        base = fortran_character(code, &at);
+    if (!base)
+        base = own && code_die_is_struct(&at) ? lwp_arena_printf(arena, "type(%s)", own) : own ? own : "?";
     if (!*name)
         base =
             lwp_arena_printf(arena, bounds ? "%s%s, dimension(%s)" : "%s%s%s", base, attributes, bounds ? bounds : "");
