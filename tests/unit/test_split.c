@@ -201,7 +201,7 @@ static void an_order_moves_no_blocks_together(void **state)
 
 static const char *declared(struct lwp_profile *profile, struct lwp_type *type, bool single)
 {
-    static const int arrays[] = {0, 1, -1}, nodes[] = {0, -1, 0}, *group;
+    static const int arrays[] = {0, 1, -1, -1}, nodes[] = {0, -1, 0, 0}, *group;
     group = single ? nodes : arrays;
     lwp_profile_init(profile);
     uint32_t *object = lwp_arena_alloc(profile->arena, 1, sizeof *object);
@@ -221,7 +221,8 @@ static void declarations_speak_the_language_of_the_type(void **state)
     static const struct lwp_field fortran[] = {
         {.name = "x", .offset = 0, .bytes = 8, .declaration = "real(kind=8) :: x", .alignment = 8},
         {.name = "y", .offset = 8, .bytes = 8, .declaration = "real(kind=8) :: y", .alignment = 8},
-        {.name = "tag", .offset = 16, .bytes = 32, .declaration = "character(len=32) :: tag", .alignment = 1}};
+        {.name = "tag", .offset = 16, .bytes = 24, .declaration = "character(len=24) :: tag", .alignment = 1},
+        {.name = "_tag_length", .offset = 40, .bytes = 8, .declaration = "integer(kind=8) :: _tag_length", .alignment = 8}};
     static const struct lwp_field rust[] = {
         {.name = "x", .offset = 0, .bytes = 8, .declaration = "x: f64", .alignment = 8},
         {.name = "y", .offset = 8, .bytes = 8, .declaration = "y: f64", .alignment = 8},
@@ -237,18 +238,21 @@ static void declarations_speak_the_language_of_the_type(void **state)
                             .alignment = 8,
                             .language = LWP_LANGUAGE_FORTRAN,
                             .fields = fortran,
-                            .field_count = 3};
+                            .field_count = 4};
     struct lwp_profile profile;
     const char *text = declared(&profile, &type, false);
     assert_non_null(strstr(text, "type :: place_x\n    real(kind=8) :: x "));
     assert_non_null(strstr(text, "end type place_x\n"));
     assert_null(strchr(text, ';'));
+    assert_non_null(strstr(text, "    ! _tag_length, +24, is the compiler's own\n"));
+    assert_null(strstr(text, ":: _tag_length"));
     lwp_profile_fini(&profile);
     text = declared(&profile, &type, true);
     assert_non_null(strstr(text, "    type(place_cold), pointer :: cold\nend type place\n"));
     lwp_profile_fini(&profile);
     type.language = LWP_LANGUAGE_RUST;
     type.fields = rust;
+    type.field_count = 3;
     text = declared(&profile, &type, false);
     assert_non_null(
         strstr(text, "struct place_x { x: f64 }\nstruct place_y { y: f64 }\nstruct place_cold { tag: [u8; 32] }\n"));

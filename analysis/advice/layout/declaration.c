@@ -192,6 +192,10 @@ static void declaration_part(const struct declaration *to, int which)
             fputs("    // the pointer to the virtual functions, +0 while the class has any\n", to->out);
             continue;
         }
+        if (to->language == LWP_LANGUAGE_FORTRAN && *field->name == '_') { /* no name of the language's: gfortran's for a length */
+            fprintf(to->out, "    ! %s, +%llu, is the compiler's own\n", field->name, (unsigned long long)part.offsets[i]);
+            continue;
+        }
         double share = to->profile->total.weight > 0 ? field->weight / to->profile->total.weight : 0;
         const char *comment = lwp_arena_printf(to->profile->arena, "+%llu", (unsigned long long)part.offsets[i]);
         if (share >= 0.001)
