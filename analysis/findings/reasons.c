@@ -119,10 +119,11 @@ static struct lwp_reason reason_conflict(const struct subject *subject, const st
         conflict->gain.low, conflict->gain.high, lwp_conflict_needs);
 }
 
-/* Nodes that could lie closer together, which is the most that was found of them, and only an estimate. */
+/* Nodes that could lie closer together, which is the most that was found of them, or what loses least if it is wrong, and only an
+ * estimate. */
 static bool reason_is_pool(const struct lwp_split_reason *split)
 {
-    return split->pool.speedup >= lwp_split_needs.gain && split->pool.high > split->high;
+    return split->pool.speedup >= lwp_split_needs.gain && (split->pool.high > split->high || split->pool.low >= split->low);
 }
 
 static struct lwp_reason reason_pool(const struct subject *subject)
