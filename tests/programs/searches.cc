@@ -54,6 +54,41 @@ CASE scan_items(const item *a, long n, long key)
     return 0;
 }
 
+CASE scan_pointers(const item *const *a, long n, long key) /* the elements lie anywhere */
+{
+    for (long i = 0; i < n; i++)
+        if (a[i]->key == key)
+            return i;
+    return -1;
+}
+
+CASE scan_pointers_vector(const std::vector<item *> &a, const item &like) /* as an open list of A* is searched */
+{
+    std::vector<item *>::const_iterator found;
+    for (found = a.begin(); found != a.end(); found++)
+        if ((*found)->key == like.key && (*found)->value == like.value)
+            break;
+    return found - a.begin();
+}
+
+CASE none_pointers_sum(const item *const *a, long n, long key)
+{
+    long sum = 0;
+    for (long i = 0; i < n; i++)
+        if (a[i]->key < key)
+            sum += a[i]->value;
+    return sum;
+}
+
+CASE none_pointers_field(const item *const *a, long n, long key) /* of one element, whose field changes */
+{
+    long i = 0;
+    const volatile item *only = a[0];
+    while (i < n && only->key != key)
+        i++;
+    return i;
+}
+
 CASE all_last(const item *a, long n, long key) /* the thesis's listing 4.5: goes on when it has found */
 {
     long found = -1;

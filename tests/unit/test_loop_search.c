@@ -10,16 +10,20 @@ static const struct {
 
 struct tally {
     unsigned right, silent, wrong; /* silent: of a search it is not known that it is one */
+    unsigned led, lost;            /* of those through pointers: right, silent */
 };
 
-/* Of the function at [low, high): the answer at its loop's accesses, the first that is one. `calls`: when a function it calls compares. */
-static enum lwp_loop_search search_in(struct lwp_code *code, uint64_t low, uint64_t high, bool calls, bool *any)
+enum { KEY = 24 }; /* where an item has it */
+
+/* Of the function at [low, high): the answer at its loop's accesses, the first that is one. `calls`: when a function it calls compares;
+ * `through`: at those of keys only, not of the pointers that lead to them. */
+static enum lwp_loop_search search_in(struct lwp_code *code, uint64_t low, uint64_t high, bool calls, bool through, bool *any)
 {
     *any = false;
     for (uint64_t at = low; at < high; at++) {
         struct lwp_loop_shape shape;
         struct lwp_memory_operand operand = lwp_code_operand(code, 0, at);
-        if (!operand.exists || !operand.load || !lwp_loop_shape(code, 0, at, &shape))
+        if (!operand.exists || !operand.load || (through && operand.displacement != KEY) || !lwp_loop_shape(code, 0, at, &shape))
             continue;
         *any = true;
         if (calls)
@@ -47,7 +51,11 @@ static void check_build(const char *compiler, const char *flags, struct tally *t
             bool any;
             if (sscanf(line, "%lx %lx %*c %127s", &low, &bytes, name) != 3 || strncmp(name, answers[i].prefix, strlen(answers[i].prefix)))
                 continue;
-            enum lwp_loop_search got = search_in(code, low, low + bytes, strstr(name, "_compared"), &any);
+            enum lwp_loop_search got =
+                search_in(code, low, low + bytes, strstr(name, "_compared"), strstr(name, "_pointers"), &any);
+            const bool led = strstr(name, "_pointers") && answers[i].search != LWP_LOOP_SEARCH_NONE;
+            tally->led += led && got == answers[i].search;
+            tally->lost += led && got == LWP_LOOP_SEARCH_NONE;
             if (got == answers[i].search)
                 tally->right++;
             else if (got == LWP_LOOP_SEARCH_NONE)
@@ -118,6 +126,7 @@ static void test_searches(void **state)
     print_message("%u right, %u silent, %u wrong\n", tally.right, tally.silent, tally.wrong);
     assert_int_equal(tally.wrong, 0);
     assert_true(tally.right >= 9 * tally.silent);
+    assert_true(tally.led > tally.lost);
 }
 
 int main(void)

@@ -497,6 +497,17 @@ static bool shape_copies_value(const struct shape_flow *flow, const struct code_
     return !(from & flow->made);
 }
 
+/* Registers that say where an access is; of one through a pointer that the loop has loaded, and does nothing else with, where that is loaded
+ * from: what an array of pointers leads to is looked at as the array is. */
+static uint32_t shape_looked_at(const struct shape_flow *flow, const struct lwp_memory_operand *memory)
+{
+    const uint32_t registers = shape_bit(memory->base) | shape_bit(memory->index);
+    const bool plain = shape_bit(memory->base) == registers && registers && !memory->gather;
+    const bool loaded = plain && flow->loads_into[memory->base] == 1 && flow->loaded[memory->base] && !flow->copied[memory->base] &&
+                        !(flow->made >> memory->base & 1);
+    return loaded ? flow->loaded[memory->base] : registers;
+}
+
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape)
 {
     struct code_module *in;
@@ -515,8 +526,9 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
     shape->stays = asked.memory.exists && !gathers && !(registers & (flow->stepped | flow->changed));
     shape->drawn = asked.memory.exists && !gathers && registers & flow->changed && !(registers & facts->loaded);
-    shape->search =
-        asked.memory.exists && registers ? loop_search(code, in, function, function->blocks[block].loop, registers) : LWP_LOOP_SEARCH_NONE;
+    shape->search = asked.memory.exists && registers
+                        ? loop_search(code, in, function, function->blocks[block].loop, shape_looked_at(flow, &asked.memory))
+                        : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);
     shape->copies_value = shape_copies_value(flow, in, &function->blocks[block], address, &asked);
     return true;
