@@ -191,8 +191,8 @@ static void test_kernel_time(void **state)
     near(lwp_gain_sampled(&profile), 0.75);
     lwp_gain_speedups(&profile, &sum, &share, &gain);
     near(gain.speedup, 1 / (1 - 0.75 * 0.8));
-    near(gain.low, gain.speedup);
-    near(gain.high, gain.speedup);
+    near(gain.low, 1 / (1 - 750 / 1005.0 * 0.8)); /* a quarter of lwp's own time may be the kernel's, */
+    near(gain.high, 1 / (1 - 750 / 990.0 * 0.8)); /* ... or all of it */
     profile.total.weight = 1000; /* a timer that counts it */
     near(lwp_gain_sampled(&profile), 1);
     profile.total.weight = 30; /* sampled for a part of the run */

@@ -180,9 +180,11 @@ static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, c
 /* Nothing saves more than the time that is lost on the data, at its upper bound. All of it are parts of what was sampled. */
 void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving *sum, const struct lwp_share *share, struct lwp_gain *gain)
 {
-    double most = share->high, part = lwp_gain_sampled(profile), high = part / (1 - lwp_gain_spinning(profile));
-    struct lwp_gain_range ends = lwp_gain_speedup(part * fmin(sum->low, most), high * fmin(sum->high, most));
-    gain->speedup = lwp_gain_speedup(0, high * fmin(sum->value, most)).high;
+    const double most = share->high, shrinks = 1 - lwp_gain_spinning(profile);
+    const struct lwp_share saved =
+        lwp_gain_of_all(profile, (struct lwp_share){fmin(sum->value, most), fmin(sum->low, most), fmin(sum->high, most)});
+    struct lwp_gain_range ends = lwp_gain_speedup(saved.low, saved.high / shrinks);
+    gain->speedup = lwp_gain_speedup(0, saved.value / shrinks).high;
     gain->low = fmin(ends.low, gain->speedup);
     gain->high = fmax(ends.high, gain->speedup);
     gain->measured = sum->measured;

@@ -41,6 +41,9 @@ static const double random_free = 2, random_lines = 0.15, dependent_free = 1, de
 static const double latency = 45; /* of a line nobody prefetched, in streamed lines */
 static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_dependent = 0.9, most = 0.99;
 static const double spinning_noted = 0.1;
+/* How much more time the kernel takes with lwp than without it, in times lwp's own, which holds its system calls and not what delivering
+ * signals costs: docs/gains.md. */
+static const double own_kernel = 0.5, own_kernel_least = 0.25, own_kernel_most = 1;
 
 struct lwp_caches lwp_gain_caches(struct lwp_caches caches)
 {
@@ -192,14 +195,28 @@ double lwp_gain_spinning(struct lwp_profile *profile)
     return fmin(share, 0.9);
 }
 
-double lwp_gain_sampled(const struct lwp_profile *profile)
+/* ... when so many times lwp's own time are the kernel's. */
+static double model_sampled(const struct lwp_profile *profile, double own)
 {
-    /* Of lwp's own time a part is the kernel's, which nobody counts: half of it. */
-    double system = fmax(0, (double)profile->system_ns - (double)profile->own_ns / 2), user = (double)profile->user_ns;
+    double system = fmax(0, (double)profile->system_ns - own * (double)profile->own_ns), user = (double)profile->user_ns;
     if (!lwp_engine_row(profile->engine)->cpu_time || user <= 0)
         return 1;
     /* A part of the run may have been sampled only: as much of the rest is the kernel's. */
     return fmin(1, fmax(user, profile->total.weight) / (user + system));
+}
+
+struct lwp_share lwp_gain_of_all(const struct lwp_profile *profile, struct lwp_share part)
+{
+    const double sampled = model_sampled(profile, own_kernel), less = sampled - model_sampled(profile, own_kernel_least),
+                 more = model_sampled(profile, own_kernel_most) - sampled, value = sampled * part.value;
+    const bool slower = part.value < 0; /* the more was sampled, the more is lost */
+    return (struct lwp_share){value, value - hypot(sampled * (part.value - part.low), part.value * (slower ? more : less)),
+                              value + hypot(sampled * (part.high - part.value), part.value * (slower ? less : more))};
+}
+
+double lwp_gain_sampled(const struct lwp_profile *profile)
+{
+    return model_sampled(profile, own_kernel);
 }
 
 bool lwp_gain_known(const struct lwp_profile *profile)

@@ -51,6 +51,10 @@ double lwp_gain_spinning(struct lwp_profile *profile);
  * faults and system calls take, which no layout saves. */
 double lwp_gain_sampled(const struct lwp_profile *profile);
 
+/* A part of what was sampled, as one of all CPU time. How much of the kernel's time is lwp's own is not counted: that error is independent
+ * of the part's, so that they add as squares. */
+struct lwp_share lwp_gain_of_all(const struct lwp_profile *profile, struct lwp_share part);
+
 /* Whether the shares are of a time that a layout can save: not when events were counted that have no latency. */
 bool lwp_gain_known(const struct lwp_profile *profile);
 

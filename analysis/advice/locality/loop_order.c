@@ -426,8 +426,8 @@ static bool order_measured(const struct lwp_order *order, const struct lwp_order
 {
     struct lwp_profile *profile = order->profile;
     const struct lwp_share whole = lwp_share_of(&profile->regions[order->region].weight, &profile->total);
-    const double part = lwp_gain_sampled(profile);
-    const struct lwp_share loop = {order_loop(part * whole.value), order_loop(part * whole.low), order_loop(part * whole.high)};
+    const struct lwp_share of_all = lwp_gain_of_all(profile, whole);
+    const struct lwp_share loop = {order_loop(of_all.value), order_loop(of_all.low), order_loop(of_all.high)};
     struct lwp_gain_measured measured;
     if (!lwp_order_measure(order, column, &measured))
         return false;
