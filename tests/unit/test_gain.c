@@ -193,7 +193,7 @@ static void test_kernel_time(void **state)
     near(gain.speedup, 1 / (1 - 0.75 * 0.8));
     near(gain.low, 1 / (1 - 750 / 1005.0 * 0.8)); /* a quarter of lwp's own time may be the kernel's, */
     near(gain.high, 1 / (1 - 750 / 990.0 * 0.8)); /* ... or all of it */
-    profile.total.weight = 1000; /* a timer that counts it */
+    profile.total.weight = 1000;                  /* a timer that counts it */
     near(lwp_gain_sampled(&profile), 1);
     profile.total.weight = 30; /* sampled for a part of the run */
     near(lwp_gain_sampled(&profile), 0.75);
@@ -433,6 +433,49 @@ static void test_part_of_agreeing_runs(void **state)
     measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1}; /* the same layout */
     near(lwp_gain_part(&measured, &whole).low, 0);
     near(lwp_gain_part(&measured, &whole).high, 0);
+}
+
+/* What a loop computes is not saved: samples and the run say how much that is. */
+static void test_least_ratio(void **state)
+{
+    (void)state;
+    const struct lwp_gain_range nearly_always = {0.88, 0.91}, half = {0.4, 0.5};
+    near(lwp_gain_least_ratio(&nearly_always, 0.04), 0.06); /* between both: some samples fall behind the load */
+    near(lwp_gain_least_ratio(&nearly_always, 0.2), 0.09);
+    near(lwp_gain_least_ratio(&half, 0.4), 0.5);
+    near(lwp_gain_least_ratio(&half, 0.97), 0.97); /* the run hardly waits */
+    near(lwp_gain_least_ratio(&half, 1.1), 1);
+}
+
+/* Independent loads that much waits for: that a run is faster with the new layout does not show that the loop is. */
+static void test_crowded(void **state)
+{
+    (void)state;
+    const struct lwp_share whole = {.value = 1, .low = 1, .high = 1};
+    struct lwp_gain_measured measured = {.ratio = 0.85, .low = 0.8, .high = 0.9};
+    near(lwp_gain_part(&measured, &whole).low, 0.05);
+    measured.crowded = true;
+    near(lwp_gain_part(&measured, &whole).low, 0);
+    measured =
+        (struct lwp_gain_measured){.ratio = 0.5, .low = 0.5, .high = 0.5, .crowded = true}; /* so much is a gain whatever it depends on */
+    near(lwp_gain_part(&measured, &whole).low, 1 - 0.5 * exp(UNLIKE));
+}
+
+/* Of a loop whose run is believed all can be saved but what it computes: samples behind the awaited load have no data. */
+static void test_most_saved(void **state)
+{
+    (void)state;
+    struct lwp_profile profile = {.engine = LWPS_ENGINE_EXACT};
+    const struct lwp_share whole = {.value = 1, .low = 1, .high = 1}, share = {.value = 0.87, .low = 0.84, .high = 0.9};
+    const struct lwp_gain_measured measured = {.ratio = 0.05, .low = 0.04, .high = 0.06, .between = true};
+    struct lwp_gain_saving sum = {0}, of = lwp_gain_of_measured(&measured, &whole, 0.98, false, sum);
+    struct lwp_gain gain;
+    lwp_gain_sum(&sum, &of, &share);
+    lwp_gain_speedups(&profile, &sum, &share, &gain);
+    near(gain.speedup, 20);
+    sum = (struct lwp_gain_saving){.value = 0.95, .low = 0.95, .high = 0.95};
+    lwp_gain_speedups(&profile, &sum, &share, &gain);
+    near(gain.speedup, 10);
 }
 
 /* Two cursors that are merged go on in turns, by jumps that are guessed: from one to the other it is far, but neither goes at random. */
@@ -804,6 +847,9 @@ int main(void)
         cmocka_unit_test(test_shares_of_the_cache),
         cmocka_unit_test(test_part_saved),
         cmocka_unit_test(test_part_of_agreeing_runs),
+        cmocka_unit_test(test_least_ratio),
+        cmocka_unit_test(test_crowded),
+        cmocka_unit_test(test_most_saved),
         cmocka_unit_test(test_two_cursors),
         cmocka_unit_test(test_waits_less),
         cmocka_unit_test(test_takes_what_it_computes),

@@ -180,7 +180,7 @@ static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, c
 /* Nothing saves more than the time that is lost on the data, at its upper bound. All of it are parts of what was sampled. */
 void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving *sum, const struct lwp_share *share, struct lwp_gain *gain)
 {
-    const double most = share->high, shrinks = 1 - lwp_gain_spinning(profile);
+    const double most = fmin(1, fmax(share->high, sum->most)), shrinks = 1 - lwp_gain_spinning(profile);
     const struct lwp_share saved =
         lwp_gain_of_all(profile, (struct lwp_share){fmin(sum->value, most), fmin(sum->low, most), fmin(sum->high, most)});
     struct lwp_gain_range ends = lwp_gain_speedup(saved.low, saved.high / shrinks);
@@ -201,6 +201,7 @@ void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *sav
         sum->program_ns = saving->program_ns;
     }
     sum->value += saving->value;
+    sum->most += saving->most;
     sum->low += saving->low * (saving->run ? 1 : (saving->low > 0 ? share->low : share->high) / share->value);
     sum->high += saving->high * (saving->run ? 1 : share->high / share->value);
 }
@@ -224,6 +225,7 @@ static struct lwp_gain_saving gain_of_run(const struct lwp_gain_measured *measur
                                     .low = low > 0 && random ? (1 - fmin(1, measured->guesses)) * low : low,
                                     .high = fmin(part.high, most),
                                     .run = true,
+                                    .most = most,
                                     .measured = measured->reproduced || (measured->waits_less && measured->paces.low > 0),
                                     .pattern_ns = measured->pattern,
                                     .program_ns = measured->pace};

@@ -32,7 +32,7 @@ static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, un
 static const double share_deviations = 1.96;
 
 static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
-                    usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10,
+                    hardly_waits = 0.05, usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10,
                     gain_least = 0.05 /* of all time: enough to be advised, also of a part of it */;
 
 /* ---- the pattern ---- */
@@ -344,7 +344,8 @@ struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, co
                  above = ((each > 0 ? whole->high : whole->low) - whole->value) * each * deviations / share_deviations;
     const double runs = saved - hypot(below, whole->value * (measured->high - ratio)); /* say whether there is a gain */
     const double low = saved - hypot(below, whole->value * slower);
-    return (struct lwp_gain_range){fmax(low, fmin(runs, gain_least)), saved + hypot(above, whole->value * faster)};
+    return (struct lwp_gain_range){measured->crowded ? low : fmax(low, fmin(runs, gain_least)),
+                                   saved + hypot(above, whole->value * faster)};
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)
@@ -475,6 +476,17 @@ static double measured_nearest(const struct lwp_gain_measured *measured, double 
     return fabs(log(nearest / before)) > log(1 + lwp_gain_pace_agrees) ? nearest : 0;
 }
 
+/* No loop saves what it computes. How much that is, samples and the run say. Of a loop that is stalled nearly always neither says it well:
+ * some samples fall behind the load that is awaited, and the run may compute less than the loop; then it lies between both. A run that
+ * hardly waits has nothing to save: what it takes less with the new layout is not memory. */
+double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes)
+{
+    const double sampled = 1 - stalls->high;
+    if (computes > 1 - hardly_waits)
+        return fmax(fmin(computes, 1), sampled);
+    return sampled <= stall_agrees && computes < sampled ? sqrt(computes * sampled) : sampled;
+}
+
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
                       const struct lwp_gain_placement *after, struct lwp_gain_measured *measured)
 {
@@ -529,7 +541,9 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     }
     if (measured->between && visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0 && !today.search)
         measured_overlapped(profile, today, changed, &stalls, visit->region, measured);
-    measured->ratio = fmax(measured->ratio, 1 - stalls.high);
+    measured->crowded = visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent &&
+                        (measured_chain(&visit->shape, visit->visits) + today.scaled >= chain_long);
+    measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&stalls, measured->core / measured->pattern));
     measured->high = fmax(measured->high, measured->ratio);
     return true;
 }

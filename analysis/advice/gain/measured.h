@@ -33,6 +33,8 @@ struct lwp_gain_measured {
     bool reproduced;             /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
     bool doubtful;   /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written; or jumps
                       * that are guessed could not be run */
+    bool crowded;    /* what waits for loads that are independent of each other takes the room that more of them need: how many are under way
+                      * depends on details of the code */
     bool waits_less; /* as `reproduced`, but it waits less than was sampled */
     bool between;    /* it does so but for its time: the truth is taken to lie between the ratio and the new time against the loop's */
 };
@@ -67,6 +69,10 @@ struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, co
 
 /* Sets how much a round of a loop computes that makes so many `visits`, and how long it waits for the round before. */
 void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct lwp_pattern *pattern);
+
+/* The least that a new layout's time can be to today's. `computes`: the part of the run's time that it takes with all data in the nearest
+ * cache. */
+double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes);
 
 /* Whether a pattern is the loop: it waits for memory as samples say that the loop does, and takes about the loop's own time (`pace`, ns; 0:
  * not known). *same: no further from that than paces are. */
