@@ -2,16 +2,26 @@
 
 #include <asm/prctl.h>
 #include <errno.h>
+#include <pthread.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* From its low end: the header, a page that cannot be touched, the part for lwp's own work, the part for signals. */
 enum { STACK_BYTES = 1 << LWP_OWN_STACK_BITS, PAGE_BYTES = 4096, WORK_END = 56 * 1024, MAGIC = 0x6c777073, TRIES = 64 };
+enum stack_use { FREE, USED, KEPT };
 
 __thread struct lwp_own_stack *lwp_own_stack_self;
 static struct lwp_own_stack *stacks; /* all that were made */
+
+/* Of threads that have ended: what they had is still theirs in the kernel, and they may still be there. A thread with the same thread
+ * pointer is made when they are not, and takes it over: the C library waits for that before it uses a thread's memory again. To take
+ * it from each thread at its end is a system call. */
+enum { KEPT_MOST = 256 };
+static struct lwp_own_stack *stacks_kept[KEPT_MOST];
 
 static uint64_t fs_base(void)
 {
@@ -40,7 +50,7 @@ static struct lwp_own_stack *stack_make(void)
             struct lwp_own_stack *stack = memory;
             syscall(SYS_mprotect, (char *)memory + PAGE_BYTES, PAGE_BYTES, PROT_NONE);
             stack->magic = MAGIC;
-            stack->used = 1;
+            stack->used = USED;
             stack->next = __atomic_load_n(&stacks, __ATOMIC_RELAXED);
             while (!__atomic_compare_exchange_n(&stacks, &stack->next, stack, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
             }
@@ -54,12 +64,48 @@ static struct lwp_own_stack *stack_make(void)
     return NULL;
 }
 
-static struct lwp_own_stack *stack_take(void)
+static struct lwp_own_stack **stack_place(uint64_t base)
 {
-    for (struct lwp_own_stack *stack = __atomic_load_n(&stacks, __ATOMIC_ACQUIRE); stack; stack = stack->next)
-        if (!__atomic_load_n(&stack->used, __ATOMIC_RELAXED) && !__atomic_exchange_n(&stack->used, 1, __ATOMIC_ACQUIRE))
+    return &stacks_kept[base * 0x9e3779b97f4a7c15u >> 56];
+}
+_Static_assert(KEPT_MOST == 1 << 8, "the product's upper 8 bits");
+
+static struct lwp_own_stack *stack_take_kept(uint64_t base)
+{
+    struct lwp_own_stack **place = stack_place(base), *kept = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    if (!kept || kept->fs_base != base || !__atomic_compare_exchange_n(place, &kept, NULL, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return NULL;
+    kept->used = USED;
+    return kept;
+}
+
+static struct lwp_own_stack *stack_take(uint64_t base)
+{
+    struct lwp_own_stack *kept = stack_take_kept(base);
+    if (kept)
+        return kept;
+    for (struct lwp_own_stack *stack = __atomic_load_n(&stacks, __ATOMIC_ACQUIRE); stack; stack = stack->next) {
+        int none = FREE;
+        if (!__atomic_load_n(&stack->used, __ATOMIC_RELAXED) &&
+            __atomic_compare_exchange_n(&stack->used, &none, USED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             return stack;
+    }
     return stack_make();
+}
+
+/* The C library knows it, and says so in the number of the thread's clock (the kernel's encoding); to ask the kernel takes as long as
+ * all else here. */
+static pid_t stack_tid(void)
+{
+    enum { UNKNOWN, GOOD, BAD, CLOCK_BITS = 3 };
+    static int known;
+    clockid_t clock;
+    pid_t tid = known == BAD || pthread_getcpuclockid(pthread_self(), &clock) ? 0 : (pid_t)~(clock >> CLOCK_BITS);
+    if (known == GOOD && tid > 0)
+        return tid;
+    pid_t real = (pid_t)syscall(SYS_gettid);
+    known = tid == real ? GOOD : BAD;
+    return real;
 }
 
 static int stack_set(const stack_t *now, stack_t *before)
@@ -77,11 +123,12 @@ bool lwp_own_stack_begin(void)
     if (lwp_own_stack_self)
         return true;
     int saved = errno;
-    struct lwp_own_stack *stack = stack_take();
+    const uint64_t base = fs_base();
+    struct lwp_own_stack *stack = stack_take(base);
     if (stack) {
         const stack_t ours = lwp_own_stack_ours(stack);
-        stack->fs_base = fs_base();
-        stack->tid = (pid_t)syscall(SYS_gettid);
+        stack->fs_base = base;
+        stack->tid = stack_tid();
         if (stack_set(&ours, &stack->theirs) == 0) {
             if (!stack->theirs.ss_size)
                 stack->theirs.ss_flags = 0; /* as in the kernel, though it answers SS_DISABLE */
@@ -89,7 +136,7 @@ bool lwp_own_stack_begin(void)
             lwp_own_stack_self = stack;
         } else { /* it is on the one it has */
             stack->tid = 0;
-            __atomic_store_n(&stack->used, 0, __ATOMIC_RELEASE);
+            __atomic_store_n(&stack->used, FREE, __ATOMIC_RELEASE);
         }
     }
     errno = saved;
@@ -101,6 +148,12 @@ void lwp_own_stack_end(void)
     struct lwp_own_stack *stack = lwp_own_stack_self;
     if (!stack)
         return;
+    struct lwp_own_stack *none = NULL;
+    stack->used = KEPT;
+    if (stack->fs_base == fs_base() &&
+        __atomic_compare_exchange_n(stack_place(stack->fs_base), &none, stack, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        return;
+    stack->used = USED;
     int saved = errno;
     stack_t theirs = stack->theirs;
     if (!theirs.ss_size)
@@ -108,7 +161,7 @@ void lwp_own_stack_end(void)
     if (stack_set(&theirs, NULL) == 0) {
         lwp_own_stack_self = NULL;
         stack->tid = 0;
-        __atomic_store_n(&stack->used, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&stack->used, FREE, __ATOMIC_RELEASE);
     }
     errno = saved;
 }
@@ -116,8 +169,9 @@ void lwp_own_stack_end(void)
 void lwp_own_stack_after_fork(void)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
+    memset(stacks_kept, 0, sizeof stacks_kept);
     for (struct lwp_own_stack *stack = stacks; stack; stack = stack->next) {
-        stack->used = stack == lwp_own_stack_self;
+        stack->used = stack == lwp_own_stack_self ? USED : FREE;
         stack->tid = stack->used ? tid : 0;
     }
 }
@@ -125,7 +179,7 @@ void lwp_own_stack_after_fork(void)
 bool lwp_own_stack_has(pid_t tid)
 {
     for (struct lwp_own_stack *stack = __atomic_load_n(&stacks, __ATOMIC_ACQUIRE); stack; stack = stack->next)
-        if (stack->tid == tid)
+        if (stack->tid == tid && stack->used == USED)
             return true;
     return false;
 }
@@ -138,7 +192,7 @@ bool lwp_own_stack_has_variables(const struct lwp_own_stack *stack)
     /* on an alternate stack that the program set by a bare system call */
     pid_t tid = (pid_t)syscall(SYS_gettid);
     for (stack = __atomic_load_n(&stacks, __ATOMIC_ACQUIRE); stack; stack = stack->next)
-        if (stack->tid == tid)
+        if (stack->tid == tid && stack->used == USED)
             return base == stack->fs_base;
     return base != 0;
 }

@@ -18,7 +18,7 @@ struct lwp_own_stack {
     uint64_t fs_base; /* of the thread: with another one its variables are not there */
     stack_t theirs;   /* the program's alternate stack, as it believes */
     pid_t tid;
-    int used;
+    int used; /* own_stack.c; a thread that has ended may keep it */
     int works; /* something runs on the part for lwp's own work */
     struct lwp_own_stack *next; /* of all */
 };
@@ -28,7 +28,8 @@ extern __thread struct lwp_own_stack *lwp_own_stack_self;
 /* For the calling thread, from now on; what it had as an alternate stack is the program's. False: there is none. */
 bool lwp_own_stack_begin(void);
 
-/* The calling thread is not interrupted by us any more: it gets the program's alternate stack. */
+/* The calling thread ends, and is not interrupted by us any more: it gets the program's alternate stack, or keeps lwp's as long as it
+ * is there. */
 void lwp_own_stack_end(void);
 
 /* It as the kernel knows it. */
