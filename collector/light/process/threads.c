@@ -190,11 +190,32 @@ static void threads_set_up(void)
     threads_set_up_as(1);
 }
 
+/* What is done for threads that are not set up. To ask for CPU time would cost as much: one in TIMED times is timed, and stands for all. */
+enum { TIMED = 61 /* a prime: the look at all that wait is at every 64th */, TIMED_LONGEST_NS = 20000 /* longer: it had to wait for a processor */ };
+
+static uint64_t threads_timed_from(uint32_t *calls)
+{
+    return __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED) % TIMED == TIMED - 1 ? lwp_clock(CLOCK_MONOTONIC) : 0;
+}
+
+static void threads_timed(uint64_t from_ns)
+{
+    uint64_t ns = from_ns ? lwp_clock(CLOCK_MONOTONIC) - from_ns : TIMED_LONGEST_NS;
+    if (ns >= TIMED_LONGEST_NS)
+        return;
+    __atomic_fetch_add(&threads.own_ns, ns * TIMED, __ATOMIC_RELAXED);
+    LWP_RUN_ADD(lwp_run, spent_ns, ns * TIMED);
+}
+
 static void threads_end_self(void *value)
 {
+    static uint32_t ended;
     struct lwp_thread *thread = value;
-    if (lwp_late_threads_end())
+    uint64_t from_ns = value == &threads ? threads_timed_from(&ended) : 0;
+    if (lwp_late_threads_end()) {
+        threads_timed(from_ns);
         return;
+    }
     if (value == &threads || !thread->attached || thread != lwp_thread_self() || !lwp_process.active)
         return;
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -286,17 +307,22 @@ _Static_assert(sizeof(struct thread_start) <= LWP_OWN_SMALL, "");
 /* NULL: the thread is made without us. */
 static struct thread_start *threads_prepare(void *run, void *argument)
 {
+    static uint32_t prepared;
     lwp_dormant_wake(); /* alone still, and says so */
+    uint64_t from_ns = threads_timed_from(&prepared);
     lwp_own_files_alone(false);
     struct thread_start *start = lwp_process_is_ours() ? lwp_own_small() : NULL; /* or in the child of a bare clone */
     if (start)
         *start = (struct thread_start){run, argument, lwp_signals_blocked(), lwp_late_threads_draw()};
+    threads_timed(from_ns);
     return start;
 }
 
 /* What a new thread does first. */
 static struct thread_start threads_begin(void *given)
 {
+    static uint32_t begun;
+    uint64_t from_ns = threads_timed_from(&begun);
     const struct thread_start start = *(struct thread_start *)given;
     lwp_own_small_free(given);
     lwp_signals_inherit(start.blocked);
@@ -304,8 +330,10 @@ static struct thread_start threads_begin(void *given)
         return start;
     if (start.stands_for > 0 || !threads.key_made || !lwp_late_threads_wait())
         threads_set_up_as(start.stands_for);
-    else
+    else {
         pthread_setspecific(threads.key, &threads); /* any value: so that its end is seen */
+        threads_timed(from_ns);
+    }
     return start;
 }
 
