@@ -35,6 +35,12 @@ void lwp_thinning_review(struct lwp_thread *self, uint64_t cpu_ns, bool may_reco
     (void)self, (void)cpu_ns, (void)may_record_more;
 }
 
+void lwp_thinning_charge(struct lwp_thread *self)
+{
+    lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->hooks_ns);
+    self->hooks_ns = 0;
+}
+
 void lwp_pmu_set_rate(struct lwp_pmu *pmu, uint64_t period_ns, uint64_t elapsed_ns)
 {
     (void)pmu, (void)period_ns, (void)elapsed_ns;

@@ -61,6 +61,17 @@ static void more_is_recorded_again_when_that_is_asked(void **state)
     assert_int_equal(thread.heap_thinning, 7);
 }
 
+static void what_is_left_out_is_charged_once(void **state)
+{
+    (void)state;
+    static struct lwp_thread thread = {.budget = {.share = 0.03}, .heap_left_out = 1000};
+    lwp_thinning_charge(&thread);
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1000 * LEFT_OUT_NS);
+    thread.heap_left_out += 10;
+    lwp_thinning_review(&thread, 1000000000, true);
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1010 * LEFT_OUT_NS);
+}
+
 /* Of two kinds of blocks that are allocated in turn half of the recorded ones are of each. */
 static void kinds_in_turn_are_recorded_alike(void **state)
 {
@@ -86,6 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spends_no_more_than_its_advance),
         cmocka_unit_test(more_is_recorded_again_when_that_is_asked),
+        cmocka_unit_test(what_is_left_out_is_charged_once),
         cmocka_unit_test(kinds_in_turn_are_recorded_alike),
     };
     return cmocka_run_group_tests_name("thinning", tests, NULL, NULL);

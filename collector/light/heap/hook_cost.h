@@ -5,15 +5,14 @@
 
 #include "collector/light/own/thread.h"
 
-enum { LWP_HOOK_LONGEST_NS = 20000 /* of what a hook does itself; longer: the thread had to wait for a processor */ };
-
 struct lwp_hook {
-    uint64_t begun_ns, clock_ns; /* 0: not timed; what asking for the time took */
-    uint64_t charged_ns;         /* when it began */
+    uint64_t begun_ns, took_ns; /* 0: not timed */
+    uint64_t clock_ns;          /* what asking for the time takes */
+    uint64_t charged_ns;        /* when it began */
 };
 
 void lwp_hook_time(struct lwp_thread *self, struct lwp_hook *hook);
-void lwp_hook_timed(struct lwp_thread *self, const struct lwp_hook *hook);
+void lwp_hook_timed(struct lwp_thread *self, struct lwp_hook *hook);
 
 /* From here to lwp_hook_end samples of the thread are lost. */
 static inline __attribute__((always_inline)) void lwp_hook_begin(struct lwp_thread *self, struct lwp_hook *hook)
@@ -24,7 +23,7 @@ static inline __attribute__((always_inline)) void lwp_hook_begin(struct lwp_thre
         lwp_hook_time(self, hook);
 }
 
-static inline __attribute__((always_inline)) void lwp_hook_end(struct lwp_thread *self, const struct lwp_hook *hook)
+static inline __attribute__((always_inline)) void lwp_hook_end(struct lwp_thread *self, struct lwp_hook *hook)
 {
     if (__builtin_expect(hook->begun_ns != 0, 0))
         lwp_hook_timed(self, hook);

@@ -24,6 +24,7 @@ enum {
     SLOW_LEAST_NS = 500000,
     RESTS = 63, /* blocks that stay unknown after one whose path could not be afforded: to walk the stack and to ask the clock costs, too */
     COUNT_MOST = 1000,
+    LONGEST_NS = 20000, /* without unwinding; longer: the thread had to wait for a processor */
 };
 
 __thread struct lwp_sites *lwp_sites_self;
@@ -127,7 +128,7 @@ void lwp_sites_after_fork(void)
 void lwp_sites_charge(struct lwp_sites *sites, uint64_t begun_ns)
 {
     struct lwp_thread *self = sites->thread;
-    uint64_t ns = lwp_clock(CLOCK_MONOTONIC) - begun_ns, most = LWP_HOOK_LONGEST_NS + sites->chains.learnt_ns - sites->charged_learnt_ns;
+    uint64_t ns = lwp_clock(CLOCK_MONOTONIC) - begun_ns, most = LONGEST_NS + sites->chains.learnt_ns - sites->charged_learnt_ns;
     ns = ns < most ? ns : most;
     sites->charged_learnt_ns = sites->chains.learnt_ns;
     lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns);

@@ -14,7 +14,10 @@ static inline void lwp_thinning_next(struct lwp_thread *self)
     self->heap_skips = self->heap_thinning ? lwp_random_below(&self->random, 2 * self->heap_thinning + 1) : 0;
 }
 
-/* Charges what recording has cost since the last review. When it costs too much only some allocations are recorded, and the blocks of the
+/* Charges what recording and leaving out have cost since that was last done. */
+void lwp_thinning_charge(struct lwp_thread *self);
+
+/* Charges that, too. When it costs too much only some allocations are recorded, and the blocks of the
  * others are unknown; `may_record_more`: otherwise more of them are than before. */
 void lwp_thinning_review(struct lwp_thread *self, uint64_t cpu_ns, bool may_record_more);
 

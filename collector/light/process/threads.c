@@ -98,7 +98,7 @@ static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
                                                          .stack_low = thread->stack_low,
                                                          .stack_high = thread->stack_high,
                                                          .name = name});
-    thread->hooks_left = LWP_HOOKS_TIMED;
+    thread->hooks_left = 1 + (uint32_t)(thread->begun_ns % LWP_HOOKS_TIMED); /* short threads are charged on average, too */
     thread->heap_left_out = 0;
     thread->heap_thinning = lwp_run_affords() ? 0 : LWP_RUN_GET(lwp_run, thinning);
     thread->heap_larger = LWP_LARGER_MOST;

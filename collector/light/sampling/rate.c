@@ -230,6 +230,7 @@ void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sample
 void lwp_rate_end(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     rate_pass(self, sampler);
+    lwp_thinning_charge(self);
 }
 
 /* For half of the time: so the first sample stands for no more than any other. */
