@@ -179,8 +179,11 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
     case LWP_SPLIT_VAGUE:
         return (struct lwp_reason){.code = "unknown_fields",
                                    .sentence =
-                                       "its loops load several fields at once with vector instructions, so that it is unknown which "
-                                       "they need: profile a build with -fno-tree-vectorize"};
+                                       subject->split.copied
+                                           ? "functions of the C library (memcpy, memcmp and the like) go over all of it, so that it is "
+                                             "unknown which fields the program needs"
+                                           : "its loops load several fields at once with vector instructions, so that it is unknown which "
+                                             "they need: profile a build with -fno-tree-vectorize"};
     case LWP_SPLIT_LIBRARY:
         return (struct lwp_reason){.code = "library_type",
                                    .sentence =

@@ -579,9 +579,48 @@ static void nodes_of_libraries_are_left_alone(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* Another build is advised where the program's own vectors hide its fields, not where the C library's functions do. */
+static void library_calls_for_no_other_build(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"/lib/libc.so.6", "/opt/program"};
+    static const struct lwp_field fields[] = {
+        {.name = "x", .offset = 0, .bytes = 8, .type = "double", .declaration = "double x", .alignment = 8},
+        {.name = "y", .offset = 8, .bytes = 8, .type = "double", .declaration = "double y", .alignment = 8},
+        {.name = "z", .offset = 16, .bytes = 8, .type = "double", .declaration = "double z", .alignment = 8},
+        {.name = "w", .offset = 24, .bytes = 8, .type = "double", .declaration = "double w", .alignment = 8}};
+    struct lwp_type point = gappy;
+    point.fields = fields;
+    point.field_count = 4;
+    point.bytes = 32;
+    for (size_t i = 0; i < 2; i++) {
+        struct lwp_profile profile;
+        struct lwp_splits splits = {0};
+        lwp_profile_init(&profile);
+        profile.code = lwp_code_new(profile.arena);
+        const uint32_t module = lwp_code_module(profile.code, files[i], NULL, 0);
+        const uint32_t object = make_object(&profile, &point);
+        use(&profile, object, 0, 0, (uint16_t)point.bytes, false, 400);
+        for (size_t k = 0; k < profile.stream_count; k++) {
+            profile.streams[k].module = module;
+            profile.streams[k].vector = true;
+        }
+        lwp_streams_link(&profile);
+        lwp_split_advise(&profile, &splits);
+        assert_int_equal(splits.reasons[object].verdict, LWP_SPLIT_VAGUE);
+        assert_int_equal(splits.reasons[object].copied, i == 0);
+        bool advised = false;
+        for (size_t k = 0; k < profile.note_count; k++)
+            advised |= strstr(profile.notes[k], "-fno-tree-vectorize") != NULL;
+        assert_int_equal(advised, i == 1);
+        lwp_profile_fini(&profile);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(library_calls_for_no_other_build),
         cmocka_unit_test(members_of_a_base_class_stay_together),
         cmocka_unit_test(nodes_of_libraries_are_left_alone),
         cmocka_unit_test(parts_lie_as_a_compiler_would_lay_them),

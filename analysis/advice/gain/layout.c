@@ -306,8 +306,10 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     size_t used = 0;
     for (size_t f = 0; f < layout->field_count; f++)
         used += uses[f];
-    if (stream->vector && used > 1 && (copies || !layout_needed(profile, layout, stream, uses, &used)))
+    if (stream->vector && used > 1 && (copies || !layout_needed(profile, layout, stream, uses, &used))) {
         layout->vague += stream->weight.weight;
+        layout->copied += copies ? stream->weight.weight : 0;
+    }
     for (size_t f = 0; f < layout->field_count; f++) {
         loop->uses[f] |= uses[f];
         layout->fields[f].observed += uses[f] ? stream->weight.weight / (double)used : 0;

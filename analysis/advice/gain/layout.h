@@ -46,6 +46,7 @@ struct lwp_layout {
     struct lwp_tally weight;
     uint64_t accesses;
     double vague;       /* weight of vector accesses that span several fields: which are needed is not known */
+    double copied;      /* ... of them, by functions of the C library, which no compiler's option changes */
     double probability; /* that the element size is right, from the strides (1 when DWARF says so) */
 };
 

@@ -246,6 +246,12 @@ static bool split_is_vague(const struct lwp_layout *layout)
     return layout->vague >= 0.3 * layout->weight.weight;
 }
 
+/* Whether what is vague is memcpy(), memcmp() and their like: another build would not show more. */
+static bool split_is_copied(const struct lwp_layout *layout)
+{
+    return layout->copied > 0.5 * layout->vague;
+}
+
 /* What stands against a layout that was tried. */
 static enum lwp_split_verdict split_against(const struct lwp_layout *layout, const struct lwp_split_reason *reason)
 {
@@ -269,7 +275,8 @@ static enum lwp_split_verdict split_before(const struct lwp_profile *profile, co
 static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split, struct lwp_split_reason *reason)
 {
     struct split_fields found = {0};
-    *reason = (struct lwp_split_reason){.verdict = split_before(profile, layout), .samples = layout->weight.samples};
+    *reason = (struct lwp_split_reason){
+        .verdict = split_before(profile, layout), .samples = layout->weight.samples, .copied = split_is_copied(layout)};
     if (reason->verdict == LWP_SPLIT_NOT_JUDGED && lwp_split_of_library(profile, layout))
         reason->verdict = LWP_SPLIT_LIBRARY;
     if (reason->verdict != LWP_SPLIT_NOT_JUDGED)
@@ -325,7 +332,7 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
 static void split_vague(struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
-    if (share.value < 0.05 || !split_is_vague(layout))
+    if (share.value < 0.05 || !split_is_vague(layout) || split_is_copied(layout))
         return;
     lwp_profile_note(profile,
                      "The loops over %s load several fields at once with vector instructions, so it is unknown which they need. "

@@ -49,6 +49,7 @@ struct lwp_split_reason {
     uint64_t samples; /* of all objects judged with this one */
     double low, high; /* the speed-up of the best layout tried; 0: none was */
     bool few;         /* it might gain, but there are too few samples */
+    bool copied;      /* vague: most of that is the C library's */
     struct lwp_split_pool {
         double speedup, low, high; /* of its nodes as they are, from a pool: an estimate that no run here agrees with; 0: none */
         uint64_t spacing;          /* bytes from one node to the next today, on average */
