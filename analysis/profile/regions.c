@@ -134,6 +134,13 @@ uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region)
     return region;
 }
 
+bool lwp_regions_within(const struct lwp_profile *profile, uint32_t inner, uint32_t outer)
+{
+    while (inner != LWP_NONE && inner != outer)
+        inner = lwp_regions_final(profile, profile->regions[inner].parent);
+    return inner != LWP_NONE;
+}
+
 const struct lwp_frame *lwp_regions_call(const struct lwp_region *region)
 {
     const struct lwp_frame *outermost = NULL;

@@ -14,6 +14,9 @@ void lwp_regions_merge(struct lwp_profile *profile);
 /* The region that one is a version of, itself where it is none; LWP_NONE: of LWP_NONE. After lwp_regions_merge. */
 uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region);
 
+/* Whether a region, as lwp_regions_final has it, is the other one or lies in it. After lwp_regions_merge. */
+bool lwp_regions_within(const struct lwp_profile *profile, uint32_t inner, uint32_t outer);
+
 /* The call in the user's own code that inlined a loop's function, or the outermost one in code of the system; NULL: it is not
  * inlined. */
 const struct lwp_frame *lwp_regions_call(const struct lwp_region *region);

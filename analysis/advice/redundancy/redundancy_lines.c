@@ -417,12 +417,11 @@ static size_t lines_join(const struct lwp_redundancies *found, struct lwp_redund
 static void line_widen(struct lwp_profile *profile, const struct region_sums *sums, const struct lwp_redundancy *item,
                        struct lwp_redundant_line *line)
 {
+    const bool search = lwp_redundancy_is_search(item->why);
     const uint32_t access = line_access(item);
-    const uint32_t region = lwp_redundancy_is_search(item->why)
-                                ? lwp_redundancy_search_region(profile, lwp_redundancy_search_place(profile, access))
-                                : lwp_access_region(profile, access);
-    if ((is_computed_anew(profile, sums, item) || lwp_redundancy_is_search(item->why)) && region != LWP_NONE &&
-        !profile->regions[region].is_function)
+    const uint32_t region = search ? lwp_redundancy_search_region(profile, lwp_redundancy_search_place(profile, access))
+                                   : lwp_access_region(profile, access);
+    if ((search || is_computed_anew(profile, sums, item)) && region != LWP_NONE && !profile->regions[region].is_function)
         line->code = lwp_hash_mix(region, UINT64_MAX);
 }
 

@@ -125,14 +125,6 @@ uint32_t lwp_redundancy_search_region(struct lwp_profile *profile, uint32_t plac
     return found;
 }
 
-/* Whether the region is in the loop. */
-static bool is_inside(const struct lwp_profile *profile, uint32_t region, uint32_t loop)
-{
-    while (region != LWP_NONE && region != loop)
-        region = lwp_regions_final(profile, profile->regions[region].parent);
-    return region == loop;
-}
-
 /* Of the time of a region outside of the loop, the part that is spent for it: as of its loads. */
 static double called_part(struct lwp_profile *profile, uint32_t region, uint32_t loop)
 {
@@ -165,7 +157,7 @@ static struct search_time search_time(struct lwp_profile *profile, uint32_t loop
         if (region == LWP_NONE || *lwp_map_at(&done, region) != LWP_MAP_NONE)
             continue;
         *lwp_map_at(&done, region) = true;
-        const double part = is_inside(profile, region, loop) ? 1 : called_part(profile, region, loop);
+        const double part = lwp_regions_within(profile, region, loop) ? 1 : called_part(profile, region, loop);
         const struct lwp_tally *of = &profile->regions[region].weight;
         all.weight += part * of->weight;
         all.squares += part * part * of->squares;

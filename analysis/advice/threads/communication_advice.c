@@ -58,7 +58,7 @@ static bool region_is_reported(const struct lwp_profile *profile, const struct l
             continue;
         if (other->firsts == region->firsts && other->agains == region->agains && (!is_loop || other < region))
             return false;
-        if (its < all && (double)its > most_of * (double)all && lwp_counted_communication_within(profile, other->region, region->region))
+        if (its < all && (double)its > most_of * (double)all && lwp_regions_within(profile, other->region, region->region))
             return false;
         if (!is_loop && loop_is_in_body(profile, other, region) && 4 * its > all)
             return false;

@@ -158,13 +158,6 @@ static void count_flow(struct region_index *index, const struct lwp_communicatio
     }
 }
 
-bool lwp_counted_communication_within(const struct lwp_profile *profile, uint32_t inner, uint32_t outer)
-{
-    while (inner != LWP_NONE && inner != outer)
-        inner = lwp_regions_final(profile, profile->regions[inner].parent);
-    return inner != LWP_NONE;
-}
-
 static void distances_add(struct lwp_communication_distances *distances, const struct lwp_communication_reuse *reuse)
 {
     LWP_GROW(&distances->buckets, distances->count, &distances->room);
@@ -178,7 +171,7 @@ static void count_reuse(struct region_index *index, const struct lwp_communicati
         struct lwp_communication_region *region = &index->found->regions[in[i]];
         distances_add(&region->returns, reuse);
         uint32_t before = lwp_regions_final(index->profile, reuse->before.region);
-        if (region->kind != LWP_COMMUNICATION_LOOP || lwp_counted_communication_within(index->profile, before, region->region))
+        if (region->kind != LWP_COMMUNICATION_LOOP || lwp_regions_within(index->profile, before, region->region))
             distances_add(&region->distances, reuse);
     }
 }

@@ -53,7 +53,4 @@ struct lwp_counted_communication {
 /* In profile->arena. After lwp_regions_merge. */
 void lwp_counted_communication_find(struct lwp_profile *profile, struct lwp_counted_communication *found);
 
-/* Whether a region, as lwp_regions_final has it, is the other one or lies in it. */
-bool lwp_counted_communication_within(const struct lwp_profile *profile, uint32_t inner, uint32_t outer);
-
 #endif
