@@ -176,6 +176,8 @@ static void run_unknown(struct lwp_profile *profile)
     if (!profile->machine.line_bytes || !profile->machine.l2_bytes)
         lwp_profile_note(profile, "The machine's caches are not known: 64-byte lines, 1 MiB of L2 and 16 MiB of L3 were "
                                   "assumed.");
+    else if (!profile->machine.l3_bytes)
+        lwp_profile_note(profile, "The machine's third-level cache is not known: one of 16 MiB was assumed.");
 }
 
 /* Why there is nothing about redundant stores and loads. */

@@ -43,8 +43,9 @@ char *lwp_exact_find(struct lwp_error *err)
     } else if (why.status != LWP_ERR_MISSING) {
         *err = why;
     } else {
-        lwp_error_set(err, LWP_ERR_MISSING, "the exact engine was not built: it needs Valgrind (apt install valgrind, then "
-                                            "./configure && make)");
+        lwp_error_set(err, LWP_ERR_MISSING,
+                      "the exact engine was not built: it needs Valgrind (apt install valgrind, then "
+                      "./configure && make)");
     }
     return NULL;
 }
@@ -59,13 +60,14 @@ static int exact_caches(const struct lwp_machine *machine, char *text, size_t si
         const struct lwp_machine_cache *cache = &machine->caches[i];
         if (!cache->bytes || !cache->ways || !machine->line_bytes)
             break;
-        used += (size_t)snprintf(text + used, size - used, "%s%llu:%u:%u", i ? "," : "", (unsigned long long)cache->bytes,
-                                 cache->ways, machine->line_bytes);
+        used += (size_t)snprintf(text + used, size - used, "%s%llu:%u:%u", i ? "," : "", (unsigned long long)cache->bytes, cache->ways,
+                                 machine->line_bytes);
     }
     if (used)
         return LWP_OK;
     return lwp_error_set(err, LWP_ERR_MISSING,
-                         "collect: the exact engine needs the sizes of the caches, which /sys/devices/system/cpu does not have here");
+                         "collect: the exact engine needs the sizes of the caches, which neither /sys/devices/system/cpu nor the C library "
+                         "knows here; give a machine whose caches are known: lwp collect --machine FILE");
 }
 
 /* Bytes of the program's stack: Valgrind's default is at most 8 MiB. */
@@ -90,9 +92,15 @@ char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_m
                          char *const *command, struct lwp_error *err)
 {
     enum { OPTIONS_MAX = 40 };
-    static const char *const fixed[] = {
-        "-q", "--command-line-only=yes", "--tool=lwp", "--vgdb=no", "--fair-sched=yes", "--read-inline-info=no",
-        "--sigill-diagnostics=yes", "--run-libc-freeres=no", "--run-cxx-freeres=no"};
+    static const char *const fixed[] = {"-q",
+                                        "--command-line-only=yes",
+                                        "--tool=lwp",
+                                        "--vgdb=no",
+                                        "--fair-sched=yes",
+                                        "--read-inline-info=no",
+                                        "--sigill-diagnostics=yes",
+                                        "--run-libc-freeres=no",
+                                        "--run-cxx-freeres=no"};
     const struct {
         const char *name;
         unsigned long long value;

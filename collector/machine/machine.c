@@ -1,5 +1,5 @@
-/* The machine as the kernel describes it in /proc/cpuinfo and sysfs. Caches are those of the first online CPU: on
- * hybrid processors the other cores may have different ones. */
+/* The machine as the kernel describes it in /proc/cpuinfo and sysfs, or where sysfs has no caches, as the C library does. Caches are those
+ * of the first online CPU: on hybrid processors the other cores may have different ones. */
 #include "collector/machine/machine.h"
 
 #include <cpuid.h>
@@ -59,7 +59,7 @@ static unsigned machine_list(const char *list, void (*each)(unsigned number, voi
 struct machine_cores {
     const char *root;
     uint8_t *online; /* each CPU */
-    uint64_t *seen; /* package and core id of each core found */
+    uint64_t *seen;  /* package and core id of each core found */
     unsigned count;
     bool unknown;
     unsigned first_cpu;
@@ -162,6 +162,26 @@ static void machine_cache(struct lwp_machine *machine, const char *root, unsigne
     machine->cache_count++;
 }
 
+/* By what the processor itself says, as in virtual machines that hide how caches are shared. A third level whose ways are not known is the
+ * sum of several on some processors: left out. */
+static void machine_ask_library(struct lwp_machine *machine)
+{
+    static const struct {
+        unsigned level;
+        int bytes, ways, line;
+    } names[] = {{1, _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL1_DCACHE_ASSOC, _SC_LEVEL1_DCACHE_LINESIZE},
+                 {2, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL2_CACHE_ASSOC, _SC_LEVEL2_CACHE_LINESIZE},
+                 {3, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL3_CACHE_ASSOC, _SC_LEVEL3_CACHE_LINESIZE}};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const long bytes = sysconf(names[i].bytes), ways = sysconf(names[i].ways), line = sysconf(names[i].line);
+        if (bytes <= 0 || ways <= 0 || line <= 0)
+            continue;
+        machine->line_bytes = (unsigned)line;
+        machine->caches[machine->cache_count++] =
+            (struct lwp_machine_cache){.level = names[i].level, .bytes = (uint64_t)bytes, .ways = (unsigned)ways};
+    }
+}
+
 static unsigned machine_nodes(const char *root)
 {
     char online[4096];
@@ -180,6 +200,8 @@ void lwp_machine_read(struct lwp_machine *machine, const char *root)
     machine_cores(machine, root, &first_cpu, online);
     for (unsigned i = 0; i < 2 * LWP_CACHES_MAX; i++)
         machine_cache(machine, root, first_cpu, i, online);
+    if (machine->cache_count == 0 && *root == '\0')
+        machine_ask_library(machine);
     if (machine->line_bytes == 0 && *root == '\0') { /* sysfs hidden, as in some sandboxes: ask the processor */
         unsigned a, b, c, d;
         if (__get_cpuid(1, &a, &b, &c, &d))
