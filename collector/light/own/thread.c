@@ -21,12 +21,18 @@ pid_t lwp_thread_tid(void)
     return (pid_t)syscall(SYS_gettid);
 }
 
-uint64_t lwp_thread_switches(void)
+struct lwp_thread_events lwp_thread_events(void)
 {
     struct rusage usage;
     if (syscall(SYS_getrusage, RUSAGE_THREAD, &usage))
-        return 0;
-    return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+        return (struct lwp_thread_events){0};
+    return (struct lwp_thread_events){.switches = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw,
+                                      .faults = (uint64_t)usage.ru_minflt};
+}
+
+uint64_t lwp_thread_switches(void)
+{
+    return lwp_thread_events().switches;
 }
 
 struct lwp_thread *lwp_thread_self(void)

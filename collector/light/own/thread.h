@@ -84,7 +84,13 @@ static inline double lwp_thread_scale(const struct lwp_thread *thread)
 
 void lwp_thread_forget_all(void); /* in a fork's child */
 
-pid_t lwp_thread_tid(void);         /* the caller's, from the kernel */
-uint64_t lwp_thread_switches(void); /* how often the caller has left the processor */
+pid_t lwp_thread_tid(void); /* the caller's, from the kernel */
+
+/* How often the caller has left the processor, and has used a page that was not mapped yet. */
+struct lwp_thread_events {
+    uint64_t switches, faults;
+};
+struct lwp_thread_events lwp_thread_events(void);
+uint64_t lwp_thread_switches(void);
 
 #endif

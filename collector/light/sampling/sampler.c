@@ -47,6 +47,16 @@ static bool sampler_is_debugged(void)
     return here;
 }
 
+/* What needs none goes on. */
+static void sampler_do_without_registers(void)
+{
+    if (lwp_sampling.options.verdicts)
+        lwp_process_note("debug registers stop nothing on this machine, as in some virtual ones, so no access got a watchpoint: redundant "
+                         "stores and loads are not known (lwp collect -e exact finds them), nor how much threads communicate");
+    lwp_sampling.options.verdicts &= LWPS_VERDICT_SHARING;
+    lwp_debug_give_up();
+}
+
 bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, unsigned note_bytes)
 {
     note[0] = '\0';
@@ -62,6 +72,8 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
     lwp_debug_init();
     if (lwp_sampling.kind == LWP_TIMER_SIGTRAP)
         lwp_stop_cost_measure();
+    if (lwp_sampling.costs.dead)
+        sampler_do_without_registers();
     lwp_system_calls_start();
     if (lwp_sampling.kind == LWP_TIMER_NONE) {
         snprintf(note, note_bytes, "%s",
@@ -123,7 +135,8 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     unsigned before = __atomic_fetch_add(&lwp_sampling.started, 1, __ATOMIC_RELAXED);
     uint8_t verdicts = lwp_sampling.kind == LWP_TIMER_SIGTRAP ? options->verdicts : 0;
     lwp_watching_start(&sampler->watching, self, verdicts);
-    self->budget = (struct lwp_time_budget){.share = options->max_overhead, .watches = verdicts, .before = before, .run = lwp_run};
+    self->budget = (struct lwp_time_budget){
+        .share = options->max_overhead, .watches = verdicts && !lwp_debug_given_up(), .before = before, .run = lwp_run};
     self->random ^= (uint32_t)self->tid * 2654435761u;
     lwp_rate_begin(self, sampler, frequency, before);
     const bool own = self->tid == lwp_thread_tid();

@@ -4,6 +4,7 @@
 
 #include "collector/code/insn.h"
 #include "collector/light/sampling/timer.h"
+#include "collector/light/watch/debug_registers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,8 +12,10 @@
 struct lwp_stop_costs {
     uint64_t trap_ns; /* of a stop by a debug register, hot */
     /* more that it takes to leave the processor and come back: with a file of perf's open, with a timer of perf's running besides, the
-     * same where that is due before the scheduler's, with a debug register armed besides (each) */
-    uint64_t open_ns, running_ns, soon_ns, armed_ns;
+     * same where that is due before the scheduler's */
+    uint64_t open_ns, running_ns, soon_ns;
+    struct lwp_armed_costs armed;
+    bool dead;            /* debug registers can be armed, but stop nothing */
     uint64_t call_ticks;  /* of reading the thread's clock, hot; 0: not known */
     bool strings, stores; /* those instructions take several times as long while a register is armed */
 };
@@ -32,11 +35,10 @@ uint64_t lwp_stop_cost_tick(void);                       /* ns of one of its int
 uint64_t lwp_stop_cost_trap(uint64_t first_call);
 
 /* More ns that it takes to leave the processor and come back with a file of perf's open; in a thread that had one and closed it;
- * besides, with a timer of perf's running that fires each `period_ns`; and with each debug register that is armed. */
+ * besides, with a timer of perf's running that fires each `period_ns`. */
 uint64_t lwp_stop_cost_open(void);
 uint64_t lwp_stop_cost_closed(void);
 uint64_t lwp_stop_cost_running(uint64_t period_ns);
-uint64_t lwp_stop_cost_armed(void);
 
 /* Whether an instruction like this takes several times as long while any register is armed, for whatever bytes. */
 bool lwp_stop_cost_slows(const struct lwp_insn *insn);

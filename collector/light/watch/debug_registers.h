@@ -24,6 +24,12 @@ struct lwp_debug_registers { /* zeroed: none open */
     uint32_t refusals; /* in a row: taken by a debugger, not permitted */
 };
 
+/* What being armed costs a thread, in ns. */
+struct lwp_armed_costs {
+    uint64_t switch_ns; /* each register, each time that the thread leaves the processor and comes back */
+    uint64_t fault_ns;  /* however many they are, each page fault */
+};
+
 /* What the process knows of its debug registers. */
 extern struct lwp_debug {
     bool sees_kernel;      /* accesses by the kernel on a thread's behalf (system calls) stop it, too */

@@ -35,19 +35,35 @@ static void give_up_dear(struct lwp_watching *watching, struct lwp_thread *self,
         lwp_sharing_lose(&watching->sharing);
 }
 
-void lwp_watching_charge_switches(struct lwp_watching *watching, struct lwp_thread *self, uint64_t armed_ns, uint64_t cpu_ns)
+static uint64_t ahead_of(uint64_t cost_ns, uint64_t cpu_ns)
 {
-    uint64_t now = lwp_thread_switches(), switched = now - watching->switches;
-    watching->switches = now;
-    watching->ahead_ns = (uint64_t)((double)(now * armed_ns) / (double)(cpu_ns + 1) * LWP_WATCHING_AHEAD_NS);
-    lwp_budget_spend_armed(&self->budget, switched * armed_ns * lwp_debug_armed(&watching->registers), lwp_watches_busy(&watching->watches),
-                           lwp_sharing_busy(&watching->sharing));
+    return (uint64_t)((double)cost_ns / (double)(cpu_ns + 1) * LWP_WATCHING_AHEAD_NS);
 }
 
-/* Where switches are rare a watch stays, however long it takes. */
+void lwp_watching_charge_armed(struct lwp_watching *watching, struct lwp_thread *self, const struct lwp_armed_costs *costs, uint64_t cpu_ns)
+{
+    const struct lwp_thread_events before = watching->events, now = lwp_thread_events();
+    const unsigned armed = lwp_debug_armed(&watching->registers);
+    watching->events = now;
+    watching->ahead_each_ns = ahead_of(now.switches * costs->switch_ns, cpu_ns);
+    watching->ahead_any_ns = ahead_of(now.faults * costs->fault_ns, cpu_ns);
+    if (armed)
+        lwp_budget_spend_armed(&self->budget,
+                               (now.switches - before.switches) * costs->switch_ns * armed + (now.faults - before.faults) * costs->fault_ns,
+                               lwp_watches_busy(&watching->watches), lwp_sharing_busy(&watching->sharing));
+}
+
+/* What one more costs ahead. */
+static uint64_t ahead_of_another(const struct lwp_watching *watching)
+{
+    return watching->ahead_each_ns + (lwp_debug_armed(&watching->registers) ? 0 : watching->ahead_any_ns);
+}
+
+/* Where switches and page faults are rare a watch stays, however long it takes. */
 void lwp_watching_keep(struct lwp_watching *watching, struct lwp_thread *self, uint64_t cpu_ns)
 {
-    uint64_t ahead_ns = lwp_debug_armed(&watching->registers) * watching->ahead_ns;
+    const unsigned armed = lwp_debug_armed(&watching->registers);
+    uint64_t ahead_ns = armed ? armed * watching->ahead_each_ns + watching->ahead_any_ns : 0;
     if (lwp_budget_is_dear(&self->budget, ahead_ns, LWP_WATCHING_AHEAD_NS, cpu_ns))
         give_up_dear(watching, self, cpu_ns);
 }
@@ -70,8 +86,8 @@ void lwp_watching_charge_slowed(struct lwp_watching *watching, struct lwp_thread
     if (prone)
         watching->owed_ns += (int64_t)weight;
     else if (watching->owed_ns > -SLOWED_CREDIT_NS)
-        watching->owed_ns -= (int64_t)((double)weight * (double)watching->free_prone_ns /
-                                     (double)(watching->free_ns - watching->free_prone_ns + 1));
+        watching->owed_ns -=
+            (int64_t)((double)weight * (double)watching->free_prone_ns / (double)(watching->free_ns - watching->free_prone_ns + 1));
     if (watching->owed_ns <= 0)
         return;
     lwp_budget_spend_armed(&self->budget, (uint64_t)watching->owed_ns, watches, trial);
@@ -83,12 +99,12 @@ void lwp_watching_offer(struct lwp_watching *watching, struct lwp_thread *self, 
                         const struct lwp_walk_choice *looked, uint64_t cpu_ns)
 {
     lwp_sharing_see(&watching->sharing, self, chosen);
-    lwp_watches_offer(&watching->watches, self, chosen, looked, affords_watch(watching, self, cpu_ns, watching->ahead_ns));
+    lwp_watches_offer(&watching->watches, self, chosen, looked, affords_watch(watching, self, cpu_ns, ahead_of_another(watching)));
 }
 
 void lwp_watching_choose(struct lwp_watching *watching, struct lwp_thread *self, uint64_t time, uint64_t cpu_ns)
 {
-    bool affordable = !lwp_debug_given_up() && lwp_budget_affords_trial(&self->budget, cpu_ns, watching->ahead_ns);
+    bool affordable = !lwp_debug_given_up() && lwp_budget_affords_trial(&self->budget, cpu_ns, ahead_of_another(watching));
     lwp_sharing_choose(&watching->sharing, self, time, affordable);
 }
 

@@ -17,21 +17,20 @@ struct lwp_watching {
     struct lwp_watches watches;
     struct lwp_watch_sharing sharing;
     /* instructions that run slower while any register is armed */
-    uint64_t free_ns, free_prone_ns; /* CPU time while nothing was watched; of that at such instructions */
-    int64_t owed_ns;                 /* what they cost and is not charged yet; below 0: charged too much */
-    /* armed registers are written again whenever the thread gets a processor */
-    uint64_t switches; /* of the thread, when they were last charged */
-    uint64_t ahead_ns; /* what they cost of LWP_WATCHING_AHEAD_NS of the thread's CPU time, each */
+    uint64_t free_ns, free_prone_ns;      /* CPU time while nothing was watched; of that at such instructions */
+    int64_t owed_ns;                      /* what they cost and is not charged yet; below 0: charged too much */
+    struct lwp_thread_events events;      /* of the thread, when what armed registers cost then was last charged */
+    uint64_t ahead_each_ns, ahead_any_ns; /* that of LWP_WATCHING_AHEAD_NS of the thread's CPU time: each, and however many they are */
 };
 
 /* `verdicts`: enum lwps_verdict mask of all that is detected; 0: no watchpoint is set. */
 void lwp_watching_start(struct lwp_watching *watching, const struct lwp_thread *self, uint8_t verdicts);
 
-/* At each sample and stop, before any register changes: charges what those that are armed have cost at switches of threads, `armed_ns`
- * each time. */
-void lwp_watching_charge_switches(struct lwp_watching *watching, struct lwp_thread *self, uint64_t armed_ns, uint64_t cpu_ns);
+/* At each sample and stop, before any register changes: charges what those that are armed have cost since the last one by being there. */
+void lwp_watching_charge_armed(struct lwp_watching *watching, struct lwp_thread *self, const struct lwp_armed_costs *costs,
+                               uint64_t cpu_ns);
 
-/* At each sample, in this order: gives up what switches make too dear; ends what can be decided no more; charges `weight` ns of slower
+/* At each sample, in this order: gives up what is too dear by being there; ends what can be decided no more; charges `weight` ns of slower
  * instructions (`prone`: the sample is at one); offers an access to come; at its end, chooses what to watch of other threads, and arms. */
 void lwp_watching_keep(struct lwp_watching *watching, struct lwp_thread *self, uint64_t cpu_ns);
 void lwp_watching_begin(struct lwp_watching *watching, struct lwp_thread *self);
