@@ -12,7 +12,8 @@
  *
  * Only the first level is looked at: caches behind it are indexed by physical addresses, whose bits above the page are
  * not known. Limits: lines used at random or in an outer loop are left out, so that sets may be fuller than is said;
- * replacement is taken for LRU. */
+ * replacement is taken for LRU. A set with as many lines as ways has no room for any of that, nor for what is fetched
+ * ahead: whether that matters, only a run on the machine says. */
 #include "analysis/advice/layout/conflicts_internal.h"
 
 #include "analysis/profile/objects.h"
@@ -55,7 +56,7 @@ struct conflict_block {
 struct conflict_making {
     struct lwp_profile *profile;
     struct lwp_conflict_loop loop;
-    unsigned ways;
+    unsigned ways, room; /* lines that do not collide: as many, or one less where no set has more than its ways */
     struct conflict_line lines[LWP_CONFLICT_STREAMS_MAX];
     size_t count;
     struct conflict_block blocks[LWP_CONFLICT_STREAMS_MAX];
@@ -154,11 +155,13 @@ static double conflict_mark(struct conflict_making *making)
 {
     double most = 0;
     for (size_t i = 0; i < making->count; i++) {
-        struct conflict_line *line = &making->lines[i];
-        line->in_set = conflict_in_set(making, i, NULL, SIZE_MAX);
-        line->collides = line->in_set > making->ways;
-        most = fmax(most, line->in_set);
+        making->lines[i].in_set = conflict_in_set(making, i, NULL, SIZE_MAX);
+        most = fmax(most, making->lines[i].in_set);
     }
+    const bool simulated = lwp_engine_row(making->profile->engine)->exact; /* by caches that hold as many as they have ways */
+    making->room = most > making->ways || simulated ? making->ways : making->ways - 1;
+    for (size_t i = 0; i < making->count; i++)
+        making->lines[i].collides = making->lines[i].in_set > making->room;
     for (size_t i = 0, end; i < making->count; i = end) { /* lines of one block and part follow each other */
         struct conflict_block *block = &making->blocks[making->lines[i].block];
         size_t colliding = 0;
@@ -198,7 +201,7 @@ static bool conflict_move(struct conflict_making *making)
         }
         making->blocks[b].move = best;
     }
-    return conflict_most(making, NULL) <= making->ways;
+    return conflict_most(making, NULL) <= making->room;
 }
 
 /* Bytes from line `i` of the block, which collides, to the next one of it that does; 0: there is none. */
@@ -234,7 +237,7 @@ static bool conflict_pad(struct conflict_making *making, struct conflict_padding
         return false;
     for (unsigned lines = 1; lines <= PADS_TRIED; lines++) {
         padding->pad = lines * making->loop.line;
-        if (conflict_most(making, padding) <= making->ways)
+        if (conflict_most(making, padding) <= making->room)
             return true;
     }
     return false;
@@ -383,7 +386,7 @@ static bool conflict_of(struct conflict_making *making, uint32_t region, struct 
     conflict_lines(making);
     *conflict = (struct lwp_conflict){.region = region, .ways = making->ways, .way_bytes = loop->way, .line_bytes = loop->line};
     conflict->lines = conflict_mark(making);
-    if (conflict->lines <= making->ways)
+    if (conflict->lines <= making->room)
         return false;
     conflict->weight = conflict_weight(making);
     conflict->step = conflict_step(making);
@@ -401,6 +404,8 @@ static bool conflict_of(struct conflict_making *making, uint32_t region, struct 
     conflict_arrays(making, conflict, padding.block);
     conflict_gain(making, conflict);
     conflict_run(making, conflict->remedy == LWP_CONFLICT_ROWS ? &padding : NULL, conflict);
+    if (making->room < making->ways && !conflict->gain.measured)
+        conflict->below = fmax(conflict->below, conflict->saved);
     return conflict->saved > 0;
 }
 
