@@ -7,13 +7,15 @@ WORK gets the programs. A family is one of record.c's patterns, or of gain_famil
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 
 RECORD = {"sequential": 1, "jumping": 2, "chasing": 3, "listed": 4}
 FAMILIES = {"gather": 1, "sets": 2, "chains": 3, "nest": 4}
 USUAL = ["sets"] * 6 + ["gather"] * 6 + ["jumping"] * 5 + ["sequential"] * 5 + ["chasing"] * 4 + ["listed"] * 4 + ["chains"] * 4 + ["nest"] * 4
-SECONDS = 1.5  # of the loops, in the layout to be changed
+SECONDS, LONGEST = 1.2, 2.5  # of the loops, in the layout to be changed
+MOST = 0.75  # ... and of the program's time: what sets memory up counts for little
 
 
 def size_name(kib):
@@ -57,13 +59,28 @@ def build(source, flags, out):
     subprocess.run([*command, "-o", out, source], check=True, stderr=subprocess.DEVNULL)
 
 
+def cpu():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def seconds(command, rounds):
+    """Of the loops, and of the rest of the program: the least of two runs each."""
+    loops, rest = [], []
+    for _ in range(2):
+        before = cpu()
+        out = subprocess.run([*command, str(rounds)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        loops.append(float(out.stderr.split()[-1]))
+        rest.append(cpu() - before - loops[-1])
+    return min(loops), min(rest)
+
+
 def rounds_of(command, few):
-    """So many that the loops take SECONDS."""
+    """So many that the loops take SECONDS, and MOST of the program's time where that is no longer than LONGEST."""
     while True:
-        out = subprocess.run([*command, str(few)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        took = float(out.stderr.split()[-1])
-        if took > SECONDS / 10:
-            return max(1, int(few * SECONDS / took))
+        loops, rest = seconds(command, few)
+        if loops > SECONDS / 10:
+            return max(1, round(few * max(SECONDS, min(LONGEST, rest * MOST / (1 - MOST))) / loops))
         few *= 4
 
 
