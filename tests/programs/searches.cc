@@ -274,6 +274,38 @@ CASE none_counted_compared(const entry *at, const char *key)
     return 0;
 }
 
+/* Calls on calls: too many below the first of them to be sure, few below the last ones. */
+#define DEEP(name, next)                                                                                                                   \
+    __attribute__((noinline)) static bool name(const char *a, const char *b)                                                               \
+    {                                                                                                                                      \
+        return *a && next(a + 1, b);                                                                                                       \
+    }
+DEEP(deep_9, same_text)
+DEEP(deep_8, deep_9)
+DEEP(deep_7, deep_8)
+DEEP(deep_6, deep_7)
+DEEP(deep_5, deep_6)
+DEEP(deep_4, deep_5)
+DEEP(deep_3, deep_4)
+DEEP(deep_2, deep_3)
+DEEP(deep_1, deep_2)
+
+CASE none_deep_compared(const entry *at, const char *key)
+{
+    for (; at; at = at->next)
+        if (deep_1(at->key, key))
+            return at->value;
+    return 0;
+}
+
+CASE scan_less_deep_compared(const char *const *keys, long n, const char *key) /* asked about after the other one */
+{
+    for (long i = 0; i < n; i++)
+        if (deep_7(keys[i], key))
+            return i;
+    return -1;
+}
+
 CASE none_checked(const entry *at) /* each one is looked at, and nothing is looked for */
 {
     for (; at; at = at->next)
@@ -452,6 +484,7 @@ int main()
     entry one = {nullptr, nullptr, nullptr, "a", 1, 1};
     printf("%ld\n", list_named(&one, "a") + list_by_own(&one, "a") + list_own_compared(&one, "a") + none_calls_counted(&one, "a") +
                         none_counted_compared(&one, "a") + none_checked(&one) + none_lengths(&one, "a") + none_shown(&one, "a"));
+    printf("%ld\n", none_deep_compared(&one, "a") + scan_less_deep_compared(keys, 2, "b"));
     printf("%ld\n", scan_compared(keys, 2, "b") + list_compared(&one, "a", 1) + tree_compared(&one, "a") + halves_compared(keys, 2, "b") +
                         none_sorted(keys, 2));
     printf("%ld\n", scan_early(c.data(), 100, 2) + scan_ints(d.data(), 100, 2) + scan_inlined(c.data(), 100, c.data(), to, 2) +

@@ -2,7 +2,8 @@
  * and that of what they call, stores to nothing but its own frame and asks nobody outside for anything.
  *
  * A frame is what the stack pointer, or a frame pointer made from it, leads to without an index. Calls and jumps to where only a register
- * knows, recursion, and code beyond a bound are taken to do anything. */
+ * knows, recursion, and code beyond a bound are taken to do anything. What lies too deep below one function may be near to another, so
+ * that answer is not kept. */
 #include "analysis/program/flow/pure.h"
 
 #include "analysis/program/flow/cfg.h"
@@ -13,6 +14,11 @@ enum {
     PURE_DEPTH_MOST = 6,
     WRITTEN = (1 << CODE_REGISTERS) - 1,
     PURE = 1 << CODE_RSP /* among the registers written, which has to be as it was */
+};
+
+struct pure_path {
+    unsigned depth; /* of calls */
+    bool cut;       /* it went on beyond PURE_DEPTH_MOST */
 };
 
 static bool pure_name(const char *name)
@@ -53,21 +59,22 @@ static bool pure_stores(const struct code_instruction *instruction, bool frame_p
     return memory->string || (memory->exists && memory->store && !frame); /* of copies, only the source is there */
 }
 
-static bool pure_at(struct code_module *module, uint64_t target, uint64_t slot, unsigned depth, struct code_pure_registers *registers);
+static bool pure_at(struct code_module *module, uint64_t target, uint64_t slot, struct pure_path *path,
+                    struct code_pure_registers *registers);
 
-static bool pure_goes(struct code_module *module, struct code_range range, const struct code_instruction *instruction, unsigned depth,
-                      struct code_pure_registers *registers)
+static bool pure_goes(struct code_module *module, struct code_range range, const struct code_instruction *instruction,
+                      struct pure_path *path, struct code_pure_registers *registers)
 {
     switch (instruction->flow) {
     case CODE_FLOW_CALL:
         return cfg_never_returns(module, instruction->target, instruction->call_slot) ||
-               pure_at(module, instruction->target, instruction->call_slot, depth + 1, registers);
+               pure_at(module, instruction->target, instruction->call_slot, path, registers);
     case CODE_FLOW_JUMP:
     case CODE_FLOW_BRANCH:
         return (instruction->target >= range.low && instruction->target < range.high) ||
-               pure_at(module, instruction->target, 0, depth + 1, registers);
+               pure_at(module, instruction->target, 0, path, registers);
     case CODE_FLOW_INDIRECT:
-        return instruction->call_slot && pure_at(module, 0, instruction->call_slot, depth + 1, registers);
+        return instruction->call_slot && pure_at(module, 0, instruction->call_slot, path, registers);
     default:
         return true;
     }
@@ -84,15 +91,15 @@ static void pure_add(const struct code_instruction *instruction, struct code_pur
     registers->written |= instruction->written;
 }
 
-static bool pure_body(struct code_module *module, struct code_range range, unsigned depth, struct code_pure_registers *registers)
+static bool pure_body(struct code_module *module, struct code_range range, struct pure_path *path, struct code_pure_registers *registers)
 {
-    if (range.high - range.low > PURE_BYTES_MOST || depth > PURE_DEPTH_MOST)
+    if (range.high - range.low > PURE_BYTES_MOST)
         return false;
     const bool frame_pointer = pure_has_frame_pointer(module, range);
     for (uint64_t at = range.low; at < range.high;) {
         const struct code_instruction instruction = code_decode_at(module, at, true);
         if (!instruction.length || instruction.outside || pure_stores(&instruction, frame_pointer) ||
-            !pure_goes(module, range, &instruction, depth, registers))
+            !pure_goes(module, range, &instruction, path, registers))
             return false;
         pure_add(&instruction, registers);
         at += instruction.length;
@@ -100,7 +107,18 @@ static bool pure_body(struct code_module *module, struct code_range range, unsig
     return true;
 }
 
-static bool pure_at(struct code_module *module, uint64_t target, uint64_t slot, unsigned depth, struct code_pure_registers *registers)
+/* The answer as it is kept: the registers, or 0. */
+static uint32_t pure_ask(struct code_module *module, uint64_t target, struct pure_path *path)
+{
+    struct code_range range;
+    struct code_pure_registers own = {0};
+    const char *name;
+    const bool pure = code_function_at(module, target, &range, &name) && range.low == target && pure_body(module, range, path, &own);
+    return pure ? own.read << CODE_REGISTERS | (own.written & CODE_CALL_CLOBBERS) | PURE : 0;
+}
+
+static bool pure_at(struct code_module *module, uint64_t target, uint64_t slot, struct pure_path *path,
+                    struct code_pure_registers *registers)
 {
     const char *name = slot ? code_import_at_slot(module, slot) : target ? code_import_at_stub(module, target) : NULL;
     if (name || !target) {
@@ -108,14 +126,18 @@ static bool pure_at(struct code_module *module, uint64_t target, uint64_t slot, 
         registers->written |= CODE_CALL_CLOBBERS;
         return name && pure_name(name);
     }
-    if (lwp_map_get(module->pure, target) == LWP_MAP_NONE) {
-        struct code_range range;
-        struct code_pure_registers own = {0};
+    uint32_t answer = lwp_map_get(module->pure, target);
+    if (answer == LWP_MAP_NONE) {
+        if (path->depth > PURE_DEPTH_MOST) {
+            path->cut = true;
+            return false;
+        }
         *lwp_map_at(module->pure, target) = 0; /* while it is asked about: recursion */
-        const bool pure = code_function_at(module, target, &range, &name) && range.low == target && pure_body(module, range, depth, &own);
-        *lwp_map_at(module->pure, target) = pure ? own.read << CODE_REGISTERS | (own.written & CODE_CALL_CLOBBERS) | PURE : 0;
+        path->depth++;
+        answer = pure_ask(module, target, path);
+        path->depth--;
+        *lwp_map_at(module->pure, target) = path->cut ? LWP_MAP_NONE : answer;
     }
-    const uint32_t answer = lwp_map_get(module->pure, target);
     registers->read |= answer >> CODE_REGISTERS & ~registers->written;
     registers->written |= answer & WRITTEN & ~PURE;
     return answer & PURE;
@@ -123,5 +145,5 @@ static bool pure_at(struct code_module *module, uint64_t target, uint64_t slot, 
 
 bool code_is_pure(struct code_module *module, uint64_t target, uint64_t slot, struct code_pure_registers *registers)
 {
-    return pure_at(module, target, slot, 0, registers);
+    return pure_at(module, target, slot, &(struct pure_path){0}, registers);
 }
