@@ -125,19 +125,33 @@ uint32_t lwp_redundancy_search_region(struct lwp_profile *profile, uint32_t plac
     return found;
 }
 
-/* Of the time of a region outside of the loop, the part that is spent for it: as of its loads. */
-static double called_part(struct lwp_profile *profile, uint32_t region, uint32_t loop)
+/* The loads of a region, and those of them that are made for a loop elsewhere. */
+struct region_loads {
+    uint32_t region;
+    double all, called;
+};
+
+/* By region, in the order of the origins; the loop's own is among them, seen or not. Returns how many there are. */
+static size_t regions_loads(struct lwp_profile *profile, uint32_t loop, struct region_loads *loads)
 {
     const struct lwp_watchpoints *watched = &profile->watchpoints;
-    double all = 0, called = 0;
-    for (size_t i = 0; i < watched->origin_count; i++) {
-        const struct lwp_watchpoint_origin *origin = &watched->origins[i];
-        if (origin->kind != LWP_WATCHPOINT_SILENT_LOAD || lwp_access_region(profile, origin->first) != region)
+    struct lwp_map index = {0};
+    size_t count = 0;
+    for (size_t i = 0; i <= watched->origin_count; i++) {
+        const struct lwp_watchpoint_origin *origin = i < watched->origin_count ? &watched->origins[i] : NULL;
+        const uint32_t region = origin ? lwp_access_region(profile, origin->first) : loop;
+        uint32_t *at = region == LWP_NONE ? NULL : lwp_map_at(&index, region);
+        if (!at)
             continue;
-        all += (double)origin->sampled.weight;
-        called += is_called_by(profile, origin->first, loop) ? (double)origin->sampled.weight : 0;
+        if (lwp_number_new(at, count))
+            loads[count++] = (struct region_loads){.region = region};
+        if (!origin || origin->kind != LWP_WATCHPOINT_SILENT_LOAD)
+            continue;
+        loads[*at].all += (double)origin->sampled.weight;
+        loads[*at].called += is_called_by(profile, origin->first, loop) ? (double)origin->sampled.weight : 0;
     }
-    return all > 0 ? called / all : 0;
+    lwp_map_fini(&index);
+    return count;
 }
 
 /* All of a search: its loop, those inside it, and what they call. */
@@ -148,23 +162,19 @@ struct search_time {
 
 static struct search_time search_time(struct lwp_profile *profile, uint32_t loop)
 {
+    struct region_loads *loads = lwp_arena_alloc(profile->arena, profile->watchpoints.origin_count + 1, sizeof *loads);
     struct lwp_tally all = {0};
-    struct lwp_map done = {0};
     double stalled = 0;
-    for (size_t i = 0; i <= profile->watchpoints.origin_count && profile->total.weight > 0; i++) {
-        const uint32_t region =
-            i < profile->watchpoints.origin_count ? lwp_access_region(profile, profile->watchpoints.origins[i].first) : loop;
-        if (region == LWP_NONE || *lwp_map_at(&done, region) != LWP_MAP_NONE)
-            continue;
-        *lwp_map_at(&done, region) = true;
-        const double part = lwp_regions_within(profile, region, loop) ? 1 : called_part(profile, region, loop);
-        const struct lwp_tally *of = &profile->regions[region].weight;
-        all.weight += part * of->weight;
-        all.squares += part * part * of->squares;
-        all.samples += (uint64_t)(part * (double)of->samples);
-        stalled += part * profile->regions[region].stalled;
+    const size_t count = profile->total.weight > 0 ? regions_loads(profile, loop, loads) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct region_loads *of = &loads[i];
+        const struct lwp_region *region = &profile->regions[of->region];
+        const double part = lwp_regions_within(profile, of->region, loop) ? 1 : of->all > 0 ? of->called / of->all : 0;
+        all.weight += part * region->weight.weight;
+        all.squares += part * part * region->weight.squares;
+        all.samples += (uint64_t)(part * (double)region->weight.samples);
+        stalled += part * region->stalled;
     }
-    lwp_map_fini(&done);
     if (all.weight <= 0)
         return (struct search_time){.stalled = 1};
     const struct lwp_share time = lwp_share_of(&all, &profile->total);
