@@ -74,25 +74,53 @@ static double origin_executions(const struct lwp_watchpoints *watched, const str
     return weight;
 }
 
+/* Whether a region is a part of the search's loop: compilers make a nest of loops, which go along one list, of a single one. */
+static bool is_part(const struct lwp_profile *profile, uint32_t region, uint32_t loop)
+{
+    const struct lwp_region *a = &profile->regions[region], *b = &profile->regions[loop];
+    return region == loop || (b->first_line && a->first_line == b->first_line && a->last_line <= b->last_line && a->file == b->file &&
+                              lwp_regions_within(profile, region, loop));
+}
+
+/* Executions of the loads in the search's loop, in its calling context. */
+struct search_loads {
+    double most;  /* of one of them */
+    double leads; /* of all those that lead to the next element: a pass makes one of them */
+};
+
+static void loads_add(struct lwp_profile *profile, uint32_t loop, uint32_t access, double executions, struct search_loads *loads)
+{
+    const struct lwp_context_node *node = &profile->contexts[access];
+    const uint32_t region = lwp_access_region(profile, access);
+    if (region == loop)
+        loads->most = fmax(loads->most, executions);
+    if (lwp_loop_leads(profile->code, node->module, node->address))
+        loads->leads += executions;
+}
+
 /* How often the search's load, or one of a function that compares for it, is executed for each entry into its loop; infinite: nothing
  * around it was seen; 0: nor was any such load. */
 static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_t loop)
 {
     const struct lwp_watchpoints *watched = &profile->watchpoints;
     uint32_t outer = lwp_regions_final(profile, profile->regions[loop].parent);
-    double own = 0, around = 0;
+    struct search_loads loads = {0};
+    double around = 0;
     for (size_t i = 0; i < watched->origin_count; i++) {
         const struct lwp_watchpoint_origin *origin = &watched->origins[i];
         if (origin->kind != LWP_WATCHPOINT_SILENT_LOAD)
             continue;
         const uint32_t region = lwp_access_region(profile, origin->first);
-        const bool same = region == loop && profile->contexts[origin->first].parent == profile->contexts[search].parent;
+        const bool here = profile->contexts[origin->first].parent == profile->contexts[search].parent;
         const bool once = region != LWP_NONE && profile->regions[region].is_function; /* a loop there may go on for a while */
-        if (same || (once && is_called_by(profile, origin->first, loop)))
-            own = fmax(own, origin_executions(watched, origin));
+        if (region != LWP_NONE && here && is_part(profile, region, loop))
+            loads_add(profile, loop, origin->first, origin_executions(watched, origin), &loads);
+        else if (once && is_called_by(profile, origin->first, loop))
+            loads.most = fmax(loads.most, origin_executions(watched, origin));
         else if (is_around(profile, search, outer, origin->first))
             around = fmax(around, origin_executions(watched, origin));
     }
+    const double own = loads.leads > 0 ? loads.leads : loads.most;
     if (own <= 0)
         return 0;
     return around > 0 ? own / around : INFINITY;

@@ -22,11 +22,13 @@ struct shape_flow {
     uint32_t stepped_again;     /* ... in more than one place */
     int64_t step[REGISTERS];    /* the constant */
     uint32_t changed_vectors;
-    uint32_t selected;               /* registers that keep their value or take another's (cmov) */
-    uint32_t computed;               /* registers that get more than another one's value and a constant */
-    uint32_t copied[REGISTERS];      /* ... or from which others they get that */
-    uint32_t loads_into[REGISTERS];  /* instructions that load it */
-    uint32_t indexed[REGISTERS];     /* registers that are an index where it is loaded */
+    uint32_t selected;                               /* registers that keep their value or take another's (cmov) */
+    uint32_t computed;                               /* registers that get more than another one's value and a constant */
+    uint32_t copied[REGISTERS];                      /* ... or from which others they get that */
+    uint32_t loads_into[REGISTERS];                  /* instructions that load it */
+    struct lwp_memory_operand from_field[REGISTERS]; /* the first of them; */
+    uint32_t from_others;                            /* registers that are loaded from another field, too */
+    uint32_t indexed[REGISTERS];                     /* registers that are an index where it is loaded */
     uint64_t made;                   /* general and vector registers that get a new value, neither loaded nor another one's */
     uint64_t moved[CHAIN_REGISTERS]; /* ... that get another one's value, and of which */
     uint64_t used[CHAIN_REGISTERS];  /* general and vector registers whose value goes into this one in any way */
@@ -84,6 +86,21 @@ static void shape_add_values(struct shape_flow *flow, const struct code_instruct
             flow->moved[__builtin_ctzll(left)] |= code_values_read(instruction);
 }
 
+/* A field of what a pointer leads to: compilers copy the load of a list's next element to each place that goes on. */
+static bool shape_same_field(const struct lwp_memory_operand *x, const struct lwp_memory_operand *y)
+{
+    return x->displacement == y->displacement && x->index == y->index && x->scale == y->scale;
+}
+
+static void shape_add_field(struct shape_flow *flow, const struct code_instruction *instruction)
+{
+    const int to = instruction->destination;
+    if (!flow->loads_into[to])
+        flow->from_field[to] = instruction->memory;
+    else if (!shape_same_field(&flow->from_field[to], &instruction->memory))
+        flow->from_others |= shape_bit(to);
+}
+
 static void shape_add(struct shape_flow *flow, const struct code_instruction *instruction)
 {
     const struct code_linear *linear = &instruction->linear;
@@ -113,6 +130,7 @@ static void shape_add(struct shape_flow *flow, const struct code_instruction *in
         flow->computed |= instruction->written;
     if (!instruction->loads || !instruction->memory.exists)
         return;
+    shape_add_field(flow, instruction);
     flow->loads_into[instruction->destination]++;
     flow->indexed[instruction->destination] |= shape_bit(instruction->memory.index);
     flow->loaded[instruction->destination] |= shape_bit(instruction->memory.base) | shape_bit(instruction->memory.index);
@@ -298,22 +316,33 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     return facts->shape.instructions > 0;
 }
 
-/* Loads of registers through which the chain goes on; *chosen: an index says which one it is; *level: an index that stays the same: nodes
- * have chains of several levels, as in skip lists, and this is one of them. */
-static uint32_t facts_chain_loads(const struct loop_facts *facts, bool *chosen, bool *level)
+/* The field through which the chain goes on; NULL: it has several, or none. */
+static const struct lwp_memory_operand *facts_chain_field(const struct loop_facts *facts)
 {
     const struct shape_flow *flow = &facts->flow;
-    uint32_t loads = 0;
+    const struct lwp_memory_operand *field = NULL;
+    for (uint32_t left = facts->chased; left; left &= left - 1) {
+        const struct lwp_memory_operand *of = &flow->from_field[__builtin_ctz(left)];
+        if (field && !shape_same_field(field, of))
+            return NULL;
+        field = of;
+    }
+    return facts->chased & flow->from_others ? NULL : field;
+}
+
+/* *chosen: an index says through which field the chain goes on; *level: an index that stays the same: nodes have chains of several levels,
+ * as in skip lists, and this is one of them. */
+static void facts_chain_indices(const struct loop_facts *facts, bool *chosen, bool *level)
+{
+    const struct shape_flow *flow = &facts->flow;
     *chosen = *level = false;
     for (int to = 0; to < REGISTERS; to++) {
         uint32_t chain = shape_reached(flow, to);
         if (!(facts->chased & 1u << to))
             continue;
-        loads += flow->loads_into[to];
         *chosen |= flow->indexed[to] & flow->computed;
         *level |= flow->indexed[to] & ~chain && flow->loaded[to] & ~flow->indexed[to] & chain;
     }
-    return loads;
 }
 
 /* Registers that only count, one way or another. */
@@ -346,12 +375,13 @@ static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_
     if (facts->shape.stores > (compares ? flow->calls : 0) || (compares && facts->shape.exits <= 1)) /* a call stores where it returns to */
         return LWP_LOOP_SEARCH_NONE;
     bool chosen, level;
-    uint32_t chain_loads = facts_chain_loads(facts, &chosen, &level);
-    if (!steps && flow->halvings && chooses && chain_loads <= 1)
+    facts_chain_indices(facts, &chosen, &level);
+    const bool branching = facts->chased && !facts_chain_field(facts); /* goes on to one of several others */
+    if (!steps && flow->halvings && chooses && !branching)
         return LWP_LOOP_SEARCH_BISECTION;
     if (facts->shape.chained) {
         bool all = facts->shape.exits <= 1 && !results && !level && !flow->calls && chooses; /* to the list's end, the best one kept */
-        if (chain_loads > 1 || chosen || (flow->selected & (all ? facts->pointers : ~0u)))
+        if (branching || chosen || (flow->selected & (all ? facts->pointers : ~0u)))
             return chooses ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
         if (facts->shape.exits > 1)
             return !results && !level ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
@@ -374,19 +404,24 @@ static const struct loop_facts *facts_of(struct lwp_code *code, const struct cod
     return *kept = facts_read(module, function, loop, facts) ? facts : NULL;
 }
 
+/* Whether another loop takes the chain on through another field. */
+static bool chain_differs(const struct loop_facts *facts, const struct loop_facts *other)
+{
+    const struct lwp_memory_operand *field = facts_chain_field(facts), *others = other ? facts_chain_field(other) : NULL;
+    return other && other->pointers & facts->pointers && !(field && others && shape_same_field(field, others));
+}
+
 /* Whether the loop around this one, or one inside it, takes the same chain further: compilers make two nested loops of one that goes
- * to the left or to the right child, each of which has one of the two loads. */
+ * to the left or to the right child, each of which has one of the two loads. Of a list's both load the same field. */
 static bool chain_goes_on(struct lwp_code *code, const struct code_module *module, const struct flow_function *function, uint32_t loop)
 {
-    uint32_t pointers = facts_of(code, module, function, loop)->pointers, outer = lwp_code_loop(code, loop)->parent;
-    const struct loop_facts *around = outer != LWP_NONE ? facts_of(code, module, function, outer) : NULL;
-    if (around && around->pointers & pointers)
+    const struct loop_facts *facts = facts_of(code, module, function, loop);
+    const uint32_t outer = lwp_code_loop(code, loop)->parent;
+    if (chain_differs(facts, outer != LWP_NONE ? facts_of(code, module, function, outer) : NULL))
         return true;
     for (uint32_t b = 0; b < function->block_count; b++) {
-        uint32_t other = function->blocks[b].loop;
-        const struct loop_facts *inside =
-            other != loop && code_loop_holds(code, loop, other) ? facts_of(code, module, function, other) : NULL;
-        if (inside && inside->pointers & pointers)
+        const uint32_t other = function->blocks[b].loop;
+        if (other != loop && code_loop_holds(code, loop, other) && chain_differs(facts, facts_of(code, module, function, other)))
             return true;
     }
     return false;
@@ -497,8 +532,8 @@ static bool shape_copies_value(const struct shape_flow *flow, const struct code_
     return !(from & flow->made);
 }
 
-/* Registers that say where an access is; of one through a pointer that the loop has loaded, and does nothing else with, where that is loaded
- * from: what an array of pointers leads to is looked at as the array is. */
+/* Registers that say where an access is; of one through a pointer that the loop has loaded, and does nothing else with, where that is
+ * loaded from: what an array of pointers leads to is looked at as the array is. */
 static uint32_t shape_looked_at(const struct shape_flow *flow, const struct lwp_memory_operand *memory)
 {
     const uint32_t registers = shape_bit(memory->base) | shape_bit(memory->index);
