@@ -1,8 +1,10 @@
 /* Findings about redundant accesses and computations: one for each line of code. They rank with those about layouts: by the speed-up
  * expected where the cure's gain is known, else by half of what is at stake, nothing being known but that it lies between none and all. */
+#include "analysis/advice/redundancy/redundancy_search.h"
 #include "analysis/findings/finding_parts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
+#include "analysis/program/flow/machine_code.h"
 #include "analysis/tables/redundancy_kinds.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
@@ -72,16 +74,46 @@ static double redundancy_two_digits(double value)
     return unit * round(value / unit);
 }
 
-static const char *redundancy_title(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct lwp_redundant_line *line)
+/* Of a search, what it goes over: what leads it from one element to the next, or else is loaded in its loop. What a function compares there
+ * may as well be the key. NULL: only that is known. */
+static const struct lwp_redundancy *redundancy_searched(struct lwp_profile *profile, const struct lwp_redundancies *found,
+                                                        const struct lwp_redundant_line *line)
 {
+    const struct lwp_redundancy *searched = NULL;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct lwp_redundancy *item = &found->items[i];
+        const struct lwp_context_node *load = &profile->contexts[item->pair->second];
+        if (&found->lines[item->line] != line || lwp_redundancy_search_place(profile, item->pair->second) != item->pair->second)
+            continue;
+        if (lwp_loop_leads(profile->code, load->module, load->address))
+            return item;
+        searched = searched ? searched : item;
+    }
+    return searched;
+}
+
+static const char *redundancy_search_title(struct lwp_profile *profile, const struct lwp_redundancies *found,
+                                           const struct lwp_redundant_line *line)
+{
+    const struct lwp_redundancy *searched = redundancy_searched(profile, found, line);
+    const struct lwp_redundancy *item = searched ? searched : &found->items[line->item];
+    const char *data = searched ? redundancy_data(profile, searched) : NULL;
+    return SAY("Do not search %s from one end to the other in %s: each time %s %.0f elements are looked at", data ? data : "the data",
+               redundancy_location(profile, lwp_redundancy_search_place(profile, item->pair->second)),
+               line->searched_least ? "at least" : "some", redundancy_two_digits(line->searched));
+}
+
+static const char *redundancy_title(struct lwp_profile *profile, const struct lwp_redundancies *found,
+                                    const struct lwp_redundant_line *line)
+{
+    const struct lwp_redundancy *item = &found->items[line->item];
+    if (lwp_redundancy_is_search(item->why))
+        return redundancy_search_title(profile, found, line);
     const char *first = redundancy_location(profile, item->pair->first), *second = redundancy_location(profile, item->pair->second);
     const char *data = redundancy_data(profile, item);
     bool same = strcmp(first, second) == 0, by_time = lwp_redundancy_by_time(&line->share);
     const char *of = by_time ? lwp_redundancy_rows[item->kind].of_time : lwp_redundancy_rows[item->kind].of;
     double percent = 100 * (by_time ? line->time.value : line->share.value);
-    if (item->why == LWP_CAUSE_LINEAR_SEARCH || item->why == LWP_CAUSE_FULL_SEARCH)
-        return SAY("Do not search %s from one end to the other in %s: each time %s %.0f elements are looked at", data ? data : "the data",
-                   second, line->searched_least ? "at least" : "some", redundancy_two_digits(line->searched));
     switch (item->kind) {
     case LWP_WATCHPOINT_DEAD_STORE:
         return SAY("%s stores what nobody reads before %s overwrites it: %.0f %% %s", first, same ? "the same line" : second, percent, of);
@@ -137,7 +169,7 @@ static struct lwp_finding redundancy_finding(struct lwp_profile *profile, const 
     redundancy_gain(&finding, line);
     redundancy_loop(profile, &finding, line);
     finding.id = redundancy_id(profile, item);
-    finding.title = redundancy_title(profile, item, line);
+    finding.title = redundancy_title(profile, found, line);
     finding.next_step = SAY("%s %s", item->meaning, item->remedy);
     return finding;
 }
