@@ -23,4 +23,11 @@ for timer in sigtrap posix; do
     samples=$(for file in r-$timer/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
     [ "$samples" -gt 5 ] || { echo "FAILED: $timer: only $samples samples"; failed=1; }
 done
+# One that allocates for the first time when it is confined is killed for that, with lwp too: its heap is as it would be.
+${CC:-cc} -std=gnu11 -O1 -g -o confined_heap "$SRC/tests/programs/confined_heap.c" || exit 1
+./confined_heap > plain 2> /dev/null
+status=$?
+"$LWP" collect -q --no-analyze -o r-heap -- ./confined_heap > with 2> err
+with=$?
+[ $with = $status ] && cmp -s plain with || { echo "FAILED: the first block: status $with, $status alone"; cat err; failed=1; }
 exit $failed

@@ -11,6 +11,7 @@
 #include "collector/light/heap/sites.h"
 #include "collector/light/heap/thinning.h"
 #include "collector/light/own/hot.h"
+#include "collector/light/own/own_allocations.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
@@ -30,7 +31,7 @@
 #define SLOW __attribute__((noinline, cold))
 #define FAST __attribute__((always_inline)) inline
 
-enum { BUMP_BYTES = 64 * 1024, LEFT_OUT_TOLD = 100 /* one part of so many */ };
+enum { BUMP_BYTES = 128 * 1024, LEFT_OUT_TOLD = 100 /* one part of so many */ };
 
 static LWP_HOT bool heap_on, heap_glibc;
 static LWP_HOT uint32_t heap_threshold; /* of the process */
@@ -46,7 +47,7 @@ HEAP_OFTEN(HEAP_DECLARE_HOT)
 HEAP_SELDOM(HEAP_DECLARE)
 static LWP_HOT __typeof__(&malloc) real_malloc; /* the last one that is found */
 
-/* ---- while dlsym runs ---- */
+/* ---- while dlsym runs, and for lwp itself ---- */
 
 static _Alignas(16) char heap_bump[BUMP_BYTES];
 static size_t heap_bump_used;
@@ -81,6 +82,12 @@ static inline bool heap_resolved(void)
         return false;
     heap_resolve();
     return real_malloc != NULL;
+}
+
+/* Whether the allocator is to be asked; else the block is one of heap_bump_alloc's. */
+static FAST bool heap_asks(size_t size)
+{
+    return heap_resolved() && (!lwp_own_allocations_here() || size > BUMP_BYTES / 2 || heap_bump_used > BUMP_BYTES / 2);
 }
 
 /* ---- recording ---- */
@@ -404,7 +411,7 @@ void lwp_heap_again(void)
 
 static LWP_HOT_CODE __attribute__((noinline)) void *heap_malloc_noted(size_t size, const uint64_t *frame)
 {
-    if (!heap_resolved())
+    if (!heap_asks(size))
         return heap_bump_alloc(size);
     void *block = real_malloc(size);
     heap_note(block, size, frame);
@@ -443,8 +450,9 @@ LWP_EXPORT LWP_HOT_CODE void free(void *block)
 LWP_EXPORT LWP_HOT_CODE void *calloc(size_t count, size_t size)
 {
     size_t bytes;
-    if (!heap_resolved())
-        return __builtin_mul_overflow(count, size, &bytes) ? NULL : heap_bump_alloc(bytes);
+    bool too_large = __builtin_mul_overflow(count, size, &bytes);
+    if (!heap_asks(bytes))
+        return too_large ? NULL : heap_bump_alloc(bytes);
     void *block = real_calloc(count, size);
     heap_note(block, count * size, FRAME);
     return block;
@@ -452,13 +460,12 @@ LWP_EXPORT LWP_HOT_CODE void *calloc(size_t count, size_t size)
 
 LWP_EXPORT LWP_HOT_CODE void *realloc(void *old, size_t size)
 {
-    if (!heap_resolved())
-        return heap_bump_alloc(size);
-    if (heap_is_bump(old)) {
-        void *fresh = real_malloc(size);
+    bool asks = heap_asks(size);
+    if (heap_is_bump(old) || (!old && !asks)) {
+        void *fresh = asks ? real_malloc(size) : heap_bump_alloc(size);
         size_t room = (size_t)(heap_bump + sizeof heap_bump - (char *)old);
-        if (fresh)
-            memcpy(fresh, old, size < room ? size : room);
+        if (fresh && old)
+            memmove(fresh, old, size < room ? size : room);
         return fresh;
     }
     if (old) {

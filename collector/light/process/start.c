@@ -9,6 +9,7 @@
 #include "collector/light/heap/heap.h"
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/imports.h"
+#include "collector/light/own/own_allocations.h"
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/own_spool.h"
 #include "collector/light/own/own_stack.h"
@@ -235,11 +236,10 @@ static void start_window(void)
     lwp_process.sample_until_ns = duration > 0 ? now + (uint64_t)((delay > 0 ? delay + duration : duration) * 1e9) : UINT64_MAX;
 }
 
-static void start_here(void *unused)
+static void start_set_up(void)
 {
     const char *directory = lwp_setting(LWP_ENV_DIR);
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    (void)unused;
     lwp_run_join();
     lwp_real_calls_start();
     lwp_own_files_alone(lwp_threads_alone());
@@ -270,6 +270,14 @@ static void start_here(void *unused)
     lwp_process.start_own_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
+static void start_here(void *unused)
+{
+    void *before = lwp_own_allocations_begin();
+    (void)unused;
+    start_set_up();
+    lwp_own_allocations_end(before);
+}
+
 static bool start_later(void (*start)(void *))
 {
     lwp_sampling.kind = LWP_TIMER_SIGTRAP;
@@ -290,9 +298,9 @@ static bool start_is_translated(void)
 }
 
 /* The program's stack may be small (RLIMIT_STACK). */
-__attribute__((constructor)) static void start_construct(void)
+static void start_process(void)
 {
-    lwp_imports_bind((const void *)start_construct);
+    lwp_imports_bind((const void *)start_process);
     lwp_settings_take();
     const char *directory = lwp_setting(LWP_ENV_DIR);
     int saved = errno;
@@ -315,6 +323,13 @@ __attribute__((constructor)) static void start_construct(void)
         lwp_own_stack_run(start_here, NULL);
     pthread_atfork(start_before_fork, lwp_dormant_in_parent, start_fork_child);
     errno = saved;
+}
+
+__attribute__((constructor)) static void start_construct(void)
+{
+    void *before = lwp_own_allocations_begin();
+    start_process();
+    lwp_own_allocations_end(before);
 }
 
 __attribute__((destructor)) static void start_destruct(void)
