@@ -105,6 +105,11 @@ int lwp_pattern_compare_again(const struct lwp_pattern *before, const struct lwp
 int lwp_pattern_compare_cold(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
                              struct lwp_pattern_times *times, struct lwp_error *err);
 
+/* After so many seconds no other turn begins, where it took `made` to set both up and each is to be timed for `seconds`; and after so many
+ * it is given up. */
+double lwp_pattern_turns_until(double made, double seconds);
+double lwp_pattern_patience(double seconds);
+
 /* Bytes of all arrays that are touched. */
 double lwp_pattern_bytes(const struct lwp_pattern *pattern);
 

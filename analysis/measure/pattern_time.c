@@ -31,6 +31,8 @@ static const uint64_t line = 64;
 static const double stretch_seconds = 0.01, warm_seconds = 0.03, memory_part = 0.4, nearest_bytes = 12 << 10, patience = 20;
 /* Times of stretches that differ by no more are alike; until so many seconds are over. */
 static const double settled = 0.05, settle_seconds = 0.4;
+/* What takes long to set up is timed for as long, but for no longer: what does not end in time is lost. */
+static const double turns_seconds = 1;
 
 static double time_now(clockid_t clock)
 {
@@ -321,6 +323,11 @@ static void time_turns(struct time_team *team, double kept, double ns[2])
     }
 }
 
+double lwp_pattern_turns_until(double made, double seconds)
+{
+    return made + fmax(seconds, fmin(made, turns_seconds));
+}
+
 static int time_both(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, bool core, double seconds,
                      struct lwp_pattern_times *times, struct lwp_error *err)
 {
@@ -346,8 +353,8 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
         walker_find_rounds(&team.walkers[i]);
     }
     const size_t needed = kept > 0 ? TURNS_NEEDED : 1;
-    const double made = time_now(CLOCK_MONOTONIC) - began; /* what takes long to set up is timed for as long */
-    for (; !status && turns < TURNS_MOST && (turns < needed || time_now(CLOCK_MONOTONIC) - began < made + fmax(seconds, made)); turns++) {
+    const double until = lwp_pattern_turns_until(time_now(CLOCK_MONOTONIC) - began, seconds);
+    for (; !status && turns < TURNS_MOST && (turns < needed || time_now(CLOCK_MONOTONIC) - began < until); turns++) {
         double turn[2];
         time_turns(&team, kept, turn);
         for (int i = 0; i < 2; i++)
@@ -374,6 +381,11 @@ struct time_answer {
     struct lwp_error error;
     struct lwp_pattern_times times;
 };
+
+double lwp_pattern_patience(double seconds)
+{
+    return patience * seconds + 5;
+}
 
 /* False: no whole answer came in time. */
 static bool time_receive(int from, double seconds, struct time_answer *answer)
@@ -409,7 +421,7 @@ static int time_apart(const struct lwp_pattern *before, const struct lwp_pattern
     }
     close(ends[1]);
     int status = child < 0 ? lwp_error_errno(err, "no process for running a pattern") : LWP_OK;
-    if (child > 0 && !time_receive(ends[0], patience * seconds + 5, &answer)) {
+    if (child > 0 && !time_receive(ends[0], lwp_pattern_patience(seconds), &answer)) {
         kill(child, SIGKILL);
         status = lwp_error_set(err, LWP_ERR_LIMIT, "running a pattern failed or took too long");
     }

@@ -479,6 +479,15 @@ static void test_through_memory(void **state)
     }
 }
 
+/* Large arrays, whose pages come slowly: there is time for a turn, and to take them down, before it is given up. */
+static void test_long_to_set_up(void **state)
+{
+    (void)state;
+    assert_true(lwp_pattern_turns_until(0.01, 0.1) == 0.01 + 0.1);
+    assert_true(lwp_pattern_turns_until(0.5, 0.1) == 0.5 + 0.5);
+    assert_true(lwp_pattern_turns_until(4, 0.1) + 1 < lwp_pattern_patience(0.1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts),    cmocka_unit_test(test_visits_each_element),
@@ -490,7 +499,7 @@ int main(void)
                                        cmocka_unit_test(test_cold),         cmocka_unit_test(test_guesses),
                                        cmocka_unit_test(test_links_stay),   cmocka_unit_test(test_through_memory),
                                        cmocka_unit_test(test_apart),        cmocka_unit_test(test_unrolled),
-        cmocka_unit_test(test_scaled),
+                                       cmocka_unit_test(test_scaled),       cmocka_unit_test(test_long_to_set_up),
                                        cmocka_unit_test(test_endings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
