@@ -4,12 +4,16 @@
 #include "analysis/profile/moves.h"
 
 #include "analysis/profile/profile.h"
+#include "analysis/profile/regions.h"
 #include "analysis/program/code.h"
+#include "analysis/program/flow/machine_code.h"
 #include "base/arena.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { MOVES_MAX = 1 << 15, PAIR_NEAR = 4, PARENTS_MOST = 64 };
+/* LOOK_PAIRS: samples look at three accesses one after the other. */
+enum { MOVES_MAX = 1 << 15, PAIR_NEAR = 4, PARENTS_MOST = 64, LOOK_PAIRS = 2 };
 
 void lwp_moves_fini(struct lwp_moves *moves)
 {
@@ -158,9 +162,94 @@ static void moves_ends(struct lwp_moves *moves, const struct lwp_profile *profil
     }
 }
 
+static bool moves_in_loop(const struct lwp_profile *profile, const struct lwp_traversal_access *access)
+{
+    return access->region < profile->region_count && !profile->regions[access->region].is_function;
+}
+
+/* Within one look each execution of an instruction is as likely to be seen as any other, and its loop's end behind it at least as likely as
+ * another execution. Looks that end early do so where the code's way is not known, or where the loop's function returns. */
+static void moves_passes(struct lwp_moves *moves, const struct lwp_profile *profile, const struct lwp_traversal_access *accesses, int count)
+{
+    int pairs = 0;
+    for (int i = 0; i < count; i++) {
+        const struct lwp_traversal_access *now = &accesses[i];
+        int next = i + 1;
+        pairs += now->close;
+        if (!moves_in_loop(profile, now))
+            continue;
+        while (next < count && accesses[next].close && accesses[next].code != now->code &&
+               (accesses[next].region == now->region || !moves_is_around(profile, &accesses[next], now)))
+            next++;
+        struct lwp_code_moves *item = next < count && accesses[next].close ? moves_of(moves, now) : NULL;
+        if (item && accesses[next].code == now->code) {
+            item->passes++;
+            item->backs += accesses[next].address < now->address;
+        } else if (item) {
+            item->ends++;
+        }
+    }
+    struct lwp_code_moves *last =
+        count && pairs < LOOK_PAIRS && moves_in_loop(profile, &accesses[count - 1]) ? moves_of(moves, &accesses[count - 1]) : NULL;
+    if (last)
+        last->lost++;
+}
+
+/* What is counted as `seen` comes to no more than this in the mean, with a probability of 95 % (Wilson and Hilferty's approximation of the
+ * Poisson distribution's limit). */
+static double count_most(double seen)
+{
+    const double n = seen + 1;
+    return n * pow(1 - 1 / (9 * n) + 1.645 / (3 * sqrt(n)), 3);
+}
+
+double lwp_moves_length_of(double passes, double ends)
+{
+    return 1 + passes / count_most(ends);
+}
+
+/* Whether the loop around accesses anything: of one that does not, the next search seems to go on with the one before. */
+static bool moves_has_around(const struct lwp_profile *profile, uint32_t region)
+{
+    const uint32_t outer = lwp_regions_final(profile, profile->regions[region].parent);
+    bool seen = outer == LWP_NONE || profile->regions[outer].is_function;
+    for (size_t i = 0; i < profile->stream_count && !seen; i++)
+        seen = lwp_regions_final(profile, profile->streams[i].region) == outer;
+    return seen;
+}
+
+/* What was seen behind one of the loop's instructions, that which was seen most, and what was lost behind any of them. An array is gone
+ * over upwards, if at all, and from its end to the start of the next search. */
+double lwp_moves_length_least(const struct lwp_profile *profile, uint32_t region)
+{
+    const struct lwp_region *of = &profile->regions[region];
+    const bool chained = lwp_loop_search_by_call(profile->code, of->module, of->address) == LWP_LOOP_SEARCH_LIST;
+    struct lwp_map index = {0};
+    struct lwp_code_moves *sums = lwp_zeroed(profile->moves.count + 1, sizeof *sums);
+    size_t count = 0, most = 0;
+    double lost = 0;
+    for (size_t i = 0; i < profile->moves.count; i++) {
+        const struct lwp_code_moves *more = &profile->moves.items[i];
+        if (lwp_regions_final(profile, more->region) != region)
+            continue;
+        uint32_t *at = lwp_map_at(&index, more->code);
+        count += lwp_number_new(at, count);
+        sums[*at].passes += more->passes - (chained ? 0 : more->backs);
+        sums[*at].ends += more->ends + (chained ? 0 : more->backs);
+        lost += more->lost;
+    }
+    for (size_t i = 0; i < count; i++)
+        most = sums[i].passes + sums[i].ends > sums[most].passes + sums[most].ends ? i : most;
+    const double least = lwp_moves_length_of(sums[most].passes, sums[most].ends + lost);
+    free(sums);
+    lwp_map_fini(&index);
+    return chained && !moves_has_around(profile, region) ? 1 : least;
+}
+
 void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_profile *profile, const struct lwp_traversal_access *accesses, int count)
 {
     moves_ends(moves, profile, accesses, count);
+    moves_passes(moves, profile, accesses, count);
     for (int i = 0; i < count; i++) { /* those after the first one of an object lie where that leads to */
         int k = 0;
         while (k < i && accesses[k].object != accesses[i].object)

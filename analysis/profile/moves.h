@@ -21,6 +21,9 @@ struct lwp_code_moves {
     uint32_t object, region;
     uint64_t code, seen;
     uint32_t stays, leaves; /* executions in a loop after which it was executed again, or code around the loop was first */
+    uint32_t passes, ends;  /* ... likewise, where nothing that is not known ran between them */
+    uint32_t backs;         /* of these passes: to a lower address */
+    uint32_t lost;          /* looks of samples that ended with it, and too early: whether the loop ends there is not known */
     size_t count, room;
     struct lwp_move *kept; /* a uniform sample of those seen, at most LWP_MOVES_KEPT */
 };
@@ -59,6 +62,12 @@ void lwp_moves_fini(struct lwp_moves *moves);
 
 /* The accesses of one sample in their order. */
 void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_profile *profile, const struct lwp_traversal_access *accesses, int count);
+
+/* How often a loop that searches goes round before it ends, in the mean, at least (with a probability of 95 %). 1: nothing is known. */
+double lwp_moves_length_least(const struct lwp_profile *profile, uint32_t region);
+
+/* ... of so many passes seen, and of ends or what may have been ends. */
+double lwp_moves_length_of(double passes, double ends);
 
 /* NULL: none were seen. */
 const struct lwp_seen_blocks *lwp_moves_blocks(const struct lwp_moves *moves, uint32_t object);

@@ -8,6 +8,8 @@
  *   a nest of loops samples are divided as executions are (redundancy_counts.c). A load that is not made each time makes that too
  *   large; sampled, what the loop around it waits for between two searches makes it too small.
  *   Where samples saw none of the latter, the time of both bounds it from below.
+ *   So does what samples saw one after the other: how often the loop went round, and how often it may have ended (moves.h). As far as that
+ *   shows that executions make the length too small, it is no sign of many small arrays.
  *
  * Where a function compares, the search is the loop that calls it, and its time is that of what it calls, too. */
 #include "analysis/advice/redundancy/redundancy_search.h"
@@ -231,20 +233,21 @@ void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redunda
     if (time.value <= 0)
         return;
     line->stake = fmax(line->stake, time.high); /* all that the loop does is the search */
+    const bool exact = profile->watchpoints.exact;
+    const double seen = exact ? 1 : lwp_moves_length_least(profile, loop);
     double step = 0, trips = search_trips(profile, search, loop);
     double scanned = loop == lwp_access_region(profile, load) ? scan_length(profile, loop, &profile->contexts[load], &step) : 0;
-    bool whole = scanned > 1 && scanned <= trips * (profile->watchpoints.exact ? 1 : WAITING_MOST);
-    double length = whole                        ? scanned
-                    : !isinf(trips)              ? trips
-                    : profile->watchpoints.exact ? 0
-                                                 : least_length(&time, of.stalled, item->samples);
+    bool whole = scanned > 1 && scanned <= fmax(trips, seen) * (exact ? 1 : WAITING_MOST);
+    double length = whole ? scanned : !isinf(trips) ? trips : exact ? 0 : least_length(&time, of.stalled, item->samples);
+    const bool least = !whole && (isinf(trips) || length < seen);
+    length = !whole && length > 0 ? fmax(length, seen) : length;
     if (length <= 0)
         return;
     double elements =
         whole && item->pair->object != LWP_NONE ? fmax(length, (double)profile->objects[item->pair->object].largest / step) : 2 * length;
     double probes = log2(elements + 1);
     line->searched = length;
-    line->searched_least = !whole && isinf(trips);
+    line->searched_least = least;
     line->saved = (struct lwp_share){time.value * fmax(0, 1 - 4 * probes / length), time.low * fmax(0, 1 - 16 * probes / length),
-                                     time.high * fmax(0, 1 - probes / length)};
+                                     time.high * (least ? 1 : fmax(0, 1 - probes / length))};
 }
