@@ -2,6 +2,7 @@
 # Runs tests/programs/not_dead.c for each CASE (CASE-unseen: as where breakpoints do not see the kernel's accesses): none of its
 # honest stores may be called dead, and the store that is dead must be found.
 set -u
+. "$SRC/tests/watchpoints.sh"
 program=$SRC/tests/programs/not_dead
 ${CXX:-c++} -O2 -g -c -o "$TMP/throw.o" "${program}_throw.cc" &&
     ${CC:-cc} -std=gnu11 -O2 -g -shared -fPIC -o "$TMP/not_dead.so" "${program}_library.c" &&

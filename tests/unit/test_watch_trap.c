@@ -137,7 +137,16 @@ static int event_open(bool kernel)
                                          .exclude_hv = 1,
                                          .sigtrap = 1,
                                          .remove_on_exec = 1};
-    return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    int event = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    traps.event = event;
+    traps.count = 0;
+    ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
+    *(volatile uint8_t *)watched = 1;
+    ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
+    if (event < 0 || traps.count)
+        return event;
+    close(event); /* in some virtual machines registers stop nothing */
+    return -1;
 }
 
 static void run(void (*piece)(void *, uint64_t), int event)
