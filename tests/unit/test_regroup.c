@@ -108,6 +108,18 @@ static void world_sample(struct world *world, uint32_t loop, int count, const in
     lwp_traversals_sample(&profile->traversals, &world->walker, accesses, count, world->time);
 }
 
+/* A sample of a loop that stores one array's elements. */
+static void world_fill(struct world *world, uint32_t loop, int array, uint64_t index)
+{
+    const uint32_t object = world->array[array];
+    const uint64_t code = 0x1000 * (uint64_t)(loop + 1);
+    const struct lwps_access access = {.bytes = SIZE, .flags = LWPS_ACCESS_STORE | LWPS_ACCESS_KNOWN, .source = LWPS_SOURCE_DITHERED};
+    const struct lwp_traversal_access stored = {.object = object, .region = loop, .code = code, .offset = index * SIZE};
+    world_loop(world, loop);
+    streams_add(&world->profile, object, loop, LWP_NONE, code, &access, index * SIZE, 1);
+    lwp_traversals_sample(&world->profile.traversals, &world->walker, &stored, 1, world->time);
+}
+
 static void world_advise(struct world *world)
 {
     lwp_streams_link(&world->profile);
@@ -271,6 +283,13 @@ static void test_classes(void **state)
     expect_rejected(&world, LWP_REGROUP_LIFETIME);
     eight(&world, SAME); /* but filling one before another is made is no obstacle */
     world.profile.objects[world.array[LAST]].allocated_ns = world.time / 50;
+    world_advise(&world);
+    assert_int_equal(regrouped(&world), ARRAYS);
+    eight(&world, SAME); /* nor where that takes long */
+    world.time = 0;
+    for (uint64_t s = 0; s < 8000; s++, world.time += 10000)
+        world_fill(&world, 5, (int)(s % LAST), s * (ELEMENTS / 8000));
+    world.profile.objects[world.array[LAST]].allocated_ns = 95000000;
     world_advise(&world);
     assert_int_equal(regrouped(&world), ARRAYS);
     world_close(&world);

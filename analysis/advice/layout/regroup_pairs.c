@@ -6,21 +6,38 @@
 static const double conflict_worth = 0.2, outside_most = 0.15;
 static const uint64_t slack_ns = 5000000;
 
-/* The share of an array's use outside of the other's lifetime. To fill it before the other is made is no obstacle. */
+/* Whether a loop stores the object's values and never loads them. */
+static bool regroup_fills(const struct lwp_profile *profile, uint32_t object, uint32_t region)
+{
+    bool stores = false;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->object != object || stream->region != region)
+            continue;
+        if (stream->loads)
+            return false;
+        stores |= stream->stores > 0;
+    }
+    return stores;
+}
+
+/* The share of an array's use outside of the other's lifetime. To fill it before the other is made is no obstacle, however long it takes. */
 static double regroup_outside(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                               const struct lwp_regroup_array *array, const struct lwp_object *other)
 {
     double all = 0, outside = 0;
-    if (profile->objects[array->object].first_ns + slack_ns >= other->allocated_ns &&
+    const uint64_t made = other->allocated_ns;
+    if (profile->objects[array->object].first_ns + slack_ns >= made &&
         profile->objects[array->object].last_ns <= other->freed_ns)
         return 0;
     for (size_t l = 0; l < candidates->loop_count; l++) {
         const struct lwp_traversal *traversal = lwp_traversals_of(&candidates->traversals, array->object, candidates->loops[l].region);
+        const bool fills = traversal && regroup_fills(profile, array->object, candidates->loops[l].region);
         for (uint32_t i = 0; traversal && i < traversal->count; i++) {
             uint64_t time = traversal->places[i].time;
             double part = (double)traversal->accesses / traversal->count;
             all += part;
-            outside += time + slack_ns < other->allocated_ns || (time > other->freed_ns && time - other->freed_ns > slack_ns) ? part : 0;
+            outside += (time + slack_ns < made && !fills) || (time > other->freed_ns && time - other->freed_ns > slack_ns) ? part : 0;
         }
     }
     return all > 0 ? outside / all : 0;
