@@ -27,7 +27,6 @@ const struct lwp_check *lwp_checks_chosen(const struct lwp_check *checks);
 int lwp_probe_sigtrap(const void *unused); /* the timer's flavours: perf's task-clock, synchronous */
 int lwp_probe_async(const void *unused);
 int lwp_probe_posix(const void *unused); /* thread CPU timers */
-int lwp_probe_breakpoint(const void *unused);
 int lwp_probe_kernel_breakpoint(const void *unused);
 int lwp_probe_pmu(const void *unused); /* counts cycles */
 int lwp_probe_unwind(const void *unused);

@@ -75,20 +75,6 @@ int lwp_probe_posix(const void *unused UNUSED)
     return probes_burn(5);
 }
 
-int lwp_probe_breakpoint(const void *unused UNUSED)
-{
-    static volatile int watched;
-    struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_BREAKPOINT, .bp_type = HW_BREAKPOINT_W,
-                                   .bp_addr = (uint64_t)(uintptr_t)&watched, .bp_len = HW_BREAKPOINT_LEN_4,
-                                   .sample_period = 1, .exclude_kernel = 1, .sigtrap = 1, .remove_on_exec = 1};
-    signal(SIGTRAP, probes_count);
-    if (probes_perf_open(&attr) < 0)
-        return errno;
-    for (int i = 0; i < 10; i++)
-        watched = i;
-    return probes_signals == 10 ? 0 : ENODATA;
-}
-
 int lwp_probe_kernel_breakpoint(const void *unused UNUSED)
 {
     static volatile uint64_t watched;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "collector/lwp.h"
 #include "collector/outside/tasks.h"
+#include "collector/perf/probe.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -94,6 +95,11 @@ static int marks_open(struct lwp_events *events, struct lwp_remote *remote, pid_
             "collect: process %d has %zu places that say LWP_BEGIN() or LWP_END(), and a processor can watch %d: put them into "
             "functions of their own that are not inlined",
             (int)pid, *count, LWP_MARKS_MOST);
+    if (*count && lwp_probe(lwp_probe_breakpoint, NULL) == ENODATA)
+        return lwp_error_set(err, LWP_ERR_MISSING,
+                             "collect: LWP_BEGIN() and LWP_END() of process %d cannot be followed, as debug registers stop nothing on this "
+                             "machine: start the program with lwp collect",
+                             (int)pid);
     bool more = *count > 0;
     for (unsigned pass = 0; more && !why && pass < PASSES_MOST; pass++) {
         struct lwp_tasks threads = {0};

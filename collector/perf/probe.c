@@ -3,10 +3,13 @@
 #include "collector/perf/open.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -111,4 +114,26 @@ const char *lwp_pmu_probe_text(int why)
     default:
         return strerror(why);
     }
+}
+
+int lwp_probe_breakpoint(const void *unused)
+{
+    enum { TIMES = 10 };
+    static volatile int watched;
+    const struct perf_event_attr attr = {.size = sizeof attr,
+                                         .type = PERF_TYPE_BREAKPOINT,
+                                         .bp_type = HW_BREAKPOINT_W,
+                                         .bp_addr = (uint64_t)(uintptr_t)&watched,
+                                         .bp_len = HW_BREAKPOINT_LEN_4,
+                                         .sample_period = 1,
+                                         .exclude_kernel = 1,
+                                         .sigtrap = 1,
+                                         .remove_on_exec = 1};
+    (void)unused;
+    signal(SIGTRAP, probe_count);
+    if (syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) < 0)
+        return errno;
+    for (int i = 0; i < TIMES; i++)
+        watched = i;
+    return probe_signals == TIMES ? 0 : ENODATA;
 }
