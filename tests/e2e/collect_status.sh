@@ -26,11 +26,13 @@ int main(void) { volatile unsigned long n = 0; for (;;) n++; }
 C
 $CC -O1 -g -o spin spin.c || exit 1
 /usr/bin/python3 - "$LWP" <<'PY' || fail "Ctrl-C"
-import os, signal, subprocess, sys, time
+import glob, os, signal, subprocess, sys, time
 # A background job of a script ignores SIGINT; a job at a terminal does not.
 job = subprocess.Popen([sys.argv[1], "collect", "--no-analyze", "-o", "r-int", "--", "./spin"], start_new_session=True,
                        stderr=open("err", "w"), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-time.sleep(1)
+while job.poll() is None and not glob.glob("r-int/p*/t*.lwps"):
+    time.sleep(0.05)
+time.sleep(0.5)
 os.killpg(job.pid, signal.SIGINT)
 status = job.wait(timeout=20)
 sys.exit(status != 130)
@@ -40,7 +42,8 @@ ls r-int/p*/t*.lwps > list || fail "no samples after Ctrl-C"
 
 "$LWP" collect --no-analyze -o r-term -- ./spin 2> err &
 lwp=$!
-sleep 1
+until compgen -G 'r-term/p*/t*.lwps' > list || ! kill -0 $lwp 2> err; do sleep 0.05; done # a busy machine
+sleep 0.5
 kill -TERM $lwp
 wait $lwp
 [ $? = 143 ] || fail "SIGTERM was not passed on"

@@ -161,6 +161,11 @@ for turn in ${LONG:+0.0005} 0.1; do
     program=$!
     if "$LWP" collect --region LWP_BEGIN --no-analyze -q -o "from$turn" -p $program 2> marks.err; then
         wait $program
+        if grep -q 'debug registers stop nothing' marks.err; then
+            echo "skip marks from outside: there are no hardware breakpoints (lwp doctor)"
+            rm -rf "from$turn"
+            continue
+        fi
         samples "from$turn" | awk -v inside="$(cat marks.out)" -v turn=$turn '{ weight += $5 * 1e-9 }
             END { if (weight < .6 * inside || weight > 1.2 * inside) { print "FAILED: from outside, turns of " turn " s: " weight " s recorded of " inside; exit 1 } }' || failed=1
     else

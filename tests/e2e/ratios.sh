@@ -2,6 +2,7 @@
 # Redundancy of programs whose redundancy is known, with 1 and 4 threads: the share and the pair on top. tests/rounds/watch.sh does
 # all cases ten times, tests/long/ratios.sh more of them and within 5 points; here runs are short.
 set -u
+. "$SRC/tests/watchpoints.sh"
 ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/known_ratios" "$SRC/tests/programs/known_ratios.c" || exit 1
 check() { "$SRC/tests/truth/watch_runs.py" "$LWP" "$TMP/known_ratios" "$TMP" "$@" \
     --seconds 1.5 --points 13 --options "-F 2000 --max-overhead 15" || exit 1; }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Totals stored for every value because they could not stay in registers: lwp names the stores, and what the fix does about it.
 set -u
+. "$SRC/tests/watchpoints.sh"
 run() { # NAME ROUNDS
     "$LWP" collect -q -F 2000 --max-overhead 10 -o "$TMP/$1" -- "$BUILD/examples-bin/$1" 1 "$2" > "$TMP/$1.out" || exit 1
     "$LWP" report --json "$TMP/$1" > "$TMP/$1.json" || exit 1

