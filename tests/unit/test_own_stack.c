@@ -7,6 +7,10 @@
 
 #include "collector/light/own/own_stack.c"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
 /* The sanitizer's own alternate stacks would be in the way. */
 const char *__asan_default_options(void);
 
@@ -82,6 +86,41 @@ static void threads_with_the_same_memory_take_it_over(void **state)
     assert_in_range(made(), 1, KEPT_MOST);
 }
 
+/* Which thread pointer it has is refused to the calling thread from now on. */
+static bool refuse_asking(void)
+{
+    struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_arch_prctl, 0, 1),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+static void *begin_and_end(void *refused)
+{
+    *(bool *)refused = refuse_asking();
+    if (!lwp_own_stack_begin())
+        return NULL;
+    struct lwp_own_stack *stack = lwp_own_stack_self;
+    lwp_own_stack_end();
+    return stack->fs_base == (uint64_t)pthread_self() && stack->used == KEPT ? stack : NULL;
+}
+
+/* Where the processor does not say it either, each question costs the kernel's answer. */
+static void beginning_and_end_do_not_ask_for_the_thread_pointer(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    bool refused = false;
+    void *stack = NULL;
+    memset(stacks_kept, 0, sizeof stacks_kept); /* no other thread has its place */
+    assert_int_equal(pthread_create(&thread, NULL, begin_and_end, &refused), 0);
+    assert_int_equal(pthread_join(thread, &stack), 0);
+    if (!refused)
+        skip();
+    assert_non_null(stack);
+}
+
 static void after_fork_all_others_are_free(void **state)
 {
     (void)state;
@@ -99,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_with_the_same_memory_take_it_over),
+        cmocka_unit_test(beginning_and_end_do_not_ask_for_the_thread_pointer),
         cmocka_unit_test(after_fork_all_others_are_free),
     };
     return cmocka_run_group_tests_name("own_stack", tests, NULL, NULL);

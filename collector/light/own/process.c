@@ -2,6 +2,7 @@
 #include "collector/light/own/process.h"
 
 #include "collector/env.h"
+#include "collector/light/own/own_memory.h"
 #include "collector/light/own/own_spool.h"
 #include "collector/light/own/settings.h"
 
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct lwp_process lwp_process;
@@ -37,6 +39,33 @@ bool lwp_process_lock_soon(void)
 void lwp_process_unlock(void)
 {
     __atomic_store_n(&lwp_process.lock, 0, __ATOMIC_RELEASE);
+}
+
+static pid_t *process_mark; /* whose memory it is; the kernel empties it in a child that gets a copy, however it was made */
+
+static void process_set_mark(void)
+{
+    static bool tried;
+    pid_t *mark = process_mark;
+    if (!mark && !__atomic_exchange_n(&tried, true, __ATOMIC_RELAXED)) {
+        mark = lwp_own_memory(sizeof *mark);
+        mark = mark && madvise(mark, sizeof *mark, MADV_WIPEONFORK) ? NULL : mark; /* before Linux 4.14 */
+    }
+    if (!mark)
+        return;
+    *mark = lwp_process.pid;
+    __atomic_store_n(&process_mark, mark, __ATOMIC_RELEASE);
+}
+
+bool lwp_process_has_memory(void)
+{
+    const pid_t *mark = __atomic_load_n(&process_mark, __ATOMIC_ACQUIRE);
+    if (mark && *mark == lwp_process.pid)
+        return lwp_process.active;
+    if (!lwp_process_is_ours())
+        return false;
+    process_set_mark();
+    return true;
 }
 
 bool lwp_process_records(void)

@@ -46,6 +46,9 @@ static inline bool lwp_process_is_ours(void)
     return lwp_process.active && getpid() == lwp_process.pid;
 }
 
+/* Likewise, mostly without a system call; true in the child of a vfork, too. For what is done often, and not by such children. */
+bool lwp_process_has_memory(void);
+
 /* Whether samples are wanted now: by the program (LWP_BEGIN, LWP_END) and by lwp collect (lwp start, lwp stop). */
 bool lwp_process_records(void);
 

@@ -311,7 +311,7 @@ static struct thread_start *threads_prepare(void *run, void *argument)
     lwp_dormant_wake(); /* alone still, and says so */
     uint64_t from_ns = threads_timed_from(&prepared);
     lwp_own_files_alone(false);
-    struct thread_start *start = lwp_process_is_ours() ? lwp_own_small() : NULL; /* or in the child of a bare clone */
+    struct thread_start *start = lwp_process_has_memory() ? lwp_own_small() : NULL; /* or in the child of a bare clone */
     if (start)
         *start = (struct thread_start){run, argument, lwp_signals_blocked(), lwp_late_threads_draw()};
     threads_timed(from_ns);
