@@ -830,9 +830,50 @@ static void test_pace_scatters(void **state)
     assert_true(right >= TIMES * 95 / 100);
 }
 
+/* Nodes in disorder among `window` neighbours, seen 1 to `most` visits on: steps back say how many neighbours. */
+static uint64_t window_of(unsigned window, unsigned most)
+{
+    enum { SEEN = 200, NODE = 144 };
+    struct lwp_move kept[SEEN];
+    struct lwp_profile profile = {.moves = {.items = &(struct lwp_code_moves){.count = SEEN, .kept = kept}, .count = 1},
+                                  .regions = &(struct lwp_region){.same_as = 0}};
+    const struct lwp_gain_visit visit = {.objects = &(uint32_t){0}, .object_count = 1};
+    struct lwp_pattern pattern = {0};
+    uint32_t order[64 * SEEN], state = 1;
+    for (uint32_t i = 0; i < 64 * SEEN; i++)
+        order[i] = i;
+    for (uint32_t i = 0; i < 64 * SEEN; i++) { /* Fisher and Yates */
+        const uint32_t left = window - i % window;
+        state = state * 1664525 + 1013904223;
+        const uint32_t other = i + (state >> 16) % left, node = order[i];
+        if (other < 64 * SEEN) {
+            order[i] = order[other];
+            order[other] = node;
+        }
+    }
+    for (uint32_t i = 0; i < SEEN; i++) {
+        state = state * 1664525 + 1013904223;
+        const uint32_t later = i * 61 + 1 + (state >> 16) % most;
+        kept[i] = (struct lwp_move){.bytes = ((int64_t)order[later] - order[i * 61]) * NODE, .next = most == 1};
+    }
+    lwp_gain_chain_pattern(&profile, &visit, NODE, &pattern);
+    near(pattern.far, 0);
+    return pattern.window;
+}
+
+static void test_window_of_neighbours(void **state)
+{
+    (void)state;
+    assert_int_equal(window_of(1, 8), 0);
+    for (unsigned window = 4; window <= 32; window *= 2)
+        for (unsigned most = 1; most <= 2 * window; most *= 2)
+            assert_in_range(window_of(window, most), window * 3 / 4, window * 5 / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_window_of_neighbours),
         cmocka_unit_test(test_lines_sequential),
         cmocka_unit_test(test_lines_random),
         cmocka_unit_test(test_groups),

@@ -2,14 +2,12 @@
 #include "analysis/advice/gain/measured.h"
 
 #include "analysis/profile/regions.h"
-#include "base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { MOVES_LEAST = 8, MOVES_MOST = 256 };
 
-static const double far_elements = 128;
+static const double far_elements = 128, few_steps = 0.05; /* of all: back to where memory was freed */
 
 struct chain_moves {
     double near[MOVES_MOST]; /* in elements */
@@ -71,13 +69,14 @@ enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const st
                                                  : LWP_GAIN_SEQUENTIAL;
 }
 
-/* Neighbours are visited in disorder, window by window: from one to the next the places differ by the window's size / sqrt(6) (two of a
- * uniform distribution). Some visits on, only how far a step leads back is a matter of the window. */
+/* Neighbours are visited in disorder, window by window: two of one window are a third of its size and one apart in the mean, and steps
+ * back are of such two, however many visits on. */
 void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
                             struct lwp_pattern *pattern)
 {
     struct chain_moves moves = {.next = true};
-    double mean = 0, square = 0;
+    double back = 0;
+    size_t steps = 0;
     pattern->far = visit->far < 0 ? 1 : visit->far;
     chain_moves_of(profile, visit, spacing, &moves);
     pattern->search = chain_search(&moves);
@@ -91,12 +90,11 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
     pattern->far = (double)moves.far / (double)(moves.count + moves.far);
     if (moves.count < MOVES_LEAST)
         return;
-    qsort(moves.near, moves.count, sizeof *moves.near, lwp_compare_double);
     for (size_t i = 0; i < moves.count; i++)
-        mean += moves.near[i] / (double)moves.count;
-    for (size_t i = 0; i < moves.count; i++)
-        square += (moves.near[i] - mean) * (moves.near[i] - mean) / (double)moves.count;
-    double back = -moves.near[moves.count / 20];
-    if (back > 0)
-        pattern->window = (uint64_t)lround(moves.next ? sqrt(6 * square) : back + 2);
+        if (moves.near[i] < 0) {
+            back -= moves.near[i];
+            steps++;
+        }
+    if ((double)steps > few_steps * (double)moves.count)
+        pattern->window = (uint64_t)lround(3 * back / (double)steps - 1);
 }
