@@ -270,7 +270,8 @@ char *lwp_function_brief(const char *name)
             end = strchr("<({", *at) ? brief_after(at) : at + 1;
         if (to > brief && ((*at == '(' && brief_ends(end)) || brief_begins(at, " [")))
             break;
-        const char *part = brief_part(at, end);
+        const bool receiver = *at == '(' && at > name && at[-1] == '.'; /* of a Go method */
+        const char *part = receiver ? NULL : brief_part(at, end);
         if (*at == ' ') /* what comes before is the type of the result */
             to = brief;
         else {

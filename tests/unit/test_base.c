@@ -375,6 +375,7 @@ static void functions_in_brief(void **state)
         {"bool std::operator< <char, std::allocator<char> >(std::string const&)", "std::operator< <...>"},
         {"ns::A::operator std::basic_string<char>() const", "ns::A::operator std::basic_string<char>"},
         {"(anonymous namespace)::run(int)", "(anonymous namespace)::run"},
+        {"example.com/a/interp.(*interp).execute", "example.com/a/interp.(*interp).execute"},
         {"f(int)::Local::g()", "f()::Local::g"},
         {"void f<(E)1, &A::operator->>(int) [clone .constprop.0]", "f<...>"},
         {"<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend", "<...>::extend"},
