@@ -285,6 +285,7 @@ static void test_classes(void **state)
     world.profile.objects[world.array[LAST]].allocated_ns = world.time / 50;
     world_advise(&world);
     assert_int_equal(regrouped(&world), ARRAYS);
+    world_close(&world);
     eight(&world, SAME); /* nor where that takes long */
     world.time = 0;
     for (uint64_t s = 0; s < 8000; s++, world.time += 10000)
