@@ -189,25 +189,6 @@ static void samples_are_dear_beyond_their_advance(void **state)
     assert_false(lwp_budget_affords_samples(&budget, 0));
 }
 
-/* At most half of what allocations may cost. */
-static void what_the_run_owes_is_paid_by_allocations(void **state)
-{
-    (void)state;
-    const uint64_t cpu = 10 * second, most = 225000000; /* three quarters of 3 % */
-    struct lwp_run_account run = {.cpu_ns = cpu, .spent_ns = 300000000};
-    struct lwp_time_budget budget = {.share = 0.03, .run = &run};
-    budget.spent[LWP_COST_HEAP] = most - 1000000;
-    assert_true(lwp_budget_affords_heap(&budget, cpu, 1));
-    run.own_ns = 10000000; /* within a second: a third */
-    assert_false(lwp_budget_affords_heap(&budget, cpu, 1));
-    budget.spent[LWP_COST_HEAP] = most * 2 / 3 - 1000000;
-    assert_true(lwp_budget_affords_heap(&budget, cpu, 1));
-    run.own_ns = second;
-    assert_false(lwp_budget_affords_heap(&budget, cpu, 1));
-    budget.spent[LWP_COST_HEAP] = most / 2 - 1000000;
-    assert_true(lwp_budget_affords_heap(&budget, cpu, 1));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,7 +196,7 @@ int main(void)
         cmocka_unit_test(only_blocks_that_stay_get_an_advance), cmocka_unit_test(what_registers_slow_is_paid_for),
         cmocka_unit_test(what_is_not_needed_goes_to_samples),   cmocka_unit_test(trials_have_half_where_a_thread_reads),
         cmocka_unit_test(a_costly_start_is_paid_for_later),     cmocka_unit_test(switches_are_paid_for_first),
-        cmocka_unit_test(what_the_run_owes_is_paid_by_samples), cmocka_unit_test(what_the_run_owes_is_paid_by_allocations),
+        cmocka_unit_test(what_the_run_owes_is_paid_by_samples),
     };
     return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
 }

@@ -1,9 +1,8 @@
 /* Allocations and switches of threads come when the program wants them, so they draw first: up to three quarters of the share. Programs
  * that build their data at the start and then work on it get that in advance (missing a part of those blocks would hide what all the rest
- * is about), as far as their blocks stay: what is freed again soon is no such data, and a quarter is enough to see it. Up to half of
- * theirs goes into what the run owes. Samples and watches divide what is left. Advances are given as long as the run has a surplus
- * (run_account.h): many processes would cost that much each. The n-th thread of a process gets an n-th. Whether another watch is started
- * depends on what those before have cost, never on what they found.
+ * is about), as far as their blocks stay: what is freed again soon is no such data, and a quarter is enough to see it. Samples and watches
+ * divide what is left. Advances are given as long as the run has a surplus (run_account.h): many processes would cost that much each. The
+ * n-th thread of a process gets an n-th. Whether another watch is started depends on what those before have cost, never on what they found.
  */
 #include "collector/light/own/budget.h"
 
@@ -12,7 +11,7 @@ static const double heap_most = 0.75, sample_part = 0.6;
 /* Of samples when no watchpoint is set: where caches are cold they cost up to 1.2 times their charge, which stops, mostly
  * charged too much, make up for otherwise. */
 static const double sample_part_alone = 0.8;
-static const double heap_advance_least = 0.25, heap_owed_most = 0.5;
+static const double heap_advance_least = 0.25;
 static const uint64_t sample_advance_ns = 3000000, watch_advance_ns = 3000000;
 
 /* Half to each where both have some: the one that did not pay could go on for ever. */
@@ -102,8 +101,7 @@ bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu
 bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept)
 {
     double advance = budget_advance(budget, lwp_run_advance(budget->share)) * (kept > heap_advance_least ? kept : heap_advance_least),
-           owed = budget_owed(budget) / budget->share, paid = owed < heap_owed_most ? owed : heap_owed_most,
-           earned = (double)cpu_ns * budget->share * (1 - paid) * heap_most, switches = (double)budget->spent[LWP_COST_SWITCHES];
+           earned = (double)cpu_ns * budget->share * heap_most, switches = (double)budget->spent[LWP_COST_SWITCHES];
     earned -= switches < earned / 2 ? switches : earned / 2;
     return (double)budget->spent[LWP_COST_HEAP] <= (advance > earned ? advance : earned);
 }
