@@ -8,7 +8,7 @@
 #include "collector/light/own/budget.c"
 #include "collector/light/sampling/rate.c"
 
-enum { OPEN_NS = 300, RUNNING_NS = 500 };
+enum { OPEN_NS = 300, RUNNING_NS = 500, TICK_NS = 30000 };
 
 struct lwp_sampling lwp_sampling;
 static struct lwp_run_account account;
@@ -71,7 +71,7 @@ uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind)
 
 uint64_t lwp_stop_cost_tick(void)
 {
-    return 0;
+    return TICK_NS;
 }
 
 uint64_t lwp_stop_cost_open(void)
@@ -153,8 +153,30 @@ static void switches_after_the_last_sample_are_charged(void **state)
     assert_int_equal(thread.budget.spent[LWP_COST_SWITCHES], 1000 * OPEN_NS); /* once */
 }
 
+/* A first period of less than what its ticks cost, and ticks that find lwp at work again and again. */
+static void ticks_leave_time_for_something_else(void **state)
+{
+    (void)state;
+    static struct lwp_thread thread;
+    static struct lwp_sampler sampler;
+    const uint64_t period = 10 * TICK_NS;
+    sampler.timer = (struct lwp_timer *)&sampler;
+    sampler.period_ns = sampler.first_ns = period;
+    sampler.next_ns = TICK_NS / 2;
+    lwp_rate_tick(&sampler);
+    assert_int_equal(sampler.next_ns, period);
+    sampler.next_ns = 9 * TICK_NS; /* long enough */
+    lwp_rate_tick(&sampler);
+    assert_int_equal(sampler.next_ns, 9 * TICK_NS);
+    sampler.next_ns = TICK_NS / 2;
+    for (int i = 0; i < 1000; i++)
+        lwp_rate_lost(&thread, &sampler);
+    assert_true(sampler.next_ns > 100 * TICK_NS);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(switches_after_the_last_sample_are_charged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(switches_after_the_last_sample_are_charged),
+                                       cmocka_unit_test(ticks_leave_time_for_something_else)};
     return cmocka_run_group_tests_name("rate", tests, NULL, NULL);
 }

@@ -164,12 +164,32 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
         rate_draw(self, sampler);
 }
 
-/* After a suspension there is no other tick for the same time. */
+static void rate_lengthen(struct lwp_sampler *sampler, uint64_t ns)
+{
+    sampler->next_ns = ns;
+    lwp_timer_set_period(sampler->timer, ns);
+}
+
+/* The first period may be so short that what its ticks cost leaves no time to handle one, or for the program. */
+void lwp_rate_tick(struct lwp_sampler *sampler)
+{
+    enum { TICKS_LEAST = 4 };
+    if (sampler->first_ns && sampler->timer && !lwp_suspension_is_on(&sampler->suspension) && sampler->next_ns < sampler->period_ns &&
+        sampler->next_ns < TICKS_LEAST * lwp_stop_cost_tick())
+        rate_lengthen(sampler, sampler->period_ns);
+}
+
+/* After a suspension there is no other tick for the same time. Where ticks follow each other so fast that lwp never gets to the end of what
+ * it is doing they come less often. */
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
+    enum { LOST_MANY = 64 };
     sampler->lost++;
-    if (!lwp_suspension_is_on(&sampler->suspension))
+    if (!lwp_suspension_is_on(&sampler->suspension)) {
+        if (sampler->timer && sampler->lost % LOST_MANY == 0 && sampler->next_ns < PERIOD_MOST_NS)
+            rate_lengthen(sampler, 2 * sampler->next_ns);
         return;
+    }
     rate_pass(self, sampler);
     rate_draw(self, sampler);
 }

@@ -140,6 +140,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     self->random ^= (uint32_t)self->tid * 2654435761u;
     lwp_rate_begin(self, sampler, frequency, before);
     const bool own = self->tid == lwp_thread_tid();
+    struct lwp_timer *made = NULL;
     if (own)
         lwp_suspension_start(&sampler->suspension);
     self->sampler = sampler;
@@ -148,8 +149,12 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     else if (own && lwp_own_spool_is_paused())
         sampler->timer = lwp_rate_start_paused(self, sampler);
     if (!sampler->timer && !sampler->pmu && !lwp_sampling.hardware)
-        sampler->timer = lwp_timer_start(lwp_sampling.kind, self->tid, sampler->next_ns);
-    if (sampler->timer || sampler->pmu)
+        sampler->timer = made = lwp_timer_make(lwp_sampling.kind, self->tid, sampler->next_ns);
+    self->attached = sampler->timer || sampler->pmu;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (made) /* from its first tick on the handler finds the timer: ticks that come too fast can only be stopped there */
+        lwp_timer_begin(made);
+    if (self->attached)
         return true;
     lwp_sampler_refuse();
     lwp_watching_forget(&sampler->watching);

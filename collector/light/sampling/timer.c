@@ -81,7 +81,7 @@ static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
     return fd;
 }
 
-static bool timer_start_perf(struct lwp_timer *timer, pid_t tid)
+static bool timer_make_perf(struct lwp_timer *timer, pid_t tid)
 {
     timer->fd = timer_open(timer->kind, tid, timer->period_ns);
     if (timer->fd < 0)
@@ -96,8 +96,12 @@ static bool timer_start_perf(struct lwp_timer *timer, pid_t tid)
     }
     timer->event = lwp_own_files_event(timer->fd);
     timer->page = lwp_own_map(NULL, PERF_PAGE_BYTES, PROT_READ, MAP_SHARED, timer->fd, 0); /* refused: does without */
-    ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
     return true;
+}
+
+static bool timer_start_perf(struct lwp_timer *timer, pid_t tid)
+{
+    return timer_make_perf(timer, tid) && ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
 static bool timer_create_posix(struct lwp_timer *timer, pid_t tid)
@@ -118,7 +122,7 @@ static bool timer_start_posix(struct lwp_timer *timer, pid_t tid)
     return true;
 }
 
-struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
+struct lwp_timer *lwp_timer_make(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
 {
     struct lwp_timer *timer = lwp_own_small();
     if (!timer)
@@ -126,11 +130,25 @@ struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t 
     *timer = (struct lwp_timer){.kind = kind, .fd = -1, .period_ns = period_ns, .signal = lwp_timer_signal(kind)};
     if (kind != LWP_TIMER_POSIX && !lwp_own_files_room())
         timer->kind = LWP_TIMER_POSIX; /* which needs no file, and sends the same signal */
-    bool started = timer->kind == LWP_TIMER_POSIX ? timer_start_posix(timer, tid) : timer_start_perf(timer, tid);
-    if (started)
+    bool made = timer->kind == LWP_TIMER_POSIX ? timer_start_posix(timer, tid) : timer_make_perf(timer, tid);
+    if (made)
         return timer;
     lwp_own_small_free(timer);
     return NULL;
+}
+
+void lwp_timer_begin(struct lwp_timer *timer)
+{
+    if (timer->kind != LWP_TIMER_POSIX)
+        ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
+{
+    struct lwp_timer *timer = lwp_timer_make(kind, tid, period_ns);
+    if (timer)
+        lwp_timer_begin(timer);
+    return timer;
 }
 
 struct lwp_timer *lwp_timer_start_suspended(enum lwp_timer_kind kind, pid_t tid, uint64_t suspended_ns)

@@ -25,6 +25,9 @@ bool lwp_timer_owns(int signal, const siginfo_t *info);
 bool lwp_timer_waits(const struct lwp_timer *timer);
 
 struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns);
+/* The same in two steps: perf's sends nothing before it is begun. */
+struct lwp_timer *lwp_timer_make(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns);
+void lwp_timer_begin(struct lwp_timer *timer);
 /* The same, but suspended (below), and nothing is opened meanwhile. */
 struct lwp_timer *lwp_timer_start_suspended(enum lwp_timer_kind kind, pid_t tid, uint64_t suspended_ns);
 /* These two, on the calling thread, open a new event for a timer whose file the program has closed. */
