@@ -20,6 +20,7 @@
 enum {
     TURNS_MOST = 64,
     TURNS_NEEDED = 3,
+    SPOILED_MOST = 3,
     STRETCHES_ALIKE = 5,
     THREADS_MOST = 64,
     ELEMENTS_MOST = 1 << 28,
@@ -30,7 +31,7 @@ enum {
 static const uint64_t line = 64;
 static const double stretch_seconds = 0.01, warm_seconds = 0.03, memory_part = 0.4, nearest_bytes = 12 << 10, patience = 20;
 /* Times of stretches that differ by no more are alike; until so many seconds are over. */
-static const double settled = 0.05, settle_seconds = 0.4;
+static const double settled = 0.05, settle_seconds = 0.4, spoiled_times = 3;
 /* What takes long to set up is timed for as long, but for no longer: what does not end in time is lost. */
 static const double turns_seconds = 1;
 
@@ -147,8 +148,9 @@ static void walker_find_rounds(struct time_walker *walker)
 }
 
 /* Nanoseconds a round, once the caches are as this pattern leaves them: where others want the caches, too, that takes many rounds over
- * what nearly fits, and each is faster than the one before. */
-static double walker_turn(struct time_walker *walker)
+ * what nearly fits, and each is faster than the one before. *spoiled: they took much longer than when rounds were found, as something
+ * else slowed this thread's own time down (in some virtual machines pages are mapped anew now and then, 10 us each). */
+static double walker_turn(struct time_walker *walker, bool *spoiled)
 {
     double begun = time_now(CLOCK_MONOTONIC), took = 0, last[STRETCHES_ALIKE] = {0}, least, most, sum;
     const uint64_t some = walker_whole((double)walker->rounds / 8);
@@ -168,6 +170,7 @@ static double walker_turn(struct time_walker *walker)
         }
     } while (most > (1 + settled) * least && time_now(CLOCK_MONOTONIC) - begun < settle_seconds);
     const double count = fmin((double)stretches, STRETCHES_ALIKE);
+    *spoiled |= sum / count > spoiled_times * stretch_seconds;
     return sum / count * 1e9 / (double)walker->rounds;
 }
 
@@ -264,8 +267,9 @@ static int time_few(const struct lwp_pattern *pattern, uint64_t few, double *ns,
     less.elements = few < pattern->elements ? few : pattern->elements;
     int status = walker_make(&walker, &less, err);
     if (!status) {
+        bool spoiled = false;
         walker_find_rounds(&walker);
-        *ns = walker_turn(&walker);
+        *ns = walker_turn(&walker, &spoiled);
     }
     walker_free(&walker);
     return status;
@@ -325,13 +329,15 @@ static double walker_cold_turn(struct time_team *team, int which, double kept)
     return walker_seconds(walker, timed) * 1e9 / (double)timed;
 }
 
-/* One turn of each. `kept`: as in lwp_pattern_compare_cold(); 0: the caches as they are. */
-static void time_turns(struct time_team *team, double kept, double ns[2])
+/* One turn of each. `kept`: as in lwp_pattern_compare_cold(); 0: the caches as they are. False: it was spoiled. */
+static bool time_turns(struct time_team *team, double kept, double ns[2])
 {
+    bool spoiled = false;
     for (int i = 0; i < 2; i++) {
         atomic_store(&team->which, kept > 0 ? TEAM_RESTS : i);
-        ns[i] = kept > 0 ? walker_cold_turn(team, i, kept) : walker_turn(&team->walkers[i]);
+        ns[i] = kept > 0 ? walker_cold_turn(team, i, kept) : walker_turn(&team->walkers[i], &spoiled);
     }
+    return !spoiled;
 }
 
 double lwp_pattern_turns_until(double made, double seconds)
@@ -345,7 +351,7 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
     const struct lwp_pattern *patterns[2] = {before, after};
     double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), bytes = 0;
     double ns[2][TURNS_MOST], ratios[TURNS_MOST], began = time_now(CLOCK_MONOTONIC);
-    size_t turns = 0;
+    size_t turns = 0, spoiled = 0;
     *times = (struct lwp_pattern_times){0};
     for (int i = 0; i < 2; i++)
         bytes += lwp_pattern_bytes(patterns[i]) + 16.0 * (double)patterns[i]->elements;
@@ -366,13 +372,18 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
     }
     const size_t needed = kept > 0 ? TURNS_NEEDED : 1;
     const double until = lwp_pattern_turns_until(time_now(CLOCK_MONOTONIC) - began, seconds);
-    for (; !status && turns < TURNS_MOST && (turns < needed || time_now(CLOCK_MONOTONIC) - began < until); turns++) {
+    while (!status && turns < TURNS_MOST && spoiled < SPOILED_MOST && (turns < needed || time_now(CLOCK_MONOTONIC) - began < until)) {
         double turn[2];
-        time_turns(&team, kept, turn);
+        if (!time_turns(&team, kept, turn)) {
+            spoiled++;
+            continue;
+        }
         for (int i = 0; i < 2; i++)
             ns[i][turns] = turn[i];
-        ratios[turns] = turn[1] / turn[0];
+        ratios[turns++] = turn[1] / turn[0];
     }
+    if (!status && !turns)
+        status = lwp_error_set(err, LWP_ERR_LIMIT, "the times of a pattern change too much on this machine now");
     if (!status) {
         times->ratio = time_quantile(ratios, turns, 2);
         times->low = time_quantile(ratios, turns, 1);

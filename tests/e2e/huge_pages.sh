@@ -66,14 +66,15 @@ for pair in 1 2 3; do # what they bring
     echo $(./chase 40) $(./chase huge 40)
 done > pairs
 python3 - << 'PY' || exit 1
-import json, os, statistics, sys
+import json, os, sys
 def found(name):
     return [f for f in json.load(open(f"{name}.r/analysis.json"))["findings"] if f["id"].startswith("pages")]
-gain = statistics.median(float(pair.split()[2]) / float(pair.split()[5]) for pair in open("pairs"))
+gains = sorted(float(pair.split()[2]) / float(pair.split()[5]) for pair in open("pairs"))
+gain = gains[1]
 small = found("small")
-if gain < 1.15:
-    print(f"skip small pages: huge ones bring {gain:.2f} here")
-    if small and small[0]["expected_speedup"][0] > 1.5:
+if gains[0] < 1.15:
+    print(f"skip small pages: huge ones bring {gains[0]:.2f} to {gains[2]:.2f} here")
+    if small and small[0]["expected_speedup"][0] > 1.5 * gains[2]:
         sys.exit(f"FAILED: small pages: {small}")
 elif len(small) != 1 or "nodes" not in small[0]["title"] or not 1.02 <= small[0]["expected_speedup"][0] <= small[0]["speedup"]:
     sys.exit(f"FAILED: small pages: {small}, and huge ones bring {gain:.2f}")
