@@ -11,7 +11,7 @@ samples_of() { # RESULT
 collect_samples() { # LEAST RESULT AMOUNT OPTION... -- PROGRAM ARGUMENT...
     local least=$1 result=$2 amount=$3 taken
     shift 3
-    for _ in 1 2 3 4 5; do
+    for _ in 1 2 3 4 5 6 7; do
         rm -rf "$result"
         (
             for argument; do

@@ -309,7 +309,8 @@ bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_
 static const char *object_function(struct lwp_profile *profile, const char *function)
 {
     const char *open = strchr(function, '(');
-    while (open && (strncmp(open, "(anonymous", 10) == 0 || (open > function && open[-1] == '.') || (open - function >= 8 && strncmp(open - 8, "operator", 8) == 0)))
+    while (open && (strncmp(open, "(anonymous", 10) == 0 || (open > function && open[-1] == '.') ||
+                    (open - function >= 8 && strncmp(open - 8, "operator", 8) == 0)))
         open = strchr(open + 1, '(');
     return lwp_arena_printf(profile->arena, "%.*s()", (int)(open ? open - function : (long)strlen(function)), function);
 }
