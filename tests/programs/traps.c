@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         store_slowly();
         execlp("/proc/nonexistent/program", "x", (char *)text, (char *)NULL);
         perror("execlp");
-        for (int i = 0; i < 40; i++)
+        for (int i = 0; i < 200; i++)
             store_slowly();
         return 7;
     }
