@@ -20,7 +20,8 @@ struct lwp_sampler_options {
 /* Once per process. False with a sentence in `note` when nothing can sample here; `note` may also say which fall-back is used. */
 bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, unsigned note_bytes);
 
-/* Starts and stops sampling thread `self->tid` (the calling thread, or another one of this process at start-up). */
+/* Starts and stops sampling thread `self->tid` (the calling thread, or another one of this process at start-up), and
+ * says so in `self->attached`, before the first tick. */
 bool lwp_sampler_attach(struct lwp_thread *self);
 void lwp_sampler_refuse(void); /* counts a thread that is not sampled for want of files or memory */
 void lwp_sampler_detach(struct lwp_thread *self);
