@@ -32,13 +32,15 @@ static double regroup_outside(const struct lwp_profile *profile, const struct lw
         return 0;
     for (size_t l = 0; l < candidates->loop_count; l++) {
         const struct lwp_traversal *traversal = lwp_traversals_of(&candidates->traversals, array->object, candidates->loops[l].region);
-        const bool fills = traversal && regroup_fills(profile, array->object, candidates->loops[l].region);
+        double before = 0;
         for (uint32_t i = 0; traversal && i < traversal->count; i++) {
             uint64_t time = traversal->places[i].time;
             double part = (double)traversal->accesses / traversal->count;
             all += part;
-            outside += (time + slack_ns < made && !fills) || (time > other->freed_ns && time - other->freed_ns > slack_ns) ? part : 0;
+            before += time + slack_ns < made ? part : 0;
+            outside += time > other->freed_ns && time - other->freed_ns > slack_ns ? part : 0;
         }
+        outside += before > 0 && !regroup_fills(profile, array->object, candidates->loops[l].region) ? before : 0;
     }
     return all > 0 ? outside / all : 0;
 }
