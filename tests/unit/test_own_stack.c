@@ -6,10 +6,7 @@
 #include <cmocka.h>
 
 #include "collector/light/own/own_stack.c"
-
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
+#include "tests/unit/refuse.h"
 
 /* The sanitizer's own alternate stacks would be in the way. */
 const char *__asan_default_options(void);
@@ -86,19 +83,9 @@ static void threads_with_the_same_memory_take_it_over(void **state)
     assert_in_range(made(), 1, KEPT_MOST);
 }
 
-/* Which thread pointer it has is refused to the calling thread from now on. */
-static bool refuse_asking(void)
-{
-    struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_arch_prctl, 0, 1),
-                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
-}
-
 static void *begin_and_end(void *refused)
 {
-    *(bool *)refused = refuse_asking();
+    *(bool *)refused = refuse_call(SYS_arch_prctl);
     if (!lwp_own_stack_begin())
         return NULL;
     struct lwp_own_stack *stack = lwp_own_stack_self;

@@ -7,10 +7,8 @@
 
 #include "collector/light/own/own_memory.c"
 #include "collector/light/own/process.c"
+#include "tests/unit/refuse.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -42,16 +40,6 @@ static void record_here(void)
     lwp_process.active = true;
 }
 
-/* To ask for its number is refused to the calling process from now on. */
-static bool refuse_getpid(void)
-{
-    struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpid, 0, 1),
-                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
-}
-
 enum { YES = 10, NO, CANNOT_REFUSE };
 
 static int answer(void)
@@ -64,7 +52,7 @@ static int without_getpid(void)
     record_here();
     if (!lwp_process_has_memory())
         return NO;
-    return refuse_getpid() ? answer() : CANNOT_REFUSE;
+    return refuse_call(SYS_getpid) ? answer() : CANNOT_REFUSE;
 }
 
 static int recorded_itself(void)
