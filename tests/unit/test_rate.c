@@ -153,21 +153,19 @@ static void switches_after_the_last_sample_are_charged(void **state)
     assert_int_equal(thread.budget.spent[LWP_COST_SWITCHES], 1000 * OPEN_NS); /* once */
 }
 
-/* A first period of less than what its ticks cost, and ticks that find lwp at work again and again. */
+/* Periods as short as their ticks, and ticks that find lwp at work again and again. */
 static void ticks_leave_time_for_something_else(void **state)
 {
     (void)state;
     static struct lwp_thread thread;
     static struct lwp_sampler sampler;
-    const uint64_t period = 10 * TICK_NS;
     sampler.timer = (struct lwp_timer *)&sampler;
-    sampler.period_ns = sampler.first_ns = period;
-    sampler.next_ns = TICK_NS / 2;
-    lwp_rate_tick(&sampler);
-    assert_int_equal(sampler.next_ns, period);
-    sampler.next_ns = 9 * TICK_NS; /* long enough */
-    lwp_rate_tick(&sampler);
-    assert_int_equal(sampler.next_ns, 9 * TICK_NS);
+    for (int i = 0; i < 1000; i++) {
+        lwp_rate_begin(&thread, &sampler, 1e9 / TICK_NS, 0);
+        assert_true(sampler.next_ns >= 4 * TICK_NS);
+        lwp_rate_next(&thread, &sampler, 0);
+        assert_true(sampler.next_ns >= 4 * TICK_NS);
+    }
     sampler.next_ns = TICK_NS / 2;
     for (int i = 0; i < 1000; i++)
         lwp_rate_lost(&thread, &sampler);

@@ -62,7 +62,6 @@ static void interrupt_tick(const struct lwp_interrupt *interrupt)
     struct lwp_thread *self = interrupt->self;
     struct lwp_sampler *sampler = interrupt->sampler;
     bool wanted = lwp_process_records();
-    lwp_rate_tick(sampler);
     if (wanted && interrupt_look(interrupt, lwp_sample_take))
         return;
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(lwp_sampling.kind));

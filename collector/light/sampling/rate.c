@@ -11,13 +11,21 @@ enum { HEAP_REVIEW_NS = 100000000 };
 enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_SOON = 4, REVIEW_PERIODS = 16, PERIOD_MOST_NS = 200000000 };
 enum { PAUSE_TICKS = 16, PAUSE_NS = 20000000 }; /* from these on a pause is a long one */
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
-enum { FIRST_COLD_NS = 100000, FIRST_SOONEST_NS = 10000 /* perf's clock's least */, FIRST_PERIOD_MOST_NS = 5000000 };
+enum { FIRST_COLD_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000 };
+
+/* Where ticks come faster than the kernel is done with them, it never comes back to the program. */
+static uint64_t rate_soonest(void)
+{
+    enum { TICKS = 4, SOONEST_NS = 10000 /* perf's clock's least */ };
+    uint64_t ticks_ns = TICKS * lwp_stop_cost_tick();
+    return ticks_ns > SOONEST_NS ? ticks_ns : SOONEST_NS;
+}
 
 /* Any time within its first period may be sampled: else shorter threads never were. */
 static void rate_first(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     sampler->first_ns = sampler->period_ns;
-    sampler->next_ns = FIRST_SOONEST_NS + lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
+    sampler->next_ns = rate_soonest() + lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
 }
 
 /* A thread's first samples cost most, and a process with many threads has them all at once: a new one begins with what others have
@@ -148,6 +156,8 @@ static void rate_draw(struct lwp_thread *self, struct lwp_sampler *sampler)
     }
     uint32_t period = (uint32_t)sampler->period_ns;
     sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
+    if (sampler->next_ns < rate_soonest())
+        sampler->next_ns = rate_soonest();
     if (lwp_suspension_begin(&sampler->suspension, sampler->timer, sampler->next_ns, &self->random))
         return;
     lwp_timer_set_period(sampler->timer, sampler->next_ns);
@@ -164,21 +174,6 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
         rate_draw(self, sampler);
 }
 
-static void rate_lengthen(struct lwp_sampler *sampler, uint64_t ns)
-{
-    sampler->next_ns = ns;
-    lwp_timer_set_period(sampler->timer, ns);
-}
-
-/* The first period may be so short that what its ticks cost leaves no time to handle one, or for the program. */
-void lwp_rate_tick(struct lwp_sampler *sampler)
-{
-    enum { TICKS_LEAST = 4 };
-    if (sampler->first_ns && sampler->timer && !lwp_suspension_is_on(&sampler->suspension) && sampler->next_ns < sampler->period_ns &&
-        sampler->next_ns < TICKS_LEAST * lwp_stop_cost_tick())
-        rate_lengthen(sampler, sampler->period_ns);
-}
-
 /* After a suspension there is no other tick for the same time. Where ticks follow each other so fast that lwp never gets to the end of what
  * it is doing they come less often. */
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
@@ -186,8 +181,10 @@ void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
     enum { LOST_MANY = 64 };
     sampler->lost++;
     if (!lwp_suspension_is_on(&sampler->suspension)) {
-        if (sampler->timer && sampler->lost % LOST_MANY == 0 && sampler->next_ns < PERIOD_MOST_NS)
-            rate_lengthen(sampler, 2 * sampler->next_ns);
+        if (sampler->timer && sampler->lost % LOST_MANY == 0 && sampler->next_ns < PERIOD_MOST_NS) {
+            sampler->next_ns *= 2;
+            lwp_timer_set_period(sampler->timer, sampler->next_ns);
+        }
         return;
     }
     rate_pass(self, sampler);

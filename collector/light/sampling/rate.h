@@ -19,10 +19,7 @@ uint64_t lwp_rate_weight(struct lwp_thread *self, struct lwp_sampler *sampler, u
 /* The sample that began at `cpu_ns` is done: charges it, adapts the rate to what samples cost, and sets the timer to the next one. */
 void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns);
 
-/* A signal came, whatever for. */
-void lwp_rate_tick(struct lwp_sampler *sampler);
-
-/* ... while nothing could be looked at. */
+/* A signal came while nothing could be looked at. */
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler);
 
 /* A signal came while no samples are wanted. */

@@ -11,6 +11,7 @@
 
 struct lwp_stop_costs {
     uint64_t trap_ns; /* of a stop by a debug register, hot */
+    uint64_t tick_ns; /* of a stop by perf's clock, hot; 0: not known */
     /* more that it takes to leave the processor and come back: with a file of perf's open, with a timer of perf's running besides, the
      * same where that is due before the scheduler's */
     uint64_t open_ns, running_ns, soon_ns;
@@ -26,7 +27,7 @@ struct lwp_stop_costs {
         .trap_ns = 20000                                                                                                                   \
     }
 
-/* At the start, before there is a handler for SIGTRAP. Takes a quarter of a millisecond. */
+/* At the start, before there is a handler for SIGTRAP. Takes half of a millisecond. */
 void lwp_stop_cost_measure(void);
 
 uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind); /* ns of one of the timer's signals */
