@@ -5,8 +5,10 @@
 #include "collector/light/heap/heap.h"
 
 #include "collector/light/heap/blocks.h"
+#include "collector/light/heap/bump.h"
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/hook_cost.h"
+#include "collector/light/heap/mappings.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
 #include "collector/light/heap/thinning.h"
@@ -20,18 +22,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SLOW __attribute__((noinline, cold))
 #define FAST __attribute__((always_inline)) inline
 
-enum { BUMP_BYTES = 128 * 1024, LEFT_OUT_TOLD = 100 /* one part of so many */ };
+enum { LEFT_OUT_TOLD = 100 /* one part of so many */ };
 
 static LWP_HOT bool heap_on, heap_glibc;
 static LWP_HOT uint32_t heap_threshold; /* of the process */
@@ -39,7 +37,7 @@ static __thread bool heap_looked; /* for this thread's lwp_thread, in vain */
 
 /* Looked up when first called, which may be while dlsym runs: not by LWP_REAL. */
 #define HEAP_OFTEN(of)         of(calloc) of(free) of(realloc)
-#define HEAP_SELDOM(of)        of(posix_memalign) of(aligned_alloc) of(memalign) of(mmap) of(munmap)
+#define HEAP_SELDOM(of)        of(posix_memalign) of(aligned_alloc) of(memalign)
 #define HEAP_DECLARE_HOT(name) static LWP_HOT __typeof__(&name) real_##name;
 #define HEAP_DECLARE(name) static __typeof__(&name) real_##name;
 #define HEAP_FIND(name) real_##name = (__typeof__(&name))dlsym(RTLD_NEXT, #name);
@@ -47,28 +45,16 @@ HEAP_OFTEN(HEAP_DECLARE_HOT)
 HEAP_SELDOM(HEAP_DECLARE)
 static LWP_HOT __typeof__(&malloc) real_malloc; /* the last one that is found */
 
-/* ---- while dlsym runs, and for lwp itself ---- */
+/* ---- the allocator behind ---- */
 
-static _Alignas(16) char heap_bump[BUMP_BYTES];
-static size_t heap_bump_used;
 static bool heap_resolving;
-
-static void *heap_bump_alloc(size_t size)
-{
-    size_t at = __atomic_fetch_add(&heap_bump_used, (size + 15) & ~(size_t)15, __ATOMIC_RELAXED);
-    return size <= sizeof heap_bump && at <= sizeof heap_bump - size ? heap_bump + at : NULL;
-}
-
-static bool heap_is_bump(const void *block)
-{
-    return (uint64_t)block - (uint64_t)heap_bump < sizeof heap_bump;
-}
 
 static SLOW void heap_resolve(void)
 {
     heap_resolving = true;
     HEAP_OFTEN(HEAP_FIND)
     HEAP_SELDOM(HEAP_FIND)
+    lwp_mappings_resolve();
     heap_glibc = dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_NEXT, "__libc_malloc");
     __atomic_store_n(&real_malloc, dlsym(RTLD_NEXT, "malloc"), __ATOMIC_RELEASE);
     heap_resolving = false;
@@ -84,10 +70,10 @@ static inline bool heap_resolved(void)
     return real_malloc != NULL;
 }
 
-/* Whether the allocator is to be asked; else the block is one of heap_bump_alloc's. */
+/* Whether the allocator is to be asked; else the block is one of bump.c's. */
 static FAST bool heap_asks(size_t size)
 {
-    return heap_resolved() && (!lwp_own_allocations_here() || size > BUMP_BYTES / 2 || heap_bump_used > BUMP_BYTES / 2);
+    return heap_resolved() && (!lwp_own_allocations_here() || !lwp_bump_serves(size));
 }
 
 /* ---- recording ---- */
@@ -344,6 +330,32 @@ bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start)
     return true;
 }
 
+/* ---- mappings ---- */
+
+void lwp_heap_note_mapping(void *block, size_t size, const uint64_t *frame)
+{
+    if (size < lwp_process.heap_threshold)
+        return;
+    struct lwp_sites *sites = heap_enter();
+    if (sites)
+        heap_add_block(sites, block, size, LWPS_BLOCK_MMAP, frame);
+    else if (lwp_early_on)
+        heap_add_early(block, size, LWPS_BLOCK_MMAP, frame);
+}
+
+bool lwp_heap_knows_mapping(const void *block, size_t size)
+{
+    return heap_on && size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)block);
+}
+
+void lwp_heap_forget_mapping(const void *block, size_t size)
+{
+    if (lwp_early_on && size >= lwp_process.heap_threshold)
+        heap_forget_early(block);
+    if (lwp_heap_knows_mapping(block, size))
+        heap_remove_block(block);
+}
+
 /* ---- life ---- */
 
 bool lwp_heap_is_glibc(void)
@@ -412,7 +424,7 @@ void lwp_heap_again(void)
 static LWP_HOT_CODE __attribute__((noinline)) void *heap_malloc_noted(size_t size, const uint64_t *frame)
 {
     if (!heap_asks(size))
-        return heap_bump_alloc(size);
+        return lwp_bump_alloc(size);
     void *block = real_malloc(size);
     heap_note(block, size, frame);
     return block;
@@ -440,7 +452,7 @@ static inline void heap_unwatch(void *block)
 
 LWP_EXPORT LWP_HOT_CODE void free(void *block)
 {
-    if (!block || heap_is_bump(block) || !heap_resolved())
+    if (!block || lwp_bump_has(block) || !heap_resolved())
         return;
     heap_unwatch(block);
     heap_forget(block);
@@ -452,7 +464,7 @@ LWP_EXPORT LWP_HOT_CODE void *calloc(size_t count, size_t size)
     size_t bytes;
     bool too_large = __builtin_mul_overflow(count, size, &bytes);
     if (!heap_asks(bytes))
-        return too_large ? NULL : heap_bump_alloc(bytes);
+        return too_large ? NULL : lwp_bump_alloc(bytes);
     void *block = real_calloc(count, size);
     heap_note(block, count * size, FRAME);
     return block;
@@ -461,11 +473,10 @@ LWP_EXPORT LWP_HOT_CODE void *calloc(size_t count, size_t size)
 LWP_EXPORT LWP_HOT_CODE void *realloc(void *old, size_t size)
 {
     bool asks = heap_asks(size);
-    if (heap_is_bump(old) || (!old && !asks)) {
-        void *fresh = asks ? real_malloc(size) : heap_bump_alloc(size);
-        size_t room = (size_t)(heap_bump + sizeof heap_bump - (char *)old);
+    if (lwp_bump_has(old) || (!old && !asks)) {
+        void *fresh = asks ? real_malloc(size) : lwp_bump_alloc(size);
         if (fresh && old)
-            memmove(fresh, old, size < room ? size : room);
+            lwp_bump_copy(fresh, old, size);
         return fresh;
     }
     if (old) {
@@ -523,84 +534,4 @@ LWP_EXPORT void lwp_block_free(const void *pool, void *block, size_t size)
     (void)pool, (void)size;
     if (block)
         heap_forget(block);
-}
-
-/* ---- mappings; the loader may ask for some before dlsym works ---- */
-
-static void heap_note_mapping(void *block, size_t size, int protection, const uint64_t *frame)
-{
-    if (size < lwp_process.heap_threshold || !(protection & (PROT_READ | PROT_WRITE)) || protection & PROT_EXEC)
-        return;
-    struct lwp_sites *sites = heap_enter();
-    if (sites)
-        heap_add_block(sites, block, size, LWPS_BLOCK_MMAP, frame);
-    else if (lwp_early_on)
-        heap_add_early(block, size, LWPS_BLOCK_MMAP, frame);
-}
-
-static void heap_forget_mapping(const void *block, size_t size)
-{
-    if (lwp_early_on && size >= lwp_process.heap_threshold)
-        heap_forget_early(block);
-    if (heap_on && size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)block))
-        heap_remove_block(block);
-}
-
-LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    bool replaces = flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE);
-    if (replaces) {
-        lwp_watched_forget(address, size, LWPS_WATCH_FREED);
-        heap_forget_mapping(address, size);
-    }
-    void *block = real_mmap ? real_mmap(address, size, protection, flags, fd, offset)
-                            : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
-    if (block == MAP_FAILED)
-        return block;
-    if (replaces)
-        lwp_shared_remove((uint64_t)block, size);
-    if (flags & MAP_SHARED)
-        lwp_shared_add((uint64_t)block, size);
-    heap_note_mapping(block, size, protection, FRAME);
-    return block;
-}
-
-LWP_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
-    __attribute__((alias("mmap")));
-
-LWP_EXPORT int munmap(void *block, size_t size)
-{
-    lwp_watched_forget(block, size, LWPS_WATCH_FREED);
-    lwp_shared_remove((uint64_t)block, size);
-    heap_forget_mapping(block, size);
-    return real_munmap ? real_munmap(block, size) : (int)syscall(SYS_munmap, block, size);
-}
-
-LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
-{
-    va_list rest;
-    va_start(rest, flags);
-    void *wanted = flags & MREMAP_FIXED ? va_arg(rest, void *) : NULL;
-    va_end(rest);
-    lwp_watched_forget(old, old_size, LWPS_WATCH_FREED);
-    if (flags & MREMAP_FIXED)
-        lwp_watched_forget(wanted, size, LWPS_WATCH_FREED);
-    bool was_shared = lwp_shared_has((uint64_t)old);
-    bool known = heap_on && old_size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)old);
-    if (known)
-        heap_remove_block(old);
-    void *block = (void *)syscall(SYS_mremap, old, old_size, size, flags, wanted);
-    if (block == MAP_FAILED && known)
-        heap_note_mapping(old, old_size, PROT_READ, FRAME);
-    else if (block != MAP_FAILED) {
-        if (lwp_early_on)
-            heap_forget_early(old);
-        heap_note_mapping(block, size, PROT_READ, FRAME);
-    }
-    if (block != MAP_FAILED && was_shared) {
-        if (!(flags & MREMAP_DONTUNMAP))
-            lwp_shared_remove((uint64_t)old, old_size);
-        lwp_shared_add((uint64_t)block, size);
-    }
-    return block;
 }

@@ -20,6 +20,11 @@ void lwp_heap_again(void);      /* child of a fork: pools and live blocks into t
  * False: none known (a large block, a static variable, a stack, freed or foreign memory). Never a wrong block. */
 bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start);
 
+/* Mappings from the threshold on are recorded like large blocks. `frame`: of the function that the program called. */
+void lwp_heap_note_mapping(void *block, size_t size, const uint64_t *frame);
+void lwp_heap_forget_mapping(const void *block, size_t size);
+bool lwp_heap_knows_mapping(const void *block, size_t size);
+
 /* What LWP_ALLOC and LWP_FREE of lwp.h call: a block of the program's own allocator. */
 void lwp_block_alloc(const void *pool, void *block, size_t size);
 void lwp_block_free(const void *pool, void *block, size_t size);

@@ -1,10 +1,95 @@
-/* Memory that comes, goes or loses what was in it other than through the allocator, mmap and munmap (heap.c): watchpoints
- * there end, and what other processes use is known. */
+/* Watchpoints there end, what other processes use is known, and large mappings are data objects. */
+#include "collector/light/heap/mappings.h"
+
+#include "collector/light/heap/early.h"
+#include "collector/light/heap/heap.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
 
+#include <dlfcn.h>
+#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FRAME ((const uint64_t *)__builtin_frame_address(0) + 1)
+
+/* The loader may ask for some before dlsym works: not by LWP_REAL. */
+static __typeof__(&mmap) mappings_mmap;
+static __typeof__(&munmap) mappings_munmap;
+
+void lwp_mappings_resolve(void)
+{
+    mappings_mmap = (__typeof__(&mmap))dlsym(RTLD_NEXT, "mmap");
+    mappings_munmap = (__typeof__(&munmap))dlsym(RTLD_NEXT, "munmap");
+}
+
+/* Code, and what nobody may touch, is no data. */
+static void mappings_note(void *block, size_t size, int protection, const uint64_t *frame)
+{
+    if (protection & (PROT_READ | PROT_WRITE) && !(protection & PROT_EXEC))
+        lwp_heap_note_mapping(block, size, frame);
+}
+
+LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    bool replaces = flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE);
+    if (replaces) {
+        lwp_watched_forget(address, size, LWPS_WATCH_FREED);
+        lwp_heap_forget_mapping(address, size);
+    }
+    void *block = mappings_mmap ? mappings_mmap(address, size, protection, flags, fd, offset)
+                            : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+    if (block == MAP_FAILED)
+        return block;
+    if (replaces)
+        lwp_shared_remove((uint64_t)block, size);
+    if (flags & MAP_SHARED)
+        lwp_shared_add((uint64_t)block, size);
+    mappings_note(block, size, protection, FRAME);
+    return block;
+}
+
+LWP_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
+    __attribute__((alias("mmap")));
+
+LWP_EXPORT int munmap(void *block, size_t size)
+{
+    lwp_watched_forget(block, size, LWPS_WATCH_FREED);
+    lwp_shared_remove((uint64_t)block, size);
+    lwp_heap_forget_mapping(block, size);
+    return mappings_munmap ? mappings_munmap(block, size) : (int)syscall(SYS_munmap, block, size);
+}
+
+LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    void *wanted = flags & MREMAP_FIXED ? va_arg(rest, void *) : NULL;
+    va_end(rest);
+    lwp_watched_forget(old, old_size, LWPS_WATCH_FREED);
+    if (flags & MREMAP_FIXED)
+        lwp_watched_forget(wanted, size, LWPS_WATCH_FREED);
+    bool was_shared = lwp_shared_has((uint64_t)old);
+    bool known = lwp_heap_knows_mapping(old, old_size);
+    if (known)
+        lwp_heap_forget_mapping(old, old_size);
+    void *block = (void *)syscall(SYS_mremap, old, old_size, size, flags, wanted);
+    if (block == MAP_FAILED && known)
+        lwp_heap_note_mapping(old, old_size, FRAME);
+    else if (block != MAP_FAILED) {
+        if (lwp_early_on)
+            lwp_heap_forget_mapping(old, old_size);
+        lwp_heap_note_mapping(block, size, FRAME);
+    }
+    if (block != MAP_FAILED && was_shared) {
+        if (!(flags & MREMAP_DONTUNMAP))
+            lwp_shared_remove((uint64_t)old, old_size);
+        lwp_shared_add((uint64_t)block, size);
+    }
+    return block;
+}
 
 LWP_EXPORT void *shmat(int id, const void *address, int flags)
 {
