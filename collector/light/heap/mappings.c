@@ -40,7 +40,7 @@ LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int
         lwp_heap_forget_mapping(address, size);
     }
     void *block = mappings_mmap ? mappings_mmap(address, size, protection, flags, fd, offset)
-                            : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+                                : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
     if (block == MAP_FAILED)
         return block;
     if (replaces)
@@ -51,8 +51,7 @@ LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int
     return block;
 }
 
-LWP_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
-    __attribute__((alias("mmap")));
+LWP_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset) __attribute__((alias("mmap")));
 
 LWP_EXPORT int munmap(void *block, size_t size)
 {
