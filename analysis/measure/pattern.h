@@ -47,6 +47,7 @@ struct lwp_pattern_access {
 struct lwp_pattern {
     struct lwp_pattern_array arrays[LWP_PATTERN_ARRAYS];
     size_t array_count;
+    /* Array by array; those to one array in the order in which they are made, by which prefetchers guess what comes next. */
     struct lwp_pattern_access accesses[LWP_PATTERN_ACCESSES];
     size_t access_count;
     uint64_t elements; /* of each array */
@@ -125,7 +126,8 @@ struct lwp_pattern_place {
     uint64_t index; /* of the next visit's elements, where an array leads */
     uint64_t drawn; /* what jumps that are guessed go by; odd */
     uint64_t kept;  /* a chain that goes through memory */
-    uint64_t next;  /* the address of what is next in the list of indices; what the last index was drawn from, odd; runs of an inner loop */
+    uint64_t next;  /* the address of what is next in the list of indices; what the last index was drawn from, odd; what is left of an inner
+                     * loop's run */
     uint64_t rounds; /* a multiple of LWP_PATTERN_UNROLLED, not 0 */
 };
 

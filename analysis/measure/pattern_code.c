@@ -40,7 +40,6 @@ struct code_buffer {
     unsigned unrolled;     /* rounds one after the other */
     unsigned instructions; /* of the rounds so far */
     unsigned flags;        /* of them: those that write flags */
-    size_t inner_end;      /* where an inner loop's end is left, and come back to */
     bool failed;
 };
 
@@ -258,29 +257,41 @@ static void code_land(struct code_buffer *code, size_t from)
         memcpy(code->bytes + from - sizeof by, &by, sizeof by);
 }
 
-/* Counts the inner loop's rounds where others have their list of indices, without a jump that is taken each time. */
-static void code_inner(struct code_buffer *code)
-{
-    code_add(code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_order), code_number(1));
-    ZydisEncoderRequest ends = code_jump(ZYDIS_MNEMONIC_JZ, 0);
-    code_encode(code, &ends);
-    code->instructions--; /* the jump is one with what it goes by */
-    code->inner_end = code->used;
-}
-
-/* After the last one all arrays go on to the next run. */
-static void code_outer(struct code_buffer *code, const struct lwp_pattern *pattern)
+/* The rounds that are left of the inner loop's run and of all, whichever are fewer, are done in a loop that counts nothing else. */
+static void code_inner(struct code_buffer *code, size_t head)
 {
     enum { JUMP_BYTES = 5 };
-    code_land(code, code->inner_end);
+    const ZydisEncoderOperand now = code_register(code_index), left = code_register(code_order), all = code_register(code_rounds);
+    code_add(code, ZYDIS_MNEMONIC_MOV, 2, now, all);
+    code_add(code, ZYDIS_MNEMONIC_CMP, 2, left, all);
+    code_add(code, ZYDIS_MNEMONIC_CMOVB, 2, now, left);
+    code_add(code, ZYDIS_MNEMONIC_SUB, 2, left, now);
+    code_add(code, ZYDIS_MNEMONIC_SUB, 2, all, now);
+    ZydisEncoderRequest begin = code_jump(ZYDIS_MNEMONIC_JMP, (int64_t)head - (int64_t)(code->used + JUMP_BYTES));
+    code_encode(code, &begin);
+}
+
+/* Where the inner loop has ended: at the end of its run all arrays go on to the next one. `enters`: the jump that leads to the first. */
+static void code_outer(struct code_buffer *code, const struct lwp_pattern *pattern, size_t enters, size_t head)
+{
+    const ZydisEncoderOperand left = code_register(code_order), all = code_register(code_rounds);
+    ZydisEncoderRequest within = code_jump(ZYDIS_MNEMONIC_JNZ, 0), ends = code_jump(ZYDIS_MNEMONIC_JZ, 0);
+    code_add(code, ZYDIS_MNEMONIC_TEST, 2, left, left);
+    code_encode(code, &within);
+    const size_t from = code->used;
     code_move(code, code_order, code_number((int64_t)(pattern->inner / code->unrolled)));
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
         code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(code_arrays[a]),
                  code_number((int64_t)array->outer - (int64_t)(pattern->inner * array->spacing)));
     }
-    ZydisEncoderRequest back = code_jump(ZYDIS_MNEMONIC_JMP, (int64_t)code->inner_end - (int64_t)(code->used + JUMP_BYTES));
-    code_encode(code, &back);
+    code_land(code, from);
+    code_land(code, enters);
+    code_add(code, ZYDIS_MNEMONIC_TEST, 2, all, all);
+    code_encode(code, &ends);
+    const size_t end = code->used;
+    code_inner(code, head);
+    code_land(code, end);
 }
 
 /* Nobody needs its result, but it takes the room of one: of the registers that results are kept in until they are final, or of the flags.
@@ -373,6 +384,13 @@ static bool code_breaks_link(const struct lwp_pattern *pattern, const struct lwp
     return false;
 }
 
+/* Whether it is the load by which the chain goes on, which is made last. */
+static bool code_is_link(const struct lwp_pattern *pattern, const struct lwp_pattern_access *access)
+{
+    return access->array == 0 && pattern->arrays[0].walk == LWP_PATTERN_CHAINED && access->offset == pattern->arrays[0].link &&
+           access->bytes == 8 && !access->store;
+}
+
 /* How long that takes differs between processors: some have a number at hand that was stored just now. */
 static void code_through_memory(struct code_buffer *code, bool floating)
 {
@@ -409,6 +427,7 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
     uint64_t spacing = 0;
     const bool searches = code_searches(pattern), begins = searches && ahead % pattern->search == 0;
     const size_t leader = lwp_pattern_leader(pattern);
+    const bool ends = searches && (ahead + 1) % pattern->search == 0;
     if (indexed && pattern->draws)
         code_index_drawn(code, pattern);
     else if ((indexed && leader == pattern->array_count) || begins)
@@ -419,10 +438,10 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
         struct code_place place = {0};
         for (size_t i = 0; i < pattern->access_count; i++) {
             struct lwp_pattern_access access = pattern->accesses[i];
-            if (access.array != a)
+            if (access.array != a || (!ends && code_is_link(pattern, &access))) /* that is loaded last, */
                 continue;
             access.store &= !code_breaks_link(pattern, &access); /* it is loaded instead */
-            if (code_is_lead(pattern, &access) && !access.store) /* that is loaded last */
+            if (code_is_lead(pattern, &access) && !access.store) /* ... as is that */
                 continue;
             if (place.base == ZYDIS_REGISTER_NONE)
                 place = code_element(code, pattern, a, &spacing);
@@ -441,7 +460,6 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
     if (leader < pattern->array_count)
         code_move(code, code_low(code_index, 4),
                   code_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));
-    const bool ends = searches && (ahead + 1) % pattern->search == 0;
     if (ends && pattern->endings)
         code_draw(code, code_drawn(pattern), code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 4), pattern->endings);
     else if (!ends && pattern->arrays[0].walk == LWP_PATTERN_CHAINED)
@@ -457,7 +475,7 @@ static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *p
         closing += code_moves(&pattern->arrays[a]);
     }
     const bool listed = (indexed && !pattern->draws && lwp_pattern_leader(pattern) == pattern->array_count) || code_searches(pattern);
-    closing += listed + (pattern->inner > 0);
+    closing += listed;
     for (unsigned ahead = 0; ahead < code->unrolled; ahead++) {
         code_visit(code, pattern, ahead, indexed);
         const double fill = (fmin(pattern->instructions, FILL_MOST) - closing / code->unrolled) * (ahead + 1) - code->instructions;
@@ -469,8 +487,6 @@ static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *p
     for (size_t a = 0; a < pattern->array_count; a++)
         if (code_moves(&pattern->arrays[a]))
             code_step(code, code_arrays[a], code->unrolled * pattern->arrays[a].spacing);
-    if (pattern->inner)
-        code_inner(code);
 }
 
 static void code_enter(struct code_buffer *code, const struct lwp_pattern *pattern)
@@ -496,16 +512,22 @@ static void code_enter(struct code_buffer *code, const struct lwp_pattern *patte
 static bool code_loop(struct code_buffer *code, const struct lwp_pattern *pattern)
 {
     enum { JUMP_BYTES = 6 };
+    ZydisEncoderRequest enter = code_jump(ZYDIS_MNEMONIC_JMP, 0);
     code_enter(code, pattern);
+    if (pattern->inner)
+        code_encode(code, &enter);
+    const size_t enters = code->used;
     while (code->used % 64 && !code->failed)
         code->bytes[code->used++] = 0x90; /* nop: the loop begins a line of code */
     const size_t head = code->used;
     code->instructions = code->flags = 0;
     code_rounds_of(code, pattern);
-    code_add(code, ZYDIS_MNEMONIC_SUB, 2, code_register(code_rounds), code_number(1));
+    code_add(code, ZYDIS_MNEMONIC_SUB, 2, code_register(pattern->inner ? code_index : code_rounds), code_number(1));
     const bool fits = code->instructions <= ceil(pattern->instructions * code->unrolled);
     ZydisEncoderRequest jump = code_jump(ZYDIS_MNEMONIC_JNZ, (int64_t)head - (int64_t)(code->used + JUMP_BYTES));
     code_encode(code, &jump);
+    if (pattern->inner)
+        code_outer(code, pattern, enters, head);
     return fits;
 }
 
@@ -547,8 +569,6 @@ int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_
     for (code.unrolled = code_unrolled(pattern); !code_loop(&code, pattern) && code.unrolled < LWP_PATTERN_UNROLLED; code.unrolled *= 2)
         code.used = 0;
     code_leave(&code, pattern);
-    if (pattern->inner)
-        code_outer(&code, pattern);
     made->unrolled = code.unrolled;
     if (code.failed || mprotect(code.bytes, CODE_BYTES, PROT_READ | PROT_EXEC)) {
         lwp_pattern_code_free(made);

@@ -138,6 +138,88 @@ static void test_nested(void **state)
     }
 }
 
+/* The instructions of the loop: from where the last jump back that is near leads to it. Returns how many; those with memory go to
+ * `places`, other jumps are counted. */
+static size_t loop_of(const struct lwp_pattern_code *code, int64_t *places, size_t *jumps)
+{
+    enum { LONGEST = 512 };
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction instruction;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    size_t begin = 0, end = 0, found = 0;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    for (size_t at = 0; !end; at += instruction.length) {
+        assert_true(
+            ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const uint8_t *)code->memory + at, code->bytes - at, &instruction, operands)));
+        const size_t to = at + instruction.length + (size_t)operands[0].imm.value.s;
+        if (instruction.mnemonic == ZYDIS_MNEMONIC_JNZ && operands[0].imm.value.s < 0 && at - to < LONGEST) {
+            begin = to;
+            end = at;
+        }
+    }
+    *jumps = 0;
+    for (size_t at = begin; at < end; at += instruction.length) {
+        ZydisDecoderDecodeFull(&decoder, (const uint8_t *)code->memory + at, code->bytes - at, &instruction, operands);
+        *jumps += instruction.meta.category == ZYDIS_CATEGORY_COND_BR;
+        for (int k = 0; k < instruction.operand_count_visible; k++)
+            if (operands[k].type == ZYDIS_OPERAND_TYPE_MEMORY && instruction.mnemonic != ZYDIS_MNEMONIC_LEA)
+                places[found++] = operands[k].mem.disp.value;
+    }
+    return found;
+}
+
+/* An inner loop has one jump, as in the program, however often it is run, and may be left and entered anywhere. */
+static void test_inner_loop(void **state)
+{
+    (void)state;
+    enum { ROWS = 6, COLUMNS = 20, ELEMENTS = ROWS * COLUMNS };
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_NESTED, 4, ELEMENTS);
+    struct lwp_pattern_memory memory;
+    struct lwp_pattern_code code;
+    int64_t places[16];
+    size_t jumps;
+    pattern.far = 0;
+    pattern.inner = COLUMNS;
+    pattern.arrays[0].outer = 4 * COLUMNS;
+    pattern.arrays[0].extent = 4 * ELEMENTS;
+    pattern.accesses[0] = (struct lwp_pattern_access){.bytes = 4, .store = true};
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    loop_of(&code, places, &jumps);
+    assert_int_equal(jumps, 0); /* beside the last one */
+    assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+    struct lwp_pattern_place place = {.at = {(uint64_t)(uintptr_t)memory.first[0]}, .next = pattern.inner / code.unrolled};
+    for (uint64_t done = 0; done < ELEMENTS; done += place.rounds) {
+        place.rounds = ELEMENTS - done < 28 ? ELEMENTS - done : 28;
+        code.run(&place);
+        for (size_t i = 0; i < ELEMENTS; i++) {
+            uint32_t stored;
+            memcpy(&stored, memory.first[0] + 4 * i, sizeof stored);
+            assert_true((stored == 0x01010101) == (i >= done + place.rounds));
+        }
+    }
+    lwp_pattern_memory_free(&memory);
+    lwp_pattern_code_free(&code);
+}
+
+/* A chain's own link is loaded once, and last; the others in their order. */
+static void test_link_once(void **state)
+{
+    (void)state;
+    static const uint64_t offsets[] = {24, 8, 0, 16};
+    static const int64_t wanted[] = {24, 8, 16, 0};
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_CHAINED, 32, 1000);
+    struct lwp_pattern_code code;
+    int64_t places[16];
+    size_t jumps;
+    pattern.access_count = sizeof offsets / sizeof *offsets;
+    for (size_t i = 0; i < pattern.access_count; i++)
+        pattern.accesses[i] = (struct lwp_pattern_access){.offset = offsets[i], .bytes = 8};
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    assert_int_equal(loop_of(&code, places, &jumps), pattern.access_count);
+    assert_memory_equal(places, wanted, sizeof wanted);
+    lwp_pattern_code_free(&code);
+}
+
 /* Neighbours in disorder stay within their window. */
 static void test_window(void **state)
 {
@@ -491,7 +573,8 @@ static void test_long_to_set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts),    cmocka_unit_test(test_visits_each_element),
-                                       cmocka_unit_test(test_order),        cmocka_unit_test(test_window),
+                                       cmocka_unit_test(test_order),        cmocka_unit_test(test_inner_loop),
+                                       cmocka_unit_test(test_link_once),    cmocka_unit_test(test_window),
                                        cmocka_unit_test(test_nested),       cmocka_unit_test(test_memory_is_slower),
                                        cmocka_unit_test(test_searches),     cmocka_unit_test(test_threads),
                                        cmocka_unit_test(test_refused),      cmocka_unit_test(test_gaps),
