@@ -830,6 +830,37 @@ static void test_pace_scatters(void **state)
     assert_true(right >= TIMES * 95 / 100);
 }
 
+/* Fields are gone to as the code does, also where another layout has them in another order; those of which nothing is known come last. */
+static void test_order_of_code(void **state)
+{
+    (void)state;
+    enum { FIELDS = 4 };
+    struct lwp_region region = {.same_as = 0};
+    struct lwp_profile profile = {.regions = &region, .region_count = 1};
+    const struct lwp_gain_visit visit = {.objects = &(uint32_t){0},
+                                         .object_count = 1,
+                                         .uses = (bool[]){true, true, true, true},
+                                         .first = (uint64_t[]){0x140c, 0, 0x1408, 0x1400},
+                                         .elements = 1000,
+                                         .visits = 1,
+                                         .leader = LWP_NONE,
+                                         .access = {LWP_GAIN_SEQUENTIAL, true, 7}};
+    struct lwp_gain_placement placement = {.field_count = FIELDS, .groups = 1, .of = {{.spacing = 128}}};
+    struct lwp_pattern pattern;
+    for (size_t f = 0; f < FIELDS; f++) {
+        placement.offsets[f] = 32 * f;
+        placement.bytes[f] = 8;
+    }
+    static const uint64_t wanted[] = {96, 64, 0, 32};
+    lwp_traversals_init(&profile.traversals);
+    assert_true(lwp_gain_pattern(&profile, &visit, &placement, 1, 128, &pattern));
+    assert_int_equal(pattern.access_count, FIELDS);
+    for (size_t i = 0; i < FIELDS; i++)
+        assert_int_equal(pattern.accesses[i].offset, wanted[i]);
+    assert_int_equal(pattern.arrays[0].link, 0);
+    lwp_traversals_fini(&profile.traversals);
+}
+
 /* Nodes in disorder among `window` neighbours, seen 1 to `most` visits on: steps back say how many neighbours. */
 static uint64_t window_of(unsigned window, unsigned most)
 {
@@ -874,6 +905,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_window_of_neighbours),
+        cmocka_unit_test(test_order_of_code),
         cmocka_unit_test(test_lines_sequential),
         cmocka_unit_test(test_lines_random),
         cmocka_unit_test(test_groups),

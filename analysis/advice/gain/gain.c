@@ -13,6 +13,8 @@
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/spread.h"
+#include "analysis/elements/element_place.h"
+#include "analysis/program/flow/machine_code.h"
 
 #include <math.h>
 
@@ -277,9 +279,30 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     return run ? lwp_gain_of_measured(&measured, &whole, stalled.high / all, random, saving) : saving;
 }
 
+/* Where the loop's code first goes to each field, as the accesses beside the one that is stalled most say. */
+static const uint64_t *gain_first(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_stream *stream)
+{
+    enum { SIBLINGS = 64 };
+    struct lwp_sibling siblings[SIBLINGS];
+    uint64_t place;
+    const int64_t size = (int64_t)layout->spacing;
+    if (profile->measure_most <= 0 || !stream || !profile->code || stream->module == LWP_NONE ||
+        lwp_element_stream_place(profile, stream, &place) < 0.5)
+        return NULL;
+    uint64_t *first = lwp_arena_alloc(profile->arena, layout->field_count + 1, sizeof *first);
+    const size_t count = lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS);
+    for (size_t i = 0; i < count && i < SIBLINGS; i++) {
+        const uint64_t at = (uint64_t)((((int64_t)place + siblings[i].delta) % size + size) % size);
+        for (size_t f = 0; f < layout->field_count; f++)
+            if (at - layout->fields[f].offset < layout->fields[f].bytes && (!first[f] || siblings[i].address < first[f]))
+                first[f] = siblings[i].address;
+    }
+    return first;
+}
+
 /* What the loop's code says of its visits. */
-static struct lwp_gain_visit gain_visit(const struct lwp_profile *profile, const struct lwp_layout *layout,
-                                        const struct lwp_layout_loop *loop, double elements)
+static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop,
+                                        double elements)
 {
     double pairs = (double)(loop->near + loop->far);
     struct lwp_gain_visit visit = {.region = loop->region,
@@ -292,6 +315,7 @@ static struct lwp_gain_visit gain_visit(const struct lwp_profile *profile, const
                                    .leader = LWP_NONE,
                                    .far = pairs > 0 ? (double)loop->far / pairs : -1};
     const struct lwp_stream *stream = gain_stream(profile, layout, loop->region);
+    visit.first = gain_first(profile, layout, stream);
     visit.access.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN : loop->far > loop->near ? LWP_GAIN_RANDOM : LWP_GAIN_SEQUENTIAL;
     if (stream && profile->code && lwp_loop_shape(profile->code, stream->module, stream->address, &visit.shape)) {
         visit.access.dependent = visit.shape.chained;

@@ -45,20 +45,35 @@ static void measured_access(struct lwp_pattern *pattern, size_t array, uint64_t 
             (struct lwp_pattern_access){.array = array, .offset = offset + at, .bytes = bytes - at < 8 ? (unsigned)(bytes - at) : 8};
 }
 
+/* The fields in the order in which the code goes to them, those of which that is not known last. */
+static void measured_order(const struct lwp_gain_visit *visit, size_t count, size_t *order)
+{
+    for (size_t f = 0, at; f < count; f++) {
+        const uint64_t first = visit->first ? visit->first[f] - 1 : UINT64_MAX; /* 0 becomes the last one */
+        for (at = f; at > 0 && visit->first && visit->first[order[at - 1]] - 1 > first; at--)
+            order[at] = order[at - 1];
+        order[at] = f;
+    }
+}
+
 /* The fields in use, a group an array; false: too many. */
 static bool measured_fields(struct lwp_pattern *pattern, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
                             uint64_t line)
 {
     bool chained = visit->access.dependent, linked = placement->linked && placement->groups > 1;
     uint64_t room = 0; /* bytes of array 0's elements that hold fields */
+    size_t order[LWP_FIELDS_MAX];
+    measured_order(visit, placement->field_count, order);
     for (size_t g = 0; g < placement->groups; g++) {
         size_t array = pattern->array_count, accesses = pattern->access_count;
-        for (size_t f = 0; f < placement->field_count; f++)
+        for (size_t k = 0; k < placement->field_count; k++) {
+            const size_t f = order[k];
             if (visit->uses[f] && placement->group[f] == (int)g && placement->bytes[f]) {
                 measured_access(pattern, array, placement->offsets[f], placement->bytes[f], line);
                 uint64_t end = placement->offsets[f] + placement->bytes[f];
                 room = array == 0 && end > room ? end : room;
             }
+        }
         if (pattern->access_count == accesses && !(g == 0 && (linked || chained)))
             continue;
         if (array == LWP_PATTERN_ARRAYS)
@@ -198,8 +213,8 @@ void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct
     pattern->unrolled = (unsigned)fmin(visits, LWP_PATTERN_UNROLLED);
 }
 
-static bool measured_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
-                             double chain, double spacing, struct lwp_pattern *pattern)
+bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
+                      double chain, double spacing, struct lwp_pattern *pattern)
 {
     uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
@@ -505,8 +520,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     if (visit->access.pattern == LWP_GAIN_UNKNOWN && !visit->access.dependent)
         return false;
     for (int tries = 0; tries < MEASURED_TRIES; tries++) {
-        if (!measured_pattern(profile, visit, before, chain, spacing, &today) ||
-            !measured_pattern(profile, visit, after, chain, spacing, &changed) ||
+        if (!lwp_gain_pattern(profile, visit, before, chain, spacing, &today) ||
+            !lwp_gain_pattern(profile, visit, after, chain, spacing, &changed) ||
             !lwp_gain_times_once(profile, visit->region, &today, &changed, &times))
             return false;
         waits = 1 - fmin(1, times.core / times.before);

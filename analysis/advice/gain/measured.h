@@ -10,13 +10,14 @@ struct lwp_gain_visit {
     uint32_t region;         /* the loop */
     const uint32_t *objects; /* what is placed: the loop's accesses to them are the fields in use, */
     size_t object_count;
-    const bool *uses; /* ... one for each field of a placement */
-    uint64_t spacing; /* of the first object's elements, as it is */
-    double elements;  /* visited */
-    double visits;    /* of elements, each time round: more than one where the loop is unrolled */
-    double far;       /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
-    uint32_t leader;  /* of visits at random: the object whose numbers are the next visit's index (lwp_loop_leads); LWP_NONE: none. One of
-                       * `objects` where each is a field, or another one that the loop goes to */
+    const bool *uses;      /* ... one for each field of a placement */
+    const uint64_t *first; /* ... each: the address of the code's first access to it; 0: not known. NULL: none is */
+    uint64_t spacing;      /* of the first object's elements, as it is */
+    double elements;       /* visited */
+    double visits;         /* of elements, each time round: more than one where the loop is unrolled */
+    double far;            /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
+    uint32_t leader; /* of visits at random: the object whose numbers are the next visit's index (lwp_loop_leads); LWP_NONE: none. One of
+                      * `objects` where each is a field, or another one that the loop goes to */
     struct lwp_gain_access access;
     struct lwp_loop_shape shape; /* all zero: not known */
 };
@@ -31,10 +32,10 @@ struct lwp_gain_measured {
     double guesses;              /* jumps a visit that go either way, at most (guesses.h); known even where nothing was measured */
     double low, high;            /* its interval: the spread of the runs, and what a pattern may differ from its loop */
     bool reproduced;             /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
-    bool doubtful;   /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written; or jumps
-                      * that are guessed could not be run */
-    bool crowded;    /* what waits for loads that are independent of each other takes the room that more of them need: how many are under way
-                      * depends on details of the code */
+    bool doubtful; /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written; or jumps
+                    * that are guessed could not be run */
+    bool crowded;  /* what waits for loads that are independent of each other takes the room that more of them need: how many are under way
+                    * depends on details of the code */
     bool waits_less; /* as `reproduced`, but it waits less than was sampled */
     bool between;    /* it does so but for its time: the truth is taken to lie between the ratio and the new time against the loop's */
 };
@@ -42,6 +43,11 @@ struct lwp_gain_measured {
 /* False: it was not measured (not allowed, another machine, no time left, accesses whose order is not known); then only `pace`. */
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
                       const struct lwp_gain_placement *after, struct lwp_gain_measured *measured);
+
+/* The loop's accesses in a layout. `chain`: cycles that a visit waits for the one before; `spacing`: of today's elements. False: they
+ * cannot be run. */
+bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
+                      double chain, double spacing, struct lwp_pattern *pattern);
 
 /* Where samples saw a chain go: to neighbours, and so for many elements, which only then share the lines that it waits for; or anywhere.
  * Not known: too few steps were seen, or it is soon at its end, and the next one begins elsewhere (a search of a tree whose nodes lie near

@@ -256,6 +256,19 @@ static uint32_t gain_leader(const struct lwp_profile *profile, const struct lwp_
     return leader ? leader->object : LWP_NONE;
 }
 
+/* Where the loop's code first goes to each of the arrays. */
+static const uint64_t *gain_first(const struct lwp_profile *profile, uint32_t region, const uint32_t *objects, size_t count)
+{
+    uint64_t *first = lwp_arena_alloc(profile->arena, count, sizeof *first);
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        for (size_t k = 0; k < count && stream->region == region; k++)
+            if (objects[k] == stream->object && (!first[k] || stream->address < first[k]))
+                first[k] = stream->address;
+    }
+    return first;
+}
+
 /* How the loop goes through the arrays, for it to be run (measured.h). Not told of vector code, which the run does not have, nor of
  * columns, whose lines may stay in the caches until the next one. */
 static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
@@ -270,6 +283,7 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
                                    .objects = objects,
                                    .object_count = regroup->count,
                                    .uses = places->uses,
+                                   .first = gain_first(profile, loop->region, objects, regroup->count),
                                    .spacing = candidates->arrays[regroup->members[0]].element_bytes,
                                    .elements = (double)candidates->arrays[regroup->members[0]].elements,
                                    .visits = 1,
