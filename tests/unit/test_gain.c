@@ -12,6 +12,7 @@
 #include "analysis/advice/gain/returns.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/states.h"
+#include "analysis/advice/locality/huge_pages.h"
 #include "analysis/program/flow/decode.h"
 #include "programs.h"
 
@@ -784,6 +785,26 @@ static void test_pace_beside(void **state)
     lwp_traversals_fini(&traversals);
 }
 
+/* One run that is twice as fast on huge pages shows nothing, nor do two that differ; two that agree do. */
+static void test_huge_pages(void **state)
+{
+    (void)state;
+    const struct lwp_gain_range stalls = {0.8, 0.9};
+    const struct lwp_share whole = {.value = 0.9, .low = 0.85, .high = 0.95};
+    struct lwp_pattern_times times = {.before = 200, .after = 90, .core = 2, .ratio = 0.45, .low = 0.45, .high = 0.45};
+    struct lwp_locality_tip tip = {0};
+    assert_false(lwp_huge_pages_gain(&times, &stalls, &whole, 1, &tip));
+    times.runs = 2;
+    times.spread = fabs(log(0.45 / 0.95)) * M_SQRT1_2;
+    assert_false(lwp_huge_pages_gain(&times, &stalls, &whole, 1, &tip));
+    times.spread = 0.05;
+    assert_true(lwp_huge_pages_gain(&times, &stalls, &whole, 1, &tip));
+    assert_true(tip.gain.low > 1.02 && tip.gain.low <= tip.speedup && tip.speedup <= tip.gain.high && tip.speedup > 1.5);
+    times.ratio = times.low = times.high = 0.97; /* no more than what minutes differ by */
+    times.after = 0.97 * times.before;
+    assert_false(lwp_huge_pages_gain(&times, &stalls, &whole, 1, &tip));
+}
+
 /* Where a walk takes much less time than there is between two samples, or there are no walks, a pace found would be chance. */
 static void test_pace_by_chance(void **state)
 {
@@ -933,6 +954,7 @@ int main(void)
         cmocka_unit_test(test_returns_of_blocks),
         cmocka_unit_test(test_sets_up),
         cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_huge_pages),
         cmocka_unit_test(test_pace_beside),
         cmocka_unit_test(test_pace_by_chance),
         cmocka_unit_test(test_pace_scatters),

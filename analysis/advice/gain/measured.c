@@ -306,6 +306,11 @@ static double measured_runs(const struct lwp_pattern_times *times, double waits)
     return sqrt((RUNS_USUAL * usual * usual + (runs - 1) * times->spread * times->spread) / (RUNS_USUAL + runs - 1) / runs);
 }
 
+bool lwp_gain_runs_agree(const struct lwp_pattern_times *times)
+{
+    return times->runs > 1 && times->spread <= deviations * lwp_gain_run_off;
+}
+
 /* Of the new layout's time to today's. Where the loop's own time is known and another one than the pattern's, either all that the loop
  * waits for memory scales (the caches were in another state when it was sampled), or what both layouts have in common is different: the
  * interval has both ends, and the pattern may be off by as much. Else the loop waits at most the part of its time that was sampled as such,

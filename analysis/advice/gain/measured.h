@@ -88,6 +88,9 @@ bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_
  * standard deviation of log(ratio), docs/gains.md. */
 static const double lwp_gain_run_off = 0.12;
 
+/* Whether there were several runs, which differ by no more than nine in ten do of a pattern that waits all of the time. */
+bool lwp_gain_runs_agree(const struct lwp_pattern_times *times);
+
 /* Times of a visit that differ by no more are the same. */
 static const double lwp_gain_pace_agrees = 0.15;
 

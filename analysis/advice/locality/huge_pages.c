@@ -131,11 +131,27 @@ static double pages_seen(const struct lwp_profile *profile, const char *key)
     return json_is_integer(kib) ? 1024.0 * (double)json_integer_value(kib) : -1;
 }
 
+bool lwp_huge_pages_gain(const struct lwp_pattern_times *of, const struct lwp_gain_range *stalls, const struct lwp_share *whole,
+                         double sampled, struct lwp_locality_tip *tip)
+{
+    struct lwp_pattern_times times = *of;
+    struct lwp_gain_measured measured = {0};
+    if (!lwp_gain_runs_agree(of))
+        return false;
+    times.cold[0] = times.cold[1] = 0; /* the same lines on either pages: of any share of the last cache */
+    lwp_gain_interval(&times, stalls, 0, &measured);
+    const struct lwp_gain_range saved = lwp_gain_part(&measured, whole);
+    tip->share = whole->value;
+    tip->speedup = 1 / (1 - sampled * whole->value * (1 - measured.ratio));
+    tip->gain.low = fmin(tip->speedup, 1 / (1 - sampled * saved.low));
+    tip->gain.high = fmax(tip->speedup, 1 / (1 - sampled * saved.high));
+    return tip->gain.low >= gain_least;
+}
+
 static bool pages_measure(struct lwp_profile *profile, const struct pages_use *use, struct lwp_locality_tip *tip)
 {
     struct lwp_pattern small, huge;
     struct lwp_pattern_times times;
-    struct lwp_gain_measured measured;
     bool same;
     pages_pattern(profile, use, &small);
     memcpy(&huge, &small, sizeof huge);
@@ -148,15 +164,13 @@ static bool pages_measure(struct lwp_profile *profile, const struct pages_use *u
         !lwp_gain_resembles(&times, &stalls, 0, &same) || !lwp_gain_times(profile, region, &small, &huge, &times) ||
         !lwp_gain_resembles(&times, &stalls, 0, &same))
         return false;
-    times.cold[0] = times.cold[1] = 0; /* the same lines on either pages: of any share of the last cache */
-    lwp_gain_interval(&times, &stalls, 0, &measured);
-    const struct lwp_gain_range saved = lwp_gain_part(&measured, &whole);
-    const double part = lwp_gain_sampled(profile);
-    tip->share = whole.value;
-    tip->speedup = 1 / (1 - part * whole.value * (1 - measured.ratio));
-    tip->gain.low = fmin(tip->speedup, 1 / (1 - part * saved.low));
-    tip->gain.high = fmax(tip->speedup, 1 / (1 - part * saved.high));
-    return tip->gain.low >= gain_least;
+    const bool gains = lwp_huge_pages_gain(&times, &stalls, &whole, lwp_gain_sampled(profile), tip);
+    if (!gains && times.ratio < 1 && !lwp_gain_runs_agree(&times))
+        lwp_profile_note(profile,
+                         "Whether huge pages for %s would make the program faster is not known: its accesses were run only once on this "
+                         "machine, or runs differed.",
+                         lwp_objects_name(profile, use->row->object));
+    return gains;
 }
 
 static const char *pages_how(struct lwp_profile *profile, const struct lwp_object *object, const char *name)
