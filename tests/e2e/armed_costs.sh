@@ -32,11 +32,11 @@ run() {
     echo "$1: $watched watches"
 }
 
-run free 20000,0,0,0,0,0,0,0,0,0,0
+run free 20000,33000,0,0,0,0,0,0,0,0,0
 [ "$watched" -gt 0 ] || { echo "nothing was watched"; exit 77; }
-run dear 20000,0,0,0,0,0,0,1000000,0,0,0
+run dear 20000,33000,0,0,0,0,0,1000000,0,0,0
 [ "$watched" = 0 ] || { echo "registers were armed where each page fault then costs 1 ms"; exit 1; }
-run dead 20000,0,0,0,0,0,0,0,0,0,1
+run dead 20000,33000,0,0,0,0,0,0,0,0,1
 [ "$watched" = 0 ] || { echo "registers that stop nothing were armed"; exit 1; }
 "$LWP" report dead | tr -s '\n ' ' ' | grep -q 'debug registers stop nothing on this machine' ||
     { echo "the report does not say that nothing was watched"; exit 1; }

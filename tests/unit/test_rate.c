@@ -74,6 +74,11 @@ uint64_t lwp_stop_cost_tick(void)
     return TICK_NS;
 }
 
+uint64_t lwp_stop_cost_bearable(uint64_t period_ns)
+{
+    return period_ns > 4 * TICK_NS ? period_ns : 4 * TICK_NS;
+}
+
 uint64_t lwp_stop_cost_open(void)
 {
     return OPEN_NS;
@@ -153,20 +158,46 @@ static void switches_after_the_last_sample_are_charged(void **state)
     assert_int_equal(thread.budget.spent[LWP_COST_SWITCHES], 1000 * OPEN_NS); /* once */
 }
 
-/* Periods as short as their ticks, and ticks that find lwp at work again and again. */
-static void ticks_leave_time_for_something_else(void **state)
+/* Else a thread that has just begun gets no further: its first tick comes again before it could be handled. Any time may be sampled still. */
+static void first_ticks_come_no_faster_than_they_are_handled(void **state)
+{
+    (void)state;
+    enum { THREADS = 1000, FREQUENCY = 100000 };
+    static struct lwp_thread thread = {.random = 1};
+    static struct lwp_sampler sampler;
+    unsigned early = 0;
+    for (int i = 0; i < THREADS; i++) {
+        lwp_rate_begin(&thread, &sampler, FREQUENCY, 0);
+        assert_true(sampler.next_ns >= 4 * TICK_NS);
+        assert_true(sampler.ahead_ns < sampler.next_ns && sampler.next_ns - sampler.ahead_ns <= sampler.first_ns);
+        early += sampler.next_ns - sampler.ahead_ns < sampler.first_ns / 4;
+    }
+    assert_in_range(early, THREADS / 5, THREADS / 3);
+    sampler.timer = (struct lwp_timer *)&sampler; /* never looked into */
+    for (int i = 0; i < THREADS; i++) {
+        rate_draw(&thread, &sampler);
+        assert_true(sampler.next_ns >= 4 * TICK_NS);
+    }
+}
+
+static void the_program_waits_until_the_timer_is_ahead(void **state)
+{
+    (void)state;
+    enum { AHEAD_NS = 3000000 };
+    static struct lwp_thread thread;
+    static struct lwp_sampler sampler = {.ahead_ns = AHEAD_NS};
+    sampler.timer = (struct lwp_timer *)&sampler;
+    lwp_rate_begun(&thread, &sampler);
+    assert_true(lwp_clock(CLOCK_THREAD_CPUTIME_ID) - thread.last_cpu_ns >= AHEAD_NS);
+    assert_true(thread.told_cpu_ns == thread.last_cpu_ns);
+}
+
+static void ticks_that_find_lwp_at_work_come_less_often(void **state)
 {
     (void)state;
     static struct lwp_thread thread;
-    static struct lwp_sampler sampler;
+    static struct lwp_sampler sampler = {.next_ns = TICK_NS / 2};
     sampler.timer = (struct lwp_timer *)&sampler;
-    for (int i = 0; i < 1000; i++) {
-        lwp_rate_begin(&thread, &sampler, 1e9 / TICK_NS, 0);
-        assert_true(sampler.next_ns >= 4 * TICK_NS);
-        lwp_rate_next(&thread, &sampler, 0);
-        assert_true(sampler.next_ns >= 4 * TICK_NS);
-    }
-    sampler.next_ns = TICK_NS / 2;
     for (int i = 0; i < 1000; i++)
         lwp_rate_lost(&thread, &sampler);
     assert_true(sampler.next_ns > 100 * TICK_NS);
@@ -175,6 +206,8 @@ static void ticks_leave_time_for_something_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(switches_after_the_last_sample_are_charged),
-                                       cmocka_unit_test(ticks_leave_time_for_something_else)};
+                                       cmocka_unit_test(first_ticks_come_no_faster_than_they_are_handled),
+                                       cmocka_unit_test(the_program_waits_until_the_timer_is_ahead),
+                                       cmocka_unit_test(ticks_that_find_lwp_at_work_come_less_often)};
     return cmocka_run_group_tests_name("rate", tests, NULL, NULL);
 }

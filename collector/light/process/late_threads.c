@@ -11,6 +11,7 @@
 #include "collector/light/process/held_locks.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/sampler.h"
+#include "collector/light/sampling/stop_cost.h"
 #include "collector/light/sampling/timer.h"
 
 #include <errno.h>
@@ -212,7 +213,7 @@ static void late_look_at(struct late_thread *thread, uint64_t before_ns)
     if (!__atomic_compare_exchange_n(&thread->state, &state, LOOKED_AT, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
     if (thread->begun_ns < before_ns && !thread->timer)
-        __atomic_store_n(&thread->timer, lwp_timer_start(LWP_TIMER_SIGTRAP, thread->tid, SOON_NS), __ATOMIC_RELEASE);
+        __atomic_store_n(&thread->timer, lwp_timer_start(LWP_TIMER_SIGTRAP, thread->tid, lwp_stop_cost_bearable(SOON_NS)), __ATOMIC_RELEASE);
     __atomic_store_n(&thread->state, WAITS, __ATOMIC_RELEASE);
 }
 

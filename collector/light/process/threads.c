@@ -106,10 +106,7 @@ static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
         lwp_thread_begins(thread);
         lwp_sites_begin(thread);
     }
-    const bool attached = lwp_sampler_attach(thread); /* last, as its first tick may come soon */
-    if (own)                                          /* what was before is not the time until that tick */
-        thread->told_cpu_ns = thread->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    if (attached)
+    if (lwp_sampler_attach(thread)) /* last, as its first tick may come soon */
         return thread;
     lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC)});
     lwps_writer_close(&thread->file);

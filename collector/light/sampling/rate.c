@@ -12,20 +12,15 @@ enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_SOON = 4, REVIEW_PERIODS 
 enum { PAUSE_TICKS = 16, PAUSE_NS = 20000000 }; /* from these on a pause is a long one */
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
 enum { FIRST_COLD_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000 };
-
-/* Where ticks come faster than the kernel is done with them, it never comes back to the program. */
-static uint64_t rate_soonest(void)
-{
-    enum { TICKS = 4, SOONEST_NS = 10000 /* perf's clock's least */ };
-    uint64_t ticks_ns = TICKS * lwp_stop_cost_tick();
-    return ticks_ns > SOONEST_NS ? ticks_ns : SOONEST_NS;
-}
+enum { PERF_SOONEST_NS = 10000 };
 
 /* Any time within its first period may be sampled: else shorter threads never were. */
 static void rate_first(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
+    uint64_t drawn = lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
     sampler->first_ns = sampler->period_ns;
-    sampler->next_ns = rate_soonest() + lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
+    sampler->next_ns = lwp_stop_cost_bearable(drawn > PERF_SOONEST_NS ? drawn : PERF_SOONEST_NS);
+    sampler->ahead_ns = sampler->next_ns - drawn;
 }
 
 /* A thread's first samples cost most, and a process with many threads has them all at once: a new one begins with what others have
@@ -35,7 +30,7 @@ void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double
     uint64_t learned = __atomic_load_n(&lwp_sampling.learned_period_ns, __ATOMIC_RELAXED);
     if (!learned && !lwp_run_is_rich())
         learned = LWP_RUN_GET(lwp_run, period_ns);
-    uint64_t least = (uint64_t)(1e9 / (frequency > 1 ? frequency : 1)) - 2999; /* not round */
+    uint64_t least = lwp_stop_cost_bearable((uint64_t)(1e9 / (frequency > 1 ? frequency : 1)) - 2999); /* not round */
     sampler->base_period_ns = least;
     sampler->period_ns = learned ? learned : least * (1 + n);
     if (sampler->period_ns > FIRST_PERIOD_MOST_NS)
@@ -45,11 +40,19 @@ void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double
     rate_first(self, sampler);
 }
 
+void lwp_rate_begun(struct lwp_thread *self, const struct lwp_sampler *sampler)
+{
+    self->told_cpu_ns = self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    while (sampler->timer && lwp_clock(CLOCK_THREAD_CPUTIME_ID) - self->last_cpu_ns < sampler->ahead_ns)
+        ;
+}
+
 /* An event that was open once costs each switch even when it is closed again. */
 struct lwp_timer *lwp_rate_start_paused(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     struct lwp_timer *timer = lwp_timer_start_suspended(lwp_sampling.kind, self->tid, PAUSE_NS);
     if (timer) {
+        sampler->ahead_ns = 0;
         sampler->closed = PAUSE_TICKS;
         lwp_suspension_start_paused(&sampler->suspension);
     }
@@ -155,9 +158,7 @@ static void rate_draw(struct lwp_thread *self, struct lwp_sampler *sampler)
         return;
     }
     uint32_t period = (uint32_t)sampler->period_ns;
-    sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
-    if (sampler->next_ns < rate_soonest())
-        sampler->next_ns = rate_soonest();
+    sampler->next_ns = lwp_stop_cost_bearable(period / 2 + lwp_random_below(&self->random, period));
     if (lwp_suspension_begin(&sampler->suspension, sampler->timer, sampler->next_ns, &self->random))
         return;
     lwp_timer_set_period(sampler->timer, sampler->next_ns);
@@ -174,6 +175,12 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
         rate_draw(self, sampler);
 }
 
+static void rate_lengthen(struct lwp_sampler *sampler, uint64_t ns)
+{
+    sampler->next_ns = ns;
+    lwp_timer_set_period(sampler->timer, ns);
+}
+
 /* After a suspension there is no other tick for the same time. Where ticks follow each other so fast that lwp never gets to the end of what
  * it is doing they come less often. */
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
@@ -181,10 +188,8 @@ void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
     enum { LOST_MANY = 64 };
     sampler->lost++;
     if (!lwp_suspension_is_on(&sampler->suspension)) {
-        if (sampler->timer && sampler->lost % LOST_MANY == 0 && sampler->next_ns < PERIOD_MOST_NS) {
-            sampler->next_ns *= 2;
-            lwp_timer_set_period(sampler->timer, sampler->next_ns);
-        }
+        if (sampler->timer && sampler->lost % LOST_MANY == 0 && sampler->next_ns < PERIOD_MOST_NS)
+            rate_lengthen(sampler, 2 * sampler->next_ns);
         return;
     }
     rate_pass(self, sampler);

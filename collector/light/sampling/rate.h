@@ -9,6 +9,10 @@
 /* The n-th sampled thread of the process begins (n from 0): not more often than `frequency` Hz of its CPU time. Sets next_ns. */
 void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double frequency, unsigned n);
 
+/* The calling thread's timer has begun. Where the first tick is wanted sooner than ticks may follow each other, the timer is ahead of the
+ * program by the rest. */
+void lwp_rate_begun(struct lwp_thread *self, const struct lwp_sampler *sampler);
+
 /* The timer of the calling thread where it begins in a pause (lwp start). NULL: not possible. */
 struct lwp_timer *lwp_rate_start_paused(struct lwp_thread *self, struct lwp_sampler *sampler);
 

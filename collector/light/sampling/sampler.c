@@ -152,8 +152,10 @@ bool lwp_sampler_attach(struct lwp_thread *self)
         sampler->timer = made = lwp_timer_make(lwp_sampling.kind, self->tid, sampler->next_ns);
     self->attached = sampler->timer || sampler->pmu;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (made) /* from its first tick on the handler finds the timer: ticks that come too fast can only be stopped there */
+    if (made)
         lwp_timer_begin(made);
+    if (self->attached && own)
+        lwp_rate_begun(self, sampler);
     if (self->attached)
         return true;
     lwp_sampler_refuse();

@@ -40,6 +40,7 @@ struct lwp_sampler {
     struct lwp_pmu *pmu;
     uint64_t period_ns, base_period_ns; /* the mean */
     uint64_t next_ns;                   /* until the next sample */
+    uint64_t ahead_ns;                  /* of that, before the program goes on: at a thread's start */
     uint64_t first_ns;                  /* what the thread's first sample stands for; 0: it was taken */
     unsigned of_period;                 /* samples to come after the same time again */
     uint64_t review_cpu_ns, review_spent_ns; /* on samples, at the last review */

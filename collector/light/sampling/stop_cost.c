@@ -14,6 +14,7 @@
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/settings.h"
+#include "collector/light/own/thread.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/sampling.h"
 
@@ -31,8 +32,8 @@
 
 enum { ASYNC_NS = 40000, POSIX_NS = 15000 };
 enum { COST_BYTES = 2048, SLOW_TIMES = 2 };
-static const double cold_sample = 2.5, cold_tick = 1.5 /* 1.15 in a loop of system calls */; /* times a hot trap */
-static const double cold_call = 0.8, cold_trap_least = 1.3, cold_trap_most = 4; /* likewise; the first times how cold its first call is */
+static const double cold_sample = 1.5, cold_tick = 0.9; /* times a hot tick; the second has no signal */
+static const double cold_call = 0.8, cold_trap_least = 1.3, cold_trap_most = 4; /* times a hot trap; the first times how cold its first call is */
 
 static volatile unsigned cost_hits;
 
@@ -130,28 +131,30 @@ static void cost_measure_running(struct lwp_stop_costs *costs)
     costs->soon_ns = costs->soon_ns > costs->running_ns ? costs->soon_ns : costs->running_ns;
 }
 
-/* Besides what a trap takes there are the processor's timer and its setting anew, which in some virtual machines take several times as
- * long. The least gap in a loop that looks at the clock and does nothing else. */
+/* For so long a loop stands still that does nothing else, unless the processor went to another thread meanwhile. */
 static uint64_t cost_of_tick(void)
 {
-    enum { PERIOD_NS = 100000, TICKS = 3, LONGEST_NS = 5000000 };
+    enum { TICKS = 3, PERIOD_NS = 200000, MOST_NS = 20 * PERIOD_NS };
     struct lwp_timer *timer = lwp_timer_start(LWP_TIMER_SIGTRAP, (pid_t)syscall(SYS_gettid), PERIOD_NS);
     if (!timer)
         return 0;
-    uint64_t least = UINT64_MAX;
-    cost_hits = 0;
-    unsigned hits = 0;
-    for (uint64_t begun = lwp_clock(CLOCK_MONOTONIC), last = begun; hits < TICKS && last - begun < LONGEST_NS;) {
-        uint64_t now = lwp_clock(CLOCK_MONOTONIC);
-        if (cost_hits != hits) {
-            now = lwp_clock(CLOCK_MONOTONIC); /* the tick may have come after the clock was read */
-            least = now - last < least ? now - last : least;
-            hits = cost_hits;
+    const uint64_t begun = lwp_clock(CLOCK_MONOTONIC);
+    uint64_t switches = lwp_thread_switches(), least = UINT64_MAX;
+    unsigned hits = cost_hits = 0, seen = 0;
+    for (uint64_t before = begun, now; seen < TICKS && before - begun < MOST_NS; before = now) {
+        now = lwp_clock(CLOCK_MONOTONIC);
+        if (cost_hits == hits)
+            continue;
+        const uint64_t took = lwp_clock(CLOCK_MONOTONIC) - before, switched = lwp_thread_switches();
+        if (switched == switches) {
+            seen++;
+            least = took < least ? took : least;
         }
-        last = now;
+        switches = switched;
+        hits = cost_hits;
     }
     lwp_timer_stop(timer);
-    return hits ? least : 0;
+    return seen ? least : 0;
 }
 
 static void cost_copy(char *to, const char *from, size_t bytes)
@@ -208,8 +211,8 @@ static bool cost_read(struct lwp_stop_costs *costs)
     const char *text = lwp_setting(LWP_ENV_COSTS);
     unsigned long long trap, tick, call, open, running, soon, switched, fault;
     int strings, stores, dead;
-    if (!text || sscanf(text, "%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%d,%d,%d", &trap, &tick, &call, &open, &running, &soon, &switched, &fault,
-                        &strings, &stores, &dead) != 11)
+    if (!text || sscanf(text, "%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%d,%d,%d", &trap, &tick, &call, &open, &running, &soon, &switched,
+                        &fault, &strings, &stores, &dead) != 11)
         return false;
     *costs = (struct lwp_stop_costs){.trap_ns = trap,
                                      .tick_ns = tick,
@@ -227,10 +230,10 @@ static bool cost_read(struct lwp_stop_costs *costs)
 static void cost_tell(const struct lwp_stop_costs *costs)
 {
     char text[200];
-    snprintf(text, sizeof text, "%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%d,%d,%d", (unsigned long long)costs->trap_ns, (unsigned long long)costs->tick_ns,
-             (unsigned long long)costs->call_ticks, (unsigned long long)costs->open_ns, (unsigned long long)costs->running_ns,
-             (unsigned long long)costs->soon_ns, (unsigned long long)costs->armed.switch_ns, (unsigned long long)costs->armed.fault_ns,
-             costs->strings, costs->stores, costs->dead);
+    snprintf(text, sizeof text, "%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%d,%d,%d", (unsigned long long)costs->trap_ns,
+             (unsigned long long)costs->tick_ns, (unsigned long long)costs->call_ticks, (unsigned long long)costs->open_ns,
+             (unsigned long long)costs->running_ns, (unsigned long long)costs->soon_ns, (unsigned long long)costs->armed.switch_ns,
+             (unsigned long long)costs->armed.fault_ns, costs->strings, costs->stores, costs->dead);
     setenv(LWP_ENV_COSTS, text, 1);
 }
 
@@ -261,29 +264,30 @@ void lwp_stop_cost_measure(void)
     }
     lwp_debug_close(&registers);
     cost_measure_running(costs);
-    costs->tick_ns = cost_of_tick();
+    const uint64_t tick_ns = cost_of_tick();
+    costs->tick_ns = tick_ns ? tick_ns : costs->tick_ns;
     costs->call_ticks = COST_LEAST(TIMES, __rdtsc(), lwp_clock(CLOCK_THREAD_CPUTIME_ID));
     sigaction(SIGTRAP, &before, NULL);
     cost_tell(costs);
 }
 
-/* Hot, a tick costs what it was measured as; cold, a multiple of a trap: whichever is more. */
-static uint64_t cost_tick(double cold)
-{
-    uint64_t trap = (uint64_t)((double)lwp_sampling.costs.trap_ns * cold), tick = lwp_sampling.costs.tick_ns;
-    return tick > trap ? tick : trap;
-}
-
 uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind)
 {
     if (kind == LWP_TIMER_SIGTRAP)
-        return cost_tick(cold_sample);
+        return (uint64_t)((double)lwp_sampling.costs.tick_ns * cold_sample);
     return kind == LWP_TIMER_ASYNC ? 2 * ASYNC_NS : 2 * POSIX_NS;
 }
 
 uint64_t lwp_stop_cost_tick(void)
 {
-    return cost_tick(cold_tick);
+    return (uint64_t)((double)lwp_sampling.costs.tick_ns * cold_tick);
+}
+
+uint64_t lwp_stop_cost_bearable(uint64_t period_ns)
+{
+    enum { TICKS = 4 /* they may take longer than was measured */ };
+    const uint64_t ticks_ns = TICKS * lwp_sampling.costs.tick_ns;
+    return period_ns > ticks_ns ? period_ns : ticks_ns;
 }
 
 uint64_t lwp_stop_cost_trap(uint64_t first_call)

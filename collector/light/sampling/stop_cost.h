@@ -11,7 +11,7 @@
 
 struct lwp_stop_costs {
     uint64_t trap_ns; /* of a stop by a debug register, hot */
-    uint64_t tick_ns; /* of a stop by perf's clock, hot; 0: not known */
+    uint64_t tick_ns; /* of an interrupt by a timer of perf's, with its signal, hot */
     /* more that it takes to leave the processor and come back: with a file of perf's open, with a timer of perf's running besides, the
      * same where that is due before the scheduler's */
     uint64_t open_ns, running_ns, soon_ns;
@@ -24,14 +24,19 @@ struct lwp_stop_costs {
 /* Until they are measured, or where they cannot be: what a stop costs in virtual machines. */
 #define LWP_STOP_COSTS                                                                                                                     \
     {                                                                                                                                      \
-        .trap_ns = 20000                                                                                                                   \
+        .trap_ns = 20000, .tick_ns = 33000                                                                                                 \
     }
 
-/* At the start, before there is a handler for SIGTRAP. Takes half of a millisecond. */
+/* At the start, before there is a handler for SIGTRAP. Takes a millisecond. */
 void lwp_stop_cost_measure(void);
 
 uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind); /* ns of one of the timer's signals */
 uint64_t lwp_stop_cost_tick(void);                       /* ns of one of its interrupts within the kernel, without a signal */
+
+/* The period, or the shortest one that leaves the thread most of its time: where the next tick is due before the last one is over, neither
+ * the program nor lwp's handler gets any further. */
+uint64_t lwp_stop_cost_bearable(uint64_t period_ns);
+
 /* ns of one stop by a debug register; `first_call`: ticks that it took to read the thread's clock, before anything else. */
 uint64_t lwp_stop_cost_trap(uint64_t first_call);
 

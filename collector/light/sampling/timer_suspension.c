@@ -66,7 +66,7 @@ uint64_t lwp_suspension_weight(const struct lwp_suspension *suspension)
 /* Some times between switches: the thread is then anywhere. */
 static uint64_t suspension_draw(const struct lwp_suspension *suspension, uint32_t *random)
 {
-    return SHORT_LEAST_NS + lwp_random_below(random, (uint32_t)(suspension->gap_ns * SHORT_GAPS));
+    return lwp_stop_cost_bearable(SHORT_LEAST_NS) + lwp_random_below(random, (uint32_t)(suspension->gap_ns * SHORT_GAPS));
 }
 
 static void suspension_run_on(struct lwp_suspension *suspension, struct lwp_timer *timer, uint32_t *random)
