@@ -10,6 +10,7 @@
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/flow/loop_calls.h"
+#include "analysis/program/flow/loop_spills.h"
 
 #include <string.h>
 
@@ -261,6 +262,7 @@ struct loop_facts {
     uint64_t carried;          /* general registers, then vector ones */
     uint64_t loaded;           /* ... that get something from what the loop, or what it calls or holds, loads */
     uint32_t chased, pointers; /* of its chains: shape_chased() */
+    uint32_t stores;           /* without those of calls, which store where they return to, and of registers kept over them */
     struct shape_flow flow;
     struct lwp_loop_shape shape; /* without what is told of one access */
 };
@@ -307,6 +309,8 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
         }
     }
     facts->shape.branches = facts->flow.branches;
+    const uint32_t calls = facts->flow.calls, kept = calls ? calls + code_loop_spills(module, function, loop) : 0;
+    facts->stores = facts->shape.stores > kept ? facts->shape.stores - kept : 0;
     const uint64_t loaded = shape_from_loads(&facts->flow);
     waits_chains(&waits, loaded, &facts->shape);
     facts->loaded = shape_spread(&facts->flow, loaded | facts->flow.elsewhere);
@@ -372,7 +376,7 @@ static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_
     const uint64_t results = facts_results(facts, compares);
     bool steps = address & (flow->changed | flow->stepped) && !(address & ~counters);
     bool chooses = flow->selected || flow->branches > 1;
-    if (facts->shape.stores > (compares ? flow->calls : 0) || (compares && facts->shape.exits <= 1)) /* a call stores where it returns to */
+    if (facts->stores || (compares && facts->shape.exits <= 1))
         return LWP_LOOP_SEARCH_NONE;
     bool chosen, level;
     facts_chain_indices(facts, &chosen, &level);
@@ -435,7 +439,7 @@ static bool loop_looks_inside(struct lwp_code *code, const struct code_module *m
         if (inner == loop || !code_loop_holds(code, loop, inner))
             continue;
         const struct loop_facts *facts = facts_of(code, module, function, inner);
-        if (!facts || facts->shape.stores > facts->flow.calls || facts_results(facts, true))
+        if (!facts || facts->stores || facts_results(facts, true))
             return false;
     }
     return true;

@@ -31,8 +31,7 @@ static bool pure_name(const char *name)
            code_begins_with(name, "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE7compareE|_ZNKSs7compareE");
 }
 
-/* Whether the frame pointer is one: made from the stack pointer, and else only restored from the stack. */
-static bool pure_has_frame_pointer(struct code_module *module, struct code_range range)
+bool code_has_frame_pointer(const struct code_module *module, struct code_range range)
 {
     bool made = false;
     for (uint64_t at = range.low; at < range.high;) {
@@ -95,7 +94,7 @@ static bool pure_body(struct code_module *module, struct code_range range, struc
 {
     if (range.high - range.low > PURE_BYTES_MOST)
         return false;
-    const bool frame_pointer = pure_has_frame_pointer(module, range);
+    const bool frame_pointer = code_has_frame_pointer(module, range);
     for (uint64_t at = range.low; at < range.high;) {
         const struct code_instruction instruction = code_decode_at(module, at, true);
         if (!instruction.length || instruction.outside || pure_stores(&instruction, frame_pointer) ||

@@ -13,4 +13,7 @@ struct code_pure_registers {
 /* Whether the function at `target`, or (0) the one imported in `slot`, is known to be such a one. */
 bool code_is_pure(struct code_module *module, uint64_t target, uint64_t slot, struct code_pure_registers *registers);
 
+/* Whether the frame pointer of the function is one: made from the stack pointer, and else only restored from the stack. */
+bool code_has_frame_pointer(const struct code_module *module, struct code_range range);
+
 #endif
