@@ -53,6 +53,12 @@ __attribute__((noinline)) long follow(const pair *at, long n, long rounds) /* no
         sum += at->value;
     return sum;
 }
+__attribute__((noinline)) const pair *find(const pair *at, long value)
+{
+    while (at && at->value != value)
+        at = at->next;
+    return at;
+}
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -77,6 +83,13 @@ int main(int argc, char **argv)
         for (long i = 0; i < n; i++)
             all[(size_t)(i * 7919 % n)]->next = all[(size_t)((i + 1) * 7919 % n)];
         result = (double)follow(all[0], n, rounds);
+    }
+    if (!strcmp(what, "search")) { /* in a list of few enough nodes to stay in the first-level cache */
+        pair *all = nullptr;
+        for (long i = 0; i < 500; i++)
+            all = new pair{all, i};
+        for (long i = 0; i < rounds * 1000; i++)
+            result += find(all, (long)pick(500)) != nullptr;
     }
     if (!strcmp(what, "map")) {
         std::map<long, long> tree;
@@ -107,10 +120,11 @@ collect_samples 120 compute 1000 -- ./work compute @ && collect_samples 150 toge
 collect_samples 120 order 40 -- ./work order @ && collect_samples 120 map 2000 -- ./work map @ || exit 1
 collect_samples 120 lost 2000 -- ./work lost @ || exit 1
 collect_samples 400 nodes 300 -F 2000 --max-overhead 50 --detect layout -- ./work nodes @ && "$LWP" analyze --no-measure nodes > out 2>&1 || exit 1
+collect_samples 120 search 200 --detect layout -- ./work search @ || exit 1
 collect_samples 120 unknown 50 -- ./chase @ || exit 1
 "$LWP" collect --no-analyze -o windows -e exact --detect layout --window 5000:4000000000 -- ./chase 1 > out 2>&1 || { cat out; exit 77; }
 "$LWP" collect --no-analyze -o part -e exact --window 20000:400000 -- ./work together 60 > out 2>&1 || { cat out; exit 1; }
-for result in compute together order map lost unknown windows part; do
+for result in compute together order search map lost unknown windows part; do
     "$LWP" analyze $result > out 2>&1 && "$LWP" report $result > $result.txt && "$LWP" report --format markdown $result > $result.md &&
         "$LWP" export -o $result.html $result > out 2>&1 || { cat out; exit 1; }
 done
@@ -135,6 +149,7 @@ def top(a): # the hottest data object has a reason
     return first
 a = check("compute", "nothing_to_gain", "nothing_stalled", "so no layout can make it more than")
 assert not any("--detect" in n and "not possible" in n for n in a["run"]["notes"]), a["run"]["notes"]
+a = check("search", "not_measured", "search_length", "% of the time goes to a search from one element to the next, at work.cc:")
 a = check("together", "left_alone", "left_alone", "together")
 assert top(a)["code"] == "used_together" and "4 fields" in top(a)["sentence"], top(a)
 a = json.load(open("nodes/analysis.json")) # a pool would bring them together, but that was not run

@@ -1,0 +1,82 @@
+/* Samples show which loop searches, by its code, and how much of the time it takes. Whether it pays to search in another way depends on how
+ * many elements it looks at, and on whether they stay: that takes watchpoints, or a trace. Without these nothing can be advised, a hash
+ * table's chain looks as a long list does; but "nothing was found" would be wrong. */
+#include "analysis/findings/unsaid_search.h"
+
+#include "analysis/advice/redundancy/redundancy_search.h"
+#include "analysis/profile/regions.h"
+#include "analysis/program/flow/machine_code.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
+
+/* Less could not make the program 1.1x as fast. */
+static const double share_least = 1 - 1 / 1.1;
+
+static bool search_is_one(struct lwp_profile *profile, uint32_t region)
+{
+    const struct lwp_region *of = &profile->regions[region];
+    if (of->same_as != region || of->is_function || of->module == LWP_NONE || lwp_redundancy_is_library(profile, of->module))
+        return false;
+    const enum lwp_loop_search search = lwp_loop_search_by_call(profile->code, of->module, of->address);
+    return search == LWP_LOOP_SEARCH_LIST || search == LWP_LOOP_SEARCH_SCAN;
+}
+
+/* Whether accesses in it showed how long it is: what that is worth has been decided. */
+static bool search_is_known(struct lwp_profile *profile, const struct lwp_redundancies *redundancies, uint32_t region)
+{
+    for (size_t i = 0; i < redundancies->line_count; i++) {
+        const struct lwp_redundant_line *line = &redundancies->lines[i];
+        const struct lwp_redundancy *item = &redundancies->items[line->item];
+        const bool decided = line->searched > 0 && (!line->searched_least || line->saved.value >= lwp_redundancy_time);
+        if (lwp_redundancy_is_search(item->why) && decided &&
+            lwp_redundancy_search_region(profile, lwp_redundancy_search_place(profile, item->pair->second)) == region)
+            return true;
+    }
+    return false;
+}
+
+/* Of all weight, in the loop and those inside it. */
+static double search_share(const struct lwp_profile *profile, uint32_t region)
+{
+    double weight = 0;
+    for (size_t i = 0; i < profile->region_count; i++)
+        if (profile->regions[i].same_as == i && lwp_regions_within(profile, (uint32_t)i, region))
+            weight += profile->regions[i].weight.weight;
+    return profile->total.weight > 0 ? weight / profile->total.weight : 0;
+}
+
+static const char *search_where(struct lwp_profile *profile, const struct lwp_region *region)
+{
+    const char *lines = lwp_regions_lines(profile, region);
+    return lines ? SAY("at %s", lines) : region->function ? SAY("in %s", region->function) : "in code without a name";
+}
+
+void lwp_unsaid_search_say(struct lwp_profile *profile, const struct lwp_redundancies *redundancies, struct lwp_silence *silence)
+{
+    uint32_t found = LWP_NONE;
+    double most = share_least;
+    const bool counted = profile->watchpoints.exact && redundancies->totals[LWP_WATCHPOINT_SILENT_LOAD].measured;
+    for (uint32_t i = 0; i < profile->region_count && profile->code && !counted; i++) {
+        const double share = search_is_one(profile, i) ? search_share(profile, i) : 0;
+        if (share <= most || search_is_known(profile, redundancies, i))
+            continue;
+        most = share;
+        found = i;
+    }
+    if (found == LWP_NONE || (silence->code && strcmp(silence->code, "too_few_samples") == 0))
+        return;
+    const double least = floor(lwp_moves_length_least(profile, found));
+    const char *sentence =
+        SAY("%.0f %% of the time goes to a search from one element to the next, %s; it was not measured how many it looks at each time%s, "
+            "nor whether they stay the same",
+            100 * most, search_where(profile, &profile->regions[found]), least > 1 ? SAY(" (%.0f or more)", least) : "");
+    const char *help = "If they are many and seldom change, look things up by bisection or in a hash table; lwp collect -e exact --detect "
+                       "redundancy shows it.";
+    if (!silence->kind)
+        lwp_profile_note(profile, "%s. %s", sentence, help);
+    else
+        *silence = (struct lwp_silence){"not_measured", "search_length", sentence, help};
+}
