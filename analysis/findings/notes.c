@@ -131,6 +131,9 @@ static void module_notes(struct lwp_profile *profile)
 
 /* ---- the run ---- */
 
+/* Instructions, some tenths of a second: to start a program takes milliseconds. */
+static const uint64_t run_brief = 1000000000;
+
 static void run_measured(struct lwp_profile *profile)
 {
     const struct lwp_engine_row *engine = lwp_engine_row(profile->engine);
@@ -153,6 +156,13 @@ static void run_measured(struct lwp_profile *profile)
         lwp_profile_note(profile, "There were too many different pairs of accesses: the last ones are not reported.");
     if (engine->note)
         lwp_profile_note(profile, "%s", engine->note);
+    if (engine->exact && profile->instructions && profile->instructions < run_brief)
+        lwp_profile_note(
+            profile,
+            "The run has %.3g million instructions: a fraction of a second without Valgrind. What the kernel does for a program "
+            "(starting it, page faults, system calls) is not traced; of so short a run that may be most of the time, and it then "
+            "gains less than is predicted. Trace more work to see what a longer one gains.",
+            (double)profile->instructions * 1e-6);
     if (engine->note_of_weights && profile->samples)
         lwp_profile_note(profile, "%s", engine->note_of_weights);
     if (unit->note)

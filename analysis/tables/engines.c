@@ -28,8 +28,12 @@ static const struct lwp_unit_row units[] = {
                             .gain_of = "the time that accesses take",
                             .note = "Costs are latencies: shares and expected speed-ups are of the time that accesses took. How much "
                                     "of the run that is, this engine does not measure."},
-    [LWPS_WEIGHT_SIMULATED_CYCLES] =
-        {.name = "simulated cycles", .words = "simulated cycles", .wasted = "cycles", .whole_run = true, .gain = true, .gain_of = PROGRAM},
+    [LWPS_WEIGHT_SIMULATED_CYCLES] = {.name = "simulated cycles",
+                                      .words = "simulated cycles",
+                                      .wasted = "cycles",
+                                      .whole_run = true,
+                                      .gain = true,
+                                      .gain_of = "the program without what the kernel does for it"},
     [LWPS_WEIGHT_EVENTS] = {.name = "events",
                             .words = "an unknown unit",
                             .wasted = "events",
