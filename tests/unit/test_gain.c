@@ -185,19 +185,26 @@ static void test_stalled(void **state)
 static void test_kernel_time(void **state)
 {
     (void)state;
-    struct lwp_profile profile = {.engine = LWPS_ENGINE_TIMER, .user_ns = 750, .system_ns = 260, .own_ns = 20, .total.weight = 750};
+    uint64_t each = 10000000000000; /* so long a run that ticks of the kernel's clock do not matter */
+    struct lwp_profile profile = {.engine = LWPS_ENGINE_TIMER, .user_ns = 750 * each, .system_ns = 260 * each, .own_ns = 20 * each};
     struct lwp_gain_saving sum = {.value = 0.8, .low = 0.8, .high = 0.8};
     struct lwp_share share = {.value = 0.9, .low = 0.8, .high = 1};
     struct lwp_gain gain;
+    profile.total.weight = 750.0 * (double)each;
     near(lwp_gain_sampled(&profile), 0.75);
     lwp_gain_speedups(&profile, &sum, &share, &gain);
     near(gain.speedup, 1 / (1 - 0.75 * 0.8));
-    near(gain.low, 1 / (1 - 750 / 1005.0 * 0.8)); /* a quarter of lwp's own time may be the kernel's, */
-    near(gain.high, 1 / (1 - 750 / 990.0 * 0.8)); /* ... or all of it */
-    profile.total.weight = 1000;                  /* a timer that counts it */
+    assert_float_equal(gain.low, 1 / (1 - 750 / 1005.0 * 0.8), 1e-6); /* a quarter of lwp's own time may be the kernel's, */
+    assert_float_equal(gain.high, 1 / (1 - 750 / 990.0 * 0.8), 1e-6); /* ... or all of it */
+    profile.total.weight = 1000.0 * (double)each;                     /* a timer that counts it */
     near(lwp_gain_sampled(&profile), 1);
-    profile.total.weight = 30; /* sampled for a part of the run */
+    profile.total.weight = 30.0 * (double)each; /* sampled for a part of the run */
     near(lwp_gain_sampled(&profile), 0.75);
+    each = 1000000; /* a second: some hundred ticks, a quarter of which fell on the kernel, by chance */
+    profile = (struct lwp_profile){.engine = LWPS_ENGINE_TIMER, .user_ns = 750 * each, .system_ns = 250 * each};
+    lwp_gain_speedups(&profile, &sum, &share, &gain);
+    near(gain.speedup, 1 / (1 - 0.75 * 0.8));
+    assert_true(gain.low < 0.99 * gain.speedup && gain.high > 1.01 * gain.speedup);
     profile.engine = LWPS_ENGINE_EXACT;
     near(lwp_gain_sampled(&profile), 1);
     profile = (struct lwp_profile){.engine = LWPS_ENGINE_TIMER}; /* a damaged result: times are not known */

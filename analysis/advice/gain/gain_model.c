@@ -28,6 +28,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 static const struct lwp_caches usual = {64, 32 << 10, 1 << 20, 16 << 20, LWP_CACHE_STREAMS};
 static const double tlb_reach = 6 << 20;
@@ -43,6 +44,7 @@ static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_dependent
 static const double spinning_noted = 0.1;
 /* How much more time the kernel takes with lwp than without it, in times lwp's own, which holds its system calls and not what delivering
  * signals costs: docs/gains.md. */
+static const double deviations = 1.645; /* 90 % */
 static const double own_kernel = 0.5, own_kernel_least = 0.25, own_kernel_most = 1;
 
 struct lwp_caches lwp_gain_caches(struct lwp_caches caches)
@@ -205,13 +207,25 @@ static double model_sampled(const struct lwp_profile *profile, double own)
     return fmin(1, fmax(user, profile->total.weight) / (user + system));
 }
 
+/* How far the part that was sampled may be off (90 %), as the kernel tells its own time from the program's by what each of its ticks falls
+ * on. */
+static double model_ticks(const struct lwp_profile *profile, double sampled)
+{
+    struct timespec tick;
+    const double all = (double)(profile->user_ns + profile->system_ns);
+    if (all <= 0 || clock_getres(CLOCK_MONOTONIC_COARSE, &tick))
+        return 0;
+    return deviations * sqrt(sampled * (1 - sampled) * fmin(1, (double)tick.tv_nsec / all));
+}
+
 struct lwp_share lwp_gain_of_all(const struct lwp_profile *profile, struct lwp_share part)
 {
     const double sampled = model_sampled(profile, own_kernel), less = sampled - model_sampled(profile, own_kernel_least),
                  more = model_sampled(profile, own_kernel_most) - sampled, value = sampled * part.value;
     const bool slower = part.value < 0; /* the more was sampled, the more is lost */
-    return (struct lwp_share){value, value - hypot(sampled * (part.value - part.low), part.value * (slower ? more : less)),
-                              value + hypot(sampled * (part.high - part.value), part.value * (slower ? less : more))};
+    const double ticks = part.value * model_ticks(profile, sampled);
+    return (struct lwp_share){value, value - hypot(ticks, hypot(sampled * (part.value - part.low), part.value * (slower ? more : less))),
+                              value + hypot(ticks, hypot(sampled * (part.high - part.value), part.value * (slower ? less : more)))};
 }
 
 double lwp_gain_sampled(const struct lwp_profile *profile)
