@@ -90,6 +90,7 @@ struct lwp_pattern_times {
     double both_fit;         /* of the lines that `before` touches: the part that fits where those of `after` just fit; cold ones only */
     unsigned runs;           /* how often both were run, each time anew; 0: once */
     double spread;           /* standard deviation of log(ratio) of these runs */
+    double today;            /* ... of log(before) */
 };
 
 /* Runs both in turns, for about so many seconds. Both have the same number of elements; the same pattern may be given twice. Fails when

@@ -443,6 +443,19 @@ static void test_part_of_agreeing_runs(void **state)
     near(lwp_gain_part(&measured, &whole).high, 0);
 }
 
+/* Where today's layout takes another time in each run, what is saved depends on which of them is the next one. */
+static void test_part_of_unsteady_today(void **state)
+{
+    (void)state;
+    const struct lwp_share whole = {.value = 1, .low = 1, .high = 1};
+    struct lwp_gain_measured measured = {.ratio = 0.5, .low = 0.5, .high = 0.5};
+    const struct lwp_gain_range steady = lwp_gain_part(&measured, &whole);
+    measured.today = 0.3;
+    const struct lwp_gain_range part = lwp_gain_part(&measured, &whole);
+    near(part.low, 0.5 - hypot(0.5 - steady.low, 0.5 - (1 - 0.5 * exp(1.645 * 0.3)))); /* all of it is the loop: 2x, less so much */
+    near(part.high, 0.5 + hypot(steady.high - 0.5, 1 - 0.5 * exp(-1.645 * 0.3) - 0.5));
+}
+
 /* What a loop computes is not saved: samples and the run say how much that is. */
 static void test_least_ratio(void **state)
 {
@@ -742,7 +755,7 @@ static void test_runs(void **state)
     assert_true(lwp_gain_times(&profile, 0, &before, &after, &times));
     assert_true(times.runs <= 1);
     assert_true(lwp_gain_times(&profile, LWP_NONE, &before, &after, &times));
-    assert_true(times.runs > 1 && times.spread > 0 && times.ratio > 0 && times.before > 0);
+    assert_true(times.runs > 1 && times.spread > 0 && times.today > 0 && times.ratio > 0 && times.before > 0);
     const double left = profile.measure_seconds;
     assert_true(lwp_gain_times(&profile, LWP_NONE, &before, &after, &same));
     near(profile.measure_seconds, left);
@@ -948,6 +961,7 @@ int main(void)
         cmocka_unit_test(test_shares_of_the_cache),
         cmocka_unit_test(test_part_saved),
         cmocka_unit_test(test_part_of_agreeing_runs),
+        cmocka_unit_test(test_part_of_unsteady_today),
         cmocka_unit_test(test_least_ratio),
         cmocka_unit_test(test_crowded),
         cmocka_unit_test(test_most_saved),

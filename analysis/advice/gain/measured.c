@@ -337,6 +337,7 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     const double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
     const double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
+    measured->today = times->today;
     measured->low = fmax(fmin(other, value - hypot(below, value < 1 ? state : 0)), 0.5 * value);
     measured->high = fmax(other, value + hypot(above, value < 1 ? state : 0));
     /* What the program took when it was profiled and the pattern now, at two moments, is the usual state. */
@@ -355,6 +356,14 @@ static double measured_unlike(const struct lwp_gain_measured *measured)
     return deviations * hypot(known ? left_of_today * log(measured->pattern / measured->pace) : off, off);
 }
 
+/* The part of all time that is saved when today's layout takes more or less than it took while it was profiled, as it does from run to run:
+ * all time is longer or shorter then, and what is left with the new layout is the same. */
+static struct lwp_gain_range measured_today(const struct lwp_gain_measured *measured, double whole, double saved)
+{
+    const double off = deviations * measured->today;
+    return (struct lwp_gain_range){1 - (1 - saved) / (1 + whole * expm1(-off)), 1 - (1 - saved) / (1 + whole * expm1(off))};
+}
+
 struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, const struct lwp_share *whole)
 {
     const double ratio = measured->ratio, each = 1 - ratio, saved = whole->value * each, unlike = measured_unlike(measured);
@@ -362,10 +371,11 @@ struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, co
                  faster = fmax(ratio - measured->low, fmin(ratio * -expm1(-unlike), fabs(each)));
     const double below = (whole->value - (each > 0 ? whole->low : whole->high)) * each * deviations / share_deviations,
                  above = ((each > 0 ? whole->high : whole->low) - whole->value) * each * deviations / share_deviations;
+    const struct lwp_gain_range today = measured_today(measured, whole->value, saved);
     const double runs = saved - hypot(below, whole->value * (measured->high - ratio)); /* say whether there is a gain */
-    const double low = saved - hypot(below, whole->value * slower);
+    const double low = saved - hypot(hypot(below, saved - today.low), whole->value * slower);
     return (struct lwp_gain_range){measured->crowded ? low : fmax(low, fmin(runs, gain_least)),
-                                   saved + hypot(above, whole->value * faster)};
+                                   saved + hypot(hypot(above, today.high - saved), whole->value * faster)};
 }
 
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same)

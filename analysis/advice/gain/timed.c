@@ -35,11 +35,22 @@ static double timed_median(const double *values, size_t count)
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
+/* Standard deviation of so many; two at least. */
+static double timed_deviation(const double *values, size_t count)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < count; i++)
+        mean += values[i] / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return sqrt(squares / (double)(count - 1));
+}
+
 /* One set of times from those of several runs. */
 static void timed_join(const struct lwp_pattern_times *runs, size_t count, struct lwp_pattern_times *times)
 {
     double least[2] = {INFINITY, INFINITY}, before[RUNS_MOST] = {0}, after[RUNS_MOST] = {0}, core[RUNS_MOST] = {0}, ratios[RUNS_MOST] = {0},
-           mean = 0, squares = 0;
+           today[RUNS_MOST] = {0};
     for (size_t i = 0; i < count; i++) {
         before[i] = runs[i].before;
         after[i] = runs[i].after;
@@ -47,10 +58,8 @@ static void timed_join(const struct lwp_pattern_times *runs, size_t count, struc
         for (int k = 0; k < 2; k++)
             least[k] = fmin(least[k], runs[i].least[k]);
         ratios[i] = log(runs[i].ratio);
-        mean += ratios[i] / (double)count;
+        today[i] = log(before[i]);
     }
-    for (size_t i = 0; i < count; i++)
-        squares += (ratios[i] - mean) * (ratios[i] - mean);
     if (count == 1) {
         *times = runs[0];
         return;
@@ -61,7 +70,8 @@ static void timed_join(const struct lwp_pattern_times *runs, size_t count, struc
                                         .ratio = exp(timed_median(ratios, count)),
                                         .least = {least[0], least[1]},
                                         .runs = (unsigned)count,
-                                        .spread = sqrt(squares / (double)(count - 1))};
+                                        .spread = timed_deviation(ratios, count),
+                                        .today = timed_deviation(today, count)};
     times->low = times->high = times->ratio; /* what turns of one run differ by is in the spread */
 }
 

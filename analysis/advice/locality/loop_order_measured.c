@@ -344,6 +344,7 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
         measured->ratio = i ? measured->ratio * of.ratio : of.ratio;
         measured->low = i ? fmin(measured->low, of.low) : of.low;
         measured->high = i ? fmax(measured->high, of.high) : of.high;
+        measured->today = fmax(measured->today, of.today);
     }
     measured->ratio = pow(measured->ratio, 1.0 / (ways * lengths));
     return resembles;
