@@ -21,7 +21,7 @@
 #define LWP_ENV_DEBUG "LWP_DEBUG"                   /* "1": say on stderr what goes wrong */
 #define LWP_ENV_FILTERS "LWP_FILTERS"               /* system call filters (seccomp) that lwp collect itself runs under; unset: none */
 #define LWP_ENV_COSTS "LWP_COSTS"                   /* what the first process has measured of stops (stop_cost.c), for those that it executes */
-#define LWP_NO_COSTS           "0,0,0,0,0,0,0,0,0,0,0"       /* a value of it */
+#define LWP_NO_COSTS           "0,0,0,0,0,0,0,0,0,0,0,0"     /* a value of it */
 #define LWP_ENV_PAUSED         "LWP_PAUSED"                  /* set: nothing is sampled before lwp collect says so (spool.h) */
 #define LWP_ENV_REGION         "LWP_REGION"                  /* set: nothing is sampled before LWP_BEGIN() (lwp.h) */
 #define LWP_ENV_ONLY           "LWP_ONLY"                    /* patterns of the programs (base/pattern.h) that are sampled; unset: all */

@@ -24,7 +24,7 @@ int main(void)
 C
 ${CC:-cc} -std=gnu11 -O1 -g -o faults faults.c || exit 1
 
-# run NAME TRAP,TICK,CALL,OPEN,RUNNING,SOON,SWITCH,FAULT,STRINGS,STORES,DEAD
+# run NAME TRAP,TICK,CALL,OPEN,RUNNING,SOON,SOON_FOR,SWITCH,FAULT,STRINGS,STORES,DEAD
 run() {
     LWP_COSTS=$2 "$LWP" collect -q --no-analyze -o "$1" -- ./faults && "$LWP" analyze -q --no-measure "$1" || exit 1
     "$LWP" dump "$1"/p*/*.lwps > "$1.dump" || exit 1
@@ -32,11 +32,11 @@ run() {
     echo "$1: $watched watches"
 }
 
-run free 20000,33000,0,0,0,0,0,0,0,0,0
+run free 20000,33000,0,0,0,0,0,0,0,0,0,0
 [ "$watched" -gt 0 ] || { echo "nothing was watched"; exit 77; }
-run dear 20000,33000,0,0,0,0,0,1000000,0,0,0
+run dear 20000,33000,0,0,0,0,0,0,1000000,0,0,0
 [ "$watched" = 0 ] || { echo "registers were armed where each page fault then costs 1 ms"; exit 1; }
-run dead 20000,33000,0,0,0,0,0,0,0,0,1
+run dead 20000,33000,0,0,0,0,0,0,0,0,0,1
 [ "$watched" = 0 ] || { echo "registers that stop nothing were armed"; exit 1; }
 "$LWP" report dead | tr -s '\n ' ' ' | grep -q 'debug registers stop nothing on this machine' ||
     { echo "the report does not say that nothing was watched"; exit 1; }

@@ -29,7 +29,7 @@ grep -q 'pool of 24 allocations 3000 frees 0' first && grep -q 'pool of 24 alloc
 [ "$(ls short | grep -c '^p[0-9]')" = 1 ] || { ls short; echo "FAILED: set up in processes that are short"; failed=1; }
 
 # That none ran long enough is said, and no other reason.
-LWP_COSTS=0,0,0,0,0,0,0,0,0,0,0 "$LWP" collect --no-analyze -o never -- ./started_later 1 2> never.err || failed=1
+LWP_COSTS=0,0,0,0,0,0,0,0,0,0,0,0 "$LWP" collect --no-analyze -o never -- ./started_later 1 2> never.err || failed=1
 { grep -q 'no samples' never.err && ! grep -q 'not loaded' never.err; } || { cat never.err; echo "FAILED: why nothing was recorded"; failed=1; }
 
 # What a child frees of its parent's before it is set up is freed there, and in the parent it is not.

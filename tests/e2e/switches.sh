@@ -12,13 +12,13 @@ said() { sed -n 's/.*"overhead_percent": *\([0-9]*\).*/\1/p' "$1/run.json"; }
 "$LWP" collect --no-analyze -o measured -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; env' > env 2> err || { cat err; exit 1; }
 costs=$(sed -n 's/^LWP_COSTS=//p' env)
 [ "$costs" ] || { echo "perf's synchronous clock does not work here"; exit 77; }
-IFS=, read -r _ tick _ open running soon armed fault rest <<< "$costs"
-[[ $rest =~ ^[01],[01],[01]$ ]] && ((0 < tick && tick < 10000000 && open < 1000000 && 0 <= running && running <= soon && 0 < soon && soon < 1000000 && armed < 1000000 && fault < 10000000)) || fail "measured: $costs"
+IFS=, read -r _ tick _ open running soon soon_for armed fault rest <<< "$costs"
+[[ $rest =~ ^[01],[01],[01]$ ]] && ((0 < tick && tick < 10000000 && open < 1000000 && 0 <= running && running <= soon && 0 < soon && soon < 1000000 && soon_for <= 4000000 && armed < 1000000 && fault < 10000000)) || fail "measured: $costs"
 
 # the same with what it might cost elsewhere, ns: with a file open, with the clock running, with each register armed
 with() { # NAME OPEN RUNNING ARMED [SECONDS]
     for _ in 1 2 3 4 5 6 7 8; do # with costs given a process is set up when a tick finds it outside of the kernel, where it seldom is: late, or never
-        LWP_COSTS=20000,33000,1500,$2,$3,$3,$4,0,0,0,0 "$LWP" collect --force --no-analyze --max-overhead 10 -o "$1" -- ./switches "${5:-1}" > "$1.turns" 2> err || { cat err; fail "$1"; }
+        LWP_COSTS=20000,33000,1500,$2,$3,$3,2000000,$4,0,0,0,0 "$LWP" collect --force --no-analyze --max-overhead 10 -o "$1" -- ./switches "${5:-1}" > "$1.turns" 2> err || { cat err; fail "$1"; }
         ls "$1"/p*/t[1-9]*.lwps > /dev/null 2>&1 && return
     done
     fail "$1: no process was set up"
@@ -46,7 +46,7 @@ charged || fail "what switches cost is not charged"
 echo "at $without % of looks no file of perf's is open, with a clock that costs 20 us a switch at $(cut -d' ' -f2 closed.turns) %"
 (($(cut -d' ' -f2 closed.turns) > 50)) || fail "perf's files stay open between samples"
 # a file that cannot be opened again, as the program has no room for it any more: a timer of the kernel's stands in
-LWP_COSTS=20000,33000,1500,2000,5000,5000,1000000,0,0,0,0 "$LWP" collect -q --no-analyze --max-overhead 60 -o refused -- ./switches 4 > refused.turns &
+LWP_COSTS=20000,33000,1500,2000,5000,5000,2000000,1000000,0,0,0,0 "$LWP" collect -q --no-analyze --max-overhead 60 -o refused -- ./switches 4 > refused.turns &
 collector=$!
 sleep 1
 for program in $(cat /proc/$collector/task/*/children); do prlimit --nofile=100:100 --pid "$program" || fail "prlimit"; done
@@ -58,7 +58,7 @@ echo "$later samples after there was no room for files"
 # where each sample takes milliseconds there are few from the start, not a fixed number of them first (more can be paid where others have
 # the processors and the thread hardly switches, and some are never set up, as above)
 for _ in 1 2 3 4 5 6 7 8; do
-    LWP_COSTS=20000,33000,1500,0,200000,200000,0,0,0,0,0 "$LWP" collect -q --force --no-analyze -o dear -- ./switches 1 > dear.turns || fail "dear"
+    LWP_COSTS=20000,33000,1500,0,200000,200000,2000000,0,0,0,0,0 "$LWP" collect -q --force --no-analyze -o dear -- ./switches 1 > dear.turns || fail "dear"
     samples=$(for file in dear/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
     echo "$samples samples where each takes milliseconds"
     ((0 < samples && samples < 24)) && break

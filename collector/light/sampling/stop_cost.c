@@ -12,6 +12,7 @@
 
 #include "collector/env.h"
 #include "collector/light/own/own_memory.h"
+#include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/settings.h"
 #include "collector/light/own/thread.h"
@@ -61,16 +62,37 @@ static uint64_t cost_less(uint64_t ns, uint64_t part)
     return ns > part ? ns - part : 0;
 }
 
+/* Sorts. */
+static uint64_t cost_median(uint64_t *took, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++)
+        for (unsigned at = i; at && took[at] < took[at - 1]; at--) {
+            uint64_t less = took[at];
+            took[at] = took[at - 1];
+            took[at - 1] = less;
+        }
+    return took[count / 2];
+}
+
+static uint64_t cost_of_calls(int fd, unsigned long first, unsigned long second)
+{
+    enum { TIMES = 7 };
+    uint64_t took[TIMES];
+    for (int time = 0; time < TIMES; time++) {
+        uint64_t start = lwp_clock(CLOCK_MONOTONIC);
+        ioctl(fd, first, 0);
+        ioctl(fd, second, 0);
+        took[time] = lwp_clock(CLOCK_MONOTONIC) - start;
+    }
+    return cost_median(took, TIMES); /* the least is one during which the scheduler's timer was just due, and perf's cost nothing */
+}
+
 /* Stopping and starting one of a thread's events does what a switch does to all of that kind. Calls that find nothing to change show
  * what the calls themselves take. */
 static uint64_t cost_of_turn(int fd)
 {
-    enum { TIMES = 8 };
-    uint64_t calls =
-        COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)));
-    uint64_t turn =
-        COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)));
-    return cost_less(turn, calls);
+    uint64_t calls = cost_of_calls(fd, PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_ENABLE);
+    return cost_less(cost_of_calls(fd, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_ENABLE), calls);
 }
 
 static bool cost_arm(struct lwp_debug_registers *registers, unsigned which, volatile uint64_t *watched)
@@ -88,7 +110,6 @@ static void cost_measure_switches(struct lwp_debug_registers *registers, struct 
     uint64_t another = cost_less(cost_of_turn(registers->at[0].fd), one);
     lwp_debug_disarm(registers, 1);
     costs->armed.switch_ns = another * 3 / 2; /* .5 us in switches where .35 are measured here */
-    costs->open_ns = cost_less(one, another);
 }
 
 enum { FAULTS = 4, PAGE = 4096 };
@@ -112,23 +133,40 @@ static void cost_measure_faults(struct lwp_debug_registers *registers, struct lw
     munmap(pages, bytes);
 }
 
-/* With a timer that fires after `period_ns`, less `less_ns`. */
-static uint64_t cost_of_running(uint64_t period_ns, uint64_t less_ns)
+/* With a timer that fires after `period_ns`. */
+static uint64_t cost_of_running(uint64_t period_ns)
 {
     struct lwp_timer *timer = lwp_timer_start(LWP_TIMER_SIGTRAP, (pid_t)syscall(SYS_gettid), period_ns);
     if (!timer)
         return 0;
     uint64_t turn = cost_of_turn(lwp_timer_file(timer));
     lwp_timer_stop(timer);
-    return cost_less(turn, less_ns);
+    return turn;
 }
 
+/* A timer that is due before the scheduler's, which comes each 4 ms, has to be set each time: that takes the longer the sooner it is in some
+ * virtual machines (24 us in the last half of a millisecond, 8 before). Whether one is before the scheduler's at this moment is chance, as
+ * it is at a switch. */
+static uint64_t cost_soon_for(const struct lwp_stop_costs *costs)
+{
+    static const uint64_t steps_ns[] = {0, 500000, 1000000, 2000000, 3000000, 4000000};
+    uint64_t sum = 0, base = costs->open_ns + costs->running_ns, most = costs->soon_ns - costs->running_ns;
+    for (unsigned i = 1; most && i < sizeof steps_ns / sizeof *steps_ns; i++) {
+        uint64_t more = cost_less(cost_of_running((steps_ns[i - 1] + steps_ns[i]) / 2), base);
+        sum += (more < most ? more : most) * (steps_ns[i] - steps_ns[i - 1]) / most;
+    }
+    return sum;
+}
+
+/* An event that is there, but stopped, takes about half of what one does that runs late (.3 of .85 us here). */
 static void cost_measure_running(struct lwp_stop_costs *costs)
 {
-    enum { SOON_NS = 50000, LATE_NS = 1000000000 }; /* before the scheduler's own, which the processor then is not set to, and after it */
-    costs->running_ns = cost_of_running(LATE_NS, costs->open_ns);
-    costs->soon_ns = cost_of_running(SOON_NS, costs->open_ns);
-    costs->soon_ns = costs->soon_ns > costs->running_ns ? costs->soon_ns : costs->running_ns;
+    enum { SOON_NS = 200000, LATE_NS = 1000000000 };
+    uint64_t late = cost_of_running(LATE_NS);
+    costs->open_ns = late / 2;
+    costs->running_ns = late - costs->open_ns;
+    costs->soon_ns = costs->running_ns + cost_less(cost_of_running(SOON_NS), late);
+    costs->soon_for_ns = cost_soon_for(costs);
 }
 
 /* For so long a loop stands still that does nothing else, unless the processor went to another thread meanwhile. */
@@ -209,10 +247,10 @@ static uint64_t cost_time(void (*work)(char *to, const char *from))
 static bool cost_read(struct lwp_stop_costs *costs)
 {
     const char *text = lwp_setting(LWP_ENV_COSTS);
-    unsigned long long trap, tick, call, open, running, soon, switched, fault;
+    unsigned long long trap, tick, call, open, running, soon, soon_for, switched, fault;
     int strings, stores, dead;
-    if (!text || sscanf(text, "%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%d,%d,%d", &trap, &tick, &call, &open, &running, &soon, &switched,
-                        &fault, &strings, &stores, &dead) != 11)
+    if (!text || sscanf(text, "%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%d,%d,%d", &trap, &tick, &call, &open, &running, &soon,
+                        &soon_for, &switched, &fault, &strings, &stores, &dead) != 12)
         return false;
     *costs = (struct lwp_stop_costs){.trap_ns = trap,
                                      .tick_ns = tick,
@@ -220,6 +258,7 @@ static bool cost_read(struct lwp_stop_costs *costs)
                                      .open_ns = open,
                                      .running_ns = running,
                                      .soon_ns = soon,
+                                     .soon_for_ns = soon_for,
                                      .armed = {.switch_ns = switched, .fault_ns = fault},
                                      .strings = strings != 0,
                                      .stores = stores != 0,
@@ -229,11 +268,12 @@ static bool cost_read(struct lwp_stop_costs *costs)
 
 static void cost_tell(const struct lwp_stop_costs *costs)
 {
-    char text[200];
-    snprintf(text, sizeof text, "%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%d,%d,%d", (unsigned long long)costs->trap_ns,
+    char text[220];
+    snprintf(text, sizeof text, "%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%d,%d,%d", (unsigned long long)costs->trap_ns,
              (unsigned long long)costs->tick_ns, (unsigned long long)costs->call_ticks, (unsigned long long)costs->open_ns,
-             (unsigned long long)costs->running_ns, (unsigned long long)costs->soon_ns, (unsigned long long)costs->armed.switch_ns,
-             (unsigned long long)costs->armed.fault_ns, costs->strings, costs->stores, costs->dead);
+             (unsigned long long)costs->running_ns, (unsigned long long)costs->soon_ns, (unsigned long long)costs->soon_for_ns,
+             (unsigned long long)costs->armed.switch_ns, (unsigned long long)costs->armed.fault_ns, costs->strings, costs->stores,
+             costs->dead);
     setenv(LWP_ENV_COSTS, text, 1);
 }
 
@@ -266,6 +306,10 @@ void lwp_stop_cost_measure(void)
     cost_measure_running(costs);
     const uint64_t tick_ns = cost_of_tick();
     costs->tick_ns = tick_ns ? tick_ns : costs->tick_ns;
+    /* each signal asks that (signals.c), which takes 4 us where the kernel has to answer */
+    uint64_t asking = COST_LEAST(TIMES, lwp_clock(CLOCK_MONOTONIC), lwp_own_stack_has_variables(lwp_own_stack_self));
+    costs->tick_ns += asking;
+    costs->trap_ns += asking;
     costs->call_ticks = COST_LEAST(TIMES, __rdtsc(), lwp_clock(CLOCK_THREAD_CPUTIME_ID));
     sigaction(SIGTRAP, &before, NULL);
     cost_tell(costs);
@@ -309,12 +353,12 @@ uint64_t lwp_stop_cost_closed(void)
     return lwp_sampling.costs.open_ns / 3;
 }
 
-/* The scheduler's timer comes each 4 ms, so that one of perf's is before it for 2 ms of its period. */
 uint64_t lwp_stop_cost_running(uint64_t period_ns)
 {
-    enum { FIRST_NS = 2000000 };
     const struct lwp_stop_costs *costs = &lwp_sampling.costs;
-    return period_ns <= FIRST_NS ? costs->soon_ns : costs->running_ns + (costs->soon_ns - costs->running_ns) * FIRST_NS / period_ns;
+    if (period_ns <= costs->soon_for_ns)
+        return costs->soon_ns;
+    return costs->running_ns + (costs->soon_ns - costs->running_ns) * costs->soon_for_ns / period_ns;
 }
 
 bool lwp_stop_cost_slows(const struct lwp_insn *insn)

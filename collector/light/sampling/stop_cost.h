@@ -13,8 +13,8 @@ struct lwp_stop_costs {
     uint64_t trap_ns; /* of a stop by a debug register, hot */
     uint64_t tick_ns; /* of an interrupt by a timer of perf's, with its signal, hot */
     /* more that it takes to leave the processor and come back: with a file of perf's open, with a timer of perf's running besides, the
-     * same where that is due before the scheduler's */
-    uint64_t open_ns, running_ns, soon_ns;
+     * same where that is due at once; and for how long before it is due it costs as much, on average */
+    uint64_t open_ns, running_ns, soon_ns, soon_for_ns;
     struct lwp_armed_costs armed;
     bool dead;            /* debug registers can be armed, but stop nothing */
     uint64_t call_ticks;  /* of reading the thread's clock, hot; 0: not known */
