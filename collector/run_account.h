@@ -13,7 +13,8 @@ struct lwp_run_account {
     uint64_t period_ns;         /* between samples, that a thread had last; 0: none has yet */
     uint64_t join_ns;           /* what setting up a process costs, with its end; 0: none has ended yet */
     uint32_t thinning;          /* of allocations (thread.h), likewise */
-    uint32_t processes, set_up; /* that loaded lwp's library, and those of them that were recorded */
+    uint32_t processes, set_up; /* that have lwp's library, and those of them that were recorded */
+    uint32_t forked;            /* of the others those that did not load it, but were forked with it */
 };
 
 enum { LWP_RUN_ACCOUNT_BYTES = 4096 };

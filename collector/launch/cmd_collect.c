@@ -214,8 +214,8 @@ static void collect_account(struct lwp_run *run, const struct lwp_account *accou
     struct rusage own;
     char *note = collect_unsampled(&sums, cpu_ns);
     *ran = sums.processes;
-    if (sums.processes > MANY)
-        sums.spent_ns += (sums.processes - sums.set_up) * lwp_load_cost(environment);
+    if (sums.processes > MANY && sums.processes > sums.set_up + sums.forked)
+        sums.spent_ns += (sums.processes - sums.set_up - sums.forked) * lwp_load_cost(environment);
     if (sums.processes && cpu_ns > sums.spent_ns && !getrusage(RUSAGE_SELF, &own)) {
         run->overhead_known = true;
         run->overhead_percent = round(1e4 * (sums.spent_ns + lwp_launch_cpu_s(&own) * 1e9) / (cpu_ns - sums.spent_ns)) / 100;

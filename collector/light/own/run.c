@@ -31,6 +31,7 @@ static struct {
     uint64_t reserved_ns;
     double chance; /* drawn; 0: not yet */
     bool told_early;
+    bool forked; /* and neither set up nor another program since */
 } run;
 
 /* /proc may be another namespace's, and the file there anybody's: it is looked at before it is opened. */
@@ -72,7 +73,16 @@ void lwp_run_forked(void)
 {
     memset(&run, 0, sizeof run);
     run.pid = getpid();
+    run.forked = true;
     LWP_RUN_ADD(lwp_run, processes, 1);
+    LWP_RUN_ADD(lwp_run, forked, 1);
+}
+
+/* Where nothing is set up: that is counted otherwise. To end takes about as long as to begin, as the kernel gives back what was copied. */
+void lwp_run_fork_cost(uint64_t ns)
+{
+    if (run.forked && run.pid == getpid())
+        LWP_RUN_ADD(lwp_run, spent_ns, 2 * ns);
 }
 
 /* Not of a child of vfork, which is none of those that were counted. */
@@ -81,6 +91,8 @@ void lwp_run_exec(bool failed)
     if (getpid() != run.pid)
         return;
     LWP_RUN_ADD(lwp_run, processes, failed ? 1u : -1u);
+    if (run.forked)
+        LWP_RUN_ADD(lwp_run, forked, failed ? 1u : -1u);
 }
 
 void lwp_run_tell_dormant(bool early)
@@ -149,6 +161,9 @@ void lwp_run_certain(void)
 void lwp_run_join(void)
 {
     lwp_run_tell_dormant(true);
+    if (run.forked)
+        LWP_RUN_ADD(lwp_run, forked, -1u);
+    run.forked = false;
     run.reserved_ns = run_join_ns();
     LWP_RUN_ADD(lwp_run, spent_ns, run.reserved_ns);
     LWP_RUN_ADD(lwp_run, set_up, 1);

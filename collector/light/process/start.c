@@ -195,8 +195,11 @@ static void start_in_child(void *unused)
 
 static void start_fork_child(void)
 {
+    const uint64_t start = lwp_confinement_came() ? 0 : lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     if (!lwp_dormant_in_child() && lwp_process.active)
         lwp_own_stack_run(start_in_child, NULL);
+    if (start)
+        lwp_run_fork_cost(lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start);
 }
 
 /* Children are not to be followed: the first image of the process says which one it is. */

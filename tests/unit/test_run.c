@@ -1,0 +1,68 @@
+/* What processes tell the run's account of themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collector/light/own/budget.c"
+#include "collector/light/own/run.c"
+
+const char *lwp_setting(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+double lwp_setting_number(const char *name, double otherwise)
+{
+    (void)name;
+    return otherwise;
+}
+
+void *lwp_own_map(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    return mmap(address, bytes, protection, flags, fd, offset);
+}
+
+/* Of a child that is never set up nothing else says what it has cost. */
+static void what_a_child_costs_is_charged_unless_it_is_set_up(void **state)
+{
+    (void)state;
+    enum { NS = 1000 };
+    run_alone = (struct lwp_run_account){0};
+    lwp_run_begin();
+    lwp_run_fork_cost(NS); /* not a child */
+    assert_int_equal(run_alone.spent_ns, 0);
+    lwp_run_forked();
+    lwp_run_fork_cost(NS);
+    assert_int_equal(run_alone.spent_ns, 2 * NS);
+    assert_int_equal(run_alone.processes, 2);
+    assert_int_equal(run_alone.forked, 1);
+    lwp_run_join();
+    assert_int_equal(run_alone.forked, 0);
+    uint64_t spent = run_alone.spent_ns;
+    lwp_run_fork_cost(NS);
+    assert_int_equal(run_alone.spent_ns, spent);
+}
+
+/* Each of its two images is a process of its own to the account, but for the first one, which is gone. */
+static void a_child_that_becomes_another_program_loads_it(void **state)
+{
+    (void)state;
+    run_alone = (struct lwp_run_account){0};
+    lwp_run_forked();
+    lwp_run_exec(false);
+    assert_int_equal(run_alone.processes, 0);
+    assert_int_equal(run_alone.forked, 0);
+    lwp_run_exec(true);
+    assert_int_equal(run_alone.processes, 1);
+    assert_int_equal(run_alone.forked, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_child_costs_is_charged_unless_it_is_set_up),
+                                       cmocka_unit_test(a_child_that_becomes_another_program_loads_it)};
+    return cmocka_run_group_tests_name("run", tests, NULL, NULL);
+}
