@@ -8,7 +8,6 @@
 #include "collector/light/heap/bump.h"
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/hook_cost.h"
-#include "collector/light/heap/mappings.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
 #include "collector/light/heap/thinning.h"
@@ -54,7 +53,6 @@ static SLOW void heap_resolve(void)
     heap_resolving = true;
     HEAP_OFTEN(HEAP_FIND)
     HEAP_SELDOM(HEAP_FIND)
-    lwp_mappings_resolve();
     heap_glibc = dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_NEXT, "__libc_malloc");
     __atomic_store_n(&real_malloc, dlsym(RTLD_NEXT, "malloc"), __ATOMIC_RELEASE);
     heap_resolving = false;
@@ -357,6 +355,11 @@ void lwp_heap_forget_mapping(const void *block, size_t size)
 }
 
 /* ---- life ---- */
+
+bool lwp_heap_resolved(void)
+{
+    return heap_resolved();
+}
 
 bool lwp_heap_is_glibc(void)
 {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 bool lwp_heap_start(void);
+bool lwp_heap_resolved(void);   /* the allocator is found, or can be: dlsym is not running */
 bool lwp_heap_is_glibc(void);   /* the allocator is the C library's, behind the functions here */
 void lwp_heap_add_early(void);  /* after the start: what early.h has kept */
 void lwp_heap_forget_early(void); /* before the start: what was allocated is not to be known */

@@ -1,12 +1,10 @@
-/* Watchpoints there end, what other processes use is known, and large mappings are data objects. */
-#include "collector/light/heap/mappings.h"
-
+/* Memory that comes, goes or loses what was in it other than through the allocator: watchpoints there end, what other processes use is
+ * known, and large mappings are data objects. The loader may map some while dlsym runs: by bare system calls. */
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/heap.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
 
-#include <dlfcn.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -14,16 +12,6 @@
 #include <unistd.h>
 
 #define FRAME ((const uint64_t *)__builtin_frame_address(0) + 1)
-
-/* The loader may ask for some before dlsym works: not by LWP_REAL. */
-static __typeof__(&mmap) mappings_mmap;
-static __typeof__(&munmap) mappings_munmap;
-
-void lwp_mappings_resolve(void)
-{
-    mappings_mmap = (__typeof__(&mmap))dlsym(RTLD_NEXT, "mmap");
-    mappings_munmap = (__typeof__(&munmap))dlsym(RTLD_NEXT, "munmap");
-}
 
 /* Code, and what nobody may touch, is no data. */
 static void mappings_note(void *block, size_t size, int protection, const uint64_t *frame)
@@ -39,8 +27,8 @@ LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int
         lwp_watched_forget(address, size, LWPS_WATCH_FREED);
         lwp_heap_forget_mapping(address, size);
     }
-    void *block = mappings_mmap ? mappings_mmap(address, size, protection, flags, fd, offset)
-                                : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+    void *block = lwp_heap_resolved() ? LWP_REAL(mmap)(address, size, protection, flags, fd, offset)
+                                      : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
     if (block == MAP_FAILED)
         return block;
     if (replaces)
@@ -58,7 +46,7 @@ LWP_EXPORT int munmap(void *block, size_t size)
     lwp_watched_forget(block, size, LWPS_WATCH_FREED);
     lwp_shared_remove((uint64_t)block, size);
     lwp_heap_forget_mapping(block, size);
-    return mappings_munmap ? mappings_munmap(block, size) : (int)syscall(SYS_munmap, block, size);
+    return lwp_heap_resolved() ? LWP_REAL(munmap)(block, size) : (int)syscall(SYS_munmap, block, size);
 }
 
 LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
