@@ -263,10 +263,10 @@ static void test_many_elements(void **state)
     lwp_pattern_memory_free(&memory);
 }
 
-/* Runs the comparison until `holds`: another process may have had the processor, or the caches, in one of five. */
+/* Runs the comparison until `holds`: another process may have the processor, or the caches, again and again. */
 #define COMPARED(holds, compare, ...)                                                                                                      \
     do {                                                                                                                                   \
-        int tries = 5, status;                                                                                                             \
+        int tries = 20, status;                                                                                                            \
         do                                                                                                                                 \
             status = compare(__VA_ARGS__, NULL);                                                                                           \
         while ((status != LWP_OK || !(holds)) && --tries);                                                                                 \
