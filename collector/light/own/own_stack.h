@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { LWP_OWN_STACK_BITS = 17, LWP_OWN_STACK_REGION_BITS = 40, LWP_OWN_STACK_REGION = 0x36 };
+enum { LWP_OWN_STACK_BITS = 17, LWP_OWN_STACK_REGION_BITS = 38, LWP_OWN_STACK_REGION = 0xd5 };
 
 /* At the low end of each stack, below a page that cannot be touched. */
 struct lwp_own_stack {
