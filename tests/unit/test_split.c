@@ -487,6 +487,33 @@ static void a_pointer_takes_as_much_room_as_what_leaves(void **state)
     }
 }
 
+/* A key behind the structure, in its block, is no closer to the next node's after the split. */
+static void what_lies_behind_a_node_stays_with_it(void **state)
+{
+    (void)state;
+    static const int group[] = {0, -1, -1, -1, -1};
+    double after[2];
+    for (int k = 0; k < 2; k++) {
+        struct lwp_profile profile;
+        struct lwp_gain gain;
+        lwp_profile_init(&profile);
+        uint32_t object = make_object(&profile, &gappy);
+        profile.objects[object].single = true;
+        profile.objects[object].element_bytes = profile.objects[object].largest = profile.objects[object].pool_size = k ? 120 : 80;
+        use(&profile, object, 0, 0, 1, false, 400);
+        for (size_t i = 0; i < profile.region_count; i++)
+            profile.regions[i].weight = profile.total;
+        lwp_streams_link(&profile);
+        struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
+        assert_non_null(layout);
+        assert_int_equal(layout->behind, k ? 40 : 0);
+        lwp_gain_estimate(&profile, layout, group, 1, &gain);
+        after[k] = gain.bytes_after / (double)profile.objects[object].bytes * (double)layout->spacing;
+        lwp_profile_fini(&profile);
+    }
+    assert_true(after[1] > after[0] + 24);
+}
+
 static void bits_stay_together_and_open_arrays_last(void **state)
 {
     (void)state;
@@ -631,6 +658,7 @@ int main(void)
         cmocka_unit_test(virtual_functions_stay_with_the_class),
         cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),
         cmocka_unit_test(a_pointer_takes_as_much_room_as_what_leaves),
+        cmocka_unit_test(what_lies_behind_a_node_stays_with_it),
         cmocka_unit_test(bits_stay_together_and_open_arrays_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

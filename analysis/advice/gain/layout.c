@@ -85,6 +85,9 @@ static bool layout_from_type(struct lwp_profile *profile, struct lwp_layout *lay
     struct lwp_layout_field *last = layout->field_count ? &layout->fields[layout->field_count - 1] : NULL;
     if (last && last->offset + last->bytes > layout->element_bytes)
         last->bytes = layout->element_bytes - last->offset;
+    layout->behind = last && !last->flexible && layout->single && layout->element_bytes > layout->type->bytes
+                         ? layout->element_bytes - layout->type->bytes
+                         : 0;
     return layout->field_count > 0;
 }
 

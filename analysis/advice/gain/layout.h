@@ -37,6 +37,7 @@ struct lwp_layout {
     struct lwp_agreement agreement; /* of the fields by address and by code, in all objects */
     bool single;         /* each block is one element, or */
     uint64_t around;     /* ... has one, and so many bytes of something else */
+    uint64_t behind;     /* ... and ends with so many bytes that its type does not have (a key, a name): they stay with the node */
     const char *pointed; /* arrays: who holds pointers to elements (element_pointers.h); NULL: nobody known, or not asked */
     bool linked;         /* arrays: no index leads from one part of an element to the others, pointers must */
     struct lwp_layout_field *fields;

@@ -52,7 +52,8 @@ static bool reorder_gain(struct lwp_profile *profile, struct lwp_split *split)
     if (split->align)
         after.of[0] = (struct lwp_gain_group){.spacing = part.bytes, .alignment = split->align};
     else if (layout->single) /* what lies between elements today stays there */
-        after.of[0].spacing -= lwp_gain_chunk(layout->spacing + layout->around) - lwp_gain_chunk(part.bytes + layout->around);
+        after.of[0].spacing -= lwp_gain_chunk(layout->spacing + layout->around) -
+                               lwp_gain_chunk(part.bytes + layout->behind + layout->around);
     else
         after.of[0].spacing = part.bytes + layout->spacing - layout->element_bytes;
     lwp_gain_between(profile, layout, &after, &split->gain);
@@ -64,7 +65,7 @@ static bool reorder_moves(const struct lwp_split *split)
 {
     struct lwp_split_part part;
     lwp_split_part(split, 0, &part);
-    bool moves = split->align || part.bytes != split->layout->element_bytes;
+    bool moves = split->align || part.bytes + split->layout->behind != split->layout->element_bytes;
     for (size_t i = 0; i < part.count && !moves; i++)
         moves = part.offsets[i] != split->layout->fields[part.fields[i]].offset;
     return moves;

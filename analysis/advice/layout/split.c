@@ -184,7 +184,8 @@ static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
             after.offsets[part.fields[i]] = part.offsets[i];
             after.group[part.fields[i]] = (int)g;
         }
-        after.of[g] = (struct lwp_gain_group){.spacing = part.bytes + (g ? 0 : split->layout->around), .start = LWP_GAIN_MALLOC};
+        after.of[g] = (struct lwp_gain_group){.spacing = part.bytes + (g ? 0 : split->layout->around + split->layout->behind),
+                                              .start = LWP_GAIN_MALLOC};
     }
     lwp_gain_between(profile, split->layout, &after, &split->gain);
 }
