@@ -86,12 +86,33 @@ ALONE long none_of_one(const struct entry *e, long count)
     return sum + e->value;
 }
 
+struct cursor {
+    const struct entry *at;
+};
+
+/* As a cursor of a database does. */
+ALONE int kept_by_callers(struct cursor *cursor, const struct entry *head, long key)
+{
+    cursor->at = found_by_callers(head, key);
+    return cursor->at != NULL;
+}
+
+ALONE void kept_in_place(struct cursor *cursor, const struct entry *e, long key)
+{
+    while (e && e->key != key)
+        e = e->next;
+    cursor->at = e;
+}
+
 int main(void)
 {
+    struct cursor cursor = {0};
     long keys[4] = {3, 5, 7, 9};
     for (int i = 0; i < 63; i++)
         all[i] = (struct entry){.next = &all[i + 1], .key = i, .value = i};
     all[63].key = 63;
     printf("%ld\n", found_in_place(all, 5) + calls_first(all, 7) + found_by_index(all, 9, 64) + found_again_and_again(all, keys, 4) +
                         none_in_loop(all, 3) + none_of_next(all, 3) + none_of_one(all, 4));
+    kept_in_place(&cursor, all, 3);
+    return !cursor.at || !kept_by_callers(&cursor, all, 3);
 }

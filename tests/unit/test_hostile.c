@@ -91,6 +91,7 @@ static struct answer ask(const char *what, const char *path, uint64_t access, ui
     struct answer answer = {0};
     struct lwp_candidate candidates[8];
     struct lwp_sibling siblings[8];
+    bool kept = false;
     struct lwp_symbol symbol;
     const char *variable;
     int64_t start;
@@ -112,7 +113,7 @@ static struct answer ask(const char *what, const char *path, uint64_t access, ui
     lwp_types_of_stack(code, 0, access, -8, &variable, &start, &bytes, &elements);
     lwp_code_data_symbol(code, 0, data, &symbol);
     lwp_code_siblings(code, 0, access, siblings, 8);
-    lwp_loop_found(code, 0, access, NULL, siblings, 8);
+    lwp_loop_found(code, 0, access, NULL, siblings, 8, &kept);
     double took = seconds_now() - began;
     long grown = megabytes_peak() - before;
     if (took > SECONDS || grown > MEGABYTES)
@@ -129,6 +130,7 @@ static void ask_all(const char *what, const char *path, uint64_t access, size_t 
     struct lwp_code *code = lwp_code_new(arena);
     struct lwp_candidate candidates[8];
     struct lwp_sibling siblings[8];
+    bool kept = false;
     const char *variable;
     int64_t start;
     uint64_t size, elements;
@@ -140,7 +142,7 @@ static void ask_all(const char *what, const char *path, uint64_t access, size_t 
         lwp_types_at_call(code, 0, access + i * bytes, candidates, 8);
         lwp_types_of_stack(code, 0, access + i * bytes, -8, &variable, &start, &size, &elements);
         lwp_code_siblings(code, 0, access + i * bytes, siblings, 8);
-        lwp_loop_found(code, 0, access + i * bytes, NULL, siblings, 8);
+        lwp_loop_found(code, 0, access + i * bytes, NULL, siblings, 8, &kept);
     }
     double took = seconds_now() - began;
     if (getenv("LWP_TEST_TIMES"))

@@ -514,6 +514,32 @@ static void what_lies_behind_a_node_stays_with_it(void **state)
     assert_true(after[1] > after[0] + 24);
 }
 
+/* What is read through a pointer that a search keeps may be any field: parting them may save nothing, another order of them does. */
+static void kept_pointers_may_want_all_parts(void **state)
+{
+    (void)state;
+    static const int group[] = {0, -1, -1, -1, -1};
+    double low[2];
+    for (int k = 0; k < 2; k++) {
+        struct lwp_profile profile;
+        struct lwp_gain gain;
+        lwp_profile_init(&profile);
+        uint32_t object = make_object(&profile, &gappy);
+        use(&profile, object, 0, 0, 1, false, 400);
+        for (size_t i = 0; i < profile.region_count; i++)
+            profile.regions[i].weight = profile.total;
+        lwp_streams_link(&profile);
+        struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
+        assert_non_null(layout);
+        layout->loops[0].keeps = k;
+        lwp_gain_estimate(&profile, layout, group, 1, &gain);
+        low[k] = gain.low;
+        lwp_profile_fini(&profile);
+    }
+    assert_true(low[0] > 1.1);
+    assert_true(low[1] <= 1);
+}
+
 static void bits_stay_together_and_open_arrays_last(void **state)
 {
     (void)state;
@@ -659,6 +685,7 @@ int main(void)
         cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),
         cmocka_unit_test(a_pointer_takes_as_much_room_as_what_leaves),
         cmocka_unit_test(what_lies_behind_a_node_stays_with_it),
+        cmocka_unit_test(kept_pointers_may_want_all_parts),
         cmocka_unit_test(bits_stay_together_and_open_arrays_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,10 +3,12 @@
  *
  * The code shows what is read (loop_found.c), and not how often. A search of a hash table reads it of nearly every element that it visits,
  * one along a list of hundreds of nearly none. Where all accesses are counted that is known. Samples look some instructions ahead: where
- * many of these looks end in the loop, and (nearly) none at what was found, it is not for many visits. */
+ * many of these looks end in the loop, and (nearly) none at what was found, it is not for many visits. Where the pointer is kept in
+ * memory, what is read through that later is not known (a cursor), and how often not either, unless searches are long. */
 #include "analysis/advice/gain/found.h"
 
 #include "analysis/elements/element_place.h"
+#include "analysis/profile/moves.h"
 #include "analysis/profile/objects.h"
 #include "analysis/tables/engines.h"
 
@@ -80,6 +82,16 @@ static bool found_rare(const struct found_visits *visits, bool exact, uint64_t t
     return known && all >= counts && (double)times < often * (double)all;
 }
 
+/* Whether, of all accesses, so many are to other fields of the elements that it may be for many of the visits. */
+static bool found_elsewhere(const struct lwp_layout *layout, uint32_t search,
+                            const struct found_visits *visits)
+{
+    uint64_t accesses = 0;
+    for (size_t l = 0; l < layout->loop_count; l++)
+        accesses += layout->loops[l].region == search ? 0 : layout->loops[l].accesses;
+    return !found_rare(visits, true, accesses);
+}
+
 /* What is done behind it is done with the element that it came to last. */
 static void found_join(struct lwp_layout *layout, const struct lwp_layout_loop *search, const uint64_t *behind)
 {
@@ -97,7 +109,7 @@ void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, stru
     const bool exact = lwp_engine_row(profile->engine)->exact;
     struct lwp_sibling found[FOUND_MOST];
     uint64_t times[LWP_FIELDS_MAX] = {0}, behind[LWP_LAYOUT_LOOPS_MAX] = {0};
-    bool read[LWP_FIELDS_MAX] = {false}, often_read = false;
+    bool read[LWP_FIELDS_MAX] = {false}, often_read = false, kept = false;
     for (size_t k = 0; k < layout->object_count; k++)
         for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
@@ -105,7 +117,7 @@ void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, stru
             if (stream->region != search->region || stream->module == LWP_NONE || stream->vector ||
                 lwp_objects_library_code(profile, stream->module) || lwp_element_stream_place(profile, stream, &place) < 0.8)
                 continue;
-            const size_t count = lwp_loop_found(profile->code, stream->module, stream->address, &callers, found, FOUND_MOST);
+            const size_t count = lwp_loop_found(profile->code, stream->module, stream->address, &callers, found, FOUND_MOST, &kept);
             for (size_t j = 0; j < count; j++)
                 for (size_t f = 0; f < layout->field_count; f++) {
                     const struct lwp_layout_field *field = &layout->fields[f];
@@ -121,6 +133,8 @@ void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, stru
         search->uses[f] |= used;
         often_read |= used;
     }
+    search->keeps = kept && (exact ? found_elsewhere(layout, search->region, &visits)
+                                   : lwp_moves_length_least(profile, search->region) * often < 1);
     if (often_read)
         found_join(layout, search, behind);
 }

@@ -365,6 +365,8 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
             gain->set_up += loop->weight.weight / profile->total.weight;
         } else {
             struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &today, after, saved, likely);
+            if (loop->keeps && after->groups > 1) /* all groups may be wanted */
+                of.low = fmin(of.low, 0);
             lwp_gain_sum(&sum, &of, &share);
         }
         double part = loop->weight.weight / layout->weight.weight;

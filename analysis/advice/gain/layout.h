@@ -26,6 +26,7 @@ struct lwp_layout_loop {
     uint64_t near, far; /* pairs of accesses of one sample: a few elements apart, or anywhere */
     bool uses[LWP_FIELDS_MAX];
     uint32_t used;
+    bool keeps; /* pointers to the elements that it finds, in memory: which other fields are read through them is not known */
 };
 
 struct lwp_layout {

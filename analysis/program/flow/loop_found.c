@@ -4,7 +4,7 @@
  * From the access on, all ways are followed that leave what holds its address alone: the base, base and index, or a register that the
  * place was computed into (lea), each plus a constant. A way ends at the access itself, and where nothing holds the place any more.
  * Where the function returns it, ways go on in those who call it. Any way counts: whether it is gone
- * often the code does not say. Pointers that are kept in memory in between are lost. */
+ * often the code does not say. What is accessed through a pointer that is kept in memory is not seen, only that it is kept. */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
 
@@ -43,6 +43,7 @@ struct found_walk {
     uint32_t steps;
     struct lwp_sibling *found;
     size_t count, room;
+    bool kept;
 };
 
 static bool found_holds(const struct found_state *state)
@@ -87,8 +88,10 @@ static void found_access(struct found_walk *walk, const struct found_state *stat
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
     int64_t distance;
-    if (!memory->exists || (!memory->load && !memory->store) || code_loop_holds(walk->code, walk->loop, loop) ||
-        !found_distance(walk, state, memory->base, memory->index, memory->scale, memory->displacement, &distance))
+    if (!memory->exists || (!memory->load && !memory->store) || code_loop_holds(walk->code, walk->loop, loop))
+        return;
+    walk->kept |= instruction->stores && state->of[instruction->source].kind == FOUND_PLACE;
+    if (!found_distance(walk, state, memory->base, memory->index, memory->scale, memory->displacement, &distance))
         return;
     for (size_t i = 0; i < walk->count; i++)
         if (walk->found[i].address == at && walk->found[i].delta == distance)
@@ -183,7 +186,7 @@ static bool found_follows(const struct found_walk *walk, const struct flow_funct
 }
 
 size_t lwp_loop_found(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_callers *callers,
-                      struct lwp_sibling *found, size_t room)
+                      struct lwp_sibling *found, size_t room, bool *kept)
 {
     struct code_module *in = code_module_at(code, module);
     const struct flow_function *function = in ? code_flow_at(in, address) : NULL;
@@ -222,6 +225,7 @@ size_t lwp_loop_found(struct lwp_code *code, uint32_t module, uint64_t address, 
         }
     }
     const size_t count = walk->count;
+    *kept |= walk->kept;
     free(walk);
     return count;
 }

@@ -92,9 +92,10 @@ struct lwp_sibling;
 /* What is accessed behind the innermost loop that holds the access at the address, through the pointer or index that the loop goes on
  * with, as it was when the loop was left: the element that a search has found, also by those who called the function that returns it
  * (`callers`; NULL: nobody). `delta` is from the place of the given access. Whether it is done each time the code does not say. Returns
- * how many it put into `found`; 0 when the loop stays at one place. */
+ * how many it put into `found`; 0 when the loop stays at one place. *kept is set where the pointer is also stored: what is accessed
+ * through that later is not known. */
 size_t lwp_loop_found(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_callers *callers,
-                      struct lwp_sibling *found, size_t room);
+                      struct lwp_sibling *found, size_t room, bool *kept);
 
 /* How the place where an access begins in one iteration of a loop differs from that in the next. */
 enum lwp_loop_step_kind {
