@@ -135,7 +135,7 @@ enum lwps_access_flag {
 /* How the address was found. */
 enum lwps_source {
     LWPS_SOURCE_NONE = 0,
-    LWPS_SOURCE_UNDO = 1,       /* the access just executed, from the saved registers */
+    LWPS_SOURCE_UNDO = 1,       /* the access just executed, from the saved registers (and memory) */
     LWPS_SOURCE_FORWARD = 2,    /* its next execution, by walking forward */
     LWPS_SOURCE_BREAKPOINT = 3, /* its next execution, by an execution breakpoint */
     LWPS_SOURCE_DITHERED = 4,   /* a random later access: unbiased, without weight */

@@ -1,7 +1,7 @@
 /* When a load stalls, the interrupt lands on the instruction after it (97-99.9 % of the time), so the CPU time since the
  * last sample belongs to the memory instruction that ran just before the saved ip (predecessors.c). Its address comes from the
- * saved registers when the instruction did not change them (undo), else it is the caller's to find: by walking forward to its next
- * execution (forward_walk.c), or by a breakpoint. */
+ * saved registers when the instruction did not change them (undo), or can be computed from them once more. Else it is the caller's to
+ * find: by walking forward to its next execution (forward_walk.c), or by a breakpoint. */
 #include "collector/code/charge.h"
 
 enum { RSI = 6, RDI = 7 };
@@ -95,7 +95,8 @@ uint64_t lwp_point_charge(struct lwp_code_cache *cache, const struct lwp_point *
     sample->access[0] = lwp_access_record(&charged);
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
     sample->access_count = 1;
-    if (!before || !point_undo(&insn, &point->registers, &address))
+    if (!before || (!point_undo(&insn, &point->registers, &address) &&
+                    !lwp_walk_again(cache, &point->location, before, &point->registers, &address)))
         return insn.ip;
     access_found(&sample->access[0], address);
     return 0;

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-enum { STACK_POINTER = 4, FRAME_POINTER = 5, STACK_SLOT = 8, WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
+enum { RAX = 0, RDX = 2, STACK_POINTER = 4, FRAME_POINTER = 5, STACK_SLOT = 8 };
+enum { WALK_STEPS = 400, WALK_AGAIN = 16, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
 
 struct walked_value {
     uint64_t bits;
@@ -240,17 +241,74 @@ static void walk_shift(struct walker *walker, const struct lwp_insn *insn)
     walker->flags_known = 0;
 }
 
+static struct walked_value walk_sign_extend(struct walked_value value, unsigned bytes)
+{
+    if (bytes && bytes < 8) {
+        unsigned shift = 64 - bytes * 8u;
+        value.bits = (uint64_t)((int64_t)(value.bits << shift) >> shift);
+    }
+    return value;
+}
+
+/* rax and rdx, or their lower halves, where the instruction is one of 4 or 8 bytes. */
+static void walk_set_pair(struct walker *walker, const struct lwp_insn *insn, uint64_t low, uint64_t high, bool known)
+{
+    const uint8_t bytes = insn->operand[0].bytes;
+    const struct lwp_operand rax = {LWP_OPERAND_REG, RAX, bytes, 0}, rdx = {LWP_OPERAND_REG, RDX, bytes, 0};
+    walker->flags_known = 0;
+    if (bytes < 4) {
+        walk_spoil(walker, insn);
+        return;
+    }
+    walk_set(walker, &rax, (struct walked_value){low, known});
+    walk_set(walker, &rdx, (struct walked_value){high, known});
+}
+
+/* rax times the operand, twice as wide. */
+static void walk_multiply_wide(struct walker *walker, const struct lwp_insn *insn)
+{
+    const unsigned bytes = insn->operand[0].bytes;
+    struct walked_value a = {walker->registers.value[RAX] & mask_of(bytes), walker->registers.known >> RAX & 1};
+    const struct walked_value b = walk_get(walker, insn, 0);
+    const bool known = a.known && b.known;
+    unsigned __int128 product = (unsigned __int128)a.bits * b.bits;
+    if (insn->op == LWP_OP_IMUL)
+        product = (unsigned __int128)((__int128)(int64_t)walk_sign_extend(a, bytes).bits * (int64_t)walk_sign_extend(b, bytes).bits);
+    walk_set_pair(walker, insn, (uint64_t)product, (uint64_t)(product >> bytes * 8), known);
+}
+
+/* Where the processor would refuse it is not known how the program goes on; dividends of more than 64 bits are not followed. */
+static void walk_divide(struct walker *walker, const struct lwp_insn *insn)
+{
+    const unsigned bytes = insn->operand[0].bytes;
+    const struct walked_value by = walk_get(walker, insn, 0);
+    const uint64_t low = walker->registers.value[RAX] & mask_of(bytes), high = walker->registers.value[RDX] & mask_of(bytes);
+    const uint64_t dividend = bytes == 4 ? high << 32 | low : low, most = mask_of(bytes);
+    const bool given = by.known && by.bits && walker->registers.known >> RAX & 1 && walker->registers.known >> RDX & 1;
+    if (!given) {
+        walk_set_pair(walker, insn, 0, 0, false);
+    } else if (insn->op == LWP_OP_DIV) {
+        const uint64_t quotient = dividend / by.bits;
+        walk_set_pair(walker, insn, quotient, dividend % by.bits, quotient <= most && (bytes < 8 || !high));
+    } else {
+        const int64_t divisor = (int64_t)walk_sign_extend(by, bytes).bits, of = (int64_t)dividend;
+        const bool fits = divisor != -1 || of != INT64_MIN;
+        const int64_t quotient = fits ? of / divisor : 0;
+        const bool whole = bytes == 8 ? high == (uint64_t)(of >> 63) : quotient == (int32_t)quotient;
+        walk_set_pair(walker, insn, (uint64_t)quotient, fits ? (uint64_t)(of % divisor) : 0, fits && whole);
+    }
+}
+
 static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
 {
-    struct walked_value result = {0, false};
-    if (insn->operand[1].kind != LWP_OPERAND_NONE) {
-        bool three = insn->operand[2].kind == LWP_OPERAND_IMM;
-        struct walked_value a = walk_get(walker, insn, three ? 1 : 0), b = walk_get(walker, insn, three ? 2 : 1);
-        result = (struct walked_value){a.bits * b.bits & mask_of(insn->operand[0].bytes), a.known && b.known};
-        walk_set(walker, &insn->operand[0], result);
-    } else {
-        walk_spoil(walker, insn);
+    if (insn->operand[1].kind == LWP_OPERAND_NONE) {
+        walk_multiply_wide(walker, insn);
+        return;
     }
+    bool three = insn->operand[2].kind == LWP_OPERAND_IMM;
+    struct walked_value a = walk_get(walker, insn, three ? 1 : 0), b = walk_get(walker, insn, three ? 2 : 1);
+    walk_set(walker, &insn->operand[0],
+             (struct walked_value){a.bits * b.bits & mask_of(insn->operand[0].bytes), a.known && b.known});
     walker->flags_known = 0;
 }
 
@@ -262,15 +320,6 @@ static void walk_conditional(struct walker *walker, const struct lwp_insn *insn)
         value = walk_get(walker, insn, met ? 1 : 0);
     value.known &= lwp_flags_known(walker->flags_known, insn->condition);
     walk_set(walker, &insn->operand[0], value);
-}
-
-static struct walked_value walk_sign_extend(struct walked_value value, unsigned bytes)
-{
-    if (bytes && bytes < 8) {
-        unsigned shift = 64 - bytes * 8u;
-        value.bits = (uint64_t)((int64_t)(value.bits << shift) >> shift);
-    }
-    return value;
 }
 
 static const struct lwp_operand stack_pointer = {LWP_OPERAND_REG, STACK_POINTER, 8, 0}, frame_pointer = {LWP_OPERAND_REG, FRAME_POINTER, 8, 0};
@@ -317,6 +366,16 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
         walk_set(walker, &whole, walk_sign_extend(value, insn->widened / 2));
         return;
     }
+    case LWP_OP_SIGN: {
+        const struct lwp_operand whole = {LWP_OPERAND_REG, RDX, insn->widened, 0};
+        value = walk_sign_extend((struct walked_value){walker->registers.value[RAX], walker->registers.known >> RAX & 1}, insn->widened);
+        value.bits = (uint64_t)((int64_t)value.bits >> 63);
+        walk_set(walker, &whole, value);
+        return;
+    }
+    case LWP_OP_MUL: walk_multiply_wide(walker, insn); return;
+    case LWP_OP_DIV:
+    case LWP_OP_IDIV: walk_divide(walker, insn); return;
     case LWP_OP_CMOV:
     case LWP_OP_SET: walk_conditional(walker, insn); return;
     case LWP_OP_NOT:
@@ -395,6 +454,38 @@ bool lwp_walk_contradicts(struct lwp_code_cache *cache, const struct lwp_code_lo
         stored |= insn->store || insn->stack;
     }
     return false;
+}
+
+bool lwp_walk_again(struct lwp_code_cache *cache, const struct lwp_code_location *location, uint64_t access,
+                    const struct lwp_registers *end, uint64_t *address)
+{
+    uint64_t ran[WALK_AGAIN];
+    uint16_t later[WALK_AGAIN]; /* registers that something has written since */
+    struct walker walker;
+    const struct lwp_insn *insn = lwp_code_at(cache, access, location->high);
+    unsigned stored = insn->store ? 0 : WALK_AGAIN;
+    uint16_t spoilt = insn->spoils;
+    const unsigned count = insn->gather ? 0 : lwp_code_ran_before(cache, access, ran, WALK_AGAIN);
+    for (unsigned i = 0; i < count; i++) {
+        insn = lwp_code_at(cache, ran[i], location->high);
+        later[i] = spoilt;
+        spoilt |= insn->spoils;
+        if ((insn->store || insn->stack) && stored > i)
+            stored = i;
+    }
+    walk_begin(&walker, cache, end, 0, LWP_READ_SURE);
+    walker.flags_known = 0;
+    walker.registers.known = (uint16_t)(end->known & ~spoilt);
+    for (unsigned i = count; i-- > 0;) {
+        insn = lwp_code_at(cache, ran[i], location->high);
+        walker.stores = i < stored ? 0 : WALK_STORES + 1;
+        walk_step(&walker, insn);
+        for (unsigned reg = 0; reg < 16; reg++)
+            if (!(later[i] >> reg & 1))
+                walker.registers.value[reg] = end->value[reg];
+        walker.registers.known |= (uint16_t)(end->known & ~later[i]);
+    }
+    return count && lwp_insn_address(lwp_code_at(cache, access, location->high), &walker.registers, address);
 }
 
 static void walk_count(struct lwp_walk_choice *choice, uint64_t ip, uint8_t path)

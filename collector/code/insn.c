@@ -93,12 +93,16 @@ static uint8_t insn_operation(const ZydisDecodedInstruction *from, uint8_t *cond
 #define SAME(name) case ZYDIS_MNEMONIC_##name: return LWP_OP_##name;
     switch (from->mnemonic) {
     SAME(MOV) SAME(MOVSX) SAME(LEA) SAME(NOT) SAME(IMUL) SAME(JMP) SAME(SHL) SAME(SHR) SAME(SAR)
+    SAME(MUL) SAME(DIV) SAME(IDIV)
     SAME(ADD) SAME(SUB) SAME(CMP) SAME(TEST) SAME(AND) SAME(OR) SAME(XOR) SAME(INC) SAME(DEC) SAME(NEG)
     case ZYDIS_MNEMONIC_MOVZX: return LWP_OP_MOV;
     case ZYDIS_MNEMONIC_MOVSXD: return LWP_OP_MOVSX;
     case ZYDIS_MNEMONIC_CBW:
     case ZYDIS_MNEMONIC_CWDE:
     case ZYDIS_MNEMONIC_CDQE: return LWP_OP_WIDEN;
+    case ZYDIS_MNEMONIC_CWD:
+    case ZYDIS_MNEMONIC_CDQ:
+    case ZYDIS_MNEMONIC_CQO: return LWP_OP_SIGN;
     case ZYDIS_MNEMONIC_LEAVE: return from->operand_width == 64 ? LWP_OP_LEAVE : LWP_OP_OTHER;
     case ZYDIS_MNEMONIC_ENDBR64:
     case ZYDIS_MNEMONIC_CLFLUSH:

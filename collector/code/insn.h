@@ -14,6 +14,8 @@ enum lwp_insn_op {
     LWP_OP_ADD, LWP_OP_SUB, LWP_OP_CMP, LWP_OP_TEST, LWP_OP_AND, LWP_OP_OR, LWP_OP_XOR, LWP_OP_INC, LWP_OP_DEC, LWP_OP_NEG,
     LWP_OP_SHL, LWP_OP_SHR, LWP_OP_SAR,
     LWP_OP_WIDEN, /* cbw, cwde, cdqe */
+    LWP_OP_SIGN,  /* cwd, cdq, cqo */
+    LWP_OP_MUL, LWP_OP_DIV, LWP_OP_IDIV,
     LWP_OP_CMOV, LWP_OP_SET,
     LWP_OP_JMP, /* direct */
     LWP_OP_JCC,
@@ -42,7 +44,7 @@ struct lwp_insn {
     bool vector, floating, gather, invalid;
     bool masked;          /* touches only those elements that a vector or mask register names: perhaps none */
     bool writes_flags;
-    uint8_t widened;      /* LWP_OP_WIDEN: bytes of the result */
+    uint8_t widened;      /* LWP_OP_WIDEN, LWP_OP_SIGN: bytes of the result */
     uint8_t base, index, scale, segment;
     uint16_t bytes;       /* of the access */
     uint8_t element;      /* bytes of one floating point number of the operand; 0: not floating point */

@@ -296,6 +296,21 @@ const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *ca
     return location;
 }
 
+unsigned lwp_code_ran_before(struct lwp_code_cache *cache, uint64_t ip, uint64_t *ran, unsigned most)
+{
+    const struct lwp_function *function = lwp_function_at(cache->functions, ip);
+    unsigned count = 0;
+    for (uint64_t at = ip; function && count < most && !location_jumped_to(function, at);) {
+        at = location_before(function, at);
+        const struct lwp_insn *insn = at ? lwp_code_at(cache, at, function->high) : NULL;
+        if (!insn || insn->op == LWP_OP_JMP || lwp_insn_leaves(insn))
+            break;
+        if (insn->op != LWP_OP_JCC && insn->op != LWP_OP_NOP)
+            ran[count++] = at;
+    }
+    return count;
+}
+
 bool lwp_flags_meet_all(uint64_t flags, unsigned known, uint16_t met)
 {
     for (unsigned condition = 0, left = met; left; condition++, left >>= 1)

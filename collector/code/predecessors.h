@@ -42,6 +42,9 @@ const struct lwp_program *lwp_code_cache_program(const struct lwp_code_cache *ca
 /* Never NULL; valid until the next call. */
 const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *cache, uint64_t ip);
 
+/* What surely ran right before the instruction at `ip`, the last one first, but for jumps: how many, `most` at most. */
+unsigned lwp_code_ran_before(struct lwp_code_cache *cache, uint64_t ip, uint64_t *ran, unsigned most);
+
 /* Whether flags, of which those in `known` are, meet all conditions (one bit each) as far as that is known. */
 bool lwp_flags_meet_all(uint64_t flags, unsigned known, uint16_t met);
 
