@@ -73,7 +73,7 @@ void lwp_unsaid_search_say(struct lwp_profile *profile, const struct lwp_redunda
         SAY("%.0f %% of the time goes to a search from one element to the next, %s; it was not measured how many it looks at each time%s, "
             "nor whether they stay the same",
             100 * most, search_where(profile, &profile->regions[found]), least > 1 ? SAY(" (%.0f or more)", least) : "");
-    const char *help = "If they are many and seldom change, look things up by bisection or in a hash table; lwp collect -e exact --detect "
+    const char *help = "If they are many and rarely change, look things up by bisection or in a hash table; lwp collect -e exact --detect "
                        "redundancy shows it.";
     if (!silence->kind)
         lwp_profile_note(profile, "%s. %s", sentence, help);
