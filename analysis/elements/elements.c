@@ -280,6 +280,25 @@ static int element_by_score(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* Plain values that only the allocation says, while pointers to others are followed: what an allocator keeps at the start of a block that
+ * it hands out in parts, as a list of its blocks. Where the parts are seen, no plain value is what the block is made of. */
+static void element_forget_links(const struct element_case *of, struct lwp_element_votes *votes)
+{
+    const struct lwp_object *object = &of->profile->objects[of->index];
+    bool parts = false;
+    for (size_t i = 0; i < votes->count; i++) {
+        struct lwp_element_candidate *said = &votes->candidates[i];
+        if (said->made && !said->table && said->type->kind != LWP_TYPE_STRUCT && said->accessed <= 0 &&
+            votes->exact > exact_rules * (double)object->accesses) {
+            said->made = said->exact = false;
+            votes->header = parts = true;
+        }
+    }
+    for (size_t i = 0; i < votes->count && parts; i++)
+        if (votes->candidates[i].type->kind != LWP_TYPE_STRUCT && votes->candidates[i].type->bytes < of->evidence->bytes)
+            votes->candidates[i].exact = false;
+}
+
 static bool element_starts_at(const struct lwp_object *object, int64_t at)
 {
     return object->element_spacing && (at - (int64_t)object->element_start) % (int64_t)object->element_spacing == 0;
@@ -341,6 +360,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     lwp_element_votes_collect(profile, index, &votes);
     if (element_is_whole(object, code))
         return;
+    element_forget_links(&of, &votes);
     for (size_t i = 0; i < votes.count; i++)
         if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : evidence->stride))
             votes.candidates[i].score *= 3; /* the size seen */
