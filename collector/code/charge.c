@@ -1,8 +1,10 @@
 /* When a load stalls, the interrupt lands on the instruction after it (97-99.9 % of the time), so the CPU time since the
  * last sample belongs to the memory instruction that ran just before the saved ip (predecessors.c). Its address comes from the
- * saved registers when the instruction did not change them (undo), or can be computed from them once more. Else it is the caller's to
- * find: by walking forward to its next execution (forward_walk.c), or by a breakpoint. */
+ * saved registers when the instruction did not change them (undo), or can be computed from them once more (ran.c). Else it is the
+ * caller's to find: by walking forward to its next execution (forward_walk.c), or by a breakpoint. */
 #include "collector/code/charge.h"
+
+#include "collector/code/ran.h"
 
 enum { RSI = 6, RDI = 7 };
 
@@ -57,7 +59,7 @@ static bool point_agree(struct lwp_code_cache *cache, const struct lwp_point *po
     for (unsigned i = 0; i < location->way_count; i++) {
         const struct lwp_code_way *way = &location->way[i];
         if (!lwp_flags_meet_all(point->flags, FLAGS_ALL, way->met) ||
-            (look && lwp_walk_contradicts(cache, location, way, &point->registers, point->flags)))
+            (look && lwp_ran_contradicts(cache, location, way, &point->registers, point->flags)))
             continue;
         if (found && way->access != *access)
             return false;
@@ -96,7 +98,7 @@ uint64_t lwp_point_charge(struct lwp_code_cache *cache, const struct lwp_point *
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
     sample->access_count = 1;
     if (!before || (!point_undo(&insn, &point->registers, &address) &&
-                    !lwp_walk_again(cache, &point->location, before, &point->registers, &address)))
+                    !lwp_ran_address(cache, &point->location, before, &point->registers, &address)))
         return insn.ip;
     access_found(&sample->access[0], address);
     return 0;

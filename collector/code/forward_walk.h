@@ -1,4 +1,4 @@
-/* What an interrupted thread does next, what it has just done, and which way it cannot have come. */
+/* What an interrupted thread does next. */
 #ifndef LWP_COLLECTOR_CODE_FORWARD_WALK_H
 #define LWP_COLLECTOR_CODE_FORWARD_WALK_H
 
@@ -8,15 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Whether the thread cannot have come this way: an instruction on it would have left other flags, or another value in its register. */
-bool lwp_walk_contradicts(struct lwp_code_cache *cache, const struct lwp_code_location *location, const struct lwp_code_way *way,
-                          const struct lwp_registers *end, uint64_t flags);
-
-/* The address that the instruction at `access` used, which ran last and has overwritten what that is made of: computed once more by what
- * surely ran before it, from what is still in registers, and memory that nothing has changed since. False: it is not known. */
-bool lwp_walk_again(struct lwp_code_cache *cache, const struct lwp_code_location *location, uint64_t access,
-                    const struct lwp_registers *end, uint64_t *address);
 
 enum { LWP_WALK_KEEP = 3, LWP_WALK_LOOKED = 24, LWP_WALK_CALLS = 4, LWP_WALK_PATHS = 8 };
 
@@ -50,7 +41,7 @@ struct lwp_forward_walk {
     uint64_t found_address;
     struct lwp_insn_access kept[LWP_WALK_KEEP];
     unsigned kept_count;
-    struct lwp_walk_choice store, load; /* in, out */
+    struct lwp_walk_choice store, load;         /* in, out */
     struct lwp_walk_path paths[LWP_WALK_PATHS]; /* out; the first is where it began */
     unsigned path_count;
 };

@@ -8,10 +8,12 @@
 #include <cmocka.h>
 
 #include "collector/code/charge.c"
+#include "collector/code/execution.c"
 #include "collector/code/forward_walk.c"
 #include "collector/code/function.c"
 #include "collector/code/insn.c"
 #include "collector/code/predecessors.c"
+#include "collector/code/ran.c"
 #include "collector/code/registers.c"
 #include "collector/light/code/own_program.c"
 #include "collector/light/own/own_memory.c"
@@ -102,7 +104,7 @@ static void check_before(const struct lwp_code_location *location, const struct 
     uint64_t address;
     if ((insn.base <= 15 && insn.spoils >> insn.base & 1) || (insn.index <= 15 && insn.spoils >> insn.index & 1) ||
         !lwp_insn_address(&insn, registers, &address)) {
-        if (!lwp_walk_again(step.cache, location, access, registers, &address))
+        if (!lwp_ran_address(step.cache, location, access, registers, &address))
             return;
         step.again++;
         if (!truth->known || truth->address != address)

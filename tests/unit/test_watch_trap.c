@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "collector/code/execution.c"
 #include "collector/code/forward_walk.c"
 #include "collector/code/function.c"
 #include "collector/code/insn.c"
