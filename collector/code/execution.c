@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { RAX = 0, RDX = 2, STACK_SLOT = 8 };
+enum { STACK_SLOT = 8 };
 enum { EXECUTION_READS = 32 };
 
 static uint64_t mask_of(unsigned bytes)
@@ -23,8 +23,7 @@ void lwp_execution_begin(struct lwp_execution *execution, struct lwp_code_cache 
         execution->chunk[i].address = 0;
 }
 
-/* What the instruction writes is not known from here on. */
-static void execution_spoil(struct lwp_execution *execution, const struct lwp_insn *insn)
+void lwp_execution_spoil(struct lwp_execution *execution, const struct lwp_insn *insn)
 {
     execution->registers.known = (uint16_t)(execution->registers.known & ~insn->spoils);
 }
@@ -225,10 +224,10 @@ static struct lwp_computed execution_sign_extend(struct lwp_computed value, unsi
 static void execution_set_pair(struct lwp_execution *execution, const struct lwp_insn *insn, uint64_t low, uint64_t high, bool known)
 {
     const uint8_t bytes = insn->operand[0].bytes;
-    const struct lwp_operand rax = {LWP_OPERAND_REG, RAX, bytes, 0}, rdx = {LWP_OPERAND_REG, RDX, bytes, 0};
+    const struct lwp_operand rax = {LWP_OPERAND_REG, LWP_RAX, bytes, 0}, rdx = {LWP_OPERAND_REG, LWP_RDX, bytes, 0};
     execution->flags_known = 0;
     if (bytes < 4) {
-        execution_spoil(execution, insn);
+        lwp_execution_spoil(execution, insn);
         return;
     }
     execution_set(execution, &rax, (struct lwp_computed){low, known});
@@ -239,7 +238,7 @@ static void execution_set_pair(struct lwp_execution *execution, const struct lwp
 static void execution_multiply_wide(struct lwp_execution *execution, const struct lwp_insn *insn)
 {
     const unsigned bytes = insn->operand[0].bytes;
-    struct lwp_computed a = {execution->registers.value[RAX] & mask_of(bytes), execution->registers.known >> RAX & 1};
+    struct lwp_computed a = {execution->registers.value[LWP_RAX] & mask_of(bytes), execution->registers.known >> LWP_RAX & 1};
     const struct lwp_computed b = lwp_execution_get(execution, insn, 0);
     const bool known = a.known && b.known;
     unsigned __int128 product = (unsigned __int128)a.bits * b.bits;
@@ -254,9 +253,9 @@ static void execution_divide(struct lwp_execution *execution, const struct lwp_i
 {
     const unsigned bytes = insn->operand[0].bytes;
     const struct lwp_computed by = lwp_execution_get(execution, insn, 0);
-    const uint64_t low = execution->registers.value[RAX] & mask_of(bytes), high = execution->registers.value[RDX] & mask_of(bytes);
+    const uint64_t low = execution->registers.value[LWP_RAX] & mask_of(bytes), high = execution->registers.value[LWP_RDX] & mask_of(bytes);
     const uint64_t dividend = bytes == 4 ? high << 32 | low : low, most = mask_of(bytes);
-    const bool given = by.known && by.bits && execution->registers.known >> RAX & 1 && execution->registers.known >> RDX & 1;
+    const bool given = by.known && by.bits && execution->registers.known >> LWP_RAX & 1 && execution->registers.known >> LWP_RDX & 1;
     if (!given) {
         execution_set_pair(execution, insn, 0, 0, false);
     } else if (insn->op == LWP_OP_DIV) {
@@ -327,7 +326,7 @@ void lwp_execution_step(struct lwp_execution *execution, const struct lwp_insn *
         if (insn->operand[0].kind == LWP_OPERAND_REG && insn->operand[0].reg < 20 && insn->operand[1].kind != LWP_OPERAND_NONE)
             execution_set(execution, &insn->operand[0], lwp_execution_get(execution, insn, 1));
         else
-            execution_spoil(execution, insn);
+            lwp_execution_spoil(execution, insn);
         return;
     case LWP_OP_MOVSX:
         value = lwp_execution_get(execution, insn, 1);
@@ -340,8 +339,8 @@ void lwp_execution_step(struct lwp_execution *execution, const struct lwp_insn *
         return;
     }
     case LWP_OP_SIGN: {
-        const struct lwp_operand whole = {LWP_OPERAND_REG, RDX, insn->widened, 0};
-        value = execution_sign_extend((struct lwp_computed){execution->registers.value[RAX], execution->registers.known >> RAX & 1},
+        const struct lwp_operand whole = {LWP_OPERAND_REG, LWP_RDX, insn->widened, 0};
+        value = execution_sign_extend((struct lwp_computed){execution->registers.value[LWP_RAX], execution->registers.known >> LWP_RAX & 1},
                                       insn->widened);
         value.bits = (uint64_t)((int64_t)value.bits >> 63);
         execution_set(execution, &whole, value);
@@ -389,7 +388,7 @@ void lwp_execution_step(struct lwp_execution *execution, const struct lwp_insn *
         execution_set(execution, &frame_pointer, lwp_execution_pop(execution));
         return;
     default:
-        execution_spoil(execution, insn);
+        lwp_execution_spoil(execution, insn);
         if (insn->writes_flags)
             execution->flags_known = 0;
     }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LWP_STACK_POINTER = 4, LWP_FRAME_POINTER = 5 };
+enum { LWP_RAX = 0, LWP_RDX = 2, LWP_STACK_POINTER = 4, LWP_FRAME_POINTER = 5 };
 enum { LWP_EXECUTION_STORES = 32, LWP_EXECUTION_CHUNKS = 8, LWP_EXECUTION_CHUNK_BYTES = 256 };
 
 struct lwp_computed {
@@ -47,6 +47,9 @@ struct lwp_computed lwp_execution_get(struct lwp_execution *execution, const str
 /* What the instruction does to registers and flags; lwp_execution_execute(): and to memory, but for calls and returns. */
 void lwp_execution_step(struct lwp_execution *execution, const struct lwp_insn *insn);
 void lwp_execution_execute(struct lwp_execution *execution, const struct lwp_insn *insn);
+
+/* What the instruction writes to registers is not known from here on. */
+void lwp_execution_spoil(struct lwp_execution *execution, const struct lwp_insn *insn);
 
 /* Arithmetic of two operands, the first also the destination (but for cmp and test). */
 void lwp_execution_arithmetic(struct lwp_execution *execution, const struct lwp_insn *insn);

@@ -66,6 +66,18 @@ static bool walk_is_done(const struct lwp_forward_walk *walk)
     return walk->kept_count == LWP_WALK_KEEP && !walk->wanted && walk->store.seen >= walk->store.from && walk->load.seen >= walk->load.from;
 }
 
+/* A hash by a division leads to memory that is far from all that was read: behind one a walk takes twice as long (a sample of a hash table's
+ * search 205 us instead of 115), and shows nothing of the visit that was interrupted. */
+static void walk_execute(struct lwp_execution *execution, const struct lwp_insn *insn)
+{
+    if (insn->op == LWP_OP_MUL || insn->op == LWP_OP_DIV || insn->op == LWP_OP_IDIV) {
+        lwp_execution_spoil(execution, insn);
+        execution->flags_known = 0;
+    } else {
+        lwp_execution_execute(execution, insn);
+    }
+}
+
 /* ---- from one function to another ---- */
 
 /* Whether it may go on with another stack, a coroutine's: what the walk returns to there is none of the thread's callers. */
@@ -174,7 +186,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_locati
         ip = lwp_execution_next(&walker.execution, insn);
         if (!ip)
             break;
-        lwp_execution_execute(&walker.execution, insn);
+        walk_execute(&walker.execution, insn);
     }
     if (!walk->kept_count && walker.passed) {
         walk->kept[0] = walker.seen[lwp_random_below(random, walker.passed < WALK_SEEN ? walker.passed : WALK_SEEN)];

@@ -56,34 +56,107 @@ bool lwp_ran_contradicts(struct lwp_code_cache *cache, const struct lwp_code_loc
     return false;
 }
 
+enum { FLAGS = 1 << 16 /* beside a bit for each register */ };
+
+static uint32_t ran_register(unsigned reg)
+{
+    return reg < 16 ? 1u << reg : 0;
+}
+
+/* What the instruction's result is made of, as far as it can be computed. */
+static uint32_t ran_inputs(const struct lwp_insn *insn)
+{
+    const struct lwp_operand *to = &insn->operand[0], *from = &insn->operand[1];
+    const bool zero = (insn->op == LWP_OP_XOR || insn->op == LWP_OP_SUB) && from->kind == LWP_OPERAND_REG && from->reg == to->reg;
+    const bool replaces = insn->op == LWP_OP_MOV || insn->op == LWP_OP_MOVSX || insn->op == LWP_OP_LEA || insn->op == LWP_OP_POP ||
+                          (insn->op == LWP_OP_IMUL && insn->operand[2].kind == LWP_OPERAND_IMM);
+    uint32_t inputs = ran_register(insn->base) | ran_register(insn->index);
+    for (unsigned i = replaces && to->bytes >= 4; i < 3 && !zero; i++)
+        inputs |= insn->operand[i].kind == LWP_OPERAND_REG ? ran_register(insn->operand[i].reg % 16) : 0;
+    switch (insn->op) {
+    case LWP_OP_CMOV:
+    case LWP_OP_SET:
+        return inputs | FLAGS;
+    case LWP_OP_WIDEN:
+    case LWP_OP_SIGN:
+    case LWP_OP_MUL:
+        return inputs | 1u << LWP_RAX;
+    case LWP_OP_IMUL:
+        return inputs | (from->kind == LWP_OPERAND_NONE ? 1u << LWP_RAX : 0);
+    case LWP_OP_DIV:
+    case LWP_OP_IDIV:
+        return inputs | 1u << LWP_RAX | 1u << LWP_RDX;
+    case LWP_OP_PUSH:
+    case LWP_OP_POP:
+        return inputs | 1u << LWP_STACK_POINTER;
+    case LWP_OP_LEAVE:
+        return inputs | 1u << LWP_FRAME_POINTER;
+    default:
+        return inputs;
+    }
+}
+
+/* Those that ran before an access, the last one first. */
+struct ran_code {
+    uint64_t ip[RAN_MOST];
+    uint16_t later[RAN_MOST]; /* registers that something has written since */
+    uint32_t wanted;          /* a bit for each: the access's address is made of its result */
+    unsigned count, stored;   /* the first before which memory was not what it is */
+};
+
+/* False: something that the address is made of is nowhere any more. Each value that is read takes a system call: only what is wanted. */
+static bool ran_find(struct lwp_code_cache *cache, const struct lwp_code_location *location, const struct lwp_insn *access,
+                     struct ran_code *code)
+{
+    uint16_t spoilt = access->spoils;
+    uint32_t needed = (ran_register(access->base) | ran_register(access->index)) & spoilt;
+    code->count = access->gather ? 0 : lwp_code_ran_before(cache, access->ip, code->ip, RAN_MOST);
+    code->stored = access->store ? 0 : RAN_MOST;
+    code->wanted = 0;
+    for (unsigned i = 0; i < code->count; i++) {
+        const struct lwp_insn *insn = lwp_code_at(cache, code->ip[i], location->high);
+        const uint32_t written = insn->spoils | (insn->writes_flags ? FLAGS : 0);
+        code->later[i] = spoilt;
+        spoilt |= insn->spoils;
+        if (needed & written) {
+            code->wanted |= 1u << i;
+            needed = (needed & ~written) | (ran_inputs(insn) & (spoilt | FLAGS));
+        }
+        if ((insn->store || insn->stack) && code->stored > i)
+            code->stored = i;
+    }
+    return code->wanted && !needed;
+}
+
 bool lwp_ran_address(struct lwp_code_cache *cache, const struct lwp_code_location *location, uint64_t access,
                      const struct lwp_registers *end, uint64_t *address)
 {
-    uint64_t ran[RAN_MOST];
-    uint16_t later[RAN_MOST]; /* registers that something has written since */
+    const struct lwp_insn last = *lwp_code_at(cache, access, location->high);
     struct lwp_execution execution;
-    const struct lwp_insn *insn = lwp_code_at(cache, access, location->high);
-    unsigned stored = insn->store ? 0 : RAN_MOST;
-    uint16_t spoilt = insn->spoils;
-    const unsigned count = insn->gather ? 0 : lwp_code_ran_before(cache, access, ran, RAN_MOST);
-    for (unsigned i = 0; i < count; i++) {
-        insn = lwp_code_at(cache, ran[i], location->high);
-        later[i] = spoilt;
-        spoilt |= insn->spoils;
-        if ((insn->store || insn->stack) && stored > i)
-            stored = i;
-    }
+    struct ran_code code;
+    if (!ran_find(cache, location, &last, &code))
+        return false;
     lwp_execution_begin(&execution, cache, end, 0, LWP_READ_SURE);
     execution.flags_known = 0;
-    execution.registers.known = (uint16_t)(end->known & ~spoilt);
-    for (unsigned i = count; i-- > 0;) {
-        insn = lwp_code_at(cache, ran[i], location->high);
-        execution.stores = i < stored ? 0 : LWP_EXECUTION_STORES + 1;
-        lwp_execution_step(&execution, insn);
+    execution.registers.known = 0;
+    for (unsigned i = code.count; i-- > 0;) {
+        const struct lwp_insn *insn = lwp_code_at(cache, code.ip[i], location->high);
+        const uint16_t kept = (uint16_t)(end->known & ~(code.later[i] | insn->spoils));
         for (unsigned reg = 0; reg < 16; reg++)
-            if (!(later[i] >> reg & 1))
+            if (kept >> reg & 1)
                 execution.registers.value[reg] = end->value[reg];
-        execution.registers.known |= (uint16_t)(end->known & ~later[i]);
+        execution.registers.known |= kept;
+        execution.stores = i < code.stored ? 0 : LWP_EXECUTION_STORES + 1;
+        if (code.wanted >> i & 1) {
+            lwp_execution_step(&execution, insn);
+        } else {
+            execution.registers.known = (uint16_t)(execution.registers.known & ~insn->spoils);
+            execution.flags_known = insn->writes_flags ? 0 : execution.flags_known;
+        }
     }
-    return count && lwp_insn_address(lwp_code_at(cache, access, location->high), &execution.registers, address);
+    execution.registers.known |= (uint16_t)(end->known & ~last.spoils);
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (!(last.spoils >> reg & 1))
+            execution.registers.value[reg] = end->value[reg];
+    return lwp_insn_address(&last, &execution.registers, address);
 }
