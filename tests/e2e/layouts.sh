@@ -78,7 +78,7 @@ splits, findings, notes = advice("linked")
 check(len(splits) == 1 and splits[0]["groups"][0]["fields"] == ["next", "value"] and splits[0]["link"] == "index" and
       splits[0]["pointed_by"] == "next in struct linked", f"linked: {splits}")
 if splits:
-    check(splits[0]["memory"]["before"] > 2 * splits[0]["memory"]["after"], splits[0]["memory"])
+    check(splits[0]["memory"]["before"] > 1.5 * splits[0]["memory"]["after"], splits[0]["memory"])
     check("p - array" in findings[0]["next_step"], findings[0]["next_step"])
     compiles("linked", splits[0], "linked")
 def group_of(split, field):

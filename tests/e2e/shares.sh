@@ -5,7 +5,7 @@
 set -u
 . "$SRC/tests/truth/advice_runs.sh"
 status=0
-rounds=20
+rounds=40
 [ -z "${LONG:-}" ] || rounds= # the example's own
 for example in ${examples:-neuron}; do
     example_build $example "$TMP/$example" -g || exit 1

@@ -42,7 +42,7 @@ regroup_runs() { # RUNS THREADS...
         done
         options="-F 2000 --max-overhead 50"
         for case in $apart; do
-            rounds=$((dense ? 4 : 60)) samples=400
+            rounds=$((dense ? 8 : 60)) samples=600
             regroup_one $case "$TMP/cases" $case @ || failures=$((failures + 1))
             total=$((total + 1))
         done
