@@ -273,6 +273,11 @@ static void test_classes(void **state)
     expect_rejected(&world, LWP_REGROUP_SCHEME);
     eight(&world, SAME);
     world.profile.objects[world.array[LAST]].kind = LWP_OBJECT_MMAP;
+    world_advise(&world);
+    assert_string_equal(rejected(&world, "v7")->detail, "one is allocated, the other is mapped");
+    world_close(&world);
+    eight(&world, SAME);
+    world.profile.objects[world.array[LAST]].kind = LWP_OBJECT_MMAP;
     expect_rejected(&world, LWP_REGROUP_LOCATION);
     eight(&world, SAME);
     world.profile.objects[world.array[LAST]].allocations = 30; /* anew for each step */

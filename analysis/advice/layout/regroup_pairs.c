@@ -45,13 +45,24 @@ static double regroup_outside(const struct lwp_profile *profile, const struct lw
     return all > 0 ? outside / all : 0;
 }
 
+static struct lwp_regroup_verdict regroup_kinds(struct lwp_profile *profile, enum lwp_object_kind a, enum lwp_object_kind b)
+{
+    static const char *const are[] = {[LWP_OBJECT_HEAP] = "allocated",
+                                      [LWP_OBJECT_STATIC] = "static data",
+                                      [LWP_OBJECT_STACK] = "on a stack",
+                                      [LWP_OBJECT_MMAP] = "mapped",
+                                      [LWP_OBJECT_UNKNOWN] = "unknown memory"};
+    return (struct lwp_regroup_verdict){
+        LWP_REGROUP_LOCATION, lwp_arena_printf(profile->arena, "one is %s, the other is %s", are[a < b ? a : b], are[a < b ? b : a]), false};
+}
+
 /* 5.3.1. */
 static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                                                   const struct lwp_regroup_array *a, const struct lwp_regroup_array *b)
 {
     const struct lwp_object *x = &profile->objects[a->object], *y = &profile->objects[b->object];
     if (x->kind != y->kind)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "one is static data, the other is allocated", false};
+        return regroup_kinds(profile, x->kind, y->kind);
     if (a->module != b->module)
         return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "they belong to different modules", false};
     if (regroup_outside(profile, candidates, a, y) > outside_most || regroup_outside(profile, candidates, b, x) > outside_most)
