@@ -274,11 +274,9 @@ static void test_classes(void **state)
     eight(&world, SAME);
     world.profile.objects[world.array[LAST]].kind = LWP_OBJECT_MMAP;
     world_advise(&world);
+    assert_int_equal(rejected(&world, "v7")->reason, LWP_REGROUP_LOCATION);
     assert_string_equal(rejected(&world, "v7")->detail, "one is allocated, the other is mapped");
     world_close(&world);
-    eight(&world, SAME);
-    world.profile.objects[world.array[LAST]].kind = LWP_OBJECT_MMAP;
-    expect_rejected(&world, LWP_REGROUP_LOCATION);
     eight(&world, SAME);
     world.profile.objects[world.array[LAST]].allocations = 30; /* anew for each step */
     expect_rejected(&world, LWP_REGROUP_LIFETIME);
@@ -557,7 +555,7 @@ static void test_affinity_counted(void **state)
             }
         world_close(&world);
     }
-    assert_true(compared > AMOUNT(1500, 300));
+    assert_true(compared > AMOUNT(1000, 200)); /* how many there are is drawn, too */
 }
 
 int main(void)
