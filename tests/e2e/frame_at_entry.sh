@@ -67,7 +67,7 @@ else
     echo "skip  exact: it is not built"
 fi
 
-if perf record -q -e task-clock:u -F 2000 --call-graph dwarf,8192 -o data ./at_entry .3 2> err; then
+if perf record -q -e task-clock:u -F 2000 --call-graph dwarf,8192 -o data ./at_entry 1.5 2> err; then
     "$LWP" import -q --no-analyze data 2> err || { cat err; fail "import"; }
     check imported lwp-data $sampled $interrupted
 else
