@@ -5,14 +5,14 @@
 set -u
 . "$SRC/tests/truth/advice_runs.sh"
 status=0
-rounds=100
+rounds=80
 [ -z "${LONG:-}" ] || rounds= # the example's own
 for example in ${examples:-neuron}; do
     example_build $example "$TMP/$example" -g || exit 1
     for threads in ${threads_of:-4}; do
         for _ in 1 2 3; do
             rm -rf "$TMP/result"
-            "$LWP" collect --no-analyze -F 2000 --max-overhead 30 -o "$TMP/result" -- "$TMP/$example" $threads $rounds --time > "$TMP/truth" 2> "$TMP/log" &&
+            "$LWP" collect --no-analyze -F 2000 --max-overhead 15 -o "$TMP/result" -- "$TMP/$example" $threads $rounds --time > "$TMP/truth" 2> "$TMP/log" &&
                 "$LWP" analyze --no-measure "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; exit 1; }
             # What else the machine does may spend the budget for allocations: then data of the example is unknown, and it is run again.
             unrecorded=$(/usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["run"].get("allocations_unrecorded", 0))' "$TMP/result/analysis.json")
