@@ -26,6 +26,8 @@ void lwp_execution_begin(struct lwp_execution *execution, struct lwp_code_cache 
 void lwp_execution_spoil(struct lwp_execution *execution, const struct lwp_insn *insn)
 {
     execution->registers.known = (uint16_t)(execution->registers.known & ~insn->spoils);
+    if (insn->writes_flags)
+        execution->flags_known = 0;
 }
 
 static bool execution_copy(struct lwp_execution *execution, uint64_t address, void *to, unsigned bytes)
@@ -389,8 +391,6 @@ void lwp_execution_step(struct lwp_execution *execution, const struct lwp_insn *
         return;
     default:
         lwp_execution_spoil(execution, insn);
-        if (insn->writes_flags)
-            execution->flags_known = 0;
     }
 }
 

@@ -48,7 +48,7 @@ struct lwp_computed lwp_execution_get(struct lwp_execution *execution, const str
 void lwp_execution_step(struct lwp_execution *execution, const struct lwp_insn *insn);
 void lwp_execution_execute(struct lwp_execution *execution, const struct lwp_insn *insn);
 
-/* What the instruction writes to registers is not known from here on. */
+/* What the instruction writes to registers and flags is not known from here on. */
 void lwp_execution_spoil(struct lwp_execution *execution, const struct lwp_insn *insn);
 
 /* Arithmetic of two operands, the first also the destination (but for cmp and test). */

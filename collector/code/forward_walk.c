@@ -66,16 +66,14 @@ static bool walk_is_done(const struct lwp_forward_walk *walk)
     return walk->kept_count == LWP_WALK_KEEP && !walk->wanted && walk->store.seen >= walk->store.from && walk->load.seen >= walk->load.from;
 }
 
-/* A hash by a division leads to memory that is far from all that was read: behind one a walk takes twice as long (a sample of a hash table's
- * search 205 us instead of 115), and shows nothing of the visit that was interrupted. */
+/* A hash by a division leads to memory that is far from all that was read: behind one a walk takes twice as long (a sample of a hash
+ * table's search 205 us instead of 115), and shows nothing of the visit that was interrupted. */
 static void walk_execute(struct lwp_execution *execution, const struct lwp_insn *insn)
 {
-    if (insn->op == LWP_OP_MUL || insn->op == LWP_OP_DIV || insn->op == LWP_OP_IDIV) {
+    if (insn->op == LWP_OP_MUL || insn->op == LWP_OP_DIV || insn->op == LWP_OP_IDIV)
         lwp_execution_spoil(execution, insn);
-        execution->flags_known = 0;
-    } else {
+    else
         lwp_execution_execute(execution, insn);
-    }
 }
 
 /* ---- from one function to another ---- */

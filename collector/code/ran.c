@@ -128,6 +128,16 @@ static bool ran_find(struct lwp_code_cache *cache, const struct lwp_code_locatio
     return code->wanted && !needed;
 }
 
+/* Registers that are not written from here on have the values that they end with. */
+static void ran_keep(struct lwp_execution *execution, const struct lwp_registers *end, uint16_t written)
+{
+    const uint16_t kept = (uint16_t)(end->known & ~written);
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (kept >> reg & 1)
+            execution->registers.value[reg] = end->value[reg];
+    execution->registers.known |= kept;
+}
+
 bool lwp_ran_address(struct lwp_code_cache *cache, const struct lwp_code_location *location, uint64_t access,
                      const struct lwp_registers *end, uint64_t *address)
 {
@@ -141,22 +151,13 @@ bool lwp_ran_address(struct lwp_code_cache *cache, const struct lwp_code_locatio
     execution.registers.known = 0;
     for (unsigned i = code.count; i-- > 0;) {
         const struct lwp_insn *insn = lwp_code_at(cache, code.ip[i], location->high);
-        const uint16_t kept = (uint16_t)(end->known & ~(code.later[i] | insn->spoils));
-        for (unsigned reg = 0; reg < 16; reg++)
-            if (kept >> reg & 1)
-                execution.registers.value[reg] = end->value[reg];
-        execution.registers.known |= kept;
+        ran_keep(&execution, end, code.later[i] | insn->spoils);
         execution.stores = i < code.stored ? 0 : LWP_EXECUTION_STORES + 1;
-        if (code.wanted >> i & 1) {
+        if (code.wanted >> i & 1)
             lwp_execution_step(&execution, insn);
-        } else {
-            execution.registers.known = (uint16_t)(execution.registers.known & ~insn->spoils);
-            execution.flags_known = insn->writes_flags ? 0 : execution.flags_known;
-        }
+        else
+            lwp_execution_spoil(&execution, insn);
     }
-    execution.registers.known |= (uint16_t)(end->known & ~last.spoils);
-    for (unsigned reg = 0; reg < 16; reg++)
-        if (!(last.spoils >> reg & 1))
-            execution.registers.value[reg] = end->value[reg];
+    ran_keep(&execution, end, last.spoils);
     return lwp_insn_address(&last, &execution.registers, address);
 }
