@@ -422,8 +422,6 @@ void lwp_heap_again(void)
 
 /* ---- the interposed functions ---- */
 
-#define FRAME ((const uint64_t *)__builtin_frame_address(0) + 1)
-
 static LWP_HOT_CODE __attribute__((noinline)) void *heap_malloc_noted(size_t size, const uint64_t *frame)
 {
     if (!heap_asks(size))
@@ -440,7 +438,7 @@ LWP_EXPORT LWP_HOT_CODE void *malloc(size_t size)
     struct lwp_thread *self = sites ? sites->thread : NULL;
     if (__builtin_expect(self && !self->busy && size < LWP_LARGER_BYTES && size < heap_threshold && heap_leaves_out(self), 1))
         return real_malloc(size);
-    return heap_malloc_noted(size, FRAME);
+    return heap_malloc_noted(size, LWP_HEAP_FRAME);
 }
 
 /* Before the allocator writes into a block that goes: that is no use of it, and neither is what is stored there later. */
@@ -469,7 +467,7 @@ LWP_EXPORT LWP_HOT_CODE void *calloc(size_t count, size_t size)
     if (!heap_asks(bytes))
         return too_large ? NULL : lwp_bump_alloc(bytes);
     void *block = real_calloc(count, size);
-    heap_note(block, count * size, FRAME);
+    heap_note(block, count * size, LWP_HEAP_FRAME);
     return block;
 }
 
@@ -487,7 +485,7 @@ LWP_EXPORT LWP_HOT_CODE void *realloc(void *old, size_t size)
         heap_forget(old);
     }
     void *block = real_realloc(old, size);
-    heap_note_seldom(block, size, FRAME); /* when it fails the old block stays, unknown from here on */
+    heap_note_seldom(block, size, LWP_HEAP_FRAME); /* when it fails the old block stays, unknown from here on */
     return block;
 }
 
@@ -497,7 +495,7 @@ LWP_EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
         return ENOMEM;
     int status = real_posix_memalign(block, alignment, size);
     if (!status)
-        heap_note_seldom(*block, size, FRAME);
+        heap_note_seldom(*block, size, LWP_HEAP_FRAME);
     return status;
 }
 
@@ -507,7 +505,7 @@ LWP_EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
         if (!heap_resolved())                    \
             return NULL;                         \
         void *block = allocate;                  \
-        heap_note_seldom(block, size, FRAME);    \
+        heap_note_seldom(block, size, LWP_HEAP_FRAME);    \
         return block;                            \
     }
 
@@ -522,13 +520,13 @@ LWP_EXPORT void lwp_block_alloc(const void *pool, void *block, size_t size)
     struct lwp_sites *sites = lwp_sites_self;
     (void)pool;
     if (!sites && lwp_early_on) {
-        lwp_process.wake(FRAME);
+        lwp_process.wake(LWP_HEAP_FRAME);
         sites = lwp_sites_self;
     }
     if (!sites)
         return;
     sites->told = true;
-    heap_note_seldom(block, size, FRAME);
+    heap_note_seldom(block, size, LWP_HEAP_FRAME);
     sites->told = false;
 }
 

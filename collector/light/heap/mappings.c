@@ -11,8 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FRAME ((const uint64_t *)__builtin_frame_address(0) + 1)
-
 /* Code, and what nobody may touch, is no data. */
 static void mappings_note(void *block, size_t size, int protection, const uint64_t *frame)
 {
@@ -35,7 +33,7 @@ LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int
         lwp_shared_remove((uint64_t)block, size);
     if (flags & MAP_SHARED)
         lwp_shared_add((uint64_t)block, size);
-    mappings_note(block, size, protection, FRAME);
+    mappings_note(block, size, protection, LWP_HEAP_FRAME);
     return block;
 }
 
@@ -64,11 +62,11 @@ LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
         lwp_heap_forget_mapping(old, old_size);
     void *block = (void *)syscall(SYS_mremap, old, old_size, size, flags, wanted);
     if (block == MAP_FAILED && known)
-        lwp_heap_note_mapping(old, old_size, FRAME);
+        lwp_heap_note_mapping(old, old_size, LWP_HEAP_FRAME);
     else if (block != MAP_FAILED) {
         if (lwp_early_on)
             lwp_heap_forget_mapping(old, old_size);
-        lwp_heap_note_mapping(block, size, FRAME);
+        lwp_heap_note_mapping(block, size, LWP_HEAP_FRAME);
     }
     if (block != MAP_FAILED && was_shared) {
         if (!(flags & MREMAP_DONTUNMAP))
