@@ -175,12 +175,6 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
         rate_draw(self, sampler);
 }
 
-static void rate_lengthen(struct lwp_sampler *sampler, uint64_t ns)
-{
-    sampler->next_ns = ns;
-    lwp_timer_set_period(sampler->timer, ns);
-}
-
 /* After a suspension there is no other tick for the same time. Where ticks follow each other so fast that lwp never gets to the end of what
  * it is doing they come less often. */
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
@@ -188,8 +182,10 @@ void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
     enum { LOST_MANY = 64 };
     sampler->lost++;
     if (!lwp_suspension_is_on(&sampler->suspension)) {
-        if (sampler->timer && sampler->lost % LOST_MANY == 0 && sampler->next_ns < PERIOD_MOST_NS)
-            rate_lengthen(sampler, 2 * sampler->next_ns);
+        if (sampler->timer && sampler->lost % LOST_MANY == 0 && sampler->next_ns < PERIOD_MOST_NS) {
+            sampler->next_ns *= 2;
+            lwp_timer_set_period(sampler->timer, sampler->next_ns);
+        }
         return;
     }
     rate_pass(self, sampler);
