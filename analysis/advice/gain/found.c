@@ -83,8 +83,7 @@ static bool found_rare(const struct found_visits *visits, bool exact, uint64_t t
 }
 
 /* Whether, of all accesses, so many are to other fields of the elements that it may be for many of the visits. */
-static bool found_elsewhere(const struct lwp_layout *layout, uint32_t search,
-                            const struct found_visits *visits)
+static bool found_elsewhere(const struct lwp_layout *layout, uint32_t search, const struct found_visits *visits)
 {
     uint64_t accesses = 0;
     for (size_t l = 0; l < layout->loop_count; l++)
@@ -133,8 +132,8 @@ void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, stru
         search->uses[f] |= used;
         often_read |= used;
     }
-    search->keeps = kept && (exact ? found_elsewhere(layout, search->region, &visits)
-                                   : lwp_moves_length_least(profile, search->region) * often < 1);
+    search->keeps =
+        kept && (exact ? found_elsewhere(layout, search->region, &visits) : lwp_moves_length_least(profile, search->region) * often < 1);
     if (often_read)
         found_join(layout, search, behind);
 }

@@ -44,7 +44,6 @@ static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_dependent
 static const double spinning_noted = 0.1;
 /* How much more time the kernel takes with lwp than without it, in times lwp's own, which holds its system calls and not what delivering
  * signals costs: docs/gains.md. */
-static const double deviations = 1.645; /* 90 % */
 static const double own_kernel = 0.5, own_kernel_least = 0.25, own_kernel_most = 1;
 
 struct lwp_caches lwp_gain_caches(struct lwp_caches caches)
@@ -215,7 +214,7 @@ static double model_ticks(const struct lwp_profile *profile, double sampled)
     const double all = (double)(profile->user_ns + profile->system_ns);
     if (all <= 0 || clock_getres(CLOCK_MONOTONIC_COARSE, &tick))
         return 0;
-    return deviations * sqrt(sampled * (1 - sampled) * fmin(1, (double)tick.tv_nsec / all));
+    return lwp_gain_deviations * sqrt(sampled * (1 - sampled) * fmin(1, (double)tick.tv_nsec / all));
 }
 
 struct lwp_share lwp_gain_of_all(const struct lwp_profile *profile, struct lwp_share part)

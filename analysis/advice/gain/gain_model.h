@@ -9,6 +9,9 @@ struct lwp_gain_range {
     double low, high;
 };
 
+/* Standard deviations that an interval of a gain has to each side: 90 %. */
+static const double lwp_gain_deviations = 1.645;
+
 enum lwp_gain_pattern { LWP_GAIN_SEQUENTIAL, LWP_GAIN_RANDOM, LWP_GAIN_UNKNOWN };
 
 /* What a loop wants of memory for each element it visits, in one layout. */

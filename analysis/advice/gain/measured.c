@@ -27,9 +27,8 @@ enum { MEASURED_TRIES = 3, RUNS_USUAL = 2 };
 /* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of what the machine does from
  * one minute to the next; and of all that predictions of cases drawn at random were off by, for each of the two layouts, more where threads
  * share the caches. What a pattern is off by today is largely common to both layouts: a part of it is left in the ratio. */
-static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, unlike_threads = 0.11, left_of_today = 0.6,
-                    deviations = 1.645; /* of them: 90 %; lwp_share_of() has more: */
-static const double share_deviations = 1.96;
+static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, unlike_threads = 0.11, left_of_today = 0.6;
+static const double share_deviations = 1.96; /* of lwp_share_of(), which has more than lwp_gain_deviations */
 
 static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
                     hardly_waits = 0.05, usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10,
@@ -308,7 +307,7 @@ static double measured_runs(const struct lwp_pattern_times *times, double waits)
 
 bool lwp_gain_runs_agree(const struct lwp_pattern_times *times)
 {
-    return times->runs > 1 && times->spread <= deviations * lwp_gain_run_off;
+    return times->runs > 1 && times->spread <= lwp_gain_deviations * lwp_gain_run_off;
 }
 
 /* Of the new layout's time to today's. Where the loop's own time is known and another one than the pattern's, either all that the loop
@@ -319,7 +318,7 @@ bool lwp_gain_runs_agree(const struct lwp_pattern_times *times)
 void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
                        struct lwp_gain_measured *measured)
 {
-    double value = times->ratio, other = value, off = deviations * pattern_off;
+    double value = times->ratio, other = value, off = lwp_gain_deviations * pattern_off;
     double core = fmin(times->core, fmin(times->before, times->after));
     if (pace > 0 && times->before > core) {
         other = measured_scaled(times, core, pace);
@@ -332,8 +331,8 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     }
     off *= value * fabs(1 - value);
     const double all = 1 - fmin(1, core / times->before);
-    const double runs = value < 1 || value > 1 ? deviations * value * measured_runs(times, all) : 0; /* 1: the layout is the same */
-    const double state = hypot(runs, deviations * value * minute_off * all);
+    const double runs = value < 1 || value > 1 ? lwp_gain_deviations * value * measured_runs(times, all) : 0; /* 1: the layout is the same */
+    const double state = hypot(runs, lwp_gain_deviations * value * minute_off * all);
     const double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
     const double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
@@ -353,14 +352,14 @@ static double measured_unlike(const struct lwp_gain_measured *measured)
 {
     const double off = measured->threads > 1 ? unlike_threads : unlike_off;
     const bool known = measured->pace > 0 && measured->pattern > 0;
-    return deviations * hypot(known ? left_of_today * log(measured->pattern / measured->pace) : off, off);
+    return lwp_gain_deviations * hypot(known ? left_of_today * log(measured->pattern / measured->pace) : off, off);
 }
 
 /* The part of all time that is saved when today's layout takes more or less than it took while it was profiled, as it does from run to run:
  * all time is longer or shorter then, and what is left with the new layout is the same. */
 static struct lwp_gain_range measured_today(const struct lwp_gain_measured *measured, double whole, double saved)
 {
-    const double off = deviations * measured->today;
+    const double off = lwp_gain_deviations * measured->today;
     return (struct lwp_gain_range){1 - (1 - saved) / (1 + whole * expm1(-off)), 1 - (1 - saved) / (1 + whole * expm1(off))};
 }
 
@@ -369,8 +368,8 @@ struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, co
     const double ratio = measured->ratio, each = 1 - ratio, saved = whole->value * each, unlike = measured_unlike(measured);
     const double slower = fmax(measured->high - ratio, fmin(ratio * expm1(unlike), fabs(each))),
                  faster = fmax(ratio - measured->low, fmin(ratio * -expm1(-unlike), fabs(each)));
-    const double below = (whole->value - (each > 0 ? whole->low : whole->high)) * each * deviations / share_deviations,
-                 above = ((each > 0 ? whole->high : whole->low) - whole->value) * each * deviations / share_deviations;
+    const double below = (whole->value - (each > 0 ? whole->low : whole->high)) * each * lwp_gain_deviations / share_deviations,
+                 above = ((each > 0 ? whole->high : whole->low) - whole->value) * each * lwp_gain_deviations / share_deviations;
     const struct lwp_gain_range today = measured_today(measured, whole->value, saved);
     const double runs = saved - hypot(below, whole->value * (measured->high - ratio)); /* say whether there is a gain */
     const double low = saved - hypot(hypot(below, saved - today.low), whole->value * slower);

@@ -17,7 +17,7 @@
 
 enum { INSTRUCTIONS_MOST = 32, RETURNS_LEAST = 16, RETURNS_ALIKE = 4, PLACES_LEAST = 8 };
 
-static const double alike = 0.3, deviations = 1.645; /* of the mean, as a standard deviation; 90 % */
+static const double alike = 0.3; /* of the mean, as a standard deviation */
 static const double drawn = 1 - 1 / M_E; /* of n elements those that n visits at random go to, which may be the same each time round */
 
 struct returns_of {
@@ -88,7 +88,7 @@ struct lwp_gain_range lwp_gain_return_time(const struct lwp_gain_returned *seen,
     const bool same = varies <= alike;
     if (!same && seen->count < RETURNS_LEAST)
         return (struct lwp_gain_range){0, 0};
-    const double off = exp(deviations * varies / sqrt(seen->count)),
+    const double off = exp(lwp_gain_deviations * varies / sqrt(seen->count)),
                  most = (seen->sum + seen->squares / gap) / (seen->count + seen->sum / gap);
     return (struct lwp_gain_range){fmax(0, mean / off - seen->own / seen->count), (same ? mean : most) * off};
 }
