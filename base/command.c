@@ -65,14 +65,16 @@ static int option_unknown(const struct lwp_command *command, const char *word, s
     return lwp_error_set(err, LWP_ERR_USAGE, "%s: unknown option '%s'; 'lwp help %s' lists them", command->name, word, command->name);
 }
 
-static int option_check(const struct lwp_command *command, const struct lwp_option *row, const char *value, struct lwp_error *err)
+/* `name`: as it was given. */
+static int option_check(const struct lwp_command *command, const struct lwp_option *row, const char *name, const char *value,
+                        struct lwp_error *err)
 {
     if (row->kind == LWP_OPT_NUMBER) {
         char *end;
         double number = strtod(value, &end);
         bool decimal = strspn(value, "-.0123456789") && !strpbrk(value, "xX") && *end == '\0';
         if (!decimal || !isfinite(number) || number < row->min || number > row->max)
-            return lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s wants a number from %.15g to %.15g, not '%s'", command->name, row->name,
+            return lwp_error_set(err, LWP_ERR_USAGE, "%s: %s wants a number from %.15g to %.15g, not '%s'", command->name, name,
                                  row->min, row->max, value);
     } else if (row->kind == LWP_OPT_CHOICE) {
         size_t length = strlen(value);
@@ -81,9 +83,17 @@ static int option_check(const struct lwp_command *command, const struct lwp_opti
             if (length && strcspn(choice, "|") == length && strncmp(choice, value, length) == 0)
                 return LWP_OK;
         }
-        return lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s wants one of %s, not '%s'", command->name, row->name, row->choices, value);
+        return lwp_error_set(err, LWP_ERR_USAGE, "%s: %s wants one of %s, not '%s'", command->name, name, row->choices, value);
     }
     return LWP_OK;
+}
+
+static int option_default(const struct lwp_command *command, const struct lwp_option *row, const char **value, struct lwp_error *err)
+{
+    const char *variable = row->variable ? getenv(row->variable) : NULL;
+    bool set = variable && *variable;
+    *value = set ? variable : row->initial;
+    return set ? option_check(command, row, row->variable, variable, err) : LWP_OK;
 }
 
 static const struct lwp_option *option_find(const struct lwp_command *command, const char *word, const char **attached)
@@ -110,7 +120,8 @@ int lwp_options_parse(struct lwp_options *options, const struct lwp_command *com
 {
     *options = (struct lwp_options){.rows = command->options};
     for (const struct lwp_option *row = command->options; row && row->name; row++)
-        options->value[row - command->options] = row->initial;
+        if (option_default(command, row, &options->value[row - command->options], err))
+            return err->status;
 
     char **rest = lwp_zeroed((size_t)argc, sizeof *rest);
     int kept = 0, used = 0, i = 1, status = LWP_OK; /* argv[1..used] becomes the options, then the operands follow */
@@ -148,7 +159,9 @@ int lwp_options_parse(struct lwp_options *options, const struct lwp_command *com
             }
             value = argv[++i];
         }
-        status = option_check(command, row, value, err);
+        char name[64];
+        snprintf(name, sizeof name, "--%s", row->name);
+        status = option_check(command, row, name, value, err);
         if (status)
             goto out;
         options->value[row - command->options] = value;

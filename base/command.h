@@ -22,6 +22,7 @@ struct lwp_option {
     double min, max;      /* LWP_OPT_NUMBER */
     const char *choices;  /* LWP_OPT_CHOICE; of a text: what its parts between commas may be, for completion */
     const char *initial;  /* default as text, or NULL */
+    const char *variable; /* of the environment, which takes the default's place; or NULL */
     const char *alone;    /* value without "=ARGUMENT"; NULL: the argument must follow */
     const char *help;
 };
@@ -41,7 +42,7 @@ enum { LWP_WRONG_USE = 125 };
 
 enum { LWP_OPTIONS_MAX = 32 };
 
-/* Values by row of the table: the text given, the row's default, or NULL. */
+/* Values by row of the table: the text given, that of the row's variable, its default, or NULL. */
 struct lwp_options {
     const struct lwp_option *rows;
     const char *value[LWP_OPTIONS_MAX];

@@ -1,6 +1,7 @@
 #include "collector/launch/collect_options.h"
 
 #include "base/arena.h"
+#include "collector/env.h"
 #include "collector/launch/run_json.h"
 
 #include <limits.h>
@@ -52,6 +53,7 @@ const struct lwp_option lwp_collect_options[] = {
      .min = 0.1,
      .max = 100,
      .initial = "3",
+     .variable = LWP_ENV_MAX_OVERHEAD,
      .help = "lower the sampling rate to keep the overhead below this share of CPU time"},
     {.name = "heap-threshold",
      .kind = LWP_OPT_NUMBER,

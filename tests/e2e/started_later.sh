@@ -25,7 +25,7 @@ for how in "./started_later 100" "sh -c './started_later 100;true'" "./started_l
 done
 grep -q 'pool of 24 allocations 3000 frees 0' first && grep -q 'pool of 24 allocations 100 frees 100' first && grep -q 'block of 1600000' first ||
     { cat first; echo "FAILED: not all blocks are known"; failed=1; }
-"$LWP" collect -q --no-analyze -o short -- sh -c './started_later 1; ./started_later 1 fork; ./started_later 1' || failed=1
+"$LWP" collect -q --max-overhead 3 --no-analyze -o short -- sh -c './started_later 1; ./started_later 1 fork; ./started_later 1' || failed=1
 [ "$(ls short | grep -c '^p[0-9]')" = 1 ] || { ls short; echo "FAILED: set up in processes that are short"; failed=1; }
 
 # That none ran long enough is said, and no other reason.
@@ -105,10 +105,15 @@ if command -v strace > which; then
         for i in $(seq 300); do echo "from$i();"; done
         echo 'while (clock() < CLOCKS_PER_SEC / 2) for (int i = 0; i < 100000; i++) sum++; return 0; }'
     } > sites.c
-    $CC -O1 -o sites sites.c && strace -f -c -e trace=rt_sigprocmask -o calls "$LWP" collect -q --no-analyze -o sites.r sh -c './sites; true' || failed=1
-    for file in sites.r/p*/process.lwps; do "$LWP" dump "$file"; done | grep -c '^pool ' > sites.pools
-    calls=$(awk '$NF == "rt_sigprocmask" { print $4 }' calls)
-    [ "$(cat sites.pools)" -ge 300 ] && [ "${calls:-10000}" -lt 2000 ] || { echo "FAILED: $(cat sites.pools) pools of 300, by ${calls:-unknown} changes of the mask"; failed=1; }
+    $CC -O1 -o sites sites.c || exit 1
+    for run in 1 2 3; do # what strace makes of lwp's calls is charged, too: in some runs not all sites are taken
+        strace -f -c -e trace=rt_sigprocmask -o calls "$LWP" collect -q --max-overhead 100 --no-analyze -o sites$run.r sh -c './sites; true' || failed=1
+        pools=$(for file in sites$run.r/p*/process.lwps; do "$LWP" dump "$file"; done | grep -c '^pool ')
+        calls=$(awk '$NF == "rt_sigprocmask" { print $4 }' calls)
+        echo "$pools pools of 300, by ${calls:-unknown} changes of the mask"
+        [ "$pools" -ge 300 ] && [ "${calls:-10000}" -lt 2000 ] && break
+        [ $run -lt 3 ] || { echo "FAILED: see above"; failed=1; }
+    done
 fi
 
 # Of many processes only some are recorded, where setting them up costs more than the run may; they stand for the others, and the note says for which time nobody does.
@@ -128,7 +133,7 @@ int main(void)
 C
 $CC -O1 -o spin spin.c || exit 1
 for run in 1 2 3 4 5 6; do # which processes are recorded is drawn: up to six runs together stand for their time
-"$LWP" collect --no-analyze --detect layout -o many$run -- sh -c 'for i in 1 2 3; do for k in 1 2 3 4 5 6 7 8 9 10 11 12; do ./spin; done; done' 2> many$run.err || failed=1
+"$LWP" collect --no-analyze --max-overhead 3 --detect layout -o many$run -- sh -c 'for i in 1 2 3; do for k in 1 2 3 4 5 6 7 8 9 10 11 12; do ./spin; done; done' 2> many$run.err || failed=1
 for file in many$run/p*/t*.lwps; do "$LWP" dump "$file"; done 2> err | awk '/^sample/ { sum += $5 * 1e-9 } END { print sum + 0 }' > many$run.weight
 python3 - $run > many.told <<'P' && break
 import json, re, sys

@@ -38,6 +38,7 @@ wants 125 'translates' "$LWP" collect --no-analyze valgrind ./app
 wants 125 'result directory' "$LWP" collect -o /proc/nothing ./app
 wants 125 'did you mean .--max-overhead' "$LWP" collect --max-overheat 3 ./app
 wants 125 'wants a number' "$LWP" collect -F many ./app
+wants 125 'LWP_MAX_OVERHEAD wants a number' env LWP_MAX_OVERHEAD=200 "$LWP" collect ./app
 wants 125 'wants one of|engine' "$LWP" collect -e magic ./app
 wants 125 "did you mean 'lwp report'" "$LWP" reprot
 for command in $("$LWP" help --rows | cut -d ' ' -f 1 | grep -vx help); do # the same status of all commands
