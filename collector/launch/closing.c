@@ -37,7 +37,7 @@ static void closing_no_samples(const struct lwp_closing *closing, const struct l
         lwp_log(LWP_LOG_WARNING, "no samples: %u process%s ran, but none of them for the 20 ms of CPU time from which on it is recorded",
                 result->ran, result->ran == 1 ? "" : "es");
     else if (result->note[0])
-        lwp_log(LWP_LOG_WARNING, "no samples: %s", result->note);
+        lwp_log(LWP_LOG_WARNING, "no samples, although the program used %.2f s of CPU time; one of its processes notes: %s", cpu_s, result->note);
     else if (closing->timed)
         lwp_log(LWP_LOG_WARNING,
                 "no samples: the program may have been idle while --delay and --duration let lwp sample");
