@@ -71,7 +71,7 @@ void lwp_review_add_frame(struct lwp_review *review, struct lwp_review_item *ite
     review_add_location(review, item, role, frame, "line", "line");
 }
 
-const char *lwp_review_brief(const struct lwp_review *review, const char *function)
+static const char *review_brief(const struct lwp_review *review, const char *function)
 {
     enum { LONG = 48 };
     char *brief = strlen(function) > LONG ? lwp_function_brief(function) : NULL;
@@ -80,13 +80,20 @@ const char *lwp_review_brief(const struct lwp_review *review, const char *functi
     return kept;
 }
 
+const char *lwp_review_call(const struct lwp_review *review, const char *name)
+{
+    const char *brief = review_brief(review, name);
+    const char *parameters_end = strrchr(brief, ')'); /* "(anonymous namespace)::merge" has none */
+    return parameters_end && (!parameters_end[1] || parameters_end[1] == ' ') ? brief : SAY("%s()", brief);
+}
+
 const char *lwp_review_function(const struct lwp_review *review, const json_t *frame)
 {
     const char *function = lwp_json_string(frame, "function");
     const json_t *module = lwp_json_entry(review->root, "modules", frame, "module");
     const json_t *address = json_object_get(frame, "address");
     if (function)
-        return lwp_review_brief(review, function);
+        return review_brief(review, function);
     if (!module || !json_is_integer(address))
         return "unknown code";
     return SAY("%s+%#llx", lwp_path_last(lwp_json_string_or(module, "path", "?")), (unsigned long long)json_integer_value(address));
@@ -202,14 +209,21 @@ static bool item_same(const json_t *a, const json_t *b, const char *key)
     return first == second || json_equal(first, second);
 }
 
-/* Objects that are called the same are distinguished by the innermost call in which the paths of their allocations differ. */
+/* Objects that are called the same are distinguished by the functions that allocate them, or by the innermost call in which the paths
+ * there differ. */
 const char *lwp_review_object(const struct lwp_review *review, const json_t *object)
 {
     const char *name = lwp_json_string_or(object, "name", "unknown data");
+    const char *function = lwp_json_string(json_object_get(object, "site"), "function");
     const json_t *frames = lwp_review_frames(review, json_object_get(object, "context")), *other, *frame;
     size_t i, k;
     json_array_foreach(json_object_get(review->root, "objects"), i, other) {
-        if (other == object || !item_same(other, object, "name") || !item_same(other, object, "type") || !item_same(other, object, "site"))
+        if (other == object || !item_same(other, object, "name") || !item_same(other, object, "type"))
+            continue;
+        const char *others_function = lwp_json_string(json_object_get(other, "site"), "function");
+        if (function && others_function && strcmp(function, others_function))
+            return SAY("%s in %s", name, lwp_review_call(review, function));
+        if (!item_same(other, object, "site"))
             continue;
         const json_t *others = lwp_review_frames(review, json_object_get(other, "context"));
         json_array_foreach(frames, k, frame)

@@ -26,8 +26,8 @@ static const char *layout_callers(const struct lwp_review *review, const json_t 
         const char *function = lwp_json_string_or(frame, "function", "");
         bool same = strcmp(function, last) == 0;
         if (above && !same && shown++ < CALLERS_SHOWN)
-            text = SAY("%s%s%s()", text, *text ? " < " : ", called by ",
-                       *function ? lwp_review_brief(review, lwp_stable_function(review->arena, function)) : "?");
+            text = SAY("%s%s%s", text, *text ? " < " : ", called by ",
+                       lwp_review_call(review, *function ? lwp_stable_function(review->arena, function) : "?"));
         above |= same;
         last = above ? function : last;
         if (above && strcmp(function, "main") == 0)
@@ -44,7 +44,7 @@ static void layout_declared(struct lwp_review *review, struct lwp_review_item *i
     if (json_is_string(json_object_get(declared, "file")))
         FACT("declared", "at %s:%.0f", lwp_path_last(lwp_json_string_or(declared, "file", "?")), lwp_json_amount(declared, "line"));
     if (json_is_string(json_object_get(site, "file")))
-        FACT("allocated", "in %s() at %s:%.0f%s", lwp_review_brief(review, lwp_json_string_or(site, "function", "?")),
+        FACT("allocated", "in %s at %s:%.0f%s", lwp_review_call(review, lwp_json_string_or(site, "function", "?")),
              lwp_path_last(lwp_json_string_or(site, "file", "?")), lwp_json_amount(site, "line"), layout_callers(review, object, site));
     lwp_review_add_frame(review, item, "declared", declared);
     lwp_review_add_frame(review, item, "allocated", site);

@@ -20,8 +20,8 @@ void lwp_review_add_frame(struct lwp_review *review, struct lwp_review_item *ite
  * same lines, and the call that inlined it: "merge (tsp.c:133-135), inlined into tsp (tsp.c:289)". */
 const char *lwp_review_loop_text(const struct lwp_review *review, const json_t *loop);
 const char *lwp_review_frame_text(const struct lwp_review *review, const json_t *frame);
-/* A long C++ name in brief (lwp_function_brief). */
-const char *lwp_review_brief(const struct lwp_review *review, const char *function);
+/* A function of this name: "merge()", "Grid<double>::Grid(long)", a long name of C++ in brief (lwp_function_brief). */
+const char *lwp_review_call(const struct lwp_review *review, const char *name);
 /* Its name, in brief, or "sort+0x6e8c". */
 const char *lwp_review_function(const struct lwp_review *review, const json_t *frame);
 /* Of a context, innermost first. NULL of NULL. */

@@ -139,24 +139,27 @@ static void test_fingerprint(void **state)
     }
 }
 
-/* Two objects of one site are said by what their paths do not share. */
+/* Two objects of one name are said by who allocates them, of one site by what their paths do not share. */
 static void test_one_name_for_two(void **state)
 {
     (void)state;
     json_t *root = analysis(1, "fetch"), *contexts = json_array(), *objects = json_object_get(root, "objects");
     json_array_clear(objects);
     static const struct {
-        const char *name, *type, *between, *said;
-    } table[] = {{"page", "char", "split", "page, below split (a.c:2)"},
-                 {"page", "char", "join", "page, below join (a.c:2)"},
-                 {"page", "char", "join", "page, below join (a.c:2)"},
-                 {"page", "int", "join", "page"},
-                 {"list", "char", "split", "list"}};
+        const char *name, *type, *between, *site, *said;
+    } table[] = {{"page", "char", "split", "fetch", "page, below split (a.c:2)"},
+                 {"page", "char", "join", "fetch", "page, below join (a.c:2)"},
+                 {"page", "char", "join", "fetch", "page, below join (a.c:2)"},
+                 {"page", "int", "join", "fetch", "page"},
+                 {"list", "char", "split", "fetch", "list"},
+                 {"p", "long int", "join", "heat_new", "p in heat_new()"},
+                 {"p", "long int", "join", "Mass::Mass(long)", "p in Mass::Mass(long)"},
+                 {"p", "int", "join", "mass_new", "p"}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         json_array_append_new(contexts,
                               json_pack("{s:[{s:s,s:s,s:i},{s:s,s:s,s:i},{s:s,s:s,s:i}]}", "frames", "function", "fetch", "file", "/s/a.c", "line", 1,
                                         "function", table[i].between, "file", "/s/a.c", "line", 2, "function", "main", "file", "/s/a.c", "line", 3));
-        json_array_append_new(objects, json_pack("{s:s,s:s,s:i}", "name", table[i].name, "type", table[i].type, "context", (int)i));
+        json_array_append_new(objects, json_pack("{s:s,s:s,s:i,s:{s:s}}", "name", table[i].name, "type", table[i].type, "context", (int)i, "site", "function", table[i].site));
     }
     json_object_set_new(root, "contexts", contexts);
     json_object_set_new(root, "findings", json_array());
