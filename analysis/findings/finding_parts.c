@@ -34,3 +34,11 @@ double lwp_finding_rank(double stake)
 {
     return 1 / (1 - stake / 2);
 }
+
+void lwp_finding_gain_unknown(struct lwp_finding *finding, double stake)
+{
+    finding->stake = stake;
+    finding->rank = lwp_finding_rank(stake);
+    const bool matters = lwp_severity_level(lwp_severity(LWP_SEVERITY_OF_GAIN, finding->rank)) != LWP_SEVERITY_LOW;
+    finding->severity = lwp_severity_name(matters ? LWP_SEVERITY_MEDIUM : LWP_SEVERITY_LOW);
+}

@@ -16,6 +16,9 @@ void lwp_finding_gain(struct lwp_finding *finding, double speedup, double low, d
 /* The rank of a finding whose speed-up is not predicted: as if half of the share at stake were saved. */
 double lwp_finding_rank(double stake);
 
+/* One that is not predicted, with the share at stake, and how severe that is at such a rank: never high. */
+void lwp_finding_gain_unknown(struct lwp_finding *finding, double stake);
+
 /* redundancy_findings.c: at most `room`, one for each line of code; returns how many. */
 size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_finding *findings,
                                     size_t room);

@@ -312,10 +312,10 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
                                     .next_step = tip->next_step,
                                     .share = tip->share,
                                     .samples = tip->samples};
-    lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
-    finding->stake = tip->stake;
     if (tip->stake > 0)
-        finding->rank = lwp_finding_rank(tip->stake);
+        lwp_finding_gain_unknown(finding, tip->stake);
+    else
+        lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
     finding->objects = &tip->object; /* of loops in another order the data stay as they are */
     finding->object_count = strcmp(tip->kind, "pages") == 0 || strcmp(tip->kind, "padding") == 0;
     finding->regions = &tip->region;

@@ -84,8 +84,30 @@ static void test_same_loop(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* A loop whose orders were not run: how much there is to gain at most decides, and nothing is severe for that alone. */
+static void test_gain_unknown(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_locality_tip tips[2] = {{.kind = "interchange", .region = LWP_NONE, .title = "most", .next_step = "?", .stake = 0.9},
+                                       {.kind = "blocking", .region = LWP_NONE, .title = "little", .next_step = "?", .stake = 0.05}};
+    struct lwp_answers answers = {.tips = {.tips = tips, .count = 2}};
+    struct lwp_locality_row row = {.region = LWP_NONE};
+    answers.locality = (struct lwp_locality){.rows = &row, .count = 1};
+    lwp_profile_init(&profile);
+    LWP_PUSH(profile.object, (struct lwp_object){.label = "a"});
+    lwp_findings_rank(&profile, &answers);
+    const struct lwp_finding *findings = answers.findings.findings;
+    assert_int_equal(answers.findings.count, 2);
+    assert_string_equal(findings[0].title, "most");
+    assert_string_equal(findings[0].severity, "medium");
+    assert_true(findings[0].low == 0 && findings[0].stake == 0.9);
+    assert_string_equal(findings[1].severity, "low");
+    lwp_profile_fini(&profile);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sharing), cmocka_unit_test(test_same_loop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sharing), cmocka_unit_test(test_same_loop), cmocka_unit_test(test_gain_unknown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
