@@ -48,8 +48,8 @@ import json
 result = json.load(open("mixed.r/analysis.json"))
 left = result["run"].get("allocations_unrecorded") or 0
 assert left > 10000000, f"{left} allocations were left out: the test needs more"
-made = sum(o["allocations"] for o in result["objects"] if o["name"] == "large")
-assert 400 <= made <= 401, f"of 400 large blocks {made} are known"  # 401: twice in hundreds of runs, why is not known
+made = sum(o["allocations"] for o in result["objects"] if o["name"] == "large" and o["kind"] == "heap")  # the variable itself is seen, too, at times
+assert made == 400, f"of 400 large blocks {made} are known"
 P
 # A thread that begins when few are recorded knows them, too; so little is allowed that nothing was left of the advance.
 "$LWP" collect -q --no-analyze --max-overhead 0.2 --detect layout -o thread.r -- ./mixed 1 in-thread > /dev/null 2> thread.err || { cat thread.err; exit 1; }
