@@ -116,9 +116,9 @@ int main(int argc, char **argv)
 }
 C
 g++ -O2 -g -o work work.cc && gcc -O2 -s -fno-asynchronous-unwind-tables -fno-unwind-tables -o chase chase.c || exit 1
-collect_samples 120 compute 1000 -- ./work compute @ && collect_samples 150 together 4000 -- ./work together @ || exit 1
-collect_samples 120 order 40 -- ./work order @ && collect_samples 120 map 2000 -- ./work map @ || exit 1
-collect_samples 120 lost 2000 -- ./work lost @ || exit 1
+collect_samples 120 compute 1000 -- ./work compute @ && collect_samples 150 together 20000 -- ./work together @ || exit 1
+collect_samples 120 order 100 -- ./work order @ && collect_samples 120 map 6000 -- ./work map @ || exit 1
+collect_samples 120 lost 10000 -- ./work lost @ || exit 1
 collect_samples 400 nodes 300 -F 2000 --max-overhead 50 --detect layout -- ./work nodes @ && "$LWP" analyze --no-measure nodes > out 2>&1 || exit 1
 collect_samples 120 search 200 --detect layout -- ./work search @ || exit 1
 collect_samples 120 unknown 50 -- ./chase @ || exit 1
