@@ -21,6 +21,17 @@ void lwp_result_discard(const char *dir);
 bool lwp_result_is_process(const char *name); /* p<PID> or p<PID>.<n> */
 bool lwp_result_is_rank(const char *name);    /* r<RANK> */
 
+struct lwp_rank;
+
+/* Where a run is written. Alone, `shown` and `own` are one folder; a rank of a parallel job has its own inside. */
+struct lwp_place {
+    const char *shown;           /* as the user knows it */
+    const char *own;             /* as the user knows it too */
+    char *absolute;              /* of `own` */
+    const struct lwp_rank *rank; /* NULL: alone */
+    int busy;                    /* the mark on `shown` (base/busy.h), -1: there is none */
+};
+
 /* Summed over the processes of a result. */
 struct lwp_result {
     unsigned processes, threads;

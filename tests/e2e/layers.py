@@ -57,7 +57,7 @@ collector/machine collector/phases
 collector/outside
 collector/keep
 collector/launch
-collector/import
+collector/doctor collector/import
 """.splitlines() if line]
 HEIGHT = {folder: height for height, folders in enumerate(HOUSE) for folder in folders}
 WORLDS = ["analysis", "patch", "web", "collector/light", "collector/exact"]

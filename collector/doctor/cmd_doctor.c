@@ -3,7 +3,7 @@
 #include "base/columns.h"
 #include "base/command.h"
 #include "base/log.h"
-#include "collector/launch/checks.h"
+#include "collector/doctor/checks.h"
 #include "collector/machine/machine.h"
 #include "collector/perf/events.h"
 #include "collector/perf/probe.h"

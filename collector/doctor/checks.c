@@ -1,4 +1,4 @@
-#include "collector/launch/checks.h"
+#include "collector/doctor/checks.h"
 
 #include "base/path.h"
 #include "collector/launch/engine.h"
@@ -46,19 +46,6 @@ static struct permission permission_read(void)
     if (from)
         fclose(from);
     return permission;
-}
-
-unsigned lwp_system_call_filters(void)
-{
-    char line[256];
-    unsigned filters = 0;
-    FILE *from = fopen("/proc/self/status", "re");
-    while (from && fgets(line, sizeof line, from))
-        if (sscanf(line, "Seccomp_filters: %u", &filters) == 1)
-            break;
-    if (from)
-        fclose(from);
-    return filters;
 }
 
 static const char remedy_paranoid[] = "sudo sysctl kernel.perf_event_paranoid=2";

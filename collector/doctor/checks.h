@@ -1,6 +1,6 @@
 /* Checks of what lwp needs from a machine: each a sentence, and the one command that would fix it. */
-#ifndef LWP_LAUNCH_CHECKS_H
-#define LWP_LAUNCH_CHECKS_H
+#ifndef LWP_DOCTOR_CHECKS_H
+#define LWP_DOCTOR_CHECKS_H
 
 #include "base/error.h"
 
@@ -31,8 +31,5 @@ int lwp_probe_kernel_breakpoint(const void *unused);
 int lwp_probe_pmu(const void *unused); /* counts cycles */
 int lwp_probe_unwind(const void *unused);
 int lwp_probe_zydis(const void *unused);
-
-/* How many system call filters (seccomp) this process runs under. */
-unsigned lwp_system_call_filters(void);
 
 #endif

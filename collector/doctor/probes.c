@@ -1,4 +1,4 @@
-#include "collector/launch/checks.h"
+#include "collector/doctor/checks.h"
 
 #include "config.h"
 
