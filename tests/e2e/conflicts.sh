@@ -58,7 +58,7 @@ traced() { # EXPECTED ARGUMENT...
     expect "$expected" "$TMP/exact.$1.$3"
 }
 
-ways=$(cat /sys/devices/system/cpu/cpu0/cache/index0/ways_of_associativity 2> err || getconf LEVEL1_DCACHE_ASSOC)
+ways=$(cat /sys/devices/system/cpu/cpu0/cache/index0/ways_of_associativity 2> "$TMP/err" || getconf LEVEL1_DCACHE_ASSOC)
 [ "${ways:-0}" -gt 0 ] && [ "$ways" -lt 20 ] || { echo "the first-level cache has ${ways:-unknown} ways: this takes 1 to 19"; exit 77; }
 sampled arrays 8000 arrays 0
 sampled silent 40000 arrays 64
