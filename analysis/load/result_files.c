@@ -205,6 +205,7 @@ static void input_run(struct lwp_profile *profile, const char *dir, const char *
     if (!profile->run) {
         profile->run = run;
         input_machine(run, &profile->machine);
+        profile->tick_ns = lwp_json_natural(json_object_get(run, "machine"), "tick_ns");
         return;
     }
     input_add_run(profile, run);

@@ -149,6 +149,7 @@ struct lwp_profile {
     json_t *run;          /* run.json of the first DIR, an empty object when missing; owned */
     json_t *runs;         /* times of each DIR, when several are merged; owned */
     struct lwp_caches machine;
+    uint64_t tick_ns; /* of that machine's kernel's clock; 0: not known */
     uint8_t engine, weight_unit;
     double measure_seconds;       /* left for patterns to be run in (advice/gain/measured.h); 0: none are */
     double measure_most;          /* ... allowed in all */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MACHINE_CPUS_MAX = 8192 };
@@ -209,5 +210,8 @@ void lwp_machine_read(struct lwp_machine *machine, const char *root)
     }
     long page = sysconf(_SC_PAGESIZE);
     machine->page_bytes = page > 0 ? (unsigned)page : 4096;
+    struct timespec tick;
+    if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0)
+        machine->tick_ns = (unsigned)tick.tv_nsec;
     machine->numa_nodes = machine_nodes(root);
 }

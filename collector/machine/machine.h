@@ -23,6 +23,7 @@ struct lwp_machine {
     unsigned cpus;       /* logical CPUs online */
     unsigned line_bytes; /* 0: unknown */
     unsigned page_bytes;
+    unsigned tick_ns; /* of the kernel's clock: what a tick falls on is charged all of it; 0: unknown */
     unsigned numa_nodes;
     struct lwp_machine_cache caches[LWP_CACHES_MAX]; /* data and unified ones, by level */
     unsigned cache_count;                    /* 0: unknown */

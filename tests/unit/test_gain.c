@@ -205,6 +205,11 @@ static void test_kernel_time(void **state)
     lwp_gain_speedups(&profile, &sum, &share, &gain);
     near(gain.speedup, 1 / (1 - 0.75 * 0.8));
     assert_true(gain.low < 0.99 * gain.speedup && gain.high > 1.01 * gain.speedup);
+    const struct lwp_gain coarse = gain; /* not known how long a tick is: 10 ms at most, */
+    profile.tick_ns = 1000000;           /* ... of the machine that ran it, not of this one */
+    lwp_gain_speedups(&profile, &sum, &share, &gain);
+    near(0.6 - (1 - 1 / gain.low), (0.6 - (1 - 1 / coarse.low)) * sqrt(0.1));
+    near(1 - 1 / gain.high - 0.6, (1 - 1 / coarse.high - 0.6) * sqrt(0.1));
     profile.engine = LWPS_ENGINE_EXACT;
     near(lwp_gain_sampled(&profile), 1);
     profile = (struct lwp_profile){.engine = LWPS_ENGINE_TIMER}; /* a damaged result: times are not known */

@@ -106,6 +106,7 @@ static void test_machine_whole(void **state)
     assert_int_equal(machine.cores, 3);
     assert_int_equal(machine.line_bytes, 64);
     assert_int_equal(machine.page_bytes, sysconf(_SC_PAGESIZE));
+    assert_in_range(machine.tick_ns, 1000000, 10000000);
     assert_int_equal(machine.numa_nodes, 3);
     assert_int_equal(machine.cache_count, 3);
     assert_cache(&machine.caches[0], 1, 48 << 10, 12, 2);
@@ -274,6 +275,7 @@ static void test_run_ends(void **state)
     run.options = json_object();
     run.machine.caches[0] = (struct lwp_machine_cache){.level = 1, .bytes = 32768, .ways = 8};
     run.machine.cache_count = 1;
+    run.machine.tick_ns = 4000000;
     assert_int_equal(lwp_run_json_write(&run, folder, "run.json", &err), LWP_OK);
     run.ended = true;
     run.end = (struct timespec){.tv_sec = 86400};
@@ -288,6 +290,7 @@ static void test_run_ends(void **state)
     assert_int_equal(json_integer_value(json_object_get(end, "code")), 3);
     assert_true(json_is_null(json_object_get(end, "signal")));
     json_t *cache = json_array_get(json_object_get(json_object_get(root, "machine"), "caches"), 0);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(root, "machine"), "tick_ns")), 4000000);
     assert_int_equal(json_integer_value(json_object_get(cache, "bytes")), 32768);
     assert_true(json_is_null(json_object_get(cache, "shared_by")));
     json_decref(root);

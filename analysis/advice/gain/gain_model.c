@@ -28,7 +28,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 static const struct lwp_caches usual = {64, 32 << 10, 1 << 20, 16 << 20, LWP_CACHE_STREAMS};
 static const double tlb_reach = 6 << 20;
@@ -206,15 +205,17 @@ static double model_sampled(const struct lwp_profile *profile, double own)
     return fmin(1, fmax(user, profile->total.weight) / (user + system));
 }
 
+/* Ticks of Linux are no longer. */
+static const double longest_tick = 10e6;
+
 /* How far the part that was sampled may be off (90 %), as the kernel tells its own time from the program's by what each of its ticks falls
  * on. */
 static double model_ticks(const struct lwp_profile *profile, double sampled)
 {
-    struct timespec tick;
-    const double all = (double)(profile->user_ns + profile->system_ns);
-    if (all <= 0 || clock_getres(CLOCK_MONOTONIC_COARSE, &tick))
+    const double all = (double)(profile->user_ns + profile->system_ns), tick = profile->tick_ns ? (double)profile->tick_ns : longest_tick;
+    if (all <= 0)
         return 0;
-    return lwp_gain_deviations * sqrt(sampled * (1 - sampled) * fmin(1, (double)tick.tv_nsec / all));
+    return lwp_gain_deviations * sqrt(sampled * (1 - sampled) * fmin(1, tick / all));
 }
 
 struct lwp_share lwp_gain_of_all(const struct lwp_profile *profile, struct lwp_share part)
