@@ -297,12 +297,27 @@ static double measured_scaled(const struct lwp_pattern_times *times, double core
     return (core + (times->after - core) * fmax(0, pace - core) / (times->before - core)) / pace;
 }
 
-/* What the runs leave unsure of log(ratio), as a standard deviation: the pages that memory comes to lie on, and what others do to the
+/* What runs differ by, as a standard deviation of log(time or ratio): the pages that memory comes to lie on, and what others do to the
  * caches, differ from run to run. A few runs say little about their own spread: that of other patterns counts like two more. */
+static double measured_off(unsigned count, double spread, double waits)
+{
+    const double usual = lwp_gain_run_off * waits, runs = fmax(1, count);
+    return sqrt((RUNS_USUAL * usual * usual + (runs - 1) * spread * spread) / (RUNS_USUAL + runs - 1));
+}
+
+/* ... what that leaves unsure of log(ratio). */
 static double measured_runs(const struct lwp_pattern_times *times, double waits)
 {
-    const double usual = lwp_gain_run_off * waits, runs = fmax(1, times->runs);
-    return sqrt((RUNS_USUAL * usual * usual + (runs - 1) * times->spread * times->spread) / (RUNS_USUAL + runs - 1) / runs);
+    return measured_off(times->runs, times->spread, waits) / sqrt(fmax(1, times->runs));
+}
+
+/* How far one run, as the program was when it was profiled, may be from what runs usually show (90 % of log(time or ratio)): by Student's
+ * t, as the deviation is known from so few. */
+static double measured_one_run(unsigned count, double spread, double waits)
+{
+    static const double t[] = {2.92, 2.353, 2.132, 2.015, 1.943, 1.895, 1.86, 1.833, 1.812}; /* of RUNS_USUAL degrees of freedom and more */
+    const unsigned runs = count ? count : 1, most = sizeof t / sizeof *t;
+    return t[(runs < most ? runs : most) - 1] * measured_off(runs, spread, waits);
 }
 
 bool lwp_gain_runs_agree(const struct lwp_pattern_times *times)
@@ -331,19 +346,21 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     }
     off *= value * fabs(1 - value);
     const double all = 1 - fmin(1, core / times->before);
-    const double runs = value < 1 || value > 1 ? lwp_gain_deviations * value * measured_runs(times, all) : 0; /* 1: the layout is the same */
+    const double runs =
+        value < 1 || value > 1 ? lwp_gain_deviations * value * measured_runs(times, all) : 0; /* 1: the layout is the same */
     const double state = hypot(runs, lwp_gain_deviations * value * minute_off * all);
     const double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
     const double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
-    measured->today = times->today;
+    measured->today = measured_one_run(times->runs, times->today, all);
     measured->low = fmax(fmin(other, value - hypot(below, value < 1 ? state : 0)), 0.5 * value);
     measured->high = fmax(other, value + hypot(above, value < 1 ? state : 0));
     /* What the program took when it was profiled and the pattern now, at two moments, is the usual state. */
     const bool usual = measured->pace > 0 && fabs(log(times->before / measured->pace)) <= log(1 + lwp_gain_pace_agrees);
     const bool bounds = measured->paces.low > 0; /* of its time, which do not rule out that it was as now: then it was, most likely */
     if (times->cold[0] > 0 && !usual && (pace > 0) == bounds)
-        lwp_gain_states(times, core, stalls->high, measured);
+        lwp_gain_states(times, core, stalls->high, measured_one_run(times->runs, times->spread, all) * sqrt(1 + 1 / fmax(1, times->runs)),
+                        measured);
 }
 
 /* How far the ratio may be off whatever the runs say: today it is known by how much where the loop's own time is, with the new layout it
@@ -355,12 +372,12 @@ static double measured_unlike(const struct lwp_gain_measured *measured)
     return lwp_gain_deviations * hypot(known ? left_of_today * log(measured->pattern / measured->pace) : off, off);
 }
 
-/* The part of all time that is saved when today's layout takes more or less than it took while it was profiled, as it does from run to run:
- * all time is longer or shorter then, and what is left with the new layout is the same. */
+/* The part of all time that is saved when today's layout took more or less while it was profiled than it usually does, as it differs from
+ * run to run: then the loop is less of the time than it seemed, or more. */
 static struct lwp_gain_range measured_today(const struct lwp_gain_measured *measured, double whole, double saved)
 {
-    const double off = lwp_gain_deviations * measured->today;
-    return (struct lwp_gain_range){1 - (1 - saved) / (1 + whole * expm1(-off)), 1 - (1 - saved) / (1 + whole * expm1(off))};
+    const double off = measured->today, less = exp(-off), more = exp(off);
+    return (struct lwp_gain_range){saved * less / (1 - whole + whole * less), saved * more / (1 - whole + whole * more)};
 }
 
 struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, const struct lwp_share *whole)

@@ -41,7 +41,7 @@ void lwp_gain_choose_state(struct lwp_pattern_times *times, const struct lwp_gai
     times->ratio *= after / before * (now[0] / now[1]);
 }
 
-void lwp_gain_states(const struct lwp_pattern_times *times, double core, double sampled, struct lwp_gain_measured *measured)
+void lwp_gain_states(const struct lwp_pattern_times *times, double core, double sampled, double one_run, struct lwp_gain_measured *measured)
 {
     const double *cold = times->cold, *least = times->least, most = measured->paces.high;
     const double cold_before = fmax(cold[0], times->before), fits = cold_before + (least[0] - cold_before) * times->both_fit;
@@ -51,7 +51,8 @@ void lwp_gain_states(const struct lwp_pattern_times *times, double core, double 
         const double ratio = waits > 0 ? 1 - waits + waits * (after - core) / (before - core) : after / before;
         if (most > 0 && (before > (1 + lwp_gain_pace_agrees) * most || before < measured->paces.low / (1 + lwp_gain_pace_agrees)))
             continue;
-        measured->low = fmin(measured->low, ratio);
-        measured->high = fmax(measured->high, ratio);
+        const double off = most > 0 ? INFINITY : one_run;
+        measured->low = fmin(measured->low, fmax(ratio, measured->ratio * exp(-off)));
+        measured->high = fmax(measured->high, fmin(ratio, measured->ratio * exp(off)));
     }
 }
