@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
@@ -79,8 +80,42 @@ static bool imports_wanted(void)
     return true;
 }
 
-/* NULL: it stays the one that the loader bound. */
-static void *imports_function(void *libc, const char *name, bool wanted)
+struct libc {
+    void *handle; /* dlopen's, once anything was asked for */
+    const char *start, *end;
+    bool wanted; /* imports_wanted */
+};
+
+static const char libc_name[] = "/libc.so.6";
+
+static void *libc_function(struct libc *libc, const char *name)
+{
+    if (!libc->handle)
+        libc->handle = dlopen(libc_name + 1, RTLD_LAZY | RTLD_NOLOAD);
+    return libc->handle ? dlsym(libc->handle, name) : NULL;
+}
+
+static bool imports_libc(struct libc *libc)
+{
+    struct dl_find_object found;
+    *libc = (struct libc){.wanted = imports_wanted()};
+    if (_dl_find_object((void *)gnu_get_libc_version, &found))
+        return false;
+    size_t length = strlen(found.dlfo_link_map->l_name);
+    if (length < sizeof libc_name ||
+        strcmp(found.dlfo_link_map->l_name + length - (sizeof libc_name - 1), libc_name)) { /* the program's function */
+        libc->handle = dlopen(libc_name + 1, RTLD_LAZY | RTLD_NOLOAD);
+        if (!libc->handle || _dl_find_object(((struct link_map *)libc->handle)->l_ld, &found))
+            return false;
+    }
+    libc->start = found.dlfo_map_start;
+    libc->end = found.dlfo_map_end;
+    return true;
+}
+
+/* NULL: it stays the one that the loader `bound`. That is the C library's mostly: to look all of them up once more would take longer than
+ * all else that is done in a process which is never set up. */
+static void *imports_function(struct libc *libc, const char *name, const char *bound)
 {
     if (strcmp(name, "mmap") == 0 || strcmp(name, "mmap64") == 0)
         return (void *)lwp_own_map;
@@ -89,7 +124,9 @@ static void *imports_function(void *libc, const char *name, bool wanted)
     void *own = lwp_own_call(name);
     if (own)
         return own;
-    return wanted && !imports_keeps(name) ? dlsym(libc, name) : NULL;
+    if (bound >= libc->start && bound < libc->end)
+        return NULL;
+    return libc->wanted && !imports_keeps(name) ? libc_function(libc, name) : NULL;
 }
 
 void lwp_imports_bind(const void *inside)
@@ -100,10 +137,9 @@ void lwp_imports_bind(const void *inside)
 void lwp_imports_bind_but(const void *inside, const char *but, void *instead)
 {
     struct image image;
+    struct libc libc;
     int saved = errno;
-    bool wanted = imports_wanted();
-    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-    if (!libc || !imports_image(&image, inside) ||
+    if (!imports_libc(&libc) || !imports_image(&image, inside) ||
         (image.sealed_bytes && mprotect(image.sealed, image.sealed_bytes, PROT_READ | PROT_WRITE)))
         goto out;
     for (int list = 0; list < 2; list++)
@@ -114,9 +150,10 @@ void lwp_imports_bind_but(const void *inside, const char *but, void *instead)
             const char *name = image.strings + symbol->st_name;
             if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT)
                 continue;
-            void *function = strcmp(name, but) == 0 ? instead : imports_function(libc, name, wanted);
+            void **place = (void **)(image.base + relocation->r_offset);
+            void *function = strcmp(name, but) == 0 ? instead : imports_function(&libc, name, *place);
             if (function)
-                *(void **)(image.base + relocation->r_offset) = function;
+                *place = function;
         }
     if (image.sealed_bytes)
         mprotect(image.sealed, image.sealed_bytes, PROT_READ);
