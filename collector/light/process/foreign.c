@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SCRIPTS_MOST = 5, HEADERS_MOST = 512, HEAD = 256, ROOM_MOST = 4096 };
@@ -155,10 +156,36 @@ static bool elf_is_foreign(int fd, const Elf64_Ehdr *head)
     return false;
 }
 
-static bool is_executable(int at, const char *path)
+static bool is_executable(int at, const char *path, struct stat *info)
 {
-    struct stat info;
-    return fstatat(at, path, &info, 0) == 0 && S_ISREG(info.st_mode) && faccessat(at, path, X_OK, AT_EACCESS) == 0;
+    return fstatat(at, path, info, 0) == 0 && S_ISREG(info->st_mode) && faccessat(at, path, X_OK, AT_EACCESS) == 0;
+}
+
+/* The file that was read last and is not foreign, as a hash: shells execute the same ones again and again, and a child of vfork leaves
+ * what it has learnt to its parent. 0: none, or one that may have changed since without a trace. */
+static uint64_t file_last;
+
+static uint64_t file_hash(const struct stat *info)
+{
+    const uint64_t words[] = {info->st_dev, info->st_ino, (uint64_t)info->st_size, (uint64_t)info->st_ctim.tv_sec,
+                              (uint64_t)info->st_ctim.tv_nsec};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u ^ (hash >> 29);
+    return hash;
+}
+
+static void file_remember(const struct stat *info)
+{
+    enum { SETTLED_S = 2 };
+    bool settled = time(NULL) - info->st_ctim.tv_sec >= SETTLED_S;
+    __atomic_store_n(&file_last, settled ? file_hash(info) : 0, __ATOMIC_RELAXED);
+}
+
+static bool file_is_remembered(const struct stat *info)
+{
+    uint64_t last = __atomic_load_n(&file_last, __ATOMIC_RELAXED);
+    return last && last == file_hash(info);
 }
 
 /* Follows the interpreters of scripts as the kernel does. */
@@ -168,7 +195,10 @@ static bool file_is_foreign(int at, const char *path)
         Elf64_Ehdr elf;
         char text[HEAD];
     } head;
-    for (int depth = 0; depth <= SCRIPTS_MOST && is_executable(at, path); depth++) {
+    struct stat info;
+    for (int depth = 0; depth <= SCRIPTS_MOST && is_executable(at, path, &info); depth++) {
+        if (file_is_remembered(&info))
+            return lwp_is_translator(path);
         int fd = openat(at, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         ssize_t got = fd < 0 ? -1 : pread(fd, &head, sizeof head - 1, 0);
         bool is_elf = got >= (ssize_t)sizeof head.elf && memcmp(head.elf.e_ident, ELFMAG, SELFMAG) == 0;
@@ -177,6 +207,8 @@ static bool file_is_foreign(int at, const char *path)
             close(fd);
         if (lwp_is_translator(path))
             return true;
+        if (is_elf && !foreign)
+            file_remember(&info);
         if (is_elf || got < 2 || head.text[0] != '#' || head.text[1] != '!')
             return foreign;
         head.text[got] = '\0';
@@ -222,7 +254,8 @@ static bool found_is_foreign(const char *file, const char *path)
         memcpy(candidate, path, folder);
         candidate[folder] = '/';
         memcpy(candidate + folder + (folder > 0), file, name + 1);
-        if (is_executable(AT_FDCWD, candidate))
+        struct stat info;
+        if (is_executable(AT_FDCWD, candidate, &info))
             return file_is_foreign(AT_FDCWD, candidate);
         path += folder;
         if (!*path)
