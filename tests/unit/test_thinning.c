@@ -39,7 +39,7 @@ static void spends_no_more_than_its_advance(void **state)
         thread.hooks_ns += BLOCK_NS * LWP_HOOKS_TIMED;
         lwp_thinning_spent(&thread, BLOCK_NS * LWP_HOOKS_TIMED);
     }
-    const uint64_t earned = lwp_clock(CLOCK_THREAD_CPUTIME_ID) / 32, steps = 20 * HEAP_COLD * (REVIEW_NS + BLOCK_NS * LWP_HOOKS_TIMED);
+    const uint64_t earned = lwp_clock(CLOCK_THREAD_CPUTIME_ID) / 32, steps = 4 * HEAP_COLD * (REVIEW_NS + BLOCK_NS * LWP_HOOKS_TIMED);
     assert_true(thread.budget.spent[LWP_COST_HEAP] > advance / 2);
     assert_true(thread.budget.spent[LWP_COST_HEAP] < advance + earned + steps);
     assert_int_equal(account.thinning, thread.heap_thinning);
@@ -59,6 +59,20 @@ static void more_is_recorded_again_when_that_is_asked(void **state)
     thread.hooks_ns = second;
     lwp_thinning_review(&thread, second, true);
     assert_int_equal(thread.heap_thinning, 7);
+}
+
+/* As far as it takes in one review, and no further. */
+static void as_many_are_left_out_at_once_as_it_takes(void **state)
+{
+    (void)state;
+    const uint64_t second = 1000000000;
+    static struct lwp_thread thread = {.budget = {.share = 0.04}, .heap_thinning = 1}; /* .03 of it for the heap */
+    thread.hooks_ns = (uint64_t)(0.21 * 10e9) / HEAP_COLD;                             /* seven times that: an eighth of these may be, so one in sixteen */
+    lwp_thinning_review(&thread, 10 * second, true);
+    assert_int_equal(thread.heap_thinning, 15);
+    thread.hooks_ns = 1; /* what was too much before is no reason to leave out more than one step */
+    lwp_thinning_review(&thread, 11 * second, true);
+    assert_int_equal(thread.heap_thinning, 31);
 }
 
 static void what_is_left_out_is_charged_once(void **state)
@@ -97,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spends_no_more_than_its_advance),
         cmocka_unit_test(more_is_recorded_again_when_that_is_asked),
+        cmocka_unit_test(as_many_are_left_out_at_once_as_it_takes),
         cmocka_unit_test(what_is_left_out_is_charged_once),
         cmocka_unit_test(kinds_in_turn_are_recorded_alike),
     };

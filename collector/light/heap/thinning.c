@@ -18,16 +18,28 @@ void lwp_thinning_charge(struct lwp_thread *self)
     self->heap_charged = self->heap_left_out;
 }
 
+/* By as much as what recording has cost since the last review says: step by step, each would let as much through once more. */
+static void thinning_grow(struct lwp_thread *self, uint64_t spent_ns, uint64_t ran_ns)
+{
+    const double part = ran_ns ? (double)spent_ns / (double)ran_ns : 0, most = lwp_budget_heap_part(&self->budget, self->heap_cpu_ns);
+    const uint32_t before = self->heap_thinning + 1;
+    do
+        self->heap_thinning = self->heap_thinning * 2 + 1;
+    while (self->heap_thinning < LWP_THINNING_MOST && part * before / (self->heap_thinning + 1) > most);
+}
+
 void lwp_thinning_review(struct lwp_thread *self, uint64_t cpu_ns, bool may_record_more)
 {
     lwp_thinning_charge(self);
+    const uint64_t spent_ns = self->budget.spent[LWP_COST_HEAP] - self->heap_spent_ns, ran_ns = cpu_ns - self->heap_cpu_ns;
     self->heap_unreviewed_ns = 0;
     self->heap_cpu_ns = cpu_ns;
+    self->heap_spent_ns += spent_ns;
     self->heap_larger = LWP_LARGER_MOST;
     if (lwp_budget_affords_heap(&self->budget, cpu_ns, lwp_pools_kept()))
         self->heap_thinning /= may_record_more ? 2 : 1;
     else if (self->heap_thinning < LWP_THINNING_MOST)
-        self->heap_thinning = self->heap_thinning * 2 + 1;
+        thinning_grow(self, spent_ns, ran_ns);
     __atomic_store_n(&lwp_run->thinning, self->heap_thinning, __ATOMIC_RELAXED);
 }
 

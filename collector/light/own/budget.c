@@ -98,10 +98,20 @@ bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu
     return trials < allowed / 2 || (double)budget->spent[LWP_COST_WATCHES] + trials < allowed;
 }
 
+static double budget_heap_earns(const struct lwp_time_budget *budget, uint64_t cpu_ns)
+{
+    double earned = (double)cpu_ns * budget->share * heap_most, switches = (double)budget->spent[LWP_COST_SWITCHES];
+    return earned - (switches < earned / 2 ? switches : earned / 2);
+}
+
+double lwp_budget_heap_part(const struct lwp_time_budget *budget, uint64_t cpu_ns)
+{
+    return cpu_ns ? budget_heap_earns(budget, cpu_ns) / (double)cpu_ns : budget->share * heap_most;
+}
+
 bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept)
 {
     double advance = budget_advance(budget, lwp_run_advance(budget->share)) * (kept > heap_advance_least ? kept : heap_advance_least),
-           earned = (double)cpu_ns * budget->share * heap_most, switches = (double)budget->spent[LWP_COST_SWITCHES];
-    earned -= switches < earned / 2 ? switches : earned / 2;
+           earned = budget_heap_earns(budget, cpu_ns);
     return (double)budget->spent[LWP_COST_HEAP] <= (advance > earned ? advance : earned);
 }

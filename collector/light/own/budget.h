@@ -48,6 +48,9 @@ bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu
 /* Whether what costs `ns` in `of_ns` of CPU time takes more of it than all watchpoints and trials may. */
 bool lwp_budget_is_dear(const struct lwp_time_budget *budget, uint64_t ns, uint64_t of_ns, uint64_t cpu_ns);
 
+/* The part of its CPU time that recording allocations may cost the thread, but for the advance. */
+double lwp_budget_heap_part(const struct lwp_time_budget *budget, uint64_t cpu_ns);
+
 /* Whether allocations are still recorded as densely as they are. `kept`: of all blocks so far the part that is still there. */
 bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept);
 

@@ -27,6 +27,7 @@ struct lwp_thread {
     uint64_t hooks_ns;       /* what all cost by that, not charged yet */
     uint64_t heap_unreviewed_ns; /* went into recording since that was last compared with what may (heap/thinning.h) */
     uint64_t heap_cpu_ns;    /* CPU time then */
+    uint64_t heap_spent_ns;  /* on recording, until then */
     struct lwps_writer file; /* t<TID>.lwps */
     struct lwps_paths contexts;
     uint64_t stack_low, stack_high;
