@@ -7,6 +7,8 @@
  * else it is the loader's own. */
 #include "collector/light/code/modules.h"
 
+#include "collector/light/own/hot.h"
+#include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/thread.h"
@@ -29,7 +31,7 @@ struct loaded_module {
     ElfW(Phdr) headers[HEADERS_MAX]; /* a copy: the image may go while another thread is unwinding */
 };
 
-static struct loaded_module modules[MODULES_MAX];
+static struct loaded_module *modules; /* MODULES_MAX of them, if any */
 static uint32_t modules_count;
 
 static int (*real_iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
@@ -76,6 +78,8 @@ static void module_add(uint64_t start, uint64_t end, const struct link_map *map)
 {
     const ElfW(Ehdr) *elf = (const void *)start;
     if (modules_count >= MODULES_MAX || memcmp(elf->e_ident, ELFMAG, SELFMAG))
+        return;
+    if (!modules && !(modules = lwp_own_memory(MODULES_MAX * sizeof *modules)))
         return;
     module_displace(start, end);
     struct loaded_module *module = &modules[modules_count];
@@ -162,7 +166,7 @@ void lwp_modules_again(void)
 
 static void modules_end_missing(void)
 {
-    static bool seen[MODULES_MAX];
+    static LWP_LARGE bool seen[MODULES_MAX];
     if (!modules_resolve() || !lwp_process_lock_soon())
         return;
     memset(seen, 0, sizeof seen);

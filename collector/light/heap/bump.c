@@ -1,8 +1,10 @@
 #include "collector/light/heap/bump.h"
 
+#include "collector/light/own/hot.h"
+
 #include <string.h>
 
-_Alignas(16) char lwp_bump[LWP_BUMP_BYTES];
+LWP_LARGE _Alignas(16) char lwp_bump[LWP_BUMP_BYTES];
 static size_t bump_used;
 
 void *lwp_bump_alloc(size_t size)

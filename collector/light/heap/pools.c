@@ -1,6 +1,7 @@
 #include "collector/light/heap/pools.h"
 
 #include "collector/light/heap/shadow.h"
+#include "collector/light/own/hot.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
 
@@ -15,7 +16,7 @@ enum {
 
 struct lwp_pool *lwp_pools;
 uint32_t lwp_pool_count;
-static struct lwp_pool_table pools_table;
+static LWP_LARGE struct lwp_pool_table pools_table;
 static uint32_t pools_hot;
 static bool pools_glibc;
 static uint64_t pools_allocations, pools_frees; /* of all that were counted in */

@@ -16,8 +16,8 @@ LWP_HOT struct lwp_shadow_region ***lwp_shadow_tables;
 uint32_t lwp_shadow_hot[LWP_SHADOW_HOT + 1];
 static uint64_t (*shadow_elsewhere)[ELSEWHERE_LINE]; /* address / 16 and, in the low 16 bits, pool */
 
-uint16_t lwp_shadow_begin[LWP_SHADOW_PAGES];
-uint64_t lwp_shadow_any[LWP_SHADOW_PAGES / 64];
+LWP_HOT uint16_t *lwp_shadow_begin;
+LWP_HOT uint64_t *lwp_shadow_any;
 LWP_HOT bool lwp_shadow_one_a_granule;
 
 bool lwp_shadow_init(bool one_a_granule)
@@ -27,7 +27,9 @@ bool lwp_shadow_init(bool one_a_granule)
         lwp_shadow_tables = lwp_own_memory(LWP_SHADOW_TABLE * sizeof *lwp_shadow_tables);
     if (!shadow_elsewhere)
         shadow_elsewhere = lwp_own_memory(sizeof *shadow_elsewhere << ELSEWHERE_BITS);
-    return lwp_shadow_tables && shadow_elsewhere;
+    if (!lwp_shadow_begin && (lwp_shadow_begin = lwp_own_memory(LWP_SHADOW_PAGES * sizeof *lwp_shadow_begin + LWP_SHADOW_PAGES / 8)))
+        lwp_shadow_any = (uint64_t *)(void *)(lwp_shadow_begin + LWP_SHADOW_PAGES);
+    return lwp_shadow_tables && shadow_elsewhere && lwp_shadow_begin;
 }
 
 /* Puts freshly mapped memory into *place unless another thread was first. */

@@ -44,8 +44,8 @@ struct lwp_shadow_region {
 extern struct lwp_shadow_region ***lwp_shadow_tables;
 extern uint32_t lwp_shadow_hot[LWP_SHADOW_HOT + 1]; /* index -> pool */
 
-extern uint16_t lwp_shadow_begin[LWP_SHADOW_PAGES]; /* how many recorded blocks begin in each page of 1 KiB */
-extern uint64_t lwp_shadow_any[LWP_SHADOW_PAGES / 64];
+extern uint16_t *lwp_shadow_begin; /* how many recorded blocks begin in each page of 1 KiB */
+extern uint64_t *lwp_shadow_any;   /* a bit for each */
 extern bool lwp_shadow_one_a_granule;
 
 /* `one_a_granule`: as glibc's, the allocator begins no two blocks in one granule. Else threads may count wrong, and counts are not used. */

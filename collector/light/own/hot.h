@@ -7,4 +7,8 @@
 #define LWP_HOT_FIRST __attribute__((section("lwp_hot"), aligned(64))) /* in the order of files */
 #define LWP_HOT_CODE  __attribute__((section(".text.hot")))
 
+/* Arrays that a process which is never set up does not use: behind all else (Makefile.in has the linker sort by name), as what such a
+ * process writes would be in a page of its own each, between them. */
+#define LWP_LARGE __attribute__((section(".bss.large")))
+
 #endif

@@ -1,7 +1,11 @@
 /* Far from all that is the program's: a program may map something for good (MAP_FIXED) into a hole that it made itself, sure
  * that nothing else is there, and lwp maps whenever it samples. Only a hint: what is taken, the kernel does not give. It shares 512 GiB
- * with the stacks (own_stack.h), as each process and each fork pays for every 512 GiB that anything is in (.7 ms in a guest of PVM). */
+ * with the stacks (own_stack.h), as each process and each fork pays for every 512 GiB that anything is in (.7 ms in a guest of PVM).
+ * What each process has, also one that is never set up, is in lwp's own image: the page tables for another place take .3 ms there. Not
+ * perf's pages, which a fork does not copy: the kernel would give the hole to the program. */
 #include "collector/light/own/own_memory.h"
+
+#include "collector/light/own/hot.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -46,10 +50,8 @@ void *lwp_own_memory(size_t bytes)
 /* ---- what each thread needs for its beginning and end ---- */
 
 enum { SMALLS = 512 };
-static struct {
-    _Alignas(LWP_OWN_SMALL) uint8_t room[SMALLS][LWP_OWN_SMALL];
-    uint8_t used[SMALLS];
-} smalls;
+static LWP_LARGE _Alignas(LWP_OWN_SMALL) uint8_t smalls[SMALLS][LWP_OWN_SMALL];
+static uint8_t smalls_used[SMALLS];
 
 void *lwp_own_small(void)
 {
@@ -57,17 +59,17 @@ void *lwp_own_small(void)
     unsigned from = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < SMALLS; i++) {
         unsigned at = (from + i) % SMALLS;
-        if (!__atomic_exchange_n(&smalls.used[at], 1, __ATOMIC_ACQUIRE))
-            return memset(smalls.room[at], 0, LWP_OWN_SMALL);
+        if (!__atomic_exchange_n(&smalls_used[at], 1, __ATOMIC_ACQUIRE))
+            return memset(smalls[at], 0, LWP_OWN_SMALL);
     }
     return lwp_own_memory(LWP_OWN_SMALL);
 }
 
 void lwp_own_small_free(void *small)
 {
-    uint64_t at = ((uint64_t)small - (uint64_t)smalls.room) / LWP_OWN_SMALL;
+    uint64_t at = ((uint64_t)small - (uint64_t)smalls) / LWP_OWN_SMALL;
     if (at < SMALLS)
-        __atomic_store_n(&smalls.used[at], 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&smalls_used[at], 0, __ATOMIC_RELEASE);
     else
         lwp_own_unmap(small, LWP_OWN_SMALL);
 }

@@ -2,6 +2,7 @@
 
 #include "collector/env.h"
 #include "collector/keeper.h"
+#include "collector/light/own/hot.h"
 #include "collector/light/own/settings.h"
 #include "format/spool.h"
 
@@ -21,7 +22,7 @@ enum { TRIES = 200, TRY_US = 100, GENERATIONS = 10000 };
 
 static const uint64_t SPOOL_MOST = (uint64_t)4 << 30; /* of which what is used takes memory until it is written */
 
-static struct lwps_spool spool;
+static LWP_LARGE struct lwps_spool spool;
 static char spool_directory[400];
 static int spool_generation; /* of the folder that this process made, -1: none */
 static uint64_t spool_flushed;

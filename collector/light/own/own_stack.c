@@ -1,5 +1,7 @@
 #include "collector/light/own/own_stack.h"
 
+#include "collector/light/own/hot.h"
+
 #include <asm/prctl.h>
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* From its low end: the header, a page that cannot be touched, the part for lwp's own work, the part for signals. */
+/* From its low end: the header, a page that cannot be written, the part for lwp's own work, the part for signals. */
 enum { STACK_BYTES = 1 << LWP_OWN_STACK_BITS, PAGE_BYTES = 4096, WORK_END = 56 * 1024, MAGIC = 0x6c777073, TRIES = 64 };
 enum stack_use { FREE, USED, KEPT };
 
@@ -21,7 +23,9 @@ static struct lwp_own_stack *stacks; /* all that were made */
  * pointer is made when they are not, and takes it over: the C library waits for that before it uses a thread's memory again. To take
  * it from each thread at its end is a system call. */
 enum { KEPT_MOST = 256 };
-static struct lwp_own_stack *stacks_kept[KEPT_MOST];
+static LWP_LARGE struct lwp_own_stack *stacks_kept[KEPT_MOST];
+
+LWP_LARGE _Alignas(PAGE_BYTES) uint8_t lwp_own_stack_first[STACK_BYTES];
 
 /* Where the thread has its variables: the C library has it there, too. The kernel's answer takes 4 us in some virtual machines. */
 static uint64_t thread_pointer(void)
@@ -46,25 +50,33 @@ static uint64_t fs_base(void)
     return base;
 }
 
-/* In a region where nothing else is, so that an address says whether it is one of them. */
+static struct lwp_own_stack *stack_init(void *memory)
+{
+    struct lwp_own_stack *stack = memory;
+    syscall(SYS_mprotect, (char *)memory + PAGE_BYTES, PAGE_BYTES, PROT_READ); /* LeakSanitizer reads what is in images */
+    stack->magic = MAGIC;
+    stack->used = USED;
+    stack->next = __atomic_load_n(&stacks, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&stacks, &stack->next, stack, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
+    return stack;
+}
+
+/* In a region where nothing else is, so that an address says whether it is one of them. The first is in lwp's own image: most processes
+ * need no other, and many end soon (own_memory.c). */
 static struct lwp_own_stack *stack_make(void)
 {
     static uint64_t places;
+    static bool made;
+    if (!__atomic_exchange_n(&made, true, __ATOMIC_RELAXED))
+        return stack_init(lwp_own_stack_first);
     for (int try = 0; try < TRIES; try++) {
         uint64_t place = __atomic_fetch_add(&places, STACK_BYTES, __ATOMIC_RELAXED) & (((uint64_t)1 << LWP_OWN_STACK_REGION_BITS) - 1);
         void *wanted = (void *)(((uint64_t)LWP_OWN_STACK_REGION << LWP_OWN_STACK_REGION_BITS) + place);
         void *memory = (void *)syscall(SYS_mmap, wanted, STACK_BYTES, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-        if (memory == wanted) {
-            struct lwp_own_stack *stack = memory;
-            syscall(SYS_mprotect, (char *)memory + PAGE_BYTES, PAGE_BYTES, PROT_NONE);
-            stack->magic = MAGIC;
-            stack->used = USED;
-            stack->next = __atomic_load_n(&stacks, __ATOMIC_RELAXED);
-            while (!__atomic_compare_exchange_n(&stacks, &stack->next, stack, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-            }
-            return stack;
-        }
+        if (memory == wanted)
+            return stack_init(memory);
         if (memory != MAP_FAILED)
             syscall(SYS_munmap, memory, STACK_BYTES); /* of a kernel that takes the place for a hint */
         else if (errno != EEXIST)
@@ -90,7 +102,7 @@ static struct lwp_own_stack *stack_take_kept(uint64_t base)
 
 static struct lwp_own_stack *stack_take(uint64_t base)
 {
-    struct lwp_own_stack *kept = stack_take_kept(base);
+    struct lwp_own_stack *kept = stacks ? stack_take_kept(base) : NULL;
     if (kept)
         return kept;
     for (struct lwp_own_stack *stack = __atomic_load_n(&stacks, __ATOMIC_ACQUIRE); stack; stack = stack->next) {

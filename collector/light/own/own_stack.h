@@ -12,7 +12,7 @@
 
 enum { LWP_OWN_STACK_BITS = 17, LWP_OWN_STACK_REGION_BITS = 38, LWP_OWN_STACK_REGION = 0xd5 };
 
-/* At the low end of each stack, below a page that cannot be touched. */
+/* At the low end of each stack, below a page that cannot be written. */
 struct lwp_own_stack {
     uint64_t magic;
     uint64_t fs_base; /* of the thread: with another one its variables are not there */
@@ -24,6 +24,8 @@ struct lwp_own_stack {
 };
 
 extern __thread struct lwp_own_stack *lwp_own_stack_self;
+
+extern uint8_t lwp_own_stack_first[1 << LWP_OWN_STACK_BITS]; /* one of them */
 
 /* For the calling thread, from now on; what it had as an alternate stack is the program's. False: there is none. */
 bool lwp_own_stack_begin(void);
@@ -45,7 +47,9 @@ bool lwp_own_stack_has(pid_t tid);
 static inline struct lwp_own_stack *lwp_own_stack_at(const void *address)
 {
     enum { MAGIC = 0x6c777073 };
-    uint64_t at = (uint64_t)address;
+    uint64_t at = (uint64_t)address, first = (uint64_t)lwp_own_stack_first;
+    if (at - first < sizeof lwp_own_stack_first)
+        return (struct lwp_own_stack *)first;
     if (at >> LWP_OWN_STACK_REGION_BITS != LWP_OWN_STACK_REGION)
         return NULL;
     struct lwp_own_stack *stack = (struct lwp_own_stack *)(at & ~(((uint64_t)1 << LWP_OWN_STACK_BITS) - 1));

@@ -2,6 +2,7 @@
 #include "collector/light/own/process.h"
 
 #include "collector/env.h"
+#include "collector/light/own/hot.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/own_spool.h"
 #include "collector/light/own/settings.h"
@@ -88,7 +89,7 @@ void lwp_process_debug(const char *what)
 static uint32_t process_again(uint32_t tid)
 {
     enum { PLACES = 1 << 16 };
-    static uint8_t taken[PLACES / 8];
+    static LWP_LARGE uint8_t taken[PLACES / 8];
     static uint32_t again;
     uint8_t bit = (uint8_t)(1 << tid % 8);
     if (!tid || !(__atomic_fetch_or(&taken[tid % PLACES / 8], bit, __ATOMIC_RELAXED) & bit))

@@ -6,12 +6,12 @@
 
 #include "base/random.h"
 #include "collector/env.h"
+#include "collector/light/own/hot.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/settings.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,20 +34,26 @@ static struct {
     bool forked; /* and neither set up nor another program since */
 } run;
 
+static LWP_LARGE _Alignas(LWP_RUN_ACCOUNT_BYTES) uint8_t run_page[LWP_RUN_ACCOUNT_BYTES]; /* where it is mapped (own_memory.c) */
+
 /* /proc may be another namespace's, and the file there anybody's: it is looked at before it is opened. */
 static struct lwp_run_account *run_map(void)
 {
-    char name[128], wanted[128];
+    static const char before[] = "/memfd:", after[] = " (deleted)";
+    char name[128];
     const char *path = lwp_setting(LWP_ENV_ACCOUNT), *keeper = lwp_setting(LWP_ENV_KEEPER);
     ssize_t length = path && keeper ? readlink(path, name, sizeof name - 1) : -1;
     if (length <= 0)
         return NULL;
     name[length] = '\0';
-    snprintf(wanted, sizeof wanted, "/memfd:%s (deleted)", keeper);
-    int fd = strcmp(name, wanted) ? -1 : open(path, O_RDWR | O_CLOEXEC);
+    const size_t length_of = strlen(keeper);
+    const char *found = name + sizeof before - 1;
+    bool wanted = strncmp(name, before, sizeof before - 1) == 0 && strncmp(found, keeper, length_of) == 0 &&
+                  strcmp(found + length_of, after) == 0; /* no snprintf: as in settings.c */
+    int fd = wanted ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0)
         return NULL;
-    void *memory = lwp_own_map(NULL, LWP_RUN_ACCOUNT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *memory = lwp_own_map(run_page, LWP_RUN_ACCOUNT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
     close(fd);
     return memory == MAP_FAILED ? NULL : memory;
 }

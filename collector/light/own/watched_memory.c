@@ -14,13 +14,13 @@ enum { WATCHES_MOST = 1024, SHARED_MOST = 256 };
 LWP_HOT uint16_t lwp_watched_pages[LWP_WATCHED_PAGES];
 LWP_HOT uint32_t lwp_watched_count;
 
-static struct {
+static LWP_LARGE struct {
     uint64_t address; /* 0: free */
     uint8_t lost;
 } watched[WATCHES_MOST];
 static uint32_t watched_high; /* slots beyond were never used */
 
-static struct {
+static LWP_LARGE struct {
     uint64_t low, high; /* high 0: free */
 } shared[SHARED_MOST];
 static uint32_t shared_high;

@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "collector/light/heap/heap.h"
 #include "collector/light/own/confinement.h"
+#include "collector/light/own/hot.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/run.h"
@@ -39,7 +40,7 @@ struct late_thread {
     struct lwp_timer *timer; /* NULL: it has not waited long */
 };
 
-static struct {
+static LWP_LARGE struct {
     void (*set_up)(void);
     bool possible;
     struct late_thread thread[LATE_MOST];

@@ -234,7 +234,7 @@ static void start_window(void)
 {
     lwp_process.outside_region = lwp_setting(LWP_ENV_REGION) != NULL;
     double delay = lwp_setting_number(LWP_ENV_DELAY, 0), duration = lwp_setting_number(LWP_ENV_DURATION, 0);
-    uint64_t now = lwp_clock(CLOCK_MONOTONIC);
+    uint64_t now = delay > 0 || duration > 0 ? lwp_clock(CLOCK_MONOTONIC) : 0;
     lwp_process.sample_from_ns = delay > 0 ? now + (uint64_t)(delay * 1e9) : 0;
     lwp_process.sample_until_ns = duration > 0 ? now + (uint64_t)((delay > 0 ? delay + duration : duration) * 1e9) : UINT64_MAX;
 }

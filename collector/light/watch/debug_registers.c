@@ -2,6 +2,7 @@
 
 #include "collector/env.h"
 #include "collector/light/own/confinement.h"
+#include "collector/light/own/hot.h"
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/perf_signal.h"
 #include "collector/light/own/process.h"
@@ -20,7 +21,7 @@
 
 enum { SIGNAL_DATA = 0x6c777062, REFUSALS_MOST = 8, RETRY_EVERY = 1024, FDS_MOST = 64 * sizeof lwp_debug.open / sizeof *lwp_debug.open };
 
-struct lwp_debug lwp_debug;
+LWP_LARGE struct lwp_debug lwp_debug;
 
 static bool register_claim(int fd)
 {

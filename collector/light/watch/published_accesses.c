@@ -1,5 +1,7 @@
 #include "collector/light/watch/published_accesses.h"
 
+#include "collector/light/own/hot.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ struct slot {
     _Atomic uint64_t lines[ENTRIES]; /* of the accesses, so that most need not be read */
 } __attribute__((aligned(128)));
 
-static struct slot slots[LWP_PUBLISHED_SLOTS];
+static LWP_LARGE struct slot slots[LWP_PUBLISHED_SLOTS];
 static atomic_uint slots_used; /* no slot from here on was ever taken */
 
 int lwp_published_join(uint32_t tid)
