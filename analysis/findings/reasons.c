@@ -337,7 +337,7 @@ static struct lwp_reason reason_of(const struct subject *subject)
                                        SAY("its type %s is declared in %s, by the system or a library: its layout is not the program's "
                                            "to change",
                                            type->name, type->file ? type->file : "a library")};
-    if (object->kind == LWP_OBJECT_STATIC && lwp_objects_library_code(profile, object->module))
+    if (object->kind == LWP_OBJECT_STATIC && lwp_objects_system_library(profile, object->module))
         return (struct lwp_reason){.code = "library_type",
                                    .sentence = SAY("it is a variable of %s: its layout is not the program's to change",
                                                    lwp_path_last(lwp_code_module_info(profile->code, object->module)->path))};

@@ -4,6 +4,7 @@
 #include "analysis/findings/unsaid_search.h"
 
 #include "analysis/advice/redundancy/redundancy_search.h"
+#include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
 
@@ -18,7 +19,7 @@ static const double share_least = 1 - 1 / 1.1;
 static bool search_is_one(struct lwp_profile *profile, uint32_t region)
 {
     const struct lwp_region *of = &profile->regions[region];
-    if (of->same_as != region || of->is_function || of->module == LWP_NONE || lwp_redundancy_is_library(profile, of->module))
+    if (of->same_as != region || of->is_function || of->module == LWP_NONE || lwp_objects_system_library(profile, of->module))
         return false;
     const enum lwp_loop_search search = lwp_loop_search_by_call(profile->code, of->module, of->address);
     return search == LWP_LOOP_SEARCH_LIST || search == LWP_LOOP_SEARCH_SCAN;

@@ -64,6 +64,9 @@ bool lwp_objects_own_code(const struct lwp_profile *profile, uint32_t module);
 /* Code of the C or C++ library: its copies and fills do not depend on the type of the data. */
 bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module);
 
+/* Code and data of any library of the system: not the program's to change. */
+bool lwp_objects_system_library(const struct lwp_profile *profile, uint32_t module);
+
 /* Its name, made at the first call, since few of many objects are shown. NULL: it was never accessed. */
 const char *lwp_objects_name(struct lwp_profile *profile, uint32_t index);
 

@@ -154,19 +154,21 @@ static void test_library_data(void **state)
     (void)state;
     struct lwp_profile profile;
     fill(&profile, 1000, 500, 0);
-    for (int library = 0; library < 2; library++) {
-        const char *path = library ? "/lib/x86_64-linux-gnu/libc.so.6" : "/opt/work";
-        uint32_t module = lwp_code_module(profile.code, path, NULL, 0);
+    static const char *const paths[] = {"/opt/work", "/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libm.so.6"};
+    for (int library = 0; library < 3; library++) {
+        uint32_t module = lwp_code_module(profile.code, paths[library], NULL, 0);
         uint64_t offset, until;
         uint32_t object = lwp_objects_static(&profile, module, 0x1000, &offset, &until);
         for (int i = 0; i < 30 - library; i++)
             lwp_tally_add(&profile.objects[object].weight, 1e6);
     }
     struct lwp_reasons reasons = reasons_without_advice(&profile);
-    assert_int_equal(reasons.count, 2);
+    assert_int_equal(reasons.count, 3);
     assert_string_equal(reasons.items[0].code, "too_few_samples");
     assert_string_equal(reasons.items[1].code, "library_type");
     assert_non_null(strstr(reasons.items[1].sentence, "libc.so.6"));
+    assert_string_equal(reasons.items[2].code, "library_type");
+    assert_non_null(strstr(reasons.items[2].sentence, "libm.so.6"));
     lwp_profile_fini(&profile);
 }
 

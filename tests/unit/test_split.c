@@ -610,7 +610,8 @@ static void members_of_a_base_class_stay_together(void **state)
     }
 }
 
-/* Nodes and entries of the language's library are nobody's to split; structures of the program in arrays of theirs are. */
+/* Nodes and entries of the language's library, and variables of any library of the system, are nobody's to split; structures of the
+ * program in arrays of theirs are. */
 static void nodes_of_libraries_are_left_alone(void **state)
 {
     (void)state;
@@ -629,6 +630,13 @@ static void nodes_of_libraries_are_left_alone(void **state)
     layout.single = false;
     profile.objects[object].element_end = 1000; /* control bytes follow */
     assert_true(lwp_split_of_library(&profile, &layout));
+    profile.objects[object].element_end = 0;
+    profile.code = lwp_code_new(profile.arena);
+    profile.objects[object].kind = LWP_OBJECT_STATIC; /* a table of the mathematical library; one of the program */
+    profile.objects[object].module = lwp_code_module(profile.code, "/lib/libm.so.6", NULL, 0);
+    assert_true(lwp_split_of_library(&profile, &layout));
+    profile.objects[object].module = lwp_code_module(profile.code, "/opt/program", NULL, 0);
+    assert_false(lwp_split_of_library(&profile, &layout));
     lwp_profile_fini(&profile);
 }
 

@@ -123,9 +123,6 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
  * unknown code. *at: its context. */
 const struct lwp_frame *lwp_redundancy_frame(struct lwp_profile *profile, uint32_t context, uint32_t *at);
 
-/* Nobody's to change: the C library's, the loader's, and the system's other libraries. */
-bool lwp_redundancy_is_library(const struct lwp_profile *profile, uint32_t module);
-
 /* Whether a line is worth a finding: sure, with enough time at stake, in code that can be changed, and of a kind that people act on. */
 bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct lwp_redundant_line *line);
 

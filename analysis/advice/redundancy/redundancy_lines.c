@@ -62,12 +62,6 @@ static bool is_allocator(const char *function)
     return strncmp(function, "operator new", 12) == 0 || strncmp(function, "operator delete", 15) == 0;
 }
 
-bool lwp_redundancy_is_library(const struct lwp_profile *profile, uint32_t module)
-{
-    const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
-    return lwp_objects_library_code(profile, module) || (info && info->path && strstr(info->path, ".so") && lwp_path_is_system(info->path));
-}
-
 static bool is_mathematical(const struct lwp_profile *profile, uint32_t module)
 {
     const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
@@ -91,7 +85,7 @@ const struct lwp_frame *lwp_redundancy_frame(struct lwp_profile *profile, uint32
     *at = context;
     for (uint32_t node = context; node; node = profile->contexts[node].parent) {
         const struct lwp_symbolized *code = line_code(profile, node);
-        if (!code || lwp_redundancy_is_library(profile, profile->contexts[node].module))
+        if (!code || lwp_objects_system_library(profile, profile->contexts[node].module))
             continue;
         if (!first)
             *at = node;
@@ -114,7 +108,7 @@ static void line_place(struct lwp_profile *profile, uint32_t access, struct lwp_
 {
     const struct lwp_symbolized *code = line_code(profile, access);
     uint32_t module = profile->contexts[access].module, own;
-    bool theirs = lwp_redundancy_is_library(profile, module) || (code && code->frames[0].file && lwp_path_is_system(code->frames[0].file));
+    bool theirs = lwp_objects_system_library(profile, module) || (code && code->frames[0].file && lwp_path_is_system(code->frames[0].file));
     line->foreign = theirs && !is_mathematical(profile, module) && !is_asked_for(line_function(code));
     uint32_t at = access;
     for (int i = 0; at && i < CLIMB; i++, at = profile->contexts[at].parent)
@@ -123,7 +117,7 @@ static void line_place(struct lwp_profile *profile, uint32_t access, struct lwp_
                 code->frames[f].function && is_allocator(code->frames[f].function) && !strstr(code->frames[f].function, "calloc");
     const struct lwp_frame *frame = lwp_redundancy_frame(profile, access, &own);
     line->context = own;
-    line->foreign |= lwp_redundancy_is_library(profile, profile->contexts[own].module);
+    line->foreign |= lwp_objects_system_library(profile, profile->contexts[own].module);
     uint64_t where =
         frame && frame->line && frame->file ? lwp_hash_mix(lwp_hash_text(frame->file), frame->line) : profile->contexts[own].address;
     line->place =
