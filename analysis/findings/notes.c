@@ -5,6 +5,7 @@
 #include "analysis/findings/findings.h"
 
 #include "analysis/tables/engines.h"
+#include "base/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,15 +98,17 @@ static void module_note_missing(struct lwp_profile *profile, const struct lwp_mo
                          module->path, module->missing);
 }
 
+/* Nobody compiles a library of the system for its names. */
 static void module_note_hottest(struct lwp_profile *profile, const struct lwp_module *module)
 {
     if (module->file != LWP_FILE_READ)
         return;
+    bool theirs = strstr(module->path, ".so") && lwp_path_is_system(module->path);
     if (module->debug_info == LWP_DEBUG_NONE || module->debug_info == LWP_DEBUG_SYMBOLS)
         lwp_profile_note(profile,
                          "%s, where most of the time goes, has no debug info: types are not known and fields only by "
-                         "offset. Compile it with -g to see names.",
-                         module->path);
+                         "offset. %s to see names.",
+                         module->path, theirs ? "Install its debug package" : "Compile it with -g");
 }
 
 static void module_notes(struct lwp_profile *profile)

@@ -1,6 +1,7 @@
 /* What is said where there is no advice: each kind and code from a profile made for it, and never another one. */
 #include "analysis/findings/silence.h"
 
+#include "analysis/findings/findings.h"
 #include "analysis/findings/reasons.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
@@ -192,6 +193,33 @@ static void test_unrecorded(void **state)
     }
 }
 
+/* Names come with another build of the program, or with the system's debug package. */
+static void test_hottest(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/home/me/program", "/usr/lib/libgomp.so.1"};
+    static const char *const helps[] = {"Compile it with -g", "Install its debug package"};
+    for (int theirs = 0; theirs < 2; theirs++) {
+        struct lwp_profile profile;
+        struct lwp_answers answers = {.locality.measured = true};
+        fill(&profile, 1000, 500, 0);
+        uint32_t id = lwp_code_module(profile.code, paths[theirs], NULL, 0);
+        struct lwp_module *module = (struct lwp_module *)(uintptr_t)lwp_code_module_info(profile.code, id);
+        module->file = LWP_FILE_READ;
+        module->debug_info = LWP_DEBUG_SYMBOLS;
+        LWP_GROW(&profile.regions, profile.region_count, &profile.region_room);
+        profile.regions[profile.region_count++] = (struct lwp_region){.module = id, .parent = LWP_NONE, .weight = profile.total};
+        lwp_findings_notes(&profile, &answers);
+        for (int help = 0; help < 2; help++) {
+            bool said = false;
+            for (size_t i = 0; i < profile.note_count; i++)
+                said |= strstr(profile.notes[i], helps[help]) != NULL;
+            assert_int_equal(said, help == theirs);
+        }
+        lwp_profile_fini(&profile);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_not_asked),
         cmocka_unit_test(test_library_data),
         cmocka_unit_test(test_unrecorded),
+        cmocka_unit_test(test_hottest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
