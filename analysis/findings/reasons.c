@@ -332,11 +332,10 @@ static struct lwp_reason reason_of(const struct subject *subject)
                                            : SAY("only %.1f %% of the time is memory stall on it; a change is worth it from %.0f %% on",
                                                  100 * share.value, 100 * lwp_split_needs.share)};
     if (type && type->owner == LWP_TYPE_OF_SYSTEM && type->kind != LWP_TYPE_SCALAR)
-        return (struct lwp_reason){.code = "library_type",
-                                   .sentence =
-                                       SAY("its type %s is declared in %s, by the system or a library: its layout is not the program's "
-                                           "to change",
-                                           type->name, type->file ? type->file : "a library")};
+        return (struct lwp_reason){
+            .code = "library_type",
+            .sentence = SAY("its type %s %s: its layout is not the program's to change", type->name,
+                            type->file ? SAY("is declared in %s, by the system or a library", type->file) : "belongs to the language's library")};
     if (object->kind == LWP_OBJECT_STATIC && lwp_objects_system_library(profile, object->module))
         return (struct lwp_reason){.code = "library_type",
                                    .sentence = SAY("it is a variable of %s: its layout is not the program's to change",

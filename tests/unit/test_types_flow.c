@@ -407,6 +407,27 @@ static void test_rust_names(void **state)
     unload(&loaded);
 }
 
+/* The compiler names no file where Rust's types are declared. */
+static void test_rust_owners(void **state)
+{
+    struct loaded loaded;
+    struct lwp_candidate candidate;
+    bool counted = false;
+    (void)state;
+    if (!load(&loaded, "rustc", "-O -g", "../truth/types/counted.rs"))
+        skip();
+    uint64_t low = programs_symbol(loaded.path, "share");
+    assert_true(low);
+    uint64_t high = lwp_code_symbolize(loaded.code, 0, low)->function_high;
+    for (uint64_t at = low; at < high; at++)
+        if (lwp_types_at_access(loaded.code, 0, at, &candidate, 1) && strstr(candidate.type->name, "alloc::rc::Rc")) {
+            assert_int_equal(candidate.type->owner, LWP_TYPE_OF_SYSTEM);
+            counted = true;
+        }
+    assert_true(counted);
+    unload(&loaded);
+}
+
 /* ---- allocations ---- */
 
 /* The first address after a call whose text matches, in a function. */
@@ -514,7 +535,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values), cmocka_unit_test(test_multiples),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
-        cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_rust_owners),
+        cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_fortran_components), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_regions),       cmocka_unit_test(test_several_callers),
     };

@@ -74,7 +74,7 @@ const char *lwp_split_caution(struct lwp_profile *profile, const struct lwp_spli
         return lwp_arena_printf(profile->arena,
                                 "%s is declared in %s, which is not part of the program: its layout is shared with the system or a library "
                                 "and not yours to change. Copy the fields your loops use into arrays of your own.",
-                                type->name, type->file ? type->file : "a header of the system");
+                                type->name, type->file ? type->file : "the language's library");
     if (base)
         return lwp_arena_printf(
             profile->arena,

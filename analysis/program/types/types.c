@@ -92,6 +92,16 @@ static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
     return LWP_TYPE_OF_PROJECT;
 }
 
+/* Rust's compiler does not say where types are declared: alloc::rc::RcInner<app::Node>. */
+static bool type_of_crate(const char *name)
+{
+    static const char *const crates[] = {"alloc::", "core::", "std::", "hashbrown::"};
+    for (size_t i = 0; name && i < sizeof crates / sizeof *crates; i++)
+        if (strncmp(name, crates[i], strlen(crates[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A struct without a name that was reached without its typedef (through a template): look the typedef up. */
 static void type_find_alias(struct lwp_arena *arena, struct code_types *types, Dwarf_Die *type, Dwarf_Die *alias)
 {
@@ -155,6 +165,8 @@ static struct lwp_type *type_read(struct code_module *module, Dwarf_Die *strippe
     type_declared_at(code, &type, is_struct ? stripped : named);
     type.language = in_unit ? type_die_language(&unit) : LWP_LANGUAGE_OTHER;
     type.owner = in_unit ? type_owner(type.file, &unit) : LWP_TYPE_OWNER_UNKNOWN;
+    if (type.language == LWP_LANGUAGE_RUST && !type.file && is_struct && type_of_crate(code_die_name(code, stripped)))
+        type.owner = LWP_TYPE_OF_SYSTEM;
     type.alignment = type_die_alignment(named);
     type.aligned = (type.language == LWP_LANGUAGE_C || type.language == LWP_LANGUAGE_CXX) && /* Rust says it of all */
                    (dwarf_hasattr(stripped, DW_AT_alignment) || dwarf_hasattr(named, DW_AT_alignment));
