@@ -250,6 +250,12 @@ static void execution_multiply_wide(struct lwp_execution *execution, const struc
     execution_set_pair(execution, insn, (uint64_t)product, (uint64_t)(product >> bytes * 8), known);
 }
 
+/* What a register above this one holds when its value is extended with its sign. */
+static uint64_t execution_signs(uint64_t bits)
+{
+    return bits >> 63 ? UINT64_MAX : 0;
+}
+
 /* Where the processor would refuse it is not known how the program goes on; dividends of more than 64 bits are not followed. */
 static void execution_divide(struct lwp_execution *execution, const struct lwp_insn *insn)
 {
@@ -267,7 +273,7 @@ static void execution_divide(struct lwp_execution *execution, const struct lwp_i
         const int64_t divisor = (int64_t)execution_sign_extend(by, bytes).bits, of = (int64_t)dividend;
         const bool fits = divisor != -1 || of != INT64_MIN;
         const int64_t quotient = fits ? of / divisor : 0;
-        const bool whole = bytes == 8 ? high == (uint64_t)(of >> 63) : quotient == (int32_t)quotient;
+        const bool whole = bytes == 8 ? high == execution_signs(dividend) : quotient == (int32_t)quotient;
         execution_set_pair(execution, insn, (uint64_t)quotient, fits ? (uint64_t)(of % divisor) : 0, fits && whole);
     }
 }
@@ -344,7 +350,7 @@ void lwp_execution_step(struct lwp_execution *execution, const struct lwp_insn *
         const struct lwp_operand whole = {LWP_OPERAND_REG, LWP_RDX, insn->widened, 0};
         value = execution_sign_extend((struct lwp_computed){execution->registers.value[LWP_RAX], execution->registers.known >> LWP_RAX & 1},
                                       insn->widened);
-        value.bits = (uint64_t)((int64_t)value.bits >> 63);
+        value.bits = execution_signs(value.bits);
         execution_set(execution, &whole, value);
         return;
     }
