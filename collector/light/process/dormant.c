@@ -52,7 +52,7 @@ static void dormant_stop(void)
  * known should the process be set up after all. */
 static void dormant_wake_from(const uint64_t *frame)
 {
-    if (lwp_held_locks_of_loader(*frame))
+    if (lwp_held_locks_in(*frame))
         return;
     if (lwp_run_is_rich())
         lwp_dormant_wake();

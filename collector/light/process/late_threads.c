@@ -187,13 +187,12 @@ unsigned lwp_late_threads_left_out(void)
 /* The stack's bounds are asked of the C library, which may be just then in the middle of something. */
 bool lwp_late_threads_tick(const void *ucontext)
 {
-    const ucontext_t *context = ucontext;
     int saved = errno;
     struct late_thread *self = late_self;
     if (!self)
         return false;
     struct lwp_timer *timer = __atomic_load_n(&self->timer, __ATOMIC_ACQUIRE);
-    bool held = lwp_held_locks_of_libc((uint64_t)context->uc_mcontext.gregs[REG_RIP]) || lwp_held_locks_are(context);
+    bool held = lwp_held_locks_are(ucontext);
     if (held && timer)
         lwp_timer_set_period(timer, AGAIN_NS);
     if (!held && late_leave(self)) {
