@@ -1,5 +1,6 @@
 /* Findings about redundant accesses and computations: one for each line of code. They rank with those about layouts: by the speed-up
  * expected where the cure's gain is known, else by half of what is at stake, nothing being known but that it lies between none and all. */
+#include "analysis/advice/redundancy/redundancy_counts.h"
 #include "analysis/advice/redundancy/redundancy_search.h"
 #include "analysis/findings/finding_parts.h"
 #include "analysis/profile/objects.h"
@@ -27,6 +28,12 @@ static double redundancy_part(const struct lwp_redundancies *found, const struct
 }
 
 /* Where people look for an access: in their own code, which may have called the C library to do it. */
+static const char *redundancy_place(const struct lwp_profile *profile, const struct lwp_frame *frame)
+{
+    const char *file = lwp_path_last(frame->file);
+    return file && frame->line ? SAY("%s (%s:%u)", frame->function, file, frame->line) : frame->function;
+}
+
 static const char *redundancy_location(struct lwp_profile *profile, uint32_t context)
 {
     uint32_t at;
@@ -40,8 +47,20 @@ static const char *redundancy_location(struct lwp_profile *profile, uint32_t con
         const char *name = lwp_path_last(lwp_code_module_info(profile->code, node->module)->path);
         return SAY("%s+%#llx", name ? name : "?", (unsigned long long)node->address);
     }
-    const char *file = lwp_path_last(frame->file);
-    return file && frame->line ? SAY("%s (%s:%u)", frame->function, file, frame->line) : frame->function;
+    return redundancy_place(profile, frame);
+}
+
+/* In the function that has the loop: what is loaded there may be by one that is inlined. */
+static const char *redundancy_location_in_loop(struct lwp_profile *profile, uint32_t context)
+{
+    const uint32_t region = lwp_access_region(profile, context);
+    const struct lwp_context_node *node = &profile->contexts[context];
+    const char *function = region == LWP_NONE ? NULL : profile->regions[region].function;
+    const struct lwp_symbolized *code = function ? lwp_code_symbolize(profile->code, node->module, node->address) : NULL;
+    for (size_t i = 0; code && i < code->frame_count; i++)
+        if (code->frames[i].function && strcmp(code->frames[i].function, function) == 0)
+            return redundancy_place(profile, &code->frames[i]);
+    return redundancy_location(profile, context);
 }
 
 /* From the functions on both paths: lines move. */
@@ -99,7 +118,7 @@ static const char *redundancy_search_title(struct lwp_profile *profile, const st
     const struct lwp_redundancy *item = searched ? searched : &found->items[line->item];
     const char *data = searched ? redundancy_data(profile, searched) : NULL;
     return SAY("Do not search %s from one end to the other in %s: each time %s %.0f elements are looked at", data ? data : "the data",
-               redundancy_location(profile, lwp_redundancy_search_place(profile, item->pair->second)),
+               redundancy_location_in_loop(profile, lwp_redundancy_search_place(profile, item->pair->second)),
                line->searched_least ? "at least" : "some", redundancy_two_digits(line->searched));
 }
 

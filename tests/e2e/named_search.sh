@@ -6,7 +6,7 @@ fail() { echo "$*"; exit 1; }
 [ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
 cd "$TMP" || exit 1
 $CC -O2 -g -o named_search "$SRC/tests/programs/named_search.c" || fail "compile"
-for how in library nested own counted; do
+for how in library nested own inlined counted; do
     "$LWP" collect -q -e exact --detect redundancy --window all -o $how -- ./named_search $how > out || fail "$how: collect"
     "$LWP" analyze -q $how || fail "$how: analyze"
     /usr/bin/python3 - $how <<'PY' || { "$LWP" report $how; fail "$how: findings"; }

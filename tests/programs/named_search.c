@@ -1,5 +1,6 @@
 /* Settings of a program, in a list, looked up by name: with strcmp(), or with a function of the program's own, all linear
- * searches; and with one that counts how often it is asked, of which nobody knows what else would change. */
+ * searches; and with one that counts how often it is asked, of which nobody knows what else would change. Or by value, where all that is
+ * loaded is loaded by functions that are inlined. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,24 @@ FIND(find_library, strcmp(at->name, key) == 0)
 FIND(find_own, same(at->name, key))
 FIND(find_counted, counted(at->name, key))
 
+static inline const struct setting *next_of(const struct setting *at)
+{
+    return at->next;
+}
+
+static inline long value_of(const struct setting *at)
+{
+    return at->value;
+}
+
+__attribute__((noinline)) static long find_inlined(const struct setting *at, long value)
+{
+    for (; at; at = next_of(at))
+        if (value_of(at) == value)
+            return value;
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     static struct setting settings[SETTINGS];
@@ -66,6 +85,7 @@ int main(int argc, char **argv)
         sum += (unsigned long)(*how == 'l'   ? find_library(first, key)
                                : *how == 'n' ? find_nested(first, key)
                                : *how == 'o' ? find_own(first, key)
+                               : *how == 'i' ? find_inlined(first, (long)((state >> 33) % SETTINGS))
                                              : find_counted(first, key));
     }
     printf("%lu %ld\n", sum, asked);
