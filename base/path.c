@@ -82,3 +82,8 @@ bool lwp_path_is_system(const char *path)
             return strncmp(path, "/usr/src/", 9) != 0 && strncmp(path, "/usr/local/src/", 15) != 0;
     return strstr(path, "/.cargo/registry/") != NULL;
 }
+
+bool lwp_path_is_system_library(const char *path)
+{
+    return strstr(path, ".so") && lwp_path_is_system(path);
+}

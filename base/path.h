@@ -35,6 +35,9 @@ static inline bool lwp_path_is_below(const char *path, const char *folder)
 /* Headers and libraries of the system or the tool chain, by where they are. */
 bool lwp_path_is_system(const char *path);
 
+/* A library of the system: nobody's to change. */
+bool lwp_path_is_system_library(const char *path);
+
 /* A file of lwp's own: the first `name` beside the executable (a build folder), in ../lib/lwp (installed, wherever it was
  * moved to), or in configure's library folder, that access() grants `mode` (R_OK, X_OK) for. Owned; or NULL and why. */
 char *lwp_path_installed(const char *name, int mode, struct lwp_error *err);

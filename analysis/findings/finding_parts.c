@@ -39,6 +39,12 @@ void lwp_finding_gain_unknown(struct lwp_finding *finding, double stake)
 {
     finding->stake = stake;
     finding->rank = lwp_finding_rank(stake);
-    const bool matters = lwp_severity_level(lwp_severity(LWP_SEVERITY_OF_GAIN, finding->rank)) != LWP_SEVERITY_LOW;
-    finding->severity = lwp_severity_name(matters ? LWP_SEVERITY_MEDIUM : LWP_SEVERITY_LOW);
+    finding->severity = lwp_severity(LWP_SEVERITY_OF_GAIN, finding->rank);
+    lwp_finding_temper(finding);
+}
+
+void lwp_finding_temper(struct lwp_finding *finding)
+{
+    if (lwp_severity_level(finding->severity) == LWP_SEVERITY_HIGH)
+        finding->severity = lwp_severity_name(LWP_SEVERITY_MEDIUM);
 }

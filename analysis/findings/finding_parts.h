@@ -19,6 +19,9 @@ double lwp_finding_rank(double stake);
 /* One that is not predicted, with the share at stake, and how severe that is at such a rank: never high. */
 void lwp_finding_gain_unknown(struct lwp_finding *finding, double stake);
 
+/* Makes one of high severity a medium one. */
+void lwp_finding_temper(struct lwp_finding *finding);
+
 /* redundancy_findings.c: at most `room`, one for each line of code; returns how many. */
 size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_finding *findings,
                                     size_t room);

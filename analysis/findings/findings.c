@@ -365,9 +365,8 @@ static bool finding_regroup_deferred(struct lwp_profile *profile, const struct l
 /* Nothing that few samples say is of high severity: with fewer, a run without findings is said to have too few (silence.c). */
 static void finding_temper(struct lwp_finding *finding)
 {
-    if (finding->samples && lwp_evidence_of(finding->samples) < LWP_EVIDENCE_SOME &&
-        lwp_severity_level(finding->severity) == LWP_SEVERITY_HIGH)
-        finding->severity = lwp_severity_name(LWP_SEVERITY_MEDIUM);
+    if (finding->samples && lwp_evidence_of(finding->samples) < LWP_EVIDENCE_SOME)
+        lwp_finding_temper(finding);
 }
 
 enum { REDUNDANT_SHOWN = 5 };

@@ -103,12 +103,11 @@ static void module_note_hottest(struct lwp_profile *profile, const struct lwp_mo
 {
     if (module->file != LWP_FILE_READ)
         return;
-    bool theirs = strstr(module->path, ".so") && lwp_path_is_system(module->path);
     if (module->debug_info == LWP_DEBUG_NONE || module->debug_info == LWP_DEBUG_SYMBOLS)
         lwp_profile_note(profile,
                          "%s, where most of the time goes, has no debug info: types are not known and fields only by "
                          "offset. %s to see names.",
-                         module->path, theirs ? "Install its debug package" : "Compile it with -g");
+                         module->path, lwp_path_is_system_library(module->path) ? "Install its debug package" : "Compile it with -g");
 }
 
 static void module_notes(struct lwp_profile *profile)

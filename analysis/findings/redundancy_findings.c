@@ -27,13 +27,13 @@ static double redundancy_part(const struct lwp_redundancies *found, const struct
     return line->stake >= 0 ? line->stake : all > 0 ? fmin(1, line->amount / all) : 0;
 }
 
-/* Where people look for an access: in their own code, which may have called the C library to do it. */
 static const char *redundancy_place(const struct lwp_profile *profile, const struct lwp_frame *frame)
 {
     const char *file = lwp_path_last(frame->file);
     return file && frame->line ? SAY("%s (%s:%u)", frame->function, file, frame->line) : frame->function;
 }
 
+/* Where people look for an access: in their own code, which may have called the C library to do it. */
 static const char *redundancy_location(struct lwp_profile *profile, uint32_t context)
 {
     uint32_t at;

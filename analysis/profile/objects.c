@@ -264,7 +264,7 @@ bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module
 bool lwp_objects_system_library(const struct lwp_profile *profile, uint32_t module)
 {
     const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
-    return lwp_objects_library_code(profile, module) || (info && info->path && strstr(info->path, ".so") && lwp_path_is_system(info->path));
+    return lwp_objects_library_code(profile, module) || (info && info->path && lwp_path_is_system_library(info->path));
 }
 
 /* Allocation wrappers: the allocation site is their caller. */

@@ -5,13 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/light/process/held_locks.h"
-
-#include <link.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "collector/light/process/held_locks.c"
+
+#include <string.h>
 
 static bool held_at(uint64_t ip)
 {
