@@ -363,7 +363,7 @@ bool lwp_heap_resolved(void)
 
 bool lwp_heap_is_glibc(void)
 {
-    return heap_resolved() && heap_glibc && dlsym(RTLD_DEFAULT, "malloc") == (void *)malloc;
+    return heap_resolved() && heap_glibc && lwp_is_ours(dlsym(RTLD_DEFAULT, "malloc")); /* `malloc` would be the program's own */
 }
 
 void lwp_heap_add_early(void)
