@@ -62,18 +62,37 @@ function loopPlace(loop) {
 const inlinedText = loop => `inlined into ${brief(frameName(loop.inlined_into))}${loop.inlined_into.file ? ` ${baseName(loop.inlined_into.file)}${isNumber(loop.inlined_into.line) ? ':' + loop.inlined_into.line : ''}` : ''}`;
 const loopText = loop => loop ? `${loop.function || ''} ${loop.file || ''}${loop.inlined_into ? ' ' + inlinedText(loop) : ''}` : '';
 
+const callName = name => /\)( \w+)?$/.test(name) ? name : name + '()';
+
+/* Objects that are called the same, by name and type. */
+const namesakes = new Map();
+function namesakesOf(object) {
+  if (namesakes.of !== data.objects) {
+    namesakes.of = data.objects;
+    namesakes.clear();
+    list(data.objects).forEach(o => { const key = `${o.name}\n${o.type}`; namesakes.set(key, [...(namesakes.get(key) || []), o]); });
+  }
+  return list(namesakes.get(`${object.name}\n${object.type}`)).filter(o => o !== object);
+}
+
+/* Objects that are called the same are distinguished by the functions that allocate them, or by the innermost call in which the paths there differ. */
 function objectName(object) {
-  return object && object.name ? object.name : 'unknown';
+  if (!object || !object.name) return 'unknown';
+  const allocates = o => o.site && o.site.function, others = namesakesOf(object);
+  if (others.some(o => allocates(o) && allocates(object) && allocates(o) !== allocates(object))) return `${object.name} in ${callName(brief(allocates(object)))}`;
+  const differs = others.map(o => framesOf(object.context).find((frame, i) => JSON.stringify(frame) !== JSON.stringify(framesOf(o.context)[i]))).find(frame => frame);
+  return differs ? `${object.name}, below ${placeText(differs)}` : object.name;
 }
 
 /* A name that may end a line behind "->", never inside of it. */
 const breakable = name => clip(name).split('->').map((part, i) => i ? [el('span.nowrap', null, '->'), el('wbr'), part] : part);
 const objectLink = index => el('a', {href: '#object/' + index}, breakable(objectName(at(data.objects, index))));
 
+const placeText = frame => `${frameName(frame)}${frame.file ? ` (${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''})` : ''}`;
+
 function allocationPlace(object) {
   const context = at(data.contexts, object.context), frame = object.site || (context && list(context.frames)[0]);
-  if (!frame) return null;
-  return `${frameName(frame)}${frame.file ? ` (${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''})` : ''}`;
+  return frame ? placeText(frame) : null;
 }
 
 function callPath(index) {

@@ -115,6 +115,9 @@ def by_hand(browser, file):
     searched(browser, base)
     shown = driver.execute_script("return [sourceText('\\tx'), sourceText('    \\tx'), atMost(0.0001), atMost(0.25)]")
     check(shown == [" " * 8 + "x", " " * 8 + "x", "< 0.1\u00a0%", "at most 25.0\u00a0%"], f"tabs or bounds are shown as {shown}")
+    twins = driver.execute_script("const before = data.objects; data.objects = ['heat_new', 'Grid::Grid(long)'].map(allocates => ({name: 'p', type: 'double', site: {function: allocates}}));"
+                                  "const names = data.objects.map(objectName); data.objects = before; return names")
+    check(twins == ["p in heat_new()", "p in Grid::Grid(long)"], f"objects of one name: {twins}")
     ghosts = driver.execute_script("return [true, false].map(single => el('div', null, drawElement({...data.objects[0], single}, 24, 64, null)).querySelectorAll('.ghost').length)")
     check(ghosts[0] == 0 < ghosts[1], f"neighbours in a cache line: {ghosts}, blocks of their own have none")
     browser.open(f"{base}#region/1")
