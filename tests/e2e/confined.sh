@@ -1,6 +1,6 @@
 #!/bin/bash
 # A program that confines itself by seccomp, to be killed for anything that it does not do itself, is not killed under lwp: what
-# was sampled until then is whole, and the result says that nothing was from then on.
+# was sampled until then is whole, and the result says that nothing was from then on. One that only asks whether it could is sampled.
 set -u
 cd "$TMP" || exit 1
 ${CC:-cc} -std=gnu11 -O1 -g -pthread -o confined "$SRC/tests/programs/confined.c" || exit 1
@@ -30,4 +30,25 @@ status=$?
 "$LWP" collect -q --no-analyze -o r-heap -- ./confined_heap > with 2> err
 with=$?
 [ $with = $status ] && cmp -s plain with || { echo "FAILED: the first block: status $with, $status alone"; cat err; failed=1; }
+cat > asks.c <<'C'
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static volatile int words[1024];
+int main(void)
+{
+    int refused = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) != 0;
+    refused += syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, NULL) != 0;
+    refused += syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) != 0;
+    for (int i = 0; i < 300000000; i++)
+        words[i % 1024] = i;
+    return printf("%d refused\n", refused) < 0;
+}
+C
+${CC:-cc} -std=gnu11 -O1 -g -o asks asks.c || exit 1
+[ "$("$LWP" collect -q --no-analyze -F 1000 -o r-asks -- ./asks)" = "3 refused" ] || { echo "FAILED: what only asks gets another answer"; failed=1; }
+samples=$(for file in r-asks/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
+[ "$samples" -gt 5 ] || { echo "FAILED: only $samples samples of what only asks"; failed=1; }
 exit $failed

@@ -1,7 +1,8 @@
 /* Where sampling would harm the program it ends.
  *
  * A program that confines itself (seccomp) may be killed for what sampling does, now or in what it executes: everything is
- * written and closed before, and nothing is sampled from then on. The child of a debugger that is
+ * written and closed before, and nothing is sampled from then on. Not where it asks for a filter without giving one, which only
+ * finds out whether the kernel has filters. The child of a debugger that is
  * about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/real_calls.h"
@@ -25,12 +26,17 @@ static void confined_leave(void)
     lwp_confinement_comes();
 }
 
+static bool confined_by_prctl(long option, long mode, long filter)
+{
+    return option == PR_SET_SECCOMP && (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter));
+}
+
 LWP_HIDDEN long lwp_confined_syscall(long number, long a, long b, long c, long d, long e);
 
 long lwp_confined_syscall(long number, long a, long b, long c, long d, long e)
 {
-    bool by_seccomp = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER);
-    if (by_seccomp || (number == SYS_prctl && a == PR_SET_SECCOMP))
+    bool by_seccomp = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || (a == SECCOMP_SET_MODE_FILTER && c));
+    if (by_seccomp || (number == SYS_prctl && confined_by_prctl(a, b, c)))
         confined_leave();
     return lwp_real_syscall(number, a, b, c, d, e);
 }
@@ -44,7 +50,7 @@ LWP_EXPORT int prctl(int option, ...)
         given[i] = va_arg(more, unsigned long);
     va_end(more);
     lwp_counted_calls++;
-    if (option == PR_SET_SECCOMP)
+    if (confined_by_prctl(option, (long)given[0], (long)given[1]))
         confined_leave();
     return LWP_REAL(prctl)(option, given[0], given[1], given[2], given[3]);
 }
