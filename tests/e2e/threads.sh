@@ -1,6 +1,6 @@
 #!/bin/bash
 # Threads by pthread_create and thrd_create are sampled, hundreds of short ones cost no memory, and code of libraries that
-# were loaded late and unloaded again (the second where the first was) has its own name.
+# were loaded late and unloaded again (the second where the first was) has its own name. A thread's memory serves the next one.
 set -u
 cd "$TMP" || exit 1
 for name in one two; do
@@ -57,4 +57,32 @@ for name in "one", "two":
         print("FAILED: table_%s is not among %s" % (name, names))
         sys.exit(1)
 P
+cat > turns.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+static volatile int last;
+static void *run(void *unused)
+{
+    for (int i = 0; i < 20000000; i++)
+        last = i;
+    return unused;
+}
+int main(int count, char **arguments)
+{
+    struct rusage usage;
+    pthread_t thread;
+    for (int left = atoi(arguments[count - 1]); left; left--)
+        if (pthread_create(&thread, NULL, run, NULL) || pthread_join(thread, NULL))
+            return 1;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%ld\n", usage.ru_minflt);
+}
+C
+$CC -O1 -g -pthread -o turns turns.c || exit 1
+faults() { "$LWP" collect -q --no-analyze -F 1000 --max-overhead 60 -o "turns$1" -- ./turns "$1"; }
+few=$(faults 5) many=$(faults 45)
+each=$(((many - few) / 40))
+[ $each -lt 7 ] || { echo "FAILED: $each pages for each thread"; failed=1; }
 exit $failed

@@ -92,7 +92,7 @@ void lwp_sampler_refuse(void)
     __atomic_fetch_add(&lwp_sampling.refused, 1, __ATOMIC_RELAXED);
 }
 
-/* Those of threads that have ended, for the next ones. */
+/* Those of threads that have ended, for the next ones; what they know of the code stays true. */
 enum { SAMPLERS = 16 };
 static struct lwp_sampler *samplers[SAMPLERS];
 
@@ -100,8 +100,12 @@ static struct lwp_sampler *sampler_take(void)
 {
     for (unsigned i = 0; i < SAMPLERS; i++) {
         struct lwp_sampler *sampler = __atomic_exchange_n(&samplers[i], NULL, __ATOMIC_ACQUIRE);
-        if (sampler)
-            return memset(sampler, 0, offsetof(struct lwp_sampler, stack));
+        if (!sampler)
+            continue;
+        struct lwp_code_cache *cache = sampler->cache;
+        memset(sampler, 0, offsetof(struct lwp_sampler, stack));
+        sampler->cache = cache;
+        return sampler;
     }
     return lwp_own_memory(sizeof(struct lwp_sampler));
 }
@@ -113,6 +117,7 @@ static void sampler_give(struct lwp_sampler *sampler)
         if (__atomic_compare_exchange_n(&samplers[i], &none, sampler, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
             return;
     }
+    lwp_code_cache_free(sampler->cache);
     munmap(sampler, sizeof *sampler);
 }
 
@@ -120,8 +125,6 @@ static void sampler_release(struct lwp_thread *self)
 {
     struct lwp_sampler *sampler = self->sampler;
     self->sampler = NULL; /* a signal still on its way finds nothing to do */
-    if (sampler->cache)
-        lwp_code_cache_free(sampler->cache);
     sampler_give(sampler);
 }
 
@@ -196,6 +199,8 @@ void lwp_sampler_forget(struct lwp_thread *self)
     else
         lwp_timer_forget(sampler->timer);
     lwp_watching_forget(&sampler->watching);
+    lwp_code_cache_free(sampler->cache); /* its thread may have been filling it */
+    sampler->cache = NULL;
     sampler_release(self);
 }
 
