@@ -13,6 +13,7 @@ struct lwp_run_account {
     uint64_t period_ns;         /* between samples, that a thread had last; 0: none has yet */
     uint64_t join_ns;           /* what setting up a process costs, with its end; 0: none has ended yet */
     uint32_t thinning;          /* of allocations (thread.h), likewise */
+    uint64_t tick_ns;           /* what a tick of a process that is not set up costs besides its handler; 0: not measured yet */
     uint32_t processes, set_up; /* that have lwp's library, and those of them that were recorded */
     uint32_t forked;            /* of the others those that did not load it, but were forked with it */
 };

@@ -60,9 +60,29 @@ static void a_child_that_becomes_another_program_loads_it(void **state)
     assert_int_equal(run_alone.forked, 1);
 }
 
+/* Each look costs .1 ms; where ticks are lost, which those within the kernel are, half of what is left goes by, not all. */
+static void looks_become_rarer_until_the_process_is_due(void **state)
+{
+    (void)state;
+    enum { DUE_NS = 600000000 };
+    unsigned looks = 1;
+    memset(&run, 0, sizeof run);
+    run.chance = 0.6;
+    run.certain_ns = 1000000000;
+    for (run.told_ns = LEAST_NS; run.told_ns < DUE_NS; looks++) {
+        uint64_t next = lwp_run_look_again_ns();
+        assert_true(next >= SOON_NS);
+        assert_true(next <= run.told_ns);
+        run.told_ns += next;
+    }
+    assert_true(run.told_ns <= DUE_NS + SOON_NS);
+    assert_true(looks < 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_child_costs_is_charged_unless_it_is_set_up),
-                                       cmocka_unit_test(a_child_that_becomes_another_program_loads_it)};
+                                       cmocka_unit_test(a_child_that_becomes_another_program_loads_it),
+                                       cmocka_unit_test(looks_become_rarer_until_the_process_is_due)};
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

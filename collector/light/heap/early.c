@@ -2,9 +2,12 @@
 
 #include "collector/light/own/hot.h"
 #include "collector/light/own/own_memory.h"
+#include "collector/light/own/process.h"
+#include "collector/light/own/run.h"
 
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum {
     EVENTS = 8192,              /* with an allocation; */
@@ -49,10 +52,31 @@ static struct early_event *early_event(unsigned most)
     return early->events < most ? &early->event[early->events] : NULL;
 }
 
-__attribute__((noinline)) bool lwp_early_add(void *block, size_t size, uint8_t kind, bool large, const uint64_t *frame)
+/* The process may never be set up, and then nothing else says what this has cost: the first call is timed, which makes the tables, and
+ * then one in TIMED, which stands for as many; in each process others, as many do the same. */
+enum { TIMED = 16, LONGEST_NS = 500000 /* longer: it had to wait for a processor */ };
+static uint32_t early_calls, early_first_timed;
+
+static uint64_t early_timed_from(void)
 {
-    if (early && early->forgets)
-        return true;
+    if (!early_calls)
+        early_first_timed = (uint32_t)lwp_clock(CLOCK_MONOTONIC) / 64 % TIMED;
+    if (early_calls++ && (early_calls + early_first_timed) % TIMED)
+        return 0;
+    lwp_clock(CLOCK_MONOTONIC); /* so that what it needs is in the caches */
+    return lwp_clock(CLOCK_MONOTONIC);
+}
+
+static void early_timed(uint64_t from_ns)
+{
+    const uint64_t to_ns = from_ns ? lwp_clock(CLOCK_MONOTONIC) : 0, clock_ns = to_ns ? lwp_clock(CLOCK_MONOTONIC) - to_ns : 0;
+    const uint64_t ns = to_ns - from_ns;
+    if (ns > clock_ns && ns < LONGEST_NS)
+        lwp_run_spend((ns - clock_ns) * (early_calls > 1 ? TIMED : 1));
+}
+
+static bool early_add(void *block, size_t size, uint8_t kind, bool large, const uint64_t *frame)
+{
     struct early_event *event = early_event(EVENTS);
     if (!event)
         return false;
@@ -70,16 +94,28 @@ __attribute__((noinline)) bool lwp_early_add(void *block, size_t size, uint8_t k
     return early->unknown_bytes < UNKNOWN_BYTES && early->bytes < ALL_BYTES && early->events < EVENTS;
 }
 
+__attribute__((noinline)) bool lwp_early_add(void *block, size_t size, uint8_t kind, bool large, const uint64_t *frame)
+{
+    if (early && early->forgets)
+        return true;
+    const uint64_t from_ns = early_timed_from();
+    const bool room = early_add(block, size, kind, large, frame);
+    early_timed(from_ns);
+    return room;
+}
+
 bool lwp_early_remove(const void *block, bool inherited)
 {
     if (!early && !inherited)
         return true;
+    const uint64_t from_ns = early_timed_from();
     struct early_event *event = early_event(EVENTS + FREED_MORE);
-    if (!event)
-        return false;
-    *event = (struct early_event){.block = (void *)block, .freed = true};
-    early->events++;
-    return true;
+    if (event) {
+        *event = (struct early_event){.block = (void *)block, .freed = true};
+        early->events++;
+    }
+    early_timed(from_ns);
+    return event;
 }
 
 void lwp_early_forget(void)

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { JOIN_NS = 4000000 /* until one is known */, LEAST_NS = 20000000, CHANCES = 1 << 20 };
+enum { JOIN_NS = 4000000 /* until one is known */, LEAST_NS = 20000000, LOOK_NS = 10000000, SOON_NS = 1000000, CHANCES = 1 << 20 };
 static const double join_part = 0.5; /* of the share */
 
 static struct lwp_run_account run_alone;
@@ -88,7 +88,12 @@ void lwp_run_forked(void)
 void lwp_run_fork_cost(uint64_t ns)
 {
     if (run.forked && run.pid == getpid())
-        LWP_RUN_ADD(lwp_run, spent_ns, 2 * ns);
+        lwp_run_spend(2 * ns);
+}
+
+void lwp_run_spend(uint64_t ns)
+{
+    LWP_RUN_ADD(lwp_run, spent_ns, ns);
 }
 
 /* Not of a child of vfork, which is none of those that were counted. */
@@ -139,6 +144,15 @@ bool lwp_run_may_join(void)
         run.certain_ns = (uint64_t)((double)run_join_ns() / (run_share * join_part));
     }
     return run.chance <= 0 || !run.certain_ns || (double)(run.told_ns - run.base_ns) >= run.chance * (double)run.certain_ns;
+}
+
+/* Not each 10 ms: a look costs .1 ms. Half the way to where the process would be set up, as ticks within the kernel are lost; but as
+ * soon as it has run for as long again, since by then the run may be rich. */
+uint64_t lwp_run_look_again_ns(void)
+{
+    const double ran = (double)(run.told_ns - run.base_ns), left = run.chance * (double)run.certain_ns - ran;
+    const double half = left / 2 < ran ? left / 2 : ran, next = half > LOOK_NS ? half : left < LOOK_NS ? left : LOOK_NS;
+    return next > SOON_NS ? (uint64_t)next : SOON_NS;
 }
 
 /* The others are still there to be drawn: what makes them certain makes this one, too. */

@@ -13,6 +13,7 @@ extern struct lwp_run_account *lwp_run; /* never NULL */
 void lwp_run_begin(void);  /* a new process image */
 void lwp_run_forked(void); /* in the child */
 void lwp_run_fork_cost(uint64_t ns); /* likewise: what was done there has taken so long */
+void lwp_run_spend(uint64_t ns);     /* in a process that is not set up */
 
 /* This image is about to be replaced by another one of the same process; `failed`: it was not. */
 void lwp_run_exec(bool failed);
@@ -23,6 +24,7 @@ void lwp_run_tell_dormant(bool early);
 /* Whether a process that could be set up now is. Where the run cannot afford all of them it is a matter of chance, and the longer it
  * runs the likelier: what samples of it stand for is multiplied by lwp_run_scale. */
 bool lwp_run_may_join(void);
+uint64_t lwp_run_look_again_ns(void); /* when that is to be asked again, where it may not yet */
 double lwp_run_scale(void);
 
 /* The chance with which something is set up that costs `cost_ns`, where there is one for each `each_ns` of CPU time. */

@@ -22,7 +22,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { DORMANT_NS = 20000000, LATER_NS = 10000000, AGAIN_NS = 1000000 };
+enum { DORMANT_NS = 20000000, AGAIN_NS = 1000000 };
 
 static struct {
     void (*wake)(void *); /* NULL: awake */
@@ -134,19 +134,40 @@ bool lwp_dormant_in_child(void)
     return true;
 }
 
+static void dormant_charge_tick(uint64_t from_ns)
+{
+    const uint64_t measured = LWP_RUN_GET(lwp_run, tick_ns);
+    lwp_run_spend((measured ? measured : lwp_stop_cost_sample(LWP_TIMER_SIGTRAP)) + lwp_clock(CLOCK_THREAD_CPUTIME_ID) - from_ns);
+}
+
+/* Whether to wake. */
+static bool dormant_look(const void *ucontext)
+{
+    if (lwp_debugger_is_here())
+        dormant_stop();
+    else if (lwp_held_locks_are(ucontext))
+        lwp_timer_set_period(dormant.timer, AGAIN_NS);
+    else if (lwp_run_may_join())
+        return true;
+    else
+        lwp_timer_set_period(dormant.timer, lwp_run_look_again_ns());
+    return false;
+}
+
 bool lwp_dormant_tick(const void *ucontext)
 {
     int saved = errno;
     if (!dormant.wake)
         return false;
-    if (lwp_confinement_came() || lwp_debugger_is_here())
+    if (lwp_confinement_came()) {
         dormant_stop();
-    else if (lwp_held_locks_are(ucontext))
-        lwp_timer_set_period(dormant.timer, AGAIN_NS);
-    else if (lwp_run_may_join())
-        dormant_wake();
-    else
-        lwp_timer_set_period(dormant.timer, LATER_NS);
+    } else {
+        uint64_t from_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+        bool wakes = dormant_look(ucontext);
+        dormant_charge_tick(from_ns);
+        if (wakes) /* charges itself */
+            dormant_wake();
+    }
     errno = saved;
     return true;
 }

@@ -57,6 +57,12 @@ static void sampler_do_without_registers(void)
     lwp_debug_give_up();
 }
 
+static void sampler_measure(void)
+{
+    lwp_stop_cost_measure();
+    __atomic_store_n(&lwp_run->tick_ns, lwp_stop_cost_sample(LWP_TIMER_SIGTRAP), __ATOMIC_RELAXED);
+}
+
 bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, unsigned note_bytes)
 {
     note[0] = '\0';
@@ -71,7 +77,7 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
     lwp_sampling.kind = lwp_sampling.hardware ? LWP_TIMER_SIGTRAP : options->hardware ? LWP_TIMER_NONE : lwp_timer_probe(options->timer);
     lwp_debug_init();
     if (lwp_sampling.kind == LWP_TIMER_SIGTRAP)
-        lwp_stop_cost_measure();
+        sampler_measure();
     if (lwp_sampling.costs.dead)
         sampler_do_without_registers();
     lwp_system_calls_start();
