@@ -15,7 +15,7 @@ struct lwp_run_account {
     uint32_t thinning;          /* of allocations (thread.h), likewise */
     uint64_t tick_ns;           /* what a tick of a process that is not set up costs besides its handler; 0: not measured yet */
     uint32_t processes, set_up; /* that have lwp's library, and those of them that were recorded */
-    uint32_t forked;            /* of the others those that did not load it, but were forked with it */
+    uint32_t loaded;            /* how often a program was executed with it: not by processes that were forked only */
 };
 
 enum { LWP_RUN_ACCOUNT_BYTES = 4096 };

@@ -39,7 +39,7 @@ struct lwp_account_sums lwp_account_sum(const struct lwp_account *account, doubl
     double told = at_most((double)LWP_RUN_GET(page, cpu_ns), cpu_ns), early = at_most((double)LWP_RUN_GET(page, early_ns), told);
     return (struct lwp_account_sums){.processes = LWP_RUN_GET(page, processes),
                                      .set_up = LWP_RUN_GET(page, set_up),
-                                     .forked = LWP_RUN_GET(page, forked),
+                                     .loaded = LWP_RUN_GET(page, loaded),
                                      .early_ns = cpu_ns - told + early,
                                      .spent_ns = at_most((double)LWP_RUN_GET(page, spent_ns), cpu_ns)};
 }

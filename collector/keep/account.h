@@ -17,7 +17,7 @@ void lwp_account_close(struct lwp_account *account);
 /* What the processes told, ns; no more than the run's `cpu_ns`. `early`: of processes before they could be sampled, and of those that
  * told nothing. */
 struct lwp_account_sums {
-    uint32_t processes, set_up, forked; /* the last: not set up, nor loaded */
+    uint32_t processes, set_up, loaded; /* the last: programs that were executed with lwp's library */
     double early_ns, spent_ns;
 };
 struct lwp_account_sums lwp_account_sum(const struct lwp_account *account, double cpu_ns);

@@ -122,19 +122,34 @@ static char *ending_unsampled(const struct lwp_account_sums *sums, double cpu_ns
         sums->processes, sums->processes == 1 ? "" : "es", sums->set_up, 100 * part);
 }
 
+/* Each pair of processes costs some six times what it measures. */
+static unsigned ending_load_pairs(unsigned loaded)
+{
+    enum { LEAST = 5, FOR_EACH = 20, MOST = 9 };
+    unsigned pairs = (loaded + FOR_EACH - LEAST) / FOR_EACH;
+    return pairs < MOST ? pairs : MOST;
+}
+
+/* By this process and its children, but the program. */
+static double ending_own_ns(double program_ns)
+{
+    struct rusage own = {0}, children = {0};
+    getrusage(RUSAGE_SELF, &own);
+    getrusage(RUSAGE_CHILDREN, &children);
+    double more_ns = lwp_launch_cpu_s(&children) * 1e9 - program_ns;
+    return lwp_launch_cpu_s(&own) * 1e9 + (more_ns > 0 ? more_ns : 0);
+}
+
 void lwp_ending_account(struct lwp_run *run, const struct lwp_account *account, char *const *environment, unsigned *ran)
 {
-    enum { MANY = 20 }; /* processes, for which it is worth to know what loading costs */
     double cpu_ns = run->cpu_s * 1e9;
     struct lwp_account_sums sums = lwp_account_sum(account, cpu_ns);
-    struct rusage own;
     char *note = ending_unsampled(&sums, cpu_ns);
     *ran = sums.processes;
-    if (sums.processes > MANY && sums.processes > sums.set_up + sums.forked)
-        sums.spent_ns += (sums.processes - sums.set_up - sums.forked) * lwp_load_cost(environment);
-    if (sums.processes && cpu_ns > sums.spent_ns && !getrusage(RUSAGE_SELF, &own)) {
+    sums.spent_ns += sums.loaded * lwp_load_cost(environment, ending_load_pairs(sums.loaded));
+    if (sums.processes && cpu_ns > sums.spent_ns) {
         run->overhead_known = true;
-        run->overhead_percent = round(1e4 * (sums.spent_ns + lwp_launch_cpu_s(&own) * 1e9) / (cpu_ns - sums.spent_ns)) / 100;
+        run->overhead_percent = round(1e4 * (sums.spent_ns + ending_own_ns(cpu_ns)) / (cpu_ns - sums.spent_ns)) / 100;
     }
     if (note && !run->notes)
         run->notes = json_array();

@@ -27,27 +27,26 @@ static double run_once(char *const *environment)
     return lwp_launch_cpu_s(&usage) * 1e9;
 }
 
-double lwp_load_cost(char *const *environment)
+double lwp_load_cost(char *const *environment, unsigned pairs)
 {
-    enum { TIMES = 9 };
-    double with[TIMES], without[TIMES];
+    double with[pairs + 1], without[pairs + 1];
     char *nothing[] = {NULL};
     size_t count = 0;
-    int done = 0;
+    unsigned done = 0;
     while (environment[count])
         count++;
     char **later = lwp_zeroed(count + 2, sizeof *later);
     memcpy(later, environment, count * sizeof *later);
     later[count] = (char *)LWP_ENV_COSTS "=" LWP_NO_COSTS; /* as if another process had been first */
-    for (; done < TIMES; done++) {
+    for (; done < pairs; done++) {
         without[done] = run_once(nothing);
         with[done] = run_once(later);
         if (without[done] < 0 || with[done] < 0)
             break;
     }
     free(later);
-    LWP_SORT(with, (size_t)done, lwp_compare_double);
-    LWP_SORT(without, (size_t)done, lwp_compare_double);
+    LWP_SORT(with, done, lwp_compare_double);
+    LWP_SORT(without, done, lwp_compare_double);
     double more = done ? with[done / 2] - without[done / 2] : 0;
     return more > 0 ? more : 0;
 }

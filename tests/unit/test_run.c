@@ -38,26 +38,30 @@ static void what_a_child_costs_is_charged_unless_it_is_set_up(void **state)
     lwp_run_fork_cost(NS);
     assert_int_equal(run_alone.spent_ns, 2 * NS);
     assert_int_equal(run_alone.processes, 2);
-    assert_int_equal(run_alone.forked, 1);
     lwp_run_join();
-    assert_int_equal(run_alone.forked, 0);
     uint64_t spent = run_alone.spent_ns;
     lwp_run_fork_cost(NS);
     assert_int_equal(run_alone.spent_ns, spent);
 }
 
-/* Each of its two images is a process of its own to the account, but for the first one, which is gone. */
-static void a_child_that_becomes_another_program_loads_it(void **state)
+/* It is one process to the account, but has loaded lwp's library in each of its programs; a child that is forked only has not. */
+static void each_program_of_a_process_loads(void **state)
 {
     (void)state;
     run_alone = (struct lwp_run_account){0};
-    lwp_run_forked();
+    lwp_run_begin();
+    lwp_run_join(); /* also those that are set up */
     lwp_run_exec(false);
-    assert_int_equal(run_alone.processes, 0);
-    assert_int_equal(run_alone.forked, 0);
-    lwp_run_exec(true);
+    lwp_run_begin();
     assert_int_equal(run_alone.processes, 1);
-    assert_int_equal(run_alone.forked, 1);
+    assert_int_equal(run_alone.loaded, 2);
+    lwp_run_forked();
+    assert_int_equal(run_alone.processes, 2);
+    lwp_run_exec(false);
+    assert_int_equal(run_alone.processes, 1);
+    lwp_run_exec(true);
+    assert_int_equal(run_alone.processes, 2);
+    assert_int_equal(run_alone.loaded, 2);
 }
 
 /* Each look costs .1 ms; where ticks are lost, which those within the kernel are, half of what is left goes by, not all. */
@@ -82,7 +86,7 @@ static void looks_become_rarer_until_the_process_is_due(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_child_costs_is_charged_unless_it_is_set_up),
-                                       cmocka_unit_test(a_child_that_becomes_another_program_loads_it),
+                                       cmocka_unit_test(each_program_of_a_process_loads),
                                        cmocka_unit_test(looks_become_rarer_until_the_process_is_due)};
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static struct {
     uint64_t reserved_ns;
     double chance; /* drawn; 0: not yet */
     bool told_early;
-    bool forked; /* and neither set up nor another program since */
+    bool forked, set_up; /* this image */
 } run;
 
 static LWP_LARGE _Alignas(LWP_RUN_ACCOUNT_BYTES) uint8_t run_page[LWP_RUN_ACCOUNT_BYTES]; /* where it is mapped (own_memory.c) */
@@ -73,6 +73,7 @@ void lwp_run_begin(void)
     run.pid = getpid();
     run.base_ns = run.told_ns = run_cpu();
     LWP_RUN_ADD(lwp_run, processes, 1);
+    LWP_RUN_ADD(lwp_run, loaded, 1);
 }
 
 void lwp_run_forked(void)
@@ -81,13 +82,12 @@ void lwp_run_forked(void)
     run.pid = getpid();
     run.forked = true;
     LWP_RUN_ADD(lwp_run, processes, 1);
-    LWP_RUN_ADD(lwp_run, forked, 1);
 }
 
 /* Where nothing is set up: that is counted otherwise. To end takes about as long as to begin, as the kernel gives back what was copied. */
 void lwp_run_fork_cost(uint64_t ns)
 {
-    if (run.forked && run.pid == getpid())
+    if (run.forked && !run.set_up && run.pid == getpid())
         lwp_run_spend(2 * ns);
 }
 
@@ -99,11 +99,8 @@ void lwp_run_spend(uint64_t ns)
 /* Not of a child of vfork, which is none of those that were counted. */
 void lwp_run_exec(bool failed)
 {
-    if (getpid() != run.pid)
-        return;
-    LWP_RUN_ADD(lwp_run, processes, failed ? 1u : -1u);
-    if (run.forked)
-        LWP_RUN_ADD(lwp_run, forked, failed ? 1u : -1u);
+    if (getpid() == run.pid)
+        LWP_RUN_ADD(lwp_run, processes, failed ? 1u : -1u);
 }
 
 void lwp_run_tell_dormant(bool early)
@@ -181,9 +178,7 @@ void lwp_run_certain(void)
 void lwp_run_join(void)
 {
     lwp_run_tell_dormant(true);
-    if (run.forked)
-        LWP_RUN_ADD(lwp_run, forked, -1u);
-    run.forked = false;
+    run.set_up = true;
     run.reserved_ns = run_join_ns();
     LWP_RUN_ADD(lwp_run, spent_ns, run.reserved_ns);
     LWP_RUN_ADD(lwp_run, set_up, 1);
