@@ -420,6 +420,31 @@ static void code_index_drawn(struct code_buffer *code, const struct lwp_pattern 
     }
 }
 
+/* The accesses to one array; those to be made `late`: what is stored is worked out from what all arrays have, and where that needs no other
+ * instruction it is stored behind all loads. */
+static void code_array(struct code_buffer *code, const struct lwp_pattern *pattern, size_t a, bool late, unsigned ahead, uint64_t *spacing,
+                       struct code_round *round)
+{
+    const bool steps = code_steps(&pattern->arrays[a]), ends = code_searches(pattern) && (ahead + 1) % pattern->search == 0;
+    const uint64_t on = steps ? ahead * pattern->arrays[a].spacing : 0;
+    struct code_place place = {0};
+    for (size_t i = 0; i < pattern->access_count; i++) {
+        struct lwp_pattern_access access = pattern->accesses[i];
+        if (access.array != a || (!ends && code_is_link(pattern, &access))) /* that is loaded last, */
+            continue;
+        access.store &= !code_breaks_link(pattern, &access); /* it is loaded instead */
+        if (code_is_lead(pattern, &access) && !access.store) /* ... as is that */
+            continue;
+        if (late != (steps && access.store))
+            continue;
+        if (place.base == ZYDIS_REGISTER_NONE)
+            place = code_element(code, pattern, a, spacing);
+        code_access(code, &access, place, on, round);
+        if (pattern->guesses && i == 0)
+            code_draw(code, code_drawn(pattern), code_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY);
+    }
+}
+
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct code_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
@@ -434,23 +459,10 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
         code_move(code, code_low(code_index, 4), code_memory(code_order, 4 * (int64_t)ahead, 4));
     if (begins)
         code_search(code, pattern);
-    for (size_t a = 0; a < pattern->array_count; a++) {
-        struct code_place place = {0};
-        for (size_t i = 0; i < pattern->access_count; i++) {
-            struct lwp_pattern_access access = pattern->accesses[i];
-            if (access.array != a || (!ends && code_is_link(pattern, &access))) /* that is loaded last, */
-                continue;
-            access.store &= !code_breaks_link(pattern, &access); /* it is loaded instead */
-            if (code_is_lead(pattern, &access) && !access.store) /* ... as is that */
-                continue;
-            if (place.base == ZYDIS_REGISTER_NONE)
-                place = code_element(code, pattern, a, &spacing);
-            const uint64_t on = code_steps(&pattern->arrays[a]) ? ahead * pattern->arrays[a].spacing : 0;
-            code_access(code, &access, place, on, &round);
-            if (pattern->guesses && i == 0)
-                code_draw(code, code_drawn(pattern), code_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY);
-        }
-    }
+    for (size_t a = 0; a < pattern->array_count; a++)
+        code_array(code, pattern, a, false, ahead, &spacing, &round);
+    for (size_t a = 0; a < pattern->array_count; a++)
+        code_array(code, pattern, a, true, ahead, &spacing, &round);
     code_wait_scaled(code, pattern);
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
     if (!pattern->draws)

@@ -442,6 +442,36 @@ static unsigned code_instructions(const struct lwp_pattern *pattern)
     return count;
 }
 
+/* What is stored is worked out from what all arrays have: of arrays that the loop goes over in order, also of the first one. */
+static void test_stores_last(void **state)
+{
+    (void)state;
+    enum { HEAD = 64 }; /* the loop begins a line of code */
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 8, 1000);
+    pattern.array_count = pattern.access_count = 3;
+    pattern.unrolled = 2;
+    for (size_t a = 0; a < 3; a++) { /* for (...) c[i] = a[i] + b[i] */
+        pattern.arrays[a] = pattern.arrays[0];
+        pattern.accesses[a] = (struct lwp_pattern_access){.array = a, .bytes = 8, .store = a == 0};
+    }
+    struct lwp_pattern_code code;
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction instruction = {0};
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    unsigned loads = 0, stores = 0;
+    for (size_t at = HEAD; instruction.meta.category != ZYDIS_CATEGORY_COND_BR; at += instruction.length) {
+        assert_true(
+            ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const uint8_t *)code.memory + at, code.bytes - at, &instruction, operands)));
+        loads += operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[1].mem.type == ZYDIS_MEMOP_TYPE_MEM;
+        if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
+            assert_int_equal(loads, 2 * ++stores);
+    }
+    assert_int_equal(stores, 2);
+    lwp_pattern_code_free(&code);
+}
+
 /* With as few instructions as compilers need: how many are under way decides how many loads are awaited at one time. */
 static void test_instructions(void **state)
 {
@@ -583,6 +613,6 @@ int main(void)
                                        cmocka_unit_test(test_links_stay),   cmocka_unit_test(test_through_memory),
                                        cmocka_unit_test(test_apart),        cmocka_unit_test(test_unrolled),
                                        cmocka_unit_test(test_scaled),       cmocka_unit_test(test_long_to_set_up),
-                                       cmocka_unit_test(test_endings)};
+                                       cmocka_unit_test(test_endings),      cmocka_unit_test(test_stores_last)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
