@@ -33,7 +33,8 @@ RECORD(BLOCK, block, 64,
 RECORD(BLOCK_END, block_end, 32, ID(id) TIME(time))
 RECORD(TOTALS, totals, 128,
        TIME(time) NUMBER(user_ns) NUMBER(system_ns) NUMBER(own_ns) NUMBER(samples) NUMBER(samples_with_address) NUMBER(samples_lost)
-           NUMBER(allocations) NUMBER(instructions) NUMBER(instructions_recorded) NUMBER(resident_bytes) NUMBER(allocations_unrecorded))
+           NUMBER(allocations) NUMBER(instructions) NUMBER(instructions_recorded) NUMBER(resident_bytes) NUMBER(allocations_unrecorded)
+           NUMBER(page_faults))
 RECORD(NOTE, note, LWPS_STRING_MAX + 16, TEXT(text))
 
 /* ---- t<TID>.lwps ---- */

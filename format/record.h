@@ -102,6 +102,7 @@ struct lwps_totals {
     uint64_t instructions, instructions_recorded; /* run, and of them inside of windows; 0, 0: not counted */
     uint64_t resident_bytes; /* at most at one time, pages of zeros that were never written not among them; 0: not known */
     uint64_t allocations_unrecorded; /* of small blocks, to keep the overhead low; `allocations` are the others */
+    uint64_t page_faults; /* at least, of an image that was executed, without what the engine itself touches; 0: not known */
 };
 
 /* A sentence for the report's notes ("perf_event_open is not permitted here: ..."). */

@@ -4,6 +4,7 @@
  * tell whether a file without a build-id is still the one that ran. */
 #include "analysis/findings/findings.h"
 
+#include "analysis/advice/gain/gain_model.h"
 #include "analysis/tables/engines.h"
 #include "base/path.h"
 
@@ -158,7 +159,17 @@ static void run_measured(struct lwp_profile *profile)
         lwp_profile_note(profile, "There were too many different pairs of accesses: the last ones are not reported.");
     if (engine->note)
         lwp_profile_note(profile, "%s", engine->note);
-    if (engine->exact && profile->instructions && profile->instructions < run_brief)
+    const double kernel = lwp_gain_kernel(profile);
+    const bool brief = engine->exact && profile->instructions && profile->instructions < run_brief;
+    if (brief && kernel > 0)
+        lwp_profile_note(profile,
+                         "The run has %.3g million instructions: a fraction of a second without Valgrind. What the kernel does for a program "
+                         "is not traced. That is at least %.2g ms here (start: %.2g ms, %llu page faults of %.2g us), which no other layout or "
+                         "search saves. Gains of searches are of the whole, and as uncertain as how long the traced part takes; those of layouts "
+                         "are of the traced part. Trace more work to see what a longer run gains.",
+                         (double)profile->instructions * 1e-6, kernel * 1e-6, (double)profile->starts * (double)profile->start_ns * 1e-6,
+                         (unsigned long long)profile->page_faults, (double)profile->page_fault_ns * 1e-3);
+    else if (brief)
         lwp_profile_note(
             profile,
             "The run has %.3g million instructions: a fraction of a second without Valgrind. What the kernel does for a program "

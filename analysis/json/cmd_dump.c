@@ -104,6 +104,7 @@ static const struct shown shown[] = {
     EACH("instructions_recorded", " recorded "),
     EACH("resident_bytes", " resident "),
     EACH("allocations_unrecorded", " unrecorded "),
+    EACH("page_faults", " page-faults "),
     EACH("text", " "),
     ONE("thread", "tid", " "),
     EACH("stack_low", " stack ", .as = AS_HEX),

@@ -1,6 +1,7 @@
 /* "run", "types" and "modules" of analysis.json: what was run, where, and how much is known of it. */
 #include "analysis/json/json_parts.h"
 
+#include "analysis/advice/gain/gain_model.h"
 #include "analysis/elements/elements.h"
 #include "analysis/tables/engines.h"
 
@@ -73,7 +74,8 @@ json_t *lwp_json_run(struct lwp_json_tables *tables)
                         json_stall_share(tables), "samples", lwp_json_count(profile->samples), "samples_with_address",
                         lwp_json_count(profile->samples_with_address), "samples_lost", lwp_json_count(profile->samples_lost),
                         "allocations_unrecorded",
-                        profile->allocations_unrecorded ? lwp_json_count(profile->allocations_unrecorded) : NULL, "overhead_percent",
+                        profile->allocations_unrecorded ? lwp_json_count(profile->allocations_unrecorded) : NULL, "kernel_ns",
+                        lwp_gain_kernel(profile) > 0 ? lwp_json_count((uint64_t)lwp_gain_kernel(profile)) : NULL, "overhead_percent",
                         json_is_number(json_object_get(run, "overhead_percent")) ? json_copied(run, "overhead_percent")
                         : cpu > 0 && !engine->exact ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100)
                                                     : json_null(),

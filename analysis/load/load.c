@@ -201,6 +201,8 @@ static void load_sums(struct load *load)
         profile->own_ns += process->totals.own_ns;
         profile->resident_bytes += process->totals.resident_bytes;
         profile->allocations_unrecorded += process->totals.allocations_unrecorded;
+        profile->page_faults += process->totals.page_faults;
+        profile->starts += process->totals.page_faults > 0;
         profile->instructions += process->totals.instructions;
         profile->instructions_recorded += process->totals.instructions_recorded;
         profile->samples_lost += process->totals.samples_lost;

@@ -205,7 +205,11 @@ static void input_run(struct lwp_profile *profile, const char *dir, const char *
     if (!profile->run) {
         profile->run = run;
         input_machine(run, &profile->machine);
-        profile->tick_ns = lwp_json_natural(json_object_get(run, "machine"), "tick_ns");
+        const json_t *machine = json_object_get(run, "machine");
+        profile->tick_ns = lwp_json_natural(machine, "tick_ns");
+        profile->start_ns = lwp_json_natural(machine, "start_ns");
+        profile->page_fault_ns = lwp_json_natural(machine, "page_fault_ns");
+        profile->cycle_ps = lwp_json_natural(machine, "cycle_ps");
         return;
     }
     input_add_run(profile, run);

@@ -78,7 +78,7 @@ static void markdown_section(const struct markdown *page, size_t number, const s
     fprintf(out, "\n### %zu. ", number);
     lwp_markdown_text(out, item->title);
     fprintf(out, "\n\nExpected: **%s**%s%s, severity %s%s%s.", lwp_review_gain(page->review, item), item->low > 0 ? " for " : "",
-            item->low > 0 ? page->review->gain_of : "", item->severity, item->confidence ? ", confidence " : "",
+            item->low > 0 ? item->gain_of : "", item->severity, item->confidence ? ", confidence " : "",
             item->confidence ? item->confidence : "");
     if (item->tried)
         fprintf(out, " Tried: **%s**.", item->tried);

@@ -32,7 +32,7 @@ static void finding_expected(const struct lwp_report *report, const struct lwp_r
     fprintf(report->out, "%s", lwp_review_gain(report->review, item));
     lwp_terminal_style(&report->to, "0");
     if (item->low > 0)
-        fprintf(report->out, " for %s", report->review->gain_of);
+        fprintf(report->out, " for %s", item->gain_of);
     fprintf(report->out, " (severity %s)\n", item->severity);
     if (item->tried)
         fprintf(report->out, "   %-*s%s, measured with the patch of lwp patch\n", LABEL, "tried", item->tried);

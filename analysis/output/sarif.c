@@ -145,7 +145,7 @@ static json_t *sarif_result(const struct lwp_review *review, const struct lwp_re
 {
     const char *fingerprint = lwp_arena_printf(review->arena, "%s:%u", item->fingerprint, item->ordinal);
     const char *gain =
-        item->low > 0 ? lwp_arena_printf(review->arena, " Predicted gain: %s for %s.", lwp_review_gain(review, item), review->gain_of) : "";
+        item->low > 0 ? lwp_arena_printf(review->arena, " Predicted gain: %s for %s.", lwp_review_gain(review, item), item->gain_of) : "";
     const char *level = line && line->result == LWP_JUDGED_FAILS                 ? "error"
                         : lwp_severity_level(item->severity) == LWP_SEVERITY_LOW ? "note"
                                                                                  : "warning";

@@ -150,6 +150,7 @@ struct lwp_profile {
     json_t *runs;         /* times of each DIR, when several are merged; owned */
     struct lwp_caches machine;
     uint64_t tick_ns; /* of that machine's kernel's clock; 0: not known */
+    uint64_t start_ns, page_fault_ns, cycle_ps; /* what a start, a page fault and a cycle take there; 0: not known */
     uint8_t engine, weight_unit;
     double measure_seconds;       /* left for patterns to be run in (advice/gain/measured.h); 0: none are */
     double measure_most;          /* ... allowed in all */
@@ -165,6 +166,7 @@ struct lwp_profile {
     uint64_t resident_bytes;                      /* at most at one time, of all processes; 0: not known */
     uint64_t allocations_unrecorded;              /* of small blocks, to keep the overhead low */
     uint64_t instructions, instructions_recorded; /* of the exact engine: run, and inside of windows; 0: not known */
+    uint64_t starts, page_faults;                 /* of images that were executed; page faults at least; 0: not known */
     struct lwp_tally total, stalled; /* all samples; those whose weight belongs to an access */
     double unknown_weight;           /* of samples that are neither known stalls nor compute */
 

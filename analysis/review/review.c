@@ -57,6 +57,7 @@ static void review_tried(struct lwp_review *review, const json_t *finding, struc
 static void review_item(struct lwp_review *review, const json_t *finding, struct lwp_review_item *item)
 {
     const json_t *refs = json_object_get(finding, "refs"), *part = NULL;
+    const char *unit = lwp_json_string(json_object_get(review->root, "run"), "weight_unit");
     double share = lwp_json_amount(finding, "share");
     *item = (struct lwp_review_item){.id = lwp_json_string_or(finding, "id", "?"),
                                      .title = lwp_json_string_or(finding, "title", "?"),
@@ -67,6 +68,7 @@ static void review_item(struct lwp_review *review, const json_t *finding, struct
                                      .speedup = lwp_json_amount(finding, "speedup"),
                                      .low = lwp_json_end(finding, "expected_speedup", 0),
                                      .high = lwp_json_end(finding, "expected_speedup", 1),
+                                     .gain_of = lwp_unit_named(unit)->gain_of,
                                      .stake = lwp_json_amount(finding, "time_at_stake"),
                                      .subject = "?"};
     review_tried(review, finding, item);
@@ -111,8 +113,7 @@ struct lwp_review *lwp_review_new(json_t *root, const char *source_root, struct 
     struct lwp_arena *arena = lwp_arena_new();
     struct lwp_review *review = lwp_arena_alloc(arena, 1, sizeof *review);
     lwp_review_clean(root);
-    const char *unit = lwp_json_string(json_object_get(root, "run"), "weight_unit");
-    *review = (struct lwp_review){.root = root, .arena = arena, .gain_of = lwp_unit_named(unit)->gain_of};
+    *review = (struct lwp_review){.root = root, .arena = arena};
     review->source_root = lwp_source_root(arena, root, source_root);
     review_items(review);
     return review;

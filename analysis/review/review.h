@@ -41,6 +41,7 @@ struct lwp_review_item {
     const char *tried;                 /* "1.27x (1.25-1.29)": measured with the patch of lwp patch; or NULL */
     const char *patch, *patch_root;    /* a unified diff, its bytes as they are, and the folder it is made for; or NULL */
     double speedup, low, high;         /* expected, and its interval; low 0: not predicted */
+    const char *gain_of;               /* what these are of: "the whole program" */
     double stake;                      /* the part of the time that there is to gain at most; 0: not known */
     double share, share_low, share_high;
     const char *share_of;    /* "of all time", "of all stores", ... */
@@ -58,7 +59,6 @@ struct lwp_review {
     struct lwp_arena *arena;
     struct lwp_review_item *items; /* largest expected gain first */
     size_t count;
-    const char *gain_of;     /* what expected speed-ups are of: "the whole program" */
     const char *source_root; /* of relative files; NULL: unknown */
 };
 

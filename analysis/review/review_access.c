@@ -2,6 +2,7 @@
 #include "analysis/review/review_parts.h"
 
 #include "analysis/review/names.h"
+#include "analysis/tables/engines.h"
 #include "analysis/tables/redundancy_kinds.h"
 #include "base/path.h"
 
@@ -105,6 +106,8 @@ void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *it
     const json_t *object = lwp_json_entry(review->root, "objects", pair, "object");
     const char *from = access_own(review, first), *to = access_own(review, second);
     item->rule = kind->rule;
+    if (json_object_get(json_object_get(review->root, "run"), "kernel_ns"))
+        item->gain_of = lwp_unit_named("ns")->gain_of;
     if (lwp_json_amount(pair, "approximate") > 0.5) /* values that are not equal prove little */
         item->confidence = "low";
     const json_t *line = json_object_get(pair, "line");

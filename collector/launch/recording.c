@@ -9,6 +9,7 @@
 #include "collector/launch/ending.h"
 #include "collector/launch/exact.h"
 #include "collector/launch/launch.h"
+#include "collector/launch/load_cost.h"
 #include "collector/launch/patience.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
@@ -197,6 +198,8 @@ static int recording_prepare(struct recording *recording, const struct lwp_targe
     const char *machine = lwp_options_text(recording->settings->options, "machine");
     if (machine && lwp_machine_file(&recording->run.machine, machine, err))
         return err->status;
+    if (!machine && recording->engine->exact)
+        lwp_start_cost(&recording->run.machine);
     clock_gettime(CLOCK_REALTIME, &recording->run.started);
     return recording->engine->exact ? recording_under_valgrind(recording, err) : recording_with_library(recording, target, err);
 }

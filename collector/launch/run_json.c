@@ -56,11 +56,12 @@ static json_t *run_json_machine(const struct lwp_machine *machine)
                                                 "ways", run_json_known(cache->ways), "shared_by", run_json_known(cache->shared_by),
                                                 "groups", run_json_groups(cache->groups)));
     }
-    return json_pack("{s:o,s:o,s:o,s:o,s:i,s:o,s:i,s:o}", "cpu",
+    return json_pack("{s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:o,s:i,s:o}", "cpu",
                      machine->cpu[0] ? lwp_run_json_text(machine->cpu) : json_null(), "cores",
                      run_json_known(machine->cores), "cpus", run_json_known(machine->cpus), "line_bytes",
                      run_json_known(machine->line_bytes), "page_bytes", (int)machine->page_bytes, "tick_ns",
-                     run_json_known(machine->tick_ns), "numa_nodes",
+                     run_json_known(machine->tick_ns), "start_ns", run_json_known(machine->start_ns), "page_fault_ns",
+                     run_json_known(machine->page_fault_ns), "cycle_ps", run_json_known(machine->cycle_ps), "numa_nodes",
                      (int)machine->numa_nodes, "caches", caches);
 }
 

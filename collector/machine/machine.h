@@ -25,6 +25,8 @@ struct lwp_machine {
     unsigned page_bytes;
     unsigned tick_ns; /* of the kernel's clock: what a tick falls on is charged all of it; 0: unknown */
     unsigned numa_nodes;
+    unsigned start_ns, page_fault_ns, cycle_ps; /* CPU time of starting a program, without its page faults, of one of these, of a cycle;
+                                                 * 0: not measured */
     struct lwp_machine_cache caches[LWP_CACHES_MAX]; /* data and unified ones, by level */
     unsigned cache_count;                    /* 0: unknown */
 };

@@ -302,9 +302,9 @@ static int on_totals(void *to, const struct lwps_totals *r)
 {
     fprintf(((struct log *)to)->to,
             "T %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-            " %" PRIu64 " %" PRIu64 "\n",
+            " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
             r->time, r->user_ns, r->system_ns, r->own_ns, r->samples, r->samples_with_address, r->samples_lost, r->allocations,
-            r->instructions, r->instructions_recorded, r->resident_bytes, r->allocations_unrecorded);
+            r->instructions, r->instructions_recorded, r->resident_bytes, r->allocations_unrecorded, r->page_faults);
     return 0;
 }
 

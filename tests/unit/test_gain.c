@@ -216,6 +216,24 @@ static void test_kernel_time(void **state)
     near(lwp_gain_sampled(&profile), 1);
 }
 
+/* A trace has cycles, of half of the instructions here, and nothing of the kernel's: two starts and thirty page faults take half a
+ * millisecond. Its own part takes from a quarter, where no access waits for another, to two milliseconds. */
+static void test_traced_kernel_time(void **state)
+{
+    (void)state;
+    struct lwp_profile profile = {.engine = LWPS_ENGINE_EXACT, .instructions = 6000000, .instructions_recorded = 3000000, .cycle_ps = 250,
+                                  .starts = 2, .start_ns = 100000, .page_faults = 30, .page_fault_ns = 10000};
+    profile.total.weight = 4000000;
+    near(lwp_gain_kernel(&profile), 500000);
+    const struct lwp_share sampled = lwp_gain_traced(&profile);
+    near(sampled.low, 0.25 / 0.75);
+    near(sampled.high, 2 / 2.5);
+    near(sampled.value, sqrt(0.5) / (sqrt(0.5) + 0.5));
+    profile.cycle_ps = 0; /* another machine's caches were asked for, or an older result */
+    near(lwp_gain_kernel(&profile), 0);
+    near(lwp_gain_traced(&profile).low, 1);
+}
+
 /* The first load, or store, of 8 bytes within the function's loop, and the loop's shape there. */
 static uint64_t access_at(struct lwp_code *code, uint32_t module, const char *path, const char *function, bool store,
                           struct lwp_loop_shape *shape)
@@ -972,6 +990,7 @@ int main(void)
         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_kernel_time),
+        cmocka_unit_test(test_traced_kernel_time),
         cmocka_unit_test(test_interval),
         cmocka_unit_test(test_interval_of_runs),
         cmocka_unit_test(test_no_gain),

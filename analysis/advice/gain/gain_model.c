@@ -205,6 +205,28 @@ static double model_sampled(const struct lwp_profile *profile, double own)
     return fmin(1, fmax(user, profile->total.weight) / (user + system));
 }
 
+double lwp_gain_kernel(const struct lwp_profile *profile)
+{
+    if (!lwp_engine_row(profile->engine)->exact || !profile->cycle_ps || !profile->instructions_recorded || profile->total.weight <= 0)
+        return 0;
+    return (double)profile->starts * (double)profile->start_ns + (double)profile->page_faults * (double)profile->page_fault_ns;
+}
+
+/* A trace counts cycles, and what the kernel does for the program it has nothing of: that takes as long at least as to start a program and
+ * as the page faults take here. The rest takes no less than its instructions do while no access waits, and no more than if each waited for
+ * the one before (docs/gains.md, Searches: what was measured lies between). */
+struct lwp_share lwp_gain_traced(const struct lwp_profile *profile)
+{
+    const double kernel = lwp_gain_kernel(profile);
+    if (kernel <= 0)
+        return (struct lwp_share){1, 1, 1};
+    const double cycle = (double)profile->cycle_ps * 1e-3, instructions = (double)profile->instructions,
+                 overlapped = instructions / lwp_gain_instructions_most * cycle,
+                 waited = fmax(overlapped, profile->total.weight * instructions / (double)profile->instructions_recorded * cycle),
+                 between = sqrt(overlapped * waited);
+    return (struct lwp_share){between / (between + kernel), overlapped / (overlapped + kernel), waited / (waited + kernel)};
+}
+
 /* Ticks of Linux are no longer. */
 static const double longest_tick = 10e6;
 

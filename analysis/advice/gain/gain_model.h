@@ -12,6 +12,9 @@ struct lwp_gain_range {
 /* Standard deviations that an interval of a gain has to each side: 90 %. */
 static const double lwp_gain_deviations = 1.645;
 
+/* That a processor executes in a cycle. */
+static const double lwp_gain_instructions_most = 6;
+
 enum lwp_gain_pattern { LWP_GAIN_SEQUENTIAL, LWP_GAIN_RANDOM, LWP_GAIN_UNKNOWN };
 
 /* What a loop wants of memory for each element it visits, in one layout. */
@@ -53,6 +56,12 @@ double lwp_gain_spinning(struct lwp_profile *profile);
 /* The part of the program's CPU time that the samples stand for, 0 to 1. A timer that leaves the kernel out sees none of what page
  * faults and system calls take, which no layout saves. */
 double lwp_gain_sampled(const struct lwp_profile *profile);
+
+/* What the kernel takes at least, ns, for a program that was traced; 0: not known. */
+double lwp_gain_kernel(const struct lwp_profile *profile);
+
+/* The part of its CPU time that the trace has. */
+struct lwp_share lwp_gain_traced(const struct lwp_profile *profile);
 
 /* A part of what was sampled, as one of all CPU time. How much of the kernel's time is lwp's own is not counted: that error is independent
  * of the part's, so that they add as squares. */

@@ -31,7 +31,7 @@ static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, un
 static const double share_deviations = 1.96; /* of lwp_share_of(), which has more than lwp_gain_deviations */
 
 static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
-                    hardly_waits = 0.05, usual_cycle_ns = 0.3, instructions_most = 6 /* a cycle */, large_object = 64 << 10,
+                    hardly_waits = 0.05, usual_cycle_ns = 0.3, large_object = 64 << 10,
                     gain_least = 0.05 /* of all time: enough to be advised, also of a part of it */;
 
 /* ---- the pattern ---- */
@@ -504,7 +504,7 @@ static void measured_own_time(struct lwp_profile *profile, const struct lwp_gain
     if (measured->pace > 0)
         return;
     struct lwp_gain_range paces = lwp_gain_returns(profile, visit, measured_threads(profile, visit));
-    const double core = visit->shape.instructions / visit->visits * usual_cycle_ns / instructions_most;
+    const double core = visit->shape.instructions / visit->visits * usual_cycle_ns / lwp_gain_instructions_most;
     if (paces.high <= 0 || paces.high < core)
         return;
     paces.low = fmax(paces.low, core);

@@ -190,6 +190,17 @@ struct search_time {
     double stalled; /* the part of it that is memory stall */
 };
 
+/* In a trace each access waits for the one before. A processor goes on with the next elements instead, up to all of the waiting: then the
+ * search takes the part of the time that it has of the instructions (yaml-cpp: 11 % of them, 37 % with all waits, 12 % measured). */
+static void search_overlaps(const struct lwp_profile *profile, struct search_time *of)
+{
+    const double computing = profile->total.weight - profile->stalled.weight;
+    if (computing <= 0)
+        return;
+    of->time.low = fmin(of->time.low, of->time.value * (1 - of->stalled) * profile->total.weight / computing);
+    of->time.value = sqrt(of->time.low * of->time.high);
+}
+
 static struct search_time search_time(struct lwp_profile *profile, uint32_t loop)
 {
     struct region_loads *loads = lwp_arena_alloc(profile->arena, profile->watchpoints.origin_count + 1, sizeof *loads);
@@ -207,9 +218,15 @@ static struct search_time search_time(struct lwp_profile *profile, uint32_t loop
     }
     if (all.weight <= 0)
         return (struct search_time){.stalled = 1};
-    const struct lwp_share time = lwp_share_of(&all, &profile->total);
+    struct search_time of = {lwp_share_of(&all, &profile->total), fmin(1, stalled / all.weight)};
     const double sampled = lwp_gain_sampled(profile);
-    return (struct search_time){{time.value * sampled, time.low * sampled, time.high * sampled}, fmin(1, stalled / all.weight)};
+    struct lwp_share part = {sampled, sampled, sampled};
+    if (profile->watchpoints.exact) {
+        search_overlaps(profile, &of);
+        part = lwp_gain_traced(profile);
+    }
+    of.time = (struct lwp_share){of.time.value * part.value, of.time.low * part.low, of.time.high * part.high};
+    return of;
 }
 
 /* The least number of elements that a search looks at, where nothing was seen between two of them: while it computes, without its stalls,

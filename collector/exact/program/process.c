@@ -2,6 +2,7 @@
 
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/program/options.h"
+#include "collector/exact/valgrind/client_pages.h"
 #include "collector/exact/valgrind/port.h"
 #include "collector/exact/valgrind/tool.h"
 
@@ -128,7 +129,7 @@ static void process_reset(void)
     lwp_exact_process.samples = lwp_exact_process.samples_with_address = lwp_exact_process.allocations = 0;
 }
 
-void lwp_exact_process_totals(void)
+static void process_totals(uint64_t page_faults)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -139,15 +140,21 @@ void lwp_exact_process_totals(void)
                                  .samples_with_address = lwp_exact_process.samples_with_address,
                                  .allocations = lwp_exact_process.allocations,
                                  .instructions = lwp_trace_ran() - process_ran_before,
-                                 .instructions_recorded = lwp_trace_recorded() - process_recorded_before};
+                                 .instructions_recorded = lwp_trace_recorded() - process_recorded_before,
+                                 .page_faults = page_faults};
     lwps_put_totals(&lwp_exact_process.file, &totals);
+}
+
+void lwp_exact_process_totals(void)
+{
+    process_totals(0);
 }
 
 void lwp_exact_process_finish(void)
 {
     if (!lwp_exact_process.active)
         return;
-    lwp_exact_process_totals();
+    process_totals(process_ran_before ? 0 : lwp_client_page_faults()); /* a forked one has its parent's pages */
     lwps_writer_close(&lwp_exact_process.file);
     process_reset();
 }
