@@ -99,6 +99,12 @@ static void access_pair_facts(struct lwp_review *review, struct lwp_review_item 
         FACT("", "(and %zu more, alike but for how the thread began or the instruction)", others);
 }
 
+static bool access_is_search(const json_t *pair)
+{
+    const char *cause = lwp_json_string_or(pair, "cause", "");
+    return strcmp(cause, "linear_search") == 0 || strcmp(cause, "full_search") == 0;
+}
+
 void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *item, const json_t *pair)
 {
     const struct lwp_redundancy_row *kind = access_kind(lwp_json_string_or(pair, "kind", ""));
@@ -106,7 +112,7 @@ void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *it
     const json_t *object = lwp_json_entry(review->root, "objects", pair, "object");
     const char *from = access_own(review, first), *to = access_own(review, second);
     item->rule = kind->rule;
-    if (json_object_get(json_object_get(review->root, "run"), "kernel_ns"))
+    if (access_is_search(pair) && json_object_get(json_object_get(review->root, "run"), "kernel_ns"))
         item->gain_of = lwp_unit_named("ns")->gain_of;
     if (lwp_json_amount(pair, "approximate") > 0.5) /* values that are not equal prove little */
         item->confidence = "low";

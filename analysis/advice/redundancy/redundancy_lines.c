@@ -208,19 +208,13 @@ static void region_sums_fill(struct lwp_profile *profile, struct region_sums *su
     }
 }
 
-/* Of all CPU time, at most. */
-static double sampled_part(const struct lwp_profile *profile)
-{
-    return profile->watchpoints.exact ? lwp_gain_traced(profile).high : lwp_gain_sampled(profile);
-}
-
 static struct lwp_share region_time(const struct lwp_profile *profile, uint32_t region)
 {
     struct lwp_share time = {0};
     if (region == LWP_NONE || profile->total.weight <= 0)
         return time;
     time = lwp_share_of(&profile->regions[region].weight, &profile->total);
-    double part = sampled_part(profile);
+    double part = lwp_gain_sampled(profile);
     return (struct lwp_share){time.value * part, time.low * part, time.high * part};
 }
 
@@ -242,7 +236,7 @@ static bool is_one_access(const struct lwp_redundancy *item)
 /* Of a region's time, what is no stall; *own: the stalls on one of its accesses. */
 static double unstalled_time(const struct lwp_profile *profile, uint32_t region, const struct lwp_context_node *access, double *own)
 {
-    double part = sampled_part(profile) / profile->total.weight, others = 0;
+    double part = lwp_gain_sampled(profile) / profile->total.weight, others = 0;
     *own = 0;
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
@@ -306,7 +300,7 @@ static double item_bound(struct lwp_profile *profile, struct region_sums *sums, 
     double all = *region_sum(sums, item->kind, region);
     if (profile->watchpoints.exact)
         return time.value > 0 && all > 0 ? time.value * fmin(1, item->amount / all) : -1; /* no window met the loop */
-    double around = item->amount / profile->total.weight * sampled_part(profile);
+    double around = item->amount / profile->total.weight * lwp_gain_sampled(profile);
     if (time.value <= 0)
         return fmin(1, around);
     if (region != lwp_access_region(profile, item->pair->first))
