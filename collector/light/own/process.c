@@ -109,7 +109,8 @@ bool lwp_process_open(struct lwps_writer *file, uint32_t tid)
 bool lwp_process_begin(const char *directory)
 {
     int status = lwp_own_spool_begin(directory, lwp_setting(LWP_ENV_KEEPER));
-    if (status)
-        lwp_process_debug(strerror(-status));
+    const char *why = status ? strerrordesc_np(-status) : NULL; /* strerror() may allocate, and the program's malloc() be locked */
+    if (why)
+        lwp_process_debug(why);
     return !status && lwp_process_open(&lwp_process.file, 0);
 }
