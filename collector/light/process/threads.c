@@ -235,6 +235,8 @@ void lwp_threads_start(void)
         threads.key_made = pthread_key_create(&threads.key, threads_end_self) == 0;
     threads_start_self(1);
     lwp_late_threads_start(threads_set_up);
+    if (lwp_threads_alone()) /* as after a fork, where the program's malloc() may be locked: opendir() allocates */
+        return;
     DIR *tasks = opendir("/proc/self/task");
     if (!tasks)
         return;
