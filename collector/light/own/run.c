@@ -180,14 +180,14 @@ void lwp_run_join(void)
     lwp_run_tell_dormant(true);
     run.set_up = true;
     run.reserved_ns = run_join_ns();
-    LWP_RUN_ADD(lwp_run, spent_ns, run.reserved_ns);
+    lwp_run_spend(run.reserved_ns);
     LWP_RUN_ADD(lwp_run, set_up, 1);
 }
 
 void lwp_run_joined(uint64_t cost_ns)
 {
     uint64_t known = LWP_RUN_GET(lwp_run, join_ns);
-    LWP_RUN_ADD(lwp_run, spent_ns, cost_ns - run.reserved_ns);
+    lwp_run_spend(cost_ns - run.reserved_ns);
     run.reserved_ns = cost_ns;
     __atomic_store_n(&lwp_run->join_ns, known ? (7 * known + cost_ns) / 8 : cost_ns, __ATOMIC_RELAXED);
 }
@@ -198,7 +198,7 @@ void lwp_run_tell(struct lwp_thread *thread)
     if (thread->last_cpu_ns > thread->told_cpu_ns)
         LWP_RUN_ADD(lwp_run, cpu_ns, thread->last_cpu_ns - thread->told_cpu_ns);
     if (spent > thread->told_spent_ns)
-        LWP_RUN_ADD(lwp_run, spent_ns, spent - thread->told_spent_ns);
+        lwp_run_spend(spent - thread->told_spent_ns);
     thread->told_cpu_ns = thread->last_cpu_ns;
     thread->told_spent_ns = spent;
 }

@@ -13,7 +13,7 @@ extern struct lwp_run_account *lwp_run; /* never NULL */
 void lwp_run_begin(void);  /* a new process image */
 void lwp_run_forked(void); /* in the child */
 void lwp_run_fork_cost(uint64_t ns); /* likewise: what was done there has taken so long */
-void lwp_run_spend(uint64_t ns);     /* in a process that is not set up */
+void lwp_run_spend(uint64_t ns);     /* by lwp */
 
 /* This image is about to be replaced by another one of the same process; `failed`: it was not. */
 void lwp_run_exec(bool failed);

@@ -171,7 +171,7 @@ static void threads_charge(uint64_t since_ns, bool set_up)
 {
     uint64_t ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - since_ns;
     __atomic_fetch_add(&threads.own_ns, ns, __ATOMIC_RELAXED);
-    LWP_RUN_ADD(lwp_run, spent_ns, ns);
+    lwp_run_spend(ns);
     lwp_late_threads_charge(ns, set_up);
 }
 
@@ -201,7 +201,7 @@ static void threads_timed(uint64_t from_ns)
     if (ns >= TIMED_LONGEST_NS)
         return;
     __atomic_fetch_add(&threads.own_ns, ns * TIMED, __ATOMIC_RELAXED);
-    LWP_RUN_ADD(lwp_run, spent_ns, ns * TIMED);
+    lwp_run_spend(ns * TIMED);
 }
 
 static void threads_end_self(void *value)
