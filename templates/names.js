@@ -64,24 +64,27 @@ const loopText = loop => loop ? `${loop.function || ''} ${loop.file || ''}${loop
 
 const callName = name => /\)( \w+)?$/.test(name) ? name : name + '()';
 
-/* Objects that are called the same, by name and type. */
-const namesakes = new Map();
-function namesakesOf(object) {
-  if (namesakes.of !== data.objects) {
-    namesakes.of = data.objects;
-    namesakes.clear();
-    list(data.objects).forEach(o => { const key = `${o.name}\n${o.type}`; namesakes.set(key, [...(namesakes.get(key) || []), o]); });
+/* Objects that are called the same are distinguished by the functions that allocate them, or by the innermost call in which the paths there differ. */
+function nameAmong(object, namesakes) {
+  const allocates = o => o.site && o.site.function, others = namesakes.filter(o => o !== object);
+  if (others.some(o => allocates(o) && allocates(object) && allocates(o) !== allocates(object))) return `${object.name} in ${callName(brief(allocates(object)))}`;
+  for (const other of others) {
+    const frames = framesOf(other.context), differs = framesOf(object.context).find((frame, i) => JSON.stringify(frame) !== JSON.stringify(frames[i]));
+    if (differs) return `${object.name}, below ${placeText(differs)}`;
   }
-  return list(namesakes.get(`${object.name}\n${object.type}`)).filter(o => o !== object);
+  return object.name;
 }
 
-/* Objects that are called the same are distinguished by the functions that allocate them, or by the innermost call in which the paths there differ. */
+let namedObjects, objectNames; /* tables ask for each name while they sort */
 function objectName(object) {
   if (!object || !object.name) return 'unknown';
-  const allocates = o => o.site && o.site.function, others = namesakesOf(object);
-  if (others.some(o => allocates(o) && allocates(object) && allocates(o) !== allocates(object))) return `${object.name} in ${callName(brief(allocates(object)))}`;
-  const differs = others.map(o => framesOf(object.context).find((frame, i) => JSON.stringify(frame) !== JSON.stringify(framesOf(o.context)[i]))).find(frame => frame);
-  return differs ? `${object.name}, below ${placeText(differs)}` : object.name;
+  if (namedObjects !== data.objects) {
+    const namesakes = new Map(), named = o => namesakes.get(`${o.name}\n${o.type}`);
+    namedObjects = data.objects;
+    list(namedObjects).forEach(o => named(o) ? named(o).push(o) : namesakes.set(`${o.name}\n${o.type}`, [o]));
+    objectNames = new Map(list(namedObjects).map(o => [o, nameAmong(o, named(o))]));
+  }
+  return objectNames.get(object) || object.name;
 }
 
 /* A name that may end a line behind "->", never inside of it. */
