@@ -106,12 +106,8 @@ static struct lwp_sampler *sampler_take(void)
 {
     for (unsigned i = 0; i < SAMPLERS; i++) {
         struct lwp_sampler *sampler = __atomic_exchange_n(&samplers[i], NULL, __ATOMIC_ACQUIRE);
-        if (!sampler)
-            continue;
-        struct lwp_code_cache *cache = sampler->cache;
-        memset(sampler, 0, offsetof(struct lwp_sampler, stack));
-        sampler->cache = cache;
-        return sampler;
+        if (sampler)
+            return memset(sampler, 0, offsetof(struct lwp_sampler, cache));
     }
     return lwp_own_memory(sizeof(struct lwp_sampler));
 }

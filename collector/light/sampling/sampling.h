@@ -35,7 +35,6 @@ enum { LWP_SAMPLER_STACK = 64 * 1024 };
 
 /* A sampled thread. All of it is the thread's, in its signal handler. */
 struct lwp_sampler {
-    struct lwp_code_cache *cache;
     struct lwp_timer *timer; /* or: */
     struct lwp_pmu *pmu;
     uint64_t period_ns, base_period_ns; /* the mean */
@@ -57,6 +56,7 @@ struct lwp_sampler {
     uint64_t last_ns; /* of the last sample, CLOCK_MONOTONIC */
     long waits;       /* of the thread for anything but a processor, when they were last looked at */
     bool debugged;
+    struct lwp_code_cache *cache; /* from here on all is kept for the next thread */
     uint8_t stack[LWP_SAMPLER_STACK] __attribute__((aligned(64)));
 };
 
