@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Its CPU time, ns, and its page faults; below 0: it could not be run. */
+/* Its CPU time, ns, and its page faults unless NULL; below 0: it could not be run. */
 static double run_once(char *const *environment, long *faults)
 {
     struct rusage usage;
@@ -26,13 +26,13 @@ static double run_once(char *const *environment, long *faults)
     }
     if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status))
         return -1;
-    *faults = usage.ru_minflt;
+    if (faults)
+        *faults = usage.ru_minflt;
     return lwp_launch_cpu_s(&usage) * 1e9;
 }
 
 double lwp_load_cost(char *const *environment, unsigned pairs)
 {
-    long faults;
     double with[pairs + 1], without[pairs + 1];
     char *nothing[] = {NULL};
     size_t count = 0;
@@ -43,8 +43,8 @@ double lwp_load_cost(char *const *environment, unsigned pairs)
     memcpy(later, environment, count * sizeof *later);
     later[count] = (char *)LWP_ENV_COSTS "=" LWP_NO_COSTS; /* as if another process had been first */
     for (; done < pairs; done++) {
-        without[done] = run_once(nothing, &faults);
-        with[done] = run_once(later, &faults);
+        without[done] = run_once(nothing, NULL);
+        with[done] = run_once(later, NULL);
         if (without[done] < 0 || with[done] < 0)
             break;
     }
@@ -96,7 +96,7 @@ void lwp_start_cost(struct lwp_machine *machine)
     double start[TIMES], fault[TIMES], cycle[TIMES];
     char *nothing[] = {NULL};
     for (int i = 0; i < TIMES; i++) {
-        long faults;
+        long faults = 0;
         fault[i] = page_fault_once();
         cycle[i] = cycle_once();
         start[i] = run_once(nothing, &faults) - (double)faults * fault[i];
