@@ -41,6 +41,7 @@ struct lwp_pattern_access {
     uint64_t offset; /* in the element */
     unsigned bytes;
     bool store;
+    bool vector; /* through a vector register, where floating-point numbers are: some processors make fewer of those at one time */
 };
 
 /* A loop: each round visits one element of each array. */

@@ -121,10 +121,10 @@ struct code_round {
     bool summed;   /* the round's own sum has begun */
 };
 
-/* Of 4 or 8 bytes, added to the chain, or to the round's own sum where the chain has no more of them. */
+/* Of 4 or 8 bytes, added to the chain, or to the round's own sum where the chain is another one or has no more of them. */
 static void code_sum_up(struct code_buffer *code, ZydisEncoderOperand place, unsigned bytes, struct code_round *round)
 {
-    const bool carried = round->cycles >= SUM_CYCLES;
+    const bool carried = round->floating && round->cycles >= SUM_CYCLES;
     const ZydisMnemonic load = bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD,
                         add = bytes == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
     code_add(code, carried || round->summed ? add : load, 2, code_register(carried ? code_sum : code_round_sum), place);
@@ -132,7 +132,8 @@ static void code_sum_up(struct code_buffer *code, ZydisEncoderOperand place, uns
     round->summed |= !carried;
 }
 
-/* One instruction: a number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider through a vector register. */
+/* One instruction: a number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider, or goes through one in the loop, through a
+ * vector register. */
 static void code_access(struct code_buffer *code, const struct lwp_pattern_access *access, struct code_place at, uint64_t ahead,
                         struct code_round *round)
 {
@@ -141,9 +142,12 @@ static void code_access(struct code_buffer *code, const struct lwp_pattern_acces
     const ZydisRegister chain = bytes == 1 ? ZYDIS_REGISTER_R15B : code_low(code_chain, bytes);
     if (bytes == 16) {
         code_add(code, ZYDIS_MNEMONIC_MOVUPS, 2, access->store ? place : vector, access->store ? vector : place);
+    } else if (access->store && access->vector && bytes >= 4) {
+        code_add(code, bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD, 2, place,
+                 code_register(round->summed ? code_round_sum : code_sum));
     } else if (access->store) {
         code_add(code, ZYDIS_MNEMONIC_MOV, 2, place, code_register(chain));
-    } else if (round->floating && bytes >= 4) {
+    } else if ((access->vector || round->floating) && bytes >= 4) {
         code_sum_up(code, place, bytes, round);
     } else if (!round->floating && round->cycles >= 1) {
         code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(chain), place);

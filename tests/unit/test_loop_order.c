@@ -151,7 +151,7 @@ static void assert_rows(struct lwp_code *code, uint32_t module, const char *path
 static void assert_loads_first(struct lwp_code *code, uint32_t module)
 {
     struct lwp_profile of = {.code = code, .machine = {.line_bytes = LINE}};
-    const struct lwp_stream sum = {.module = module, .object = 0, .bytes = 8, .stores = 1, .stride = {.bytes = 8}},
+    const struct lwp_stream sum = {.module = module, .object = 0, .bytes = 8, .vector = true, .stores = 1, .stride = {.bytes = 8}},
                             down = {.module = module, .object = 1, .bytes = 8, .loads = 1};
     const struct lwp_order order = {.profile = &of,
                                     .rows = 100,
@@ -166,6 +166,8 @@ static void assert_loads_first(struct lwp_code *code, uint32_t module)
     assert_int_equal(pattern.access_count, 3);
     for (size_t i = 0; i < 2; i++)
         assert_true(pattern.accesses[i].array == 0 && pattern.accesses[i].store == (i == 1));
+    for (size_t i = 0; i < 3; i++) /* in the registers that the loop uses */
+        assert_true(pattern.accesses[i].vector == (i < 2));
 }
 
 static void test_code(void **state)

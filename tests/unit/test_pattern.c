@@ -472,6 +472,44 @@ static void test_stores_last(void **state)
     lwp_pattern_code_free(&code);
 }
 
+/* What the loop has in vector registers is loaded and stored in those, by as many instructions, whatever its chain is of. */
+static void test_vectors(void **state)
+{
+    (void)state;
+    enum { HEAD = 64 }; /* the loop begins a line of code */
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 8, 1000);
+    pattern.array_count = pattern.access_count = 3;
+    pattern.chain = 0;
+    pattern.instructions = 12;
+    for (int vector = 0; vector < 2; vector++) { /* for (...) c[i] = a[i] + b[i] */
+        for (size_t a = 0; a < 3; a++) {
+            pattern.arrays[a] = pattern.arrays[0];
+            pattern.accesses[a] = (struct lwp_pattern_access){.array = a, .bytes = 8, .store = a == 0, .vector = vector};
+        }
+        struct lwp_pattern_code code;
+        ZydisDecoder decoder;
+        ZydisDecodedInstruction instruction = {0};
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+        assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+        unsigned in_vectors = 0, all = 0;
+        ZydisRegister sum = ZYDIS_REGISTER_NONE;
+        for (size_t at = HEAD; instruction.meta.category != ZYDIS_CATEGORY_COND_BR; at += instruction.length, all++) {
+            assert_true(
+                ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const uint8_t *)code.memory + at, code.bytes - at, &instruction, operands)));
+            const int stores = operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
+            if (ZydisRegisterGetClass(operands[stores].reg.value) != ZYDIS_REGCLASS_XMM)
+                continue;
+            in_vectors++;
+            assert_true(!stores || operands[1].reg.value == sum); /* what was loaded */
+            sum = operands[stores].reg.value;
+        }
+        assert_int_equal(in_vectors, vector ? 3 : 0);
+        assert_int_equal(all, 12 + 1);
+        lwp_pattern_code_free(&code);
+    }
+}
+
 /* With as few instructions as compilers need: how many are under way decides how many loads are awaited at one time. */
 static void test_instructions(void **state)
 {
@@ -613,6 +651,7 @@ int main(void)
                                        cmocka_unit_test(test_links_stay),   cmocka_unit_test(test_through_memory),
                                        cmocka_unit_test(test_apart),        cmocka_unit_test(test_unrolled),
                                        cmocka_unit_test(test_scaled),       cmocka_unit_test(test_long_to_set_up),
-                                       cmocka_unit_test(test_endings),      cmocka_unit_test(test_stores_last)};
+                                       cmocka_unit_test(test_endings),      cmocka_unit_test(test_stores_last),
+                                       cmocka_unit_test(test_vectors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,12 +36,19 @@ static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_
 
 /* ---- the pattern ---- */
 
-static void measured_access(struct lwp_pattern *pattern, size_t array, uint64_t offset, uint64_t bytes, uint64_t line)
+static void measured_access(struct lwp_pattern *pattern, size_t array, uint64_t offset, uint64_t bytes, uint64_t line, bool vector)
 {
     /* Of a long field two lines, as in lwp_gain_lines(). */
     for (uint64_t at = 0, lines = 0; at < bytes && lines < 2 && pattern->access_count < LWP_PATTERN_ACCESSES; at += line, lines++)
-        pattern->accesses[pattern->access_count++] =
-            (struct lwp_pattern_access){.array = array, .offset = offset + at, .bytes = bytes - at < 8 ? (unsigned)(bytes - at) : 8};
+        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
+            .array = array, .offset = offset + at, .bytes = bytes - at < 8 ? (unsigned)(bytes - at) : 8, .vector = vector};
+}
+
+/* Whether the loop has the field in a vector register; not, where its code is not known. */
+static bool measured_in_vectors(struct lwp_profile *profile, const struct lwp_gain_visit *visit, size_t field)
+{
+    const uint64_t address = visit->first ? visit->first[field] : 0;
+    return address && profile->code && lwp_code_operand(profile->code, profile->regions[visit->region].module, address).vector;
 }
 
 /* The fields in the order in which the code goes to them, those of which that is not known last. */
@@ -56,8 +63,8 @@ static void measured_order(const struct lwp_gain_visit *visit, size_t count, siz
 }
 
 /* The fields in use, a group an array; false: too many. */
-static bool measured_fields(struct lwp_pattern *pattern, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
-                            uint64_t line)
+static bool measured_fields(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
+                            uint64_t line, struct lwp_pattern *pattern)
 {
     bool chained = visit->access.dependent, linked = placement->linked && placement->groups > 1;
     uint64_t room = 0; /* bytes of array 0's elements that hold fields */
@@ -68,7 +75,7 @@ static bool measured_fields(struct lwp_pattern *pattern, const struct lwp_gain_v
         for (size_t k = 0; k < placement->field_count; k++) {
             const size_t f = order[k];
             if (visit->uses[f] && placement->group[f] == (int)g && placement->bytes[f]) {
-                measured_access(pattern, array, placement->offsets[f], placement->bytes[f], line);
+                measured_access(pattern, array, placement->offsets[f], placement->bytes[f], line, measured_in_vectors(profile, visit, f));
                 uint64_t end = placement->offsets[f] + placement->bytes[f];
                 room = array == 0 && end > room ? end : room;
             }
@@ -145,8 +152,8 @@ static bool measured_others(struct lwp_profile *profile, const struct lwp_gain_v
         if (!array.spacing ||
             (array.walk == LWP_PATTERN_STEPS && array.spacing <= 8 && !stream->stores && indexed && !pattern->draws && !listed++))
             continue;
-        pattern->accesses[pattern->access_count++] =
-            (struct lwp_pattern_access){.array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads};
+        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
+            .array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
         pattern->arrays[pattern->array_count++] = array;
     }
     return true;
@@ -226,7 +233,7 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
         visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent && visit->leader == LWP_NONE && visit->shape.drawn;
     pattern->chain = chain;
     pattern->threads = measured_threads(profile, visit);
-    return measured_fields(pattern, visit, placement, line) && measured_others(profile, visit, pattern) &&
+    return measured_fields(profile, visit, placement, line, pattern) && measured_others(profile, visit, pattern) &&
            (visit->leader == LWP_NONE || lwp_pattern_leader(pattern) < pattern->array_count);
 }
 

@@ -89,8 +89,8 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
             uint64_t offset = base + (uint64_t)(loop->streams[k].at + (moved ? moved[k] : 0) - low);
             if (!stream || pattern->access_count == LWP_PATTERN_ACCESSES || offset > INT32_MAX / 2)
                 return false;
-            pattern->accesses[pattern->access_count++] =
-                (struct lwp_pattern_access){.offset = offset, .bytes = stream->bytes, .store = stream->stores > stream->loads};
+            pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
+                .offset = offset, .bytes = stream->bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
         }
         uint64_t ends = base + (uint64_t)(high - low) + elements * array->spacing + loop->line;
         array->extent = ends > array->extent ? ends : array->extent;

@@ -118,8 +118,8 @@ static void pages_pattern(const struct lwp_profile *profile, const struct pages_
         const uint64_t offset = (uint64_t)((at % (int64_t)spacing + (int64_t)spacing) % (int64_t)spacing);
         const unsigned bytes = stream->bytes > 8 ? 8 : stream->bytes;
         if (offset + bytes <= spacing)
-            pattern->accesses[pattern->access_count++] =
-                (struct lwp_pattern_access){.offset = offset, .bytes = bytes, .store = stream->stores > stream->loads};
+            pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
+                .offset = offset, .bytes = bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
     }
 }
 

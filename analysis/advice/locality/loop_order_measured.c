@@ -185,13 +185,14 @@ bool lwp_order_begins_sums(const struct lwp_order *order)
 }
 
 /* The array of sums that takes a register's place. */
-static void measured_sums(const struct measured_nest *nest, unsigned bytes, struct lwp_pattern *pattern)
+static void measured_sums(const struct measured_nest *nest, unsigned bytes, bool vector, struct lwp_pattern *pattern)
 {
     const size_t a = pattern->array_count++;
     pattern->arrays[a] =
         (struct lwp_pattern_array){.walk = LWP_PATTERN_NESTED, .spacing = bytes, .extent = (uint64_t)(nest->columns * bytes)};
     for (int store = 0; store < 2 && pattern->access_count < LWP_PATTERN_ACCESSES; store++)
-        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = a, .bytes = bytes, .store = store};
+        pattern->accesses[pattern->access_count++] =
+            (struct lwp_pattern_access){.array = a, .bytes = bytes, .store = store, .vector = vector};
 }
 
 static bool measured_fill(const struct lwp_order *order, const struct measured_nest *nest, bool interchanged, struct lwp_pattern *pattern)
@@ -234,7 +235,8 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = a,
                                                                                  .offset = (uint64_t)(nest->at[i] - nest->low[a]),
                                                                                  .bytes = bytes,
-                                                                                 .store = access->stream->stores > access->stream->loads};
+                                                                                 .store = access->stream->stores > access->stream->loads,
+                                                                                 .vector = access->stream->vector};
         if (interchanged && nest->stored && access->step.kind == LWP_ORDER_STAYS && access->stream->stores && !access->stream->loads &&
             pattern->access_count < LWP_PATTERN_ACCESSES) { /* has to be loaded then */
             pattern->accesses[pattern->access_count] = pattern->accesses[pattern->access_count - 1];
@@ -243,7 +245,7 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         }
     }
     if (interchanged && nest->sums)
-        measured_sums(nest, order->accesses[0].stream->bytes < 8 ? 4 : 8, pattern);
+        measured_sums(nest, order->accesses[0].stream->bytes < 8 ? 4 : 8, order->shape.chain_of_vectors, pattern);
     return true;
 }
 
