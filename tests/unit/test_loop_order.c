@@ -417,6 +417,26 @@ static void test_blocking(void **state)
     assert_int_equal(tips.count, 0);
 }
 
+/* The same, with rows in blocks of their own: all begin at the same offset, and are not one vector. */
+static void test_rows_in_blocks(void **state)
+{
+    (void)state;
+    struct lwp_object *out = &profile.objects[objects[1]];
+    make_moves(0, 0x100, PITCH);
+    out->allocations = ROWS;
+    out->largest = ROWS * 8;
+    out->bytes = ROWS * out->largest;
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 1);
+    assert_string_equal(tips.tips[0].kind, "blocking");
+    /* Made again and again, it is one vector each time. */
+    out->bytes = out->largest;
+    tips = (struct lwp_locality_tips){0};
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 1);
+    assert_string_equal(tips.tips[0].kind, "interchange");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +450,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_calm, make, clean),
         cmocka_unit_test_setup_teardown(test_kept, make, clean),
         cmocka_unit_test_setup_teardown(test_blocking, make, clean),
+        cmocka_unit_test_setup_teardown(test_rows_in_blocks, make, clean),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

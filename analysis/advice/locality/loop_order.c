@@ -296,6 +296,13 @@ static bool order_is_vector(const struct lwp_order *order, const struct lwp_orde
     return order_range(&row->stream->offsets) <= 1.5 * order->rows * (double)llabs(row->step.bytes);
 }
 
+/* A matrix whose rows are blocks of their own: where a row lies in its block is the same of all, and does not say which it is. */
+static bool order_of_blocks(const struct lwp_order *order, const struct lwp_order_access *row)
+{
+    const struct lwp_object *object = &order->profile->objects[row->stream->object];
+    return object->allocations > 1 && object->bytes > object->largest;
+}
+
 static bool order_has_column(const struct lwp_order *order)
 {
     for (size_t i = 0; i < order->count; i++)
@@ -331,7 +338,8 @@ static void order_exchange(struct lwp_order *order, const struct lwp_order_acces
         if (access->step.kind == LWP_ORDER_STAYS && access->stream->stride.bytes)
             access->then = fmin(1, (double)access->stream->stride.bytes / line);
         if (access->step.kind == LWP_ORDER_ROW)
-            access->then = order_is_vector(order, access) ? 0 : order_follows(order, access, column) ? 1 : 0;
+            access->then =
+                !order_of_blocks(order, access) && (order_is_vector(order, access) || !order_follows(order, access, column)) ? 0 : 1;
     }
 }
 
