@@ -77,12 +77,30 @@ static void test_steps(void **state)
     assert_int_equal(lwp_order_step(NULL, 0, 0, false, LINE).kind, LWP_ORDER_OTHER);
 }
 
+/* Five iterations, then again a row further down: so many of the moves go back, and yet the loop goes down a column. */
+static void test_window(void **state)
+{
+    (void)state;
+    struct lwp_move moves[MOVES];
+    for (int i = 0; i < MOVES; i++)
+        moves[i] = (struct lwp_move){.bytes = (i % 5 - 2) * 6000, .within = (i % 5 - 2) * 6000};
+    assert_int_equal(lwp_order_step(moves, MOVES, 0, false, LINE).kind, LWP_ORDER_OTHER);
+    for (int i = 0; i < MOVES; i += 2)
+        moves[i] = (struct lwp_move){.bytes = 6000, .within = 6000, .next = true};
+    struct lwp_order_step step = lwp_order_step(moves, MOVES, 0, false, LINE);
+    assert_true(step.kind == LWP_ORDER_COLUMN && step.window && step.bytes == 6000 && !step.blocks);
+    /* It begins again in the next column: lines are used up while they are there. */
+    for (int i = 1; i < MOVES; i += 2)
+        moves[i].bytes = moves[i].within = 1 - 4 * 6000;
+    assert_int_equal(lwp_order_step(moves, MOVES, 0, false, LINE).kind, LWP_ORDER_OTHER);
+}
+
 static void test_columns(void **state)
 {
     (void)state;
     uint64_t places[64];
     const struct lwp_offsets offsets = {.items = places, .count = 64, .fair = 64};
-    const struct lwp_order_step step = {LWP_ORDER_COLUMN, false, 4096}, blocks = {LWP_ORDER_COLUMN, true, 4096};
+    const struct lwp_order_step step = {LWP_ORDER_COLUMN, false, 4096, false}, blocks = {LWP_ORDER_COLUMN, true, 4096, false};
     for (uint64_t i = 0; i < 64; i++)
         places[i] = i * 37 % 1000 * 4096 + i * 101 % 512 * 8;
     struct lwp_order_columns columns = lwp_order_columns(&offsets, &step, LINE);
@@ -140,7 +158,7 @@ static void assert_rows(struct lwp_code *code, uint32_t module, const char *path
 {
     struct lwp_profile of = {.code = code};
     const struct lwp_stream stream = {.module = module, .address = access_of(code, module, path, function, 3, true)};
-    const struct lwp_order_access column = {.stream = &stream, .step = {LWP_ORDER_COLUMN, false, 72}};
+    const struct lwp_order_access column = {.stream = &stream, .step = {LWP_ORDER_COLUMN, false, 72, false}};
     const struct lwp_order order = {.profile = &of, .rows = 100, .level = 1};
     bool seen = false;
     assert_float_equal(lwp_order_rows(&order, &column, &seen), most, 0);
@@ -153,12 +171,13 @@ static void assert_loads_first(struct lwp_code *code, uint32_t module)
     struct lwp_profile of = {.code = code, .machine = {.line_bytes = LINE}};
     const struct lwp_stream sum = {.module = module, .object = 0, .bytes = 8, .vector = true, .stores = 1, .stride = {.bytes = 8}},
                             down = {.module = module, .object = 1, .bytes = 8, .loads = 1};
-    const struct lwp_order order = {.profile = &of,
-                                    .rows = 100,
-                                    .shape = {.chain = 4, .instructions = 5},
-                                    .count = 2,
-                                    .accesses = {{.stream = &sum, .step = {LWP_ORDER_STAYS, false, 0}},
-                                                 {.stream = &down, .step = {LWP_ORDER_COLUMN, false, 4096}, .columns = {.apart = 8}}}};
+    const struct lwp_order order = {
+        .profile = &of,
+        .rows = 100,
+        .shape = {.chain = 4, .instructions = 5},
+        .count = 2,
+        .accesses = {{.stream = &sum, .step = {LWP_ORDER_STAYS, false, 0, false}},
+                     {.stream = &down, .step = {LWP_ORDER_COLUMN, false, 4096, false}, .columns = {.apart = 8}}}};
     struct lwp_pattern pattern;
     assert_true(lwp_order_pattern(&order, &order.accesses[1], false, &pattern));
     assert_int_equal(pattern.access_count, 2);
@@ -376,9 +395,9 @@ static void test_kept(void **state)
     static const int64_t crossing = PITCH - 8, along = PITCH + 8;
     const struct lwp_order_access accesses[2] = {
         {.stream = &(struct lwp_stream){.object = objects[0], .region = INNER, .module = 7, .address = 0x200, .stores = 1},
-         .step = {LWP_ORDER_COLUMN, false, PITCH}},
+         .step = {LWP_ORDER_COLUMN, false, PITCH, false}},
         {.stream = &(struct lwp_stream){.object = objects[0], .region = INNER, .module = 7, .address = 0x208, .loads = 1},
-         .step = {LWP_ORDER_COLUMN, false, PITCH}}};
+         .step = {LWP_ORDER_COLUMN, false, PITCH, false}}};
     for (int i = 0; i < 4; i++) {
         const int64_t apart = i & 1 ? along : crossing;
         struct lwp_order *order = calloc(1, sizeof *order);
@@ -442,6 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_window),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_code),
         cmocka_unit_test(test_code_otherwise),

@@ -23,6 +23,7 @@ struct lwp_order_step {
     enum lwp_order_kind kind;
     bool blocks;   /* from block to block: rows that are allocated one by one */
     int64_t bytes; /* most often; negative: downwards */
+    bool window;   /* some steps at a time: the loop begins again not far away */
 };
 
 /* From what samples saw (`count` moves) and what the code says: the constant that the address grows by, 0 if it stays

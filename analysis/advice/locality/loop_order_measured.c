@@ -3,7 +3,8 @@
  * Each data object is an array of its own, its accesses as far from each other as the code says. The inner loop's step and that of the
  * loop around are changed round. A sum that the inner loop keeps in a register becomes an array of sums, or is loaded from where it is
  * stored, and no iteration waits for the one before then; the other way round, what is stored at one place each time becomes such a sum.
- * Limits: the compiler may find vector instructions for the new inner loop, which the run does not have. */
+ * Limits: of a window that slides along a column most lines are in the caches already; that is not run. The compiler may find vector
+ * instructions for the new inner loop, which the run does not have. */
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/locality/loop_order_internal.h"
@@ -125,7 +126,7 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
 {
     bool stores = false;
     uint64_t by;
-    if (!column->columns.apart || column->step.kind != LWP_ORDER_COLUMN || order->rows < LWP_PATTERN_UNROLLED ||
+    if (!column->columns.apart || column->step.kind != LWP_ORDER_COLUMN || order->rows < LWP_PATTERN_UNROLLED || column->step.window ||
         llabs(column->step.bytes) < (int64_t)(LWP_PATTERN_UNROLLED * column->columns.apart) || order->count > LWP_PATTERN_ACCESSES)
         return false;
     nest->rows = measured_blocks(lwp_order_rows(order, column, &nest->triangle));

@@ -46,6 +46,21 @@ static int64_t moves_step(const struct lwp_move *moves, size_t count)
     return best;
 }
 
+/* Of a loop of few iterations that begins again a whole number of steps away, as one over a window that slides along does: only an
+ * execution and the very next one are a step apart. 0: it is none. */
+static int64_t moves_window(const struct lwp_move *moves, size_t count)
+{
+    struct lwp_move next[LWP_MOVES_KEPT * 4];
+    size_t kept = 0, whole = 0;
+    for (size_t i = 0; i < count && kept < sizeof next / sizeof *next; i++)
+        if (moves[i].next)
+            next[kept++] = moves[i];
+    const int64_t step = kept < MOVES_LEAST ? 0 : moves_step(next, kept);
+    for (size_t i = 0; i < count && step; i++)
+        whole += moves[i].bytes % step == 0 && llabs(moves[i].bytes / step) <= ITERATIONS_MOST;
+    return (double)whole >= regular_share * (double)count ? step : 0;
+}
+
 /* The step of moves from block to block, which need not be constant. */
 static int64_t moves_median(const struct lwp_move *moves, size_t count)
 {
@@ -79,9 +94,16 @@ struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count,
     }
     if ((double)blocks >= enough && (double)far >= enough) {
         int64_t constant = moves_step(moves, count);
-        return (struct lwp_order_step){LWP_ORDER_COLUMN, true, (uint64_t)llabs(constant) > line ? constant : moves_median(moves, count)};
+        step.kind = LWP_ORDER_COLUMN;
+        step.blocks = true;
+        step.bytes = (uint64_t)llabs(constant) > line ? constant : moves_median(moves, count);
+        return step;
     }
     step.bytes = by_code && (double)labs(moves_agreeing(moves, count, by_code)) >= enough ? by_code : moves_step(moves, count);
+    if (!step.bytes) {
+        step.bytes = moves_window(moves, count);
+        step.window = step.bytes != 0;
+    }
     if (step.bytes)
         step.kind = (uint64_t)llabs(step.bytes) <= line ? LWP_ORDER_ROW : LWP_ORDER_COLUMN;
     return step;

@@ -85,8 +85,9 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
     const char *step = column->step.blocks
                            ? lwp_arena_printf(profile->arena, "from one block to the next (%lld bytes)", llabs(column->step.bytes))
                            : lwp_arena_printf(profile->arena, "with a stride of %lld bytes", llabs(column->step.bytes));
-    tip->title = lwp_arena_printf(profile->arena, "The loop %s traverses %s column by column, %s; %s moves by %lld bytes: %s", here, names,
-                                  step, outer, order->level ? llabs(order->by) : (long long)column->columns.apart,
+    const long long by = order->level ? llabs(order->by) : (long long)column->columns.apart;
+    tip->title = lwp_arena_printf(profile->arena, "The loop %s traverses %s column by column, %s; %s moves by %lld byte%s: %s", here, names,
+                                  step, outer, by, by == 1 ? "" : "s",
                                   !interchange ? "block the two"
                                   : nest       ? "interchange the two"
                                                : "interchange them or transpose");
