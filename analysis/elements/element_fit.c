@@ -33,15 +33,17 @@ static bool element_in_field(const struct lwp_type *type, uint64_t residue, cons
     return element_field(type, residue, stream) != NULL;
 }
 
-/* Several whole fields at once, as when a struct is copied. */
+/* Whole fields, as when a struct is copied, with what alignment leaves unused behind them. */
 static bool element_spans_fields(const struct lwp_type *type, uint64_t residue, uint64_t bytes)
 {
-    bool starts = false, ends = false;
+    const uint64_t end = residue + bytes;
+    bool starts = false, cuts = end > type->bytes;
     for (uint32_t i = 0; i < type->field_count; i++) {
-        starts |= type->fields[i].offset == residue;
-        ends |= type->fields[i].offset + type->fields[i].bytes == residue + bytes;
+        const struct lwp_field *field = &type->fields[i];
+        starts |= field->offset == residue;
+        cuts |= field->offset < end && end < field->offset + field->bytes;
     }
-    return starts && ends;
+    return starts && !cuts;
 }
 
 static bool element_same_kind(const struct lwp_field *a, const struct lwp_field *b)

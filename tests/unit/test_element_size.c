@@ -307,6 +307,10 @@ static void test_claimed(void **state)
                                             {.name = "right", .offset = 8, .bytes = 8, .alignment = 8, .type = "struct node *"},
                                             {.name = "key", .offset = 16, .bytes = 8, .alignment = 8, .type = "double"},
                                             {.name = "cost", .offset = 24, .bytes = 8, .alignment = 8, .type = "float *"}};
+    static const struct lwp_field gap[] = {{.name = "at", .offset = 0, .bytes = 8, .alignment = 8},
+                                           {.name = "kind", .offset = 8, .bytes = 1, .alignment = 1},
+                                           {.name = "value", .offset = 16, .bytes = 8, .alignment = 8}};
+    static const struct lwp_type gaps = {.name = "Gaps", .bytes = 24, .fields = gap, .field_count = 3};
     static const struct lwp_type nodes = {.name = "Node", .bytes = 32, .fields = node, .field_count = 4};
     static const struct lwp_type events = {.name = "Event", .bytes = 16, .fields = event, .field_count = 3},
                                  rows = {.name = "Row", .bytes = 40, .fields = row, .field_count = 2};
@@ -314,6 +318,10 @@ static void test_claimed(void **state)
     assert_float_equal(fit(&events), 1, 1e-9);
     LOOK(1600000, {0, 0, 16, 8, 100000, 8, 50, false}); /* copies kind and who */
     assert_float_equal(fit(&events), 1, 1e-9);
+    LOOK(2400000, {0, 0, 24, 8, 100000, 8, 50, false}); /* a copy takes what alignment leaves behind a field, too */
+    assert_float_equal(fit(&gaps), 1, 1e-9);
+    LOOK(2400000, {0, 0, 24, 4, 100000, 8, 50, false}); /* ... not part of the next one */
+    assert_float_equal(fit(&gaps), 0, 1e-9);
     LOOK(1600000, {0, 0, 8, 0, 200000, 8, 50, false}); /* an array of pointers */
     assert_float_equal(fit(&events), 0, 1e-9);
     LOOK(1600000, {0, 0, 16, 4, 100000, 4, 50, false}, {0, 0, 16, 12, 100000, 8, 50, false}); /* beyond the end */
