@@ -189,6 +189,9 @@ static void set_up(void)
     for (uint32_t i = 0; i < NODES; i++) {
         struct node *node = &nodes[order[i]];
         node->key = i;
+#ifdef CHANGED
+        cold[order[i]][0] = 0; /* else no page would be taken for what left the nodes */
+#endif
         node->next = buckets[i % BUCKETS];
         buckets[i % BUCKETS] = node;
     }
