@@ -173,6 +173,27 @@ static void what_the_run_owes_is_paid_by_samples(void **state)
     assert_int_equal(lwp_budget_period(&budget, 50000, second), before);
 }
 
+/* Allocations, too, but for a quarter of theirs, and for the advance of blocks that stay. */
+static void what_the_run_owes_is_paid_by_allocations(void **state)
+{
+    (void)state;
+    const uint64_t cpu = 2 * second;
+    struct lwp_run_account run = {.cpu_ns = cpu, .spent_ns = 40000000};
+    struct lwp_time_budget budget = {.share = 0.03, .run = &run};
+    lwp_budget_spend(&budget, LWP_COST_HEAP, 20000000);
+    assert_true(lwp_budget_affords_heap(&budget, cpu, 0.1));
+    run.own_ns = 80000000; /* 60 ms too much */
+    assert_false(lwp_budget_affords_heap(&budget, cpu, 0.1));
+    assert_true(lwp_budget_affords_heap(&budget, cpu, 0.9));
+    budget.spent[LWP_COST_HEAP] = 10000000;
+    assert_true(lwp_budget_affords_heap(&budget, cpu, 0.1));
+    run.own_ns = 30000000; /* 10 ms */
+    budget.spent[LWP_COST_HEAP] = 24000000;
+    assert_true(lwp_budget_affords_heap(&budget, cpu, 0.1));
+    budget.spent[LWP_COST_HEAP] = 26000000;
+    assert_false(lwp_budget_affords_heap(&budget, cpu, 0.1));
+}
+
 /* A thread's first samples may cost ten times what later ones do: they have an advance, and then what the thread earns. */
 static void samples_are_dear_beyond_their_advance(void **state)
 {
@@ -196,7 +217,7 @@ int main(void)
         cmocka_unit_test(only_blocks_that_stay_get_an_advance), cmocka_unit_test(what_registers_slow_is_paid_for),
         cmocka_unit_test(what_is_not_needed_goes_to_samples),   cmocka_unit_test(trials_have_half_where_a_thread_reads),
         cmocka_unit_test(a_costly_start_is_paid_for_later),     cmocka_unit_test(switches_are_paid_for_first),
-        cmocka_unit_test(what_the_run_owes_is_paid_by_samples),
+        cmocka_unit_test(what_the_run_owes_is_paid_by_samples), cmocka_unit_test(what_the_run_owes_is_paid_by_allocations),
     };
     return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
 }

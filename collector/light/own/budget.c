@@ -1,8 +1,9 @@
 /* Allocations and switches of threads come when the program wants them, so they draw first: up to three quarters of the share. Programs
  * that build their data at the start and then work on it get that in advance (missing a part of those blocks would hide what all the rest
  * is about), as far as their blocks stay: what is freed again soon is no such data, and a quarter is enough to see it. Samples and watches
- * divide what is left. Advances are given as long as the run has a surplus (run_account.h): many processes would cost that much each. The
- * n-th thread of a process gets an n-th. Whether another watch is started depends on what those before have cost, never on what they found.
+ * divide what is left. What the run owes all of them pay, each as far as a quarter is left to it, but no advance does. Advances are given
+ * as long as the run has a surplus (run_account.h): many processes would cost that much each. The n-th thread of a process gets an n-th.
+ * Whether another watch is started depends on what those before have cost, never on what they found.
  */
 #include "collector/light/own/budget.h"
 
@@ -12,6 +13,7 @@ static const double heap_most = 0.75, sample_part = 0.6;
  * charged too much, make up for otherwise. */
 static const double sample_part_alone = 0.8;
 static const double heap_advance_least = 0.25;
+static const double heap_debts_most = 0.75; /* of what allocations earn: a quarter is always theirs */
 static const uint64_t sample_advance_ns = 3000000, watch_advance_ns = 3000000;
 
 /* Half to each where both have some: the one that did not pay could go on for ever. */
@@ -100,7 +102,9 @@ bool lwp_budget_affords_trial(const struct lwp_time_budget *budget, uint64_t cpu
 
 static double budget_heap_earns(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
-    double earned = (double)cpu_ns * budget->share * heap_most, switches = (double)budget->spent[LWP_COST_SWITCHES];
+    const double most = budget->share * heap_most, owed = budget_owed(budget);
+    double earned = (double)cpu_ns * (most - (owed < most * heap_debts_most ? owed : most * heap_debts_most)),
+           switches = (double)budget->spent[LWP_COST_SWITCHES];
     return earned - (switches < earned / 2 ? switches : earned / 2);
 }
 
