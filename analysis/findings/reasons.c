@@ -154,6 +154,23 @@ static struct lwp_reason reason_together(const struct subject *subject)
                 : SAY("its loops use the same %zu of its %zu fields together, and leaving out the others saves no cache line", used, all)};
 }
 
+static struct lwp_reason reason_vague(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_split_order *order = &subject->split.order;
+    const char *why = subject->split.copied
+                          ? "functions of the C library (memcpy, memcmp and the like) go over all of it, so that it is unknown which "
+                            "fields the program needs"
+                          : "its loops load several fields at once with vector instructions, so that it is unknown which they need: "
+                            "profile a build with -fno-tree-vectorize";
+    if (order->bytes && order->high >= lwp_split_needs.gain)
+        why = SAY("%s. The larger alignments first, its fields take %llu instead of %llu bytes: estimated %.2fx (%.2f-%.2f), too little to "
+                  "be sure",
+                  why, (unsigned long long)order->bytes, (unsigned long long)subject->object->element_bytes, order->speedup, order->low,
+                  order->high);
+    return (struct lwp_reason){.code = "unknown_fields", .sentence = why};
+}
+
 /* A structure that was judged. */
 static struct lwp_reason reason_of_structure(const struct subject *subject)
 {
@@ -177,13 +194,7 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
                                        "threads own its elements in turn, and smaller parts would put what different threads write on "
                                        "one cache line"};
     case LWP_SPLIT_VAGUE:
-        return (struct lwp_reason){.code = "unknown_fields",
-                                   .sentence =
-                                       subject->split.copied
-                                           ? "functions of the C library (memcpy, memcmp and the like) go over all of it, so that it is "
-                                             "unknown which fields the program needs"
-                                           : "its loops load several fields at once with vector instructions, so that it is unknown which "
-                                             "they need: profile a build with -fno-tree-vectorize"};
+        return reason_vague(subject);
     case LWP_SPLIT_LIBRARY:
         return (struct lwp_reason){.code = "library_type",
                                    .sentence =

@@ -24,6 +24,12 @@ class Particle : public Base
 int Particle::count;
 } // namespace geo
 
+struct Plain {
+    int value;
+    bool less(int other) const { return value < other; }
+};
+Plain plain;
+
 typedef struct {
     int k;
     double v;

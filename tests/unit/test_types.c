@@ -398,7 +398,7 @@ static void test_cxx(void **state)
         const struct lwp_type *type = type_of_symbol(&loaded, "world", 0, &elements);
         assert_string_equal(type->name, "geo::Particle");
         assert_string_equal(type->tag, "Particle");
-        assert_true(type->is_class && type->is_typedef);
+        assert_true(type->is_class && type->is_derived && type->is_typedef);
         assert_int_equal(elements, 10);
         assert_int_equal(type->field_count, 5); /* vptr, id, x, y, the union; not the static member */
         assert_string_equal(type->fields[1].name, "id");
@@ -406,6 +406,8 @@ static void test_cxx(void **state)
         assert_string_equal(type->fields[2].declaration, "double x");
         assert_int_equal(type->fields[2].offset, 16);
         assert_int_equal(type->fields[4].offset, 32);
+        type = type_of_symbol(&loaded, "plain", 0, &elements);
+        assert_true(type && type->is_class && !type->is_derived); /* a method only */
         static const struct {
             const char *function, *type;
         } walks[] = {{"_Z5totalRKSt6vectorI6pair_tSaIS0_EE", "pair_t"}, {"main", "pair_t"}, {"main", "geo::Particle"}};

@@ -2,8 +2,8 @@
  *
  * Where splitting does not pay, another order may: hot fields that lie on two lines come to lie on one, holes that alignment leaves
  * go, and the element shrinks. Elements that are visited randomly may be worth aligning to lines. Fields used together stand
- * together, the hottest first; within such a group large alignments come first, long arrays last. Not for C++ classes (bases and
- * the table of virtual functions have their place), nor for Rust, whose compiler chooses the order itself, nor for types of others
+ * together, the hottest first; within such a group large alignments come first, long arrays last. Not for derived C++ classes (bases
+ * and the table of virtual functions have their place), nor for Rust, whose compiler chooses the order itself, nor for types of others
  * or those that were given an alignment on purpose. */
 #include "analysis/advice/layout/split_internal.h"
 
@@ -33,7 +33,7 @@ static int reorder_compare(const void *a, const void *b, void *by_)
 
 static bool reorder_allowed(const struct lwp_type *type)
 {
-    return type && !type->is_class && !type->aligned && type->owner != LWP_TYPE_OF_SYSTEM &&
+    return type && !type->is_derived && !type->aligned && type->owner != LWP_TYPE_OF_SYSTEM &&
            (type->language == LWP_LANGUAGE_C || type->language == LWP_LANGUAGE_CXX || type->language == LWP_LANGUAGE_FORTRAN);
 }
 

@@ -197,8 +197,8 @@ static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *lay
     int *one = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *one);
     lwp_gain_place(profile, layout, &today);
     after = today;
-    after.of[0] = (struct lwp_gain_group){.spacing = lwp_round_up(layout->element_bytes + layout->around, sizeof(void *)),
-                                          .start = LWP_GAIN_MALLOC};
+    after.of[0] =
+        (struct lwp_gain_group){.spacing = lwp_round_up(layout->element_bytes + layout->around, sizeof(void *)), .start = LWP_GAIN_MALLOC};
     *pool = (struct lwp_split){.kind = LWP_SPLIT_POOL, .layout = layout, .group = one, .groups = 1, .pooled = true};
     if (!layout->single || after.of[0].spacing >= today.of[0].spacing)
         return false;
@@ -273,6 +273,16 @@ static enum lwp_split_verdict split_before(const struct lwp_profile *profile, co
                                                                                                 : LWP_SPLIT_NOT_JUDGED;
 }
 
+/* What an order of the fields without holes would bring: for that nothing needs to be known of who uses them. */
+static struct lwp_split_order split_order(const struct lwp_split *split)
+{
+    struct lwp_split_part part;
+    lwp_split_part(split, 0, &part);
+    return part.bytes < split->layout->element_bytes
+               ? (struct lwp_split_order){part.bytes, split->gain.speedup, split->gain.low, split->gain.high}
+               : (struct lwp_split_order){0};
+}
+
 static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split, struct lwp_split_reason *reason)
 {
     struct split_fields found = {0};
@@ -311,10 +321,13 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         *split = pool;
         advised = true;
     }
-    if (!advised &&
-        (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) || !split_worth(profile, layout, &split->gain, reason))) {
-        reason->verdict = split_against(layout, reason);
-        return false;
+    if (!advised) {
+        const bool ordered = lwp_reorder_try(profile, layout, found.affinity, found.group, split);
+        if (!ordered || !split_worth(profile, layout, &split->gain, reason)) {
+            reason->order = ordered ? split_order(split) : (struct lwp_split_order){0};
+            reason->verdict = split_against(layout, reason);
+            return false;
+        }
     }
     reason->verdict = LWP_SPLIT_ADVISED;
     if (split->gain.set_up >= set_up_said)

@@ -54,6 +54,10 @@ struct lwp_split_reason {
         double speedup, low, high; /* of its nodes as they are, from a pool: an estimate that no run here agrees with; 0: none */
         uint64_t spacing;          /* bytes from one node to the next today, on average */
     } pool;
+    struct lwp_split_order {
+        uint64_t bytes; /* of an element whose fields stand in an order without holes; 0: it does not shrink */
+        double speedup, low, high;
+    } order;
 };
 
 /* What a layout needs for being advised: share of the time, samples, speed-up. */

@@ -21,7 +21,7 @@ struct flatten {
         bool bits;
     } * fields;
     size_t count, capacity;
-    bool is_class, is_rust, broken;
+    bool is_class, is_derived, is_rust, broken;
     bool is_part; /* of a member: its own members are not opened further */
     const char *inherited; /* the base class that is opened; NULL: none */
 };
@@ -244,6 +244,7 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
         else if (tag == DW_TAG_inheritance && type_die_of(&child, &parent) && type_die_strip(&parent, NULL) &&
                  code_die_is_struct(&parent))
             flatten_base(flat, &parent, base + offset, depth + 1);
+        flat->is_derived |= tag == DW_TAG_inheritance || (tag == DW_TAG_member && type_die_flag(&child, DW_AT_artificial));
         flat->is_class |=
             tag == DW_TAG_inheritance || (tag == DW_TAG_subprogram && !type_die_flag(&child, DW_AT_artificial));
     }
@@ -267,6 +268,7 @@ bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *d
     type->parts = parts;
     type->kind = dwarf_tag(die) == DW_TAG_union_type ? LWP_TYPE_UNION : LWP_TYPE_STRUCT;
     type->is_class = flat.is_class;
+    type->is_derived = flat.is_derived;
     type->fields = fields;
     type->field_count = (uint32_t)flat.count;
     free(flat.fields);
