@@ -9,12 +9,12 @@
 #include "collector/launch/ending.h"
 #include "collector/launch/exact.h"
 #include "collector/launch/launch.h"
-#include "collector/launch/load_cost.h"
 #include "collector/launch/patience.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
 #include "collector/launch/run_json.h"
 #include "collector/launch/serving.h"
+#include "collector/machine/costs.h"
 #include "collector/machine/machine.h"
 #include "collector/phases/phases.h"
 
@@ -199,7 +199,7 @@ static int recording_prepare(struct recording *recording, const struct lwp_targe
     if (machine && lwp_machine_file(&recording->run.machine, machine, err))
         return err->status;
     if (!machine && recording->engine->exact)
-        lwp_start_cost(&recording->run.machine);
+        lwp_costs_measure(&recording->run.machine);
     clock_gettime(CLOCK_REALTIME, &recording->run.started);
     return recording->engine->exact ? recording_under_valgrind(recording, err) : recording_with_library(recording, target, err);
 }

@@ -1,6 +1,6 @@
 /* The machine a run was made on: processor, cores, caches, NUMA nodes. */
-#ifndef LWP_LAUNCH_MACHINE_H
-#define LWP_LAUNCH_MACHINE_H
+#ifndef LWP_MACHINE_MACHINE_H
+#define LWP_MACHINE_MACHINE_H
 
 #include "base/cpu.h"
 #include "base/error.h"
