@@ -7,6 +7,7 @@
 #include "analysis/output/terminal.h"
 #include "analysis/tables/engines.h"
 #include "analysis/tables/redundancy_kinds.h"
+#include "analysis/tables/severity.h"
 
 #include "base/columns.h"
 
@@ -40,7 +41,7 @@ static void check_samples(struct check *check)
         line.why = "counted by the exact engine";
     } else if (samples < check->budget->samples) {
         line.result = LWP_JUDGED_SKIPPED;
-        line.why = SAY("%.0f samples with an address are fewer than %.0f: let the program run longer, or sample faster (lwp collect -F)",
+        line.why = SAY("%.0f samples with an address are fewer than %.0f: let the program run longer, or sample more (" LWP_SAMPLE_MORE ")",
                        samples, check->budget->samples);
         check->unmeasured = true;
     } else {

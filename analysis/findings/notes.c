@@ -6,6 +6,7 @@
 
 #include "analysis/advice/gain/gain_model.h"
 #include "analysis/tables/engines.h"
+#include "analysis/tables/severity.h"
 #include "base/path.h"
 
 #include <stdio.h>
@@ -144,11 +145,11 @@ static void run_measured(struct lwp_profile *profile)
     double cpu = (double)(profile->user_ns + profile->system_ns);
     if (profile->samples == 0 && !profile->communication.measured)
         lwp_profile_note(profile, "No samples were taken: the program ran too briefly or hardly used the processor. Let "
-                                  "it run for a few seconds of CPU time, or sample faster (lwp collect -F).");
+                                  "it run for a few seconds of CPU time, or sample more (" LWP_SAMPLE_MORE ").");
     else if (profile->samples && profile->samples < 300)
         lwp_profile_note(profile,
-                         "Only %llu samples were taken: shares are rough. Let the program run longer or sample "
-                         "faster (lwp collect -F).",
+                         "Only %llu samples were taken: shares are rough. Let the program run longer or sample more "
+                         "(" LWP_SAMPLE_MORE ").",
                          (unsigned long long)profile->samples);
     if (engine->cpu_time && cpu > 0 && (double)profile->system_ns > 0.15 * cpu)
         lwp_profile_note(profile,

@@ -70,7 +70,7 @@ static struct lwp_reason reason_few(const struct subject *subject, uint64_t samp
     return (struct lwp_reason){.code = "too_few_samples",
                                .sentence =
                                    SAY("only %llu sample%s on it, and a layout needs %llu: let the program run longer or sample "
-                                       "faster (lwp collect -F)",
+                                       "more (" LWP_SAMPLE_MORE ")",
                                        (unsigned long long)samples, samples == 1 ? " is" : "s are", (unsigned long long)LWP_SAMPLES_LEAST)};
 }
 

@@ -104,7 +104,7 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
         return (struct lwp_silence){.kind = "not_measured",
                                     .code = "no_samples",
                                     .sentence = "no sample was taken, so nothing is known, good or bad",
-                                    .help = "Let the program run for some seconds of CPU time, or sample faster (lwp collect -F)."};
+                                    .help = "Let the program run for some seconds of CPU time, or sample more (" LWP_SAMPLE_MORE ")."};
     bool much = unknown > unknown_much, some = unknown > unknown_some && stalled.value < lwp_split_needs.share;
     if (!engine->exact && profile->samples >= SAMPLES_FEWEST && lwp_unit_row(profile->weight_unit)->whole_run && (much || some))
         return (struct lwp_silence){
@@ -120,7 +120,7 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
                                     .sentence =
                                         SAY("too few samples were taken to say anything (%llu, and %llu with an address)",
                                             (unsigned long long)profile->samples, (unsigned long long)profile->samples_with_address),
-                                    .help = "Let the program run longer, or sample faster (lwp collect -F)."};
+                                    .help = "Let the program run longer, or sample more (" LWP_SAMPLE_MORE ")."};
     return (struct lwp_silence){.code = NULL};
 }
 

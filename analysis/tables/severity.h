@@ -21,6 +21,9 @@ enum lwp_evidence {
 };
 enum { LWP_SAMPLES_LEAST = 40 };
 
+/* What gets more of them in the same time: a frequency alone does not where the allowed overhead is what holds them back. */
+#define LWP_SAMPLE_MORE "lwp collect -F 2000 --max-overhead 10"
+
 enum lwp_evidence lwp_evidence_of(uint64_t samples);
 
 enum { LWP_SEVERITY_LOW, LWP_SEVERITY_MEDIUM, LWP_SEVERITY_HIGH };

@@ -122,9 +122,10 @@ static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidat
     if (bytes <= l2 / 2 || lwp_share_of(&regroup->weight, &profile->total).value < 0.02)
         return false;
     if (!lwp_evidence_of(regroup->weight.samples) && regroup->gain.high >= gain_needed) {
-        lwp_profile_note(profile,
-                         "Too few samples (%llu) on %s to advise on regrouping them; let the program run longer or sample faster (-F).",
-                         (unsigned long long)regroup->weight.samples, lwp_regroup_list(profile, candidates, regroup));
+        lwp_profile_note(
+            profile,
+            "Too few samples (%llu) on %s to advise on regrouping them; let the program run longer or sample more (" LWP_SAMPLE_MORE ").",
+            (unsigned long long)regroup->weight.samples, lwp_regroup_list(profile, candidates, regroup));
         return false;
     }
     return true;

@@ -165,7 +165,9 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
         return false;
     reason->few |= !lwp_evidence_of(layout->weight.samples);
     if (!lwp_evidence_of(layout->weight.samples))
-        lwp_profile_note(profile, "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample faster (-F).",
+        lwp_profile_note(profile,
+                         "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample more (" LWP_SAMPLE_MORE
+                         ").",
                          (unsigned long long)layout->weight.samples, lwp_objects_name(profile, layout->objects[0]));
     return lwp_evidence_of(layout->weight.samples) && gain->low >= lwp_split_needs.gain;
 }
