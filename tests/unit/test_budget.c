@@ -162,6 +162,7 @@ static void what_the_run_owes_is_paid_by_samples(void **state)
     (void)state;
     struct lwp_run_account run = {.cpu_ns = 10 * second, .spent_ns = 250000000};
     struct lwp_time_budget budget = {.share = 0.03, .run = &run};
+    lwp_budget_spend(&budget, LWP_COST_SAMPLES, 15000000); /* none of the first */
     const uint64_t before = lwp_budget_period(&budget, 50000, second);
     run.own_ns = 60000000; /* 10 ms too much */
     const uint64_t owes = lwp_budget_period(&budget, 50000, second);
@@ -194,6 +195,22 @@ static void what_the_run_owes_is_paid_by_allocations(void **state)
     assert_false(lwp_budget_affords_heap(&budget, cpu, 0.1));
 }
 
+/* The start of lwp may have cost more than a short program earns: of its first thread there are samples all the same. */
+static void the_first_samples_pay_no_debts(void **state)
+{
+    (void)state;
+    struct lwp_run_account run = {.cpu_ns = second, .spent_ns = 15000000, .own_ns = 40000000, .set_up = 1};
+    struct lwp_time_budget budget = {.share = 0.03, .run = &run}, another = {.share = 0.03, .before = 1, .run = &run};
+    const uint64_t first = lwp_budget_period(&budget, 50000, second);
+    assert_true(lwp_budget_period(&another, 50000, second) > 3 * first);
+    budget.spent[LWP_COST_SAMPLES] = 16000000;
+    assert_true(lwp_budget_period(&budget, 50000, second) > 3 * first);
+    budget.spent[LWP_COST_SAMPLES] = 14000000;
+    assert_int_equal(lwp_budget_period(&budget, 50000, second), first);
+    run.set_up = 2;
+    assert_true(lwp_budget_period(&budget, 50000, second) > 3 * first);
+}
+
 /* A thread's first samples may cost ten times what later ones do: they have an advance, and then what the thread earns. */
 static void samples_are_dear_beyond_their_advance(void **state)
 {
@@ -218,6 +235,7 @@ int main(void)
         cmocka_unit_test(what_is_not_needed_goes_to_samples),   cmocka_unit_test(trials_have_half_where_a_thread_reads),
         cmocka_unit_test(a_costly_start_is_paid_for_later),     cmocka_unit_test(switches_are_paid_for_first),
         cmocka_unit_test(what_the_run_owes_is_paid_by_samples), cmocka_unit_test(what_the_run_owes_is_paid_by_allocations),
+        cmocka_unit_test(the_first_samples_pay_no_debts),
     };
     return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
 }
