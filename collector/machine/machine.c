@@ -93,7 +93,7 @@ static void machine_cores(struct lwp_machine *machine, const char *root, unsigne
     char online[4096];
     struct machine_cores cores = {.root = root, .first_cpu = MACHINE_CPUS_MAX, .online = cpus};
     if (machine_text(root, "sys/devices/system/cpu/online", online, sizeof online)) {
-        cores.seen = calloc(MACHINE_CPUS_MAX, sizeof *cores.seen);
+        cores.seen = calloc(1 + machine_list(online, NULL, NULL), sizeof *cores.seen);
         machine->cpus = machine_list(online, cores.seen ? machine_count_core : NULL, &cores);
         free(cores.seen);
     }
