@@ -28,7 +28,6 @@
 #define UNWIND_STRING_(name) #name
 
 static struct {
-    int (*backtrace)(void **, int);
     int (*init)(unw_cursor_t *, unw_context_t *, int);
     int (*step)(unw_cursor_t *);
     int (*get)(unw_cursor_t *, int, unw_word_t *);
@@ -97,12 +96,17 @@ static void unwind_without_pipe(void (*make)(void))
             close(pipe[i]);
 }
 
+/* Not by unw_backtrace, which makes a table of 256 KiB. */
 static void unwind_first(void)
 {
-    void *frames[LWP_FRAMES_MAX];
+    unw_cursor_t cursor;
+    ucontext_t here;
     if (unwind.caching)
         unwind.caching(*unwind.local, UNW_CACHE_PER_THREAD);
-    unwind.backtrace(frames, LWP_FRAMES_MAX);
+    if (getcontext(&here) || unwind.init(&cursor, &here, 0))
+        return;
+    for (unsigned frames = 0; frames < LWP_FRAMES_MAX && unwind.step(&cursor) > 0; frames++)
+        ;
 }
 
 /* libunwind blocks all signals around each question to the loader and each piece of memory that it takes, two system calls, which are
@@ -124,7 +128,6 @@ static bool unwind_load(void)
     void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return false;
-    unwind.backtrace = dlsym(library, "unw_backtrace");
     unwind.init = dlsym(library, UNWIND_STRING(unw_init_local2));
     unwind.step = dlsym(library, UNWIND_STRING(unw_step));
     unwind.get = dlsym(library, UNWIND_STRING(unw_get_reg));
@@ -135,7 +138,7 @@ static bool unwind_load(void)
         lwp_imports_bind((const void *)unwind.init);
     else if (unwind.init)
         lwp_imports_bind_but((const void *)unwind.init, "sigprocmask", (void *)unwind_mask);
-    return unwind.backtrace && unwind.init && unwind.step && unwind.get && unwind.local && unwind.accessors;
+    return unwind.init && unwind.step && unwind.get && unwind.local && unwind.accessors;
 }
 
 bool lwp_unwind_init(void)
