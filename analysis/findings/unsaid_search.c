@@ -9,11 +9,10 @@
 #include "analysis/program/flow/machine_code.h"
 
 #include <math.h>
-#include <string.h>
 
 #define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
 
-/* Less could not make the program 1.1x as fast. */
+/* Of the time at least, however few samples there are: less could not make the program 1.1x as fast. */
 static const double share_least = 1 - 1 / 1.1;
 
 static bool search_is_one(struct lwp_profile *profile, uint32_t region)
@@ -40,13 +39,13 @@ static bool search_is_known(struct lwp_profile *profile, const struct lwp_redund
 }
 
 /* Of all weight, in the loop and those inside it. */
-static double search_share(const struct lwp_profile *profile, uint32_t region)
+static struct lwp_share search_share(const struct lwp_profile *profile, uint32_t region)
 {
-    double weight = 0;
+    struct lwp_tally within = {0};
     for (size_t i = 0; i < profile->region_count; i++)
         if (profile->regions[i].same_as == i && lwp_regions_within(profile, (uint32_t)i, region))
-            weight += profile->regions[i].weight.weight;
-    return profile->total.weight > 0 ? weight / profile->total.weight : 0;
+            lwp_tally_merge(&within, &profile->regions[i].weight);
+    return lwp_share_of(&within, &profile->total);
 }
 
 static const char *search_where(struct lwp_profile *profile, const struct lwp_region *region)
@@ -58,22 +57,22 @@ static const char *search_where(struct lwp_profile *profile, const struct lwp_re
 void lwp_unsaid_search_say(struct lwp_profile *profile, const struct lwp_redundancies *redundancies, struct lwp_silence *silence)
 {
     uint32_t found = LWP_NONE;
-    double most = share_least;
+    struct lwp_share most = {.low = share_least};
     const bool counted = profile->watchpoints.exact && redundancies->totals[LWP_WATCHPOINT_SILENT_LOAD].measured;
     for (uint32_t i = 0; i < profile->region_count && profile->code && !counted; i++) {
-        const double share = search_is_one(profile, i) ? search_share(profile, i) : 0;
-        if (share <= most || search_is_known(profile, redundancies, i))
+        const struct lwp_share share = search_is_one(profile, i) ? search_share(profile, i) : (struct lwp_share){0};
+        if (share.low <= most.low || search_is_known(profile, redundancies, i))
             continue;
         most = share;
         found = i;
     }
-    if (found == LWP_NONE || (silence->code && strcmp(silence->code, "too_few_samples") == 0))
+    if (found == LWP_NONE)
         return;
     const double least = floor(lwp_moves_length_least(profile, found));
     const char *sentence =
         SAY("%.0f %% of the time goes to a search from one element to the next, %s; it was not measured how many it looks at each time%s, "
             "nor whether they stay the same",
-            100 * most, search_where(profile, &profile->regions[found]), least > 1 ? SAY(" (%.0f or more)", least) : "");
+            100 * most.value, search_where(profile, &profile->regions[found]), least > 1 ? SAY(" (%.0f or more)", least) : "");
     const char *help = "If they are many and rarely change, look things up by bisection or in a hash table; lwp collect -e exact --detect "
                        "redundancy shows it.";
     if (!silence->kind)
