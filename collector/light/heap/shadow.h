@@ -109,13 +109,9 @@ void lwp_shadow_set_local(uint64_t address, uint32_t pool);
 /* False: the block that begins at `address` is unknown. */
 static inline bool lwp_shadow_may_know(uint64_t address)
 {
-    if (!lwp_shadow_one_a_granule) {
-        struct lwp_shadow_region *region = lwp_shadow_region(address);
-        return region && *lwp_shadow_byte(region, address);
-    }
     const uint32_t page = lwp_shadow_page(address);
-    return __atomic_load_n(&lwp_shadow_any[page / 64], __ATOMIC_RELAXED) >> page % 64 & 1 &&
-           __atomic_load_n(&lwp_shadow_begin[page], __ATOMIC_RELAXED);
+    return !lwp_shadow_one_a_granule || (__atomic_load_n(&lwp_shadow_any[page / 64], __ATOMIC_RELAXED) >> page % 64 & 1 &&
+                                         __atomic_load_n(&lwp_shadow_begin[page], __ATOMIC_RELAXED));
 }
 
 /* Returns the index the block had, 0: unknown. */
