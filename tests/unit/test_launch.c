@@ -1,8 +1,11 @@
 /* What a run is told to have been: the machine read from a made-up kernel tree, and run.json of awkward command lines. */
 #include "collector/machine/machine.h"
+#include "collector/launch/launch.h"
 #include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -349,6 +353,30 @@ static void test_result_is_taken_once(void **state)
     close(second);
 }
 
+static int copies;
+
+static void copied(void)
+{
+    copies++;
+}
+
+/* Of lwp's own memory no copy is made for the program, which would pay for that, too. */
+static void test_launch_copies_nothing(void **state)
+{
+    (void)state;
+    struct lwp_ended ended;
+    struct lwp_error err;
+    char *environment[] = {NULL}, *argv[] = {(char *)"sh", (char *)"-c", (char *)"exit 7", NULL};
+    struct lwp_launch launch = {.path = "/bin/sh", .argv = argv, .environment = environment};
+    assert_int_equal(pthread_atfork(copied, NULL, NULL), 0);
+    assert_int_equal(lwp_launch_run(&launch, &ended, &err), 0);
+    assert_true(WIFEXITED(ended.wait_status) && WEXITSTATUS(ended.wait_status) == 7);
+    launch.path = "/none";
+    assert_int_equal(lwp_launch_run(&launch, &ended, &err), 0);
+    assert_int_equal(ended.exec_errno, ENOENT);
+    assert_int_equal(copies, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +391,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_run_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_run_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_run_cannot_write, set_up, tear_down),
+        cmocka_unit_test(test_launch_copies_nothing),
     };
     return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
 }
