@@ -39,8 +39,8 @@ static double budget_owed(const struct lwp_time_budget *budget)
     return budget->run ? lwp_run_owed(budget->run, budget->share) / 1e9 : 0;
 }
 
-/* Samples of the run's first thread pay nothing before they have cost half of the advance: of a short program, whose start is most of what
- * lwp costs, there would be too few to say anything. */
+/* Samples of the run's first thread have the whole share before they have cost half of the advance: of a short program, whose start and
+ * allocations are most of what lwp costs, there would be too few to say anything. */
 static bool budget_is_first(const struct lwp_time_budget *budget)
 {
     return budget->run && LWP_RUN_GET(budget->run, set_up) <= 1 && !budget->before &&
@@ -50,8 +50,10 @@ static bool budget_is_first(const struct lwp_time_budget *budget)
 /* The share that allocations, switches and debts leave. */
 static double budget_left(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
+    if (budget_is_first(budget))
+        return budget->share;
     double first = (double)(budget->spent[LWP_COST_HEAP] + budget->spent[LWP_COST_SWITCHES]);
-    double part = (cpu_ns ? first / (double)cpu_ns : 0) + (budget_is_first(budget) ? 0 : budget_owed(budget));
+    double part = (cpu_ns ? first / (double)cpu_ns : 0) + budget_owed(budget);
     return budget->share - (part < budget->share * heap_most ? part : budget->share * heap_most);
 }
 
