@@ -280,6 +280,13 @@ static int element_by_score(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* A structure of bytes that only the allocation says: what a program's own malloc() hands out, whatever it is for. */
+static bool element_is_bytes(const struct lwp_element_candidate *candidate)
+{
+    return candidate->made && !candidate->table && candidate->accessed <= 0 && candidate->type->kind == LWP_TYPE_STRUCT &&
+           candidate->type->alignment == 1;
+}
+
 /* Plain values that only the allocation says, while pointers to others are followed: what an allocator keeps at the start of a block that
  * it hands out in parts, as a list of its blocks. Where the parts are seen, no plain value is what the block is made of. */
 static void element_forget_links(const struct element_case *of, struct lwp_element_votes *votes)
@@ -294,6 +301,9 @@ static void element_forget_links(const struct element_case *of, struct lwp_eleme
             votes->header = parts = true;
         }
     }
+    for (size_t i = 0; i < votes->count; i++)
+        if (element_is_bytes(&votes->candidates[i]) && votes->exact > exact_rules * (double)object->accesses)
+            votes->candidates[i].made = votes->candidates[i].exact = false;
     for (size_t i = 0; i < votes->count && parts; i++)
         if (votes->candidates[i].type->kind != LWP_TYPE_STRUCT && votes->candidates[i].type->bytes < of->evidence->bytes)
             votes->candidates[i].exact = false;
