@@ -31,10 +31,11 @@ RECORD(BLOCK, block, 64,
        ID(id) BYTE(kind) NUMBER(context) TIME(time) CHAIN(address, address) NUMBER(size)
        CHECK(record->address + record->size >= record->address))
 RECORD(BLOCK_END, block_end, 32, ID(id) TIME(time))
-RECORD(TOTALS, totals, 128,
+RECORD(TOTALS, totals, 256,
        TIME(time) NUMBER(user_ns) NUMBER(system_ns) NUMBER(own_ns) NUMBER(samples) NUMBER(samples_with_address) NUMBER(samples_lost)
            NUMBER(allocations) NUMBER(instructions) NUMBER(instructions_recorded) NUMBER(resident_bytes) NUMBER(allocations_unrecorded)
-           NUMBER(page_faults))
+           NUMBER(page_faults) NUMBER(native_instructions) NUMBER(native_ns) NUMBER(native_least_ns) NUMBER(native_most_ns)
+           NUMBER(native_page_faults))
 RECORD(NOTE, note, LWPS_STRING_MAX + 16, TEXT(text))
 
 /* ---- t<TID>.lwps ---- */

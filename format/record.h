@@ -103,6 +103,9 @@ struct lwps_totals {
     uint64_t resident_bytes; /* at most at one time, pages of zeros that were never written not among them; 0: not known */
     uint64_t allocations_unrecorded; /* of small blocks, to keep the overhead low; `allocations` are the others */
     uint64_t page_faults; /* at least, of an image that was executed, without what the engine itself touches; 0: not known */
+    /* What copies of the process ran natively, too: instructions, their CPU time (the middle one's, the fastest, the slowest), and the page
+     * faults that this includes. */
+    uint64_t native_instructions, native_ns, native_least_ns, native_most_ns, native_page_faults;
 };
 
 /* A sentence for the report's notes ("perf_event_open is not permitted here: ..."). */

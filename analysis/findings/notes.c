@@ -9,6 +9,7 @@
 #include "analysis/tables/severity.h"
 #include "base/path.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,14 +163,18 @@ static void run_measured(struct lwp_profile *profile)
         lwp_profile_note(profile, "%s", engine->note);
     const double kernel = lwp_gain_kernel(profile);
     const bool brief = engine->exact && profile->instructions && profile->instructions < run_brief;
+    char native[100] = "";
+    if (brief && profile->native_instructions)
+        snprintf(native, sizeof native, " (copies of the program ran %.0f %% of it without Valgrind, in %.2g ms)",
+                 100 * fmin(1, (double)profile->native_instructions / (double)profile->instructions), (double)profile->native_ns * 1e-6);
     if (brief && kernel > 0)
         lwp_profile_note(profile,
                          "The run has %.3g million instructions: a fraction of a second without Valgrind. What the kernel does for a program "
                          "is not traced. That is at least %.2g ms here (start: %.2g ms, %llu page faults of %.2g us), which no other layout or "
-                         "search saves. Gains of searches are of the whole, and as uncertain as how long the traced part takes; those of layouts "
-                         "are of the traced part. Trace more work to see what a longer run gains.",
+                         "search saves. Gains of searches are of the whole, and as uncertain as how long the traced part takes%s; those of "
+                         "layouts are of the traced part. Trace more work to see what a longer run gains.",
                          (double)profile->instructions * 1e-6, kernel * 1e-6, (double)profile->starts * (double)profile->start_ns * 1e-6,
-                         (unsigned long long)profile->page_faults, (double)profile->page_fault_ns * 1e-3);
+                         (unsigned long long)profile->page_faults, (double)profile->page_fault_ns * 1e-3, native);
     else if (brief)
         lwp_profile_note(
             profile,

@@ -205,6 +205,11 @@ static void load_sums(struct load *load)
         profile->starts += process->totals.page_faults > 0;
         profile->instructions += process->totals.instructions;
         profile->instructions_recorded += process->totals.instructions_recorded;
+        profile->native_instructions += process->totals.native_instructions;
+        profile->native_ns += process->totals.native_ns;
+        profile->native_least_ns += process->totals.native_least_ns;
+        profile->native_most_ns += process->totals.native_most_ns;
+        profile->native_page_faults += process->totals.native_page_faults;
         profile->samples_lost += process->totals.samples_lost;
     }
     load_notes_finish(&load->notes, profile);

@@ -166,6 +166,7 @@ struct lwp_profile {
     uint64_t resident_bytes;                      /* at most at one time, of all processes; 0: not known */
     uint64_t allocations_unrecorded;              /* of small blocks, to keep the overhead low */
     uint64_t instructions, instructions_recorded; /* of the exact engine: run, and inside of windows; 0: not known */
+    uint64_t native_instructions, native_ns, native_least_ns, native_most_ns, native_page_faults; /* record.h; 0: none */
     uint64_t starts, page_faults;                 /* of images that were executed; page faults at least; 0: not known */
     struct lwp_tally total, stalled; /* all samples; those whose weight belongs to an access */
     double unknown_weight;           /* of samples that are neither known stalls nor compute */

@@ -15,6 +15,7 @@
 #include "collector/exact/program/thread.h"
 #include "collector/exact/trace/region.h"
 #include "collector/exact/trace/sampling.h"
+#include "collector/exact/trace/speed.h"
 #include "collector/exact/trace/trace.h"
 #include "collector/exact/valgrind/duplication.h"
 #include "collector/exact/valgrind/environment.h"
@@ -26,7 +27,7 @@
 #include "collector/record/value.h"
 
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
-static Bool option_follow = True, option_grow = False, option_windows = False;
+static Bool option_follow = True, option_grow = False, option_windows = False, option_copies = False;
 static const HChar *option_region;
 static bool main_recorded; /* when the files were last closed, there were some */
 
@@ -39,6 +40,7 @@ static Bool main_option(const HChar *argument)
     else if VG_BINT_CLO(argument, "--lwp-off", option_off, 0, (Long)1 << 40) {}
     else if VG_BOOL_CLO(argument, "--lwp-grow", option_grow) {}
     else if VG_BOOL_CLO(argument, "--lwp-windows", option_windows) {}
+    else if VG_BOOL_CLO(argument, "--lwp-copies", option_copies) {}
     else if VG_STR_CLO(argument, "--lwp-region", option_region) {
     } else if VG_STR_CLO (argument, "--lwp-allocator", lwp_exact_options.allocators) {
     } else if VG_DBL_CLO (argument, "--lwp-close", lwp_value_close) {
@@ -115,13 +117,14 @@ static void main_in_child(ThreadId id)
 static void main_before_call(ThreadId id, UInt number, UWord *arguments, UInt count)
 {
     static bool order_noted;
-    (void)id, (void)count;
+    (void)count;
     if (lwp_schedule_call(number, arguments) && !order_noted) {
         order_noted = true;
         lwp_exact_process_note("Threads waited for a time, or for other processes: in another run they may be scheduled in another order, "
                                "and shares differ a little.");
     }
     lwp_checkpoint_before_call(number);
+    lwp_speed_call(id, number, arguments);
     if (!lwp_exec_is(number) || !lwp_exec_may_succeed(number, arguments))
         return;
     lwp_exec_before(number, arguments);
@@ -187,6 +190,7 @@ static void main_start(void)
     lwp_exact_options.window_off = (uint64_t)option_off;
     lwp_exact_options.window_grows = option_grow;
     lwp_exact_options.follow = option_follow;
+    lwp_exact_options.copies = option_copies;
     lwp_exact_options.windows = option_windows;
     VG_(clo_vex_control).guest_chase = False;
     if (!lwp_exact_options.folder || !lwp_sampling_start(lwp_exact_options.caches)) {
@@ -224,7 +228,7 @@ static void main_before_options(void)
     VG_(needs_command_line_options)(main_option, main_usage, main_debug_usage);
     VG_(needs_client_requests)(main_request);
     lwp_file_limit_start();
-    lwp_threads_start(lwp_trace_leave_thread, lwp_region_switch);
+    lwp_threads_start(lwp_trace_leave_thread, lwp_region_switch, lwp_speed_look);
     lwp_modules_start();
 }
 

@@ -113,6 +113,7 @@ char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_m
         bool yes;
     } flags[] = {{"--lwp-follow", settings->follow},
                  {"--lwp-grow", settings->window_grows},
+                 {"--lwp-copies", !lwp_options_flag(settings->options, "no-measure")},
                  {"--lwp-windows", settings->windows},
                  {"--trace-children", settings->follow}};
     char caches[256];

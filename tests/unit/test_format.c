@@ -302,9 +302,10 @@ static int on_totals(void *to, const struct lwps_totals *r)
 {
     fprintf(((struct log *)to)->to,
             "T %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-            " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+            " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
             r->time, r->user_ns, r->system_ns, r->own_ns, r->samples, r->samples_with_address, r->samples_lost, r->allocations,
-            r->instructions, r->instructions_recorded, r->resident_bytes, r->allocations_unrecorded, r->page_faults);
+            r->instructions, r->instructions_recorded, r->resident_bytes, r->allocations_unrecorded, r->page_faults, r->native_instructions,
+            r->native_ns, r->native_least_ns, r->native_most_ns, r->native_page_faults);
     return 0;
 }
 
@@ -422,6 +423,7 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
     }
     case 8: {
         struct lwps_totals r = {any_time(),   random_any(), random_any(), random_any(), random_any(), random_any(),
+                                random_any(), random_any(), random_any(), random_any(), random_any(), random_any(),
                                 random_any(), random_any(), random_any(), random_any(), random_any(), random_any()};
         assert_int_equal(lwps_put_totals(writer, &r), 0);
         on_totals(expected, &r);

@@ -229,6 +229,19 @@ static void test_traced_kernel_time(void **state)
     near(sampled.low, 0.25 / 0.75);
     near(sampled.high, 2 / 2.5);
     near(sampled.value, sqrt(0.5) / (sqrt(0.5) + 0.5));
+    near(lwp_gain_waiting_most(&profile), 1); /* no stalls are known */
+    profile.native_instructions = 3000000;    /* half of it is known: .6 ms, without its page faults */
+    profile.native_ns = 700000;
+    profile.native_least_ns = 640000;
+    profile.native_most_ns = 750000;
+    profile.native_page_faults = 10;
+    profile.stalled.weight = 3500000;
+    const struct lwp_share known = lwp_gain_traced(&profile);
+    const double fast = 0.6 * exp(-hypot(1.645 * 0.25, log(0.6 / 0.54))), slow = 0.6 * exp(hypot(1.645 * 0.25, log(0.65 / 0.6)));
+    near(known.low, (fast + 0.125) / (fast + 0.625));
+    near(known.high, (slow + 1) / (slow + 1.5));
+    near(known.value, (0.6 + sqrt(0.5) / 2) / (1.1 + sqrt(0.5) / 2));
+    near(lwp_gain_waiting_most(&profile), ((slow + 1) * 4 / 2 - 0.5) / 3.5);
     profile.cycle_ps = 0; /* another machine's caches were asked for, or an older result */
     near(lwp_gain_kernel(&profile), 0);
     near(lwp_gain_traced(&profile).low, 1);

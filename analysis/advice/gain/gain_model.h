@@ -60,8 +60,14 @@ double lwp_gain_sampled(const struct lwp_profile *profile);
 /* What the kernel takes at least, ns, for a program that was traced; 0: not known. */
 double lwp_gain_kernel(const struct lwp_profile *profile);
 
+/* Without the kernel, where its part is known. */
+struct lwp_share lwp_gain_traced_ns(const struct lwp_profile *profile);
+
 /* The part of its CPU time that the trace has. */
 struct lwp_share lwp_gain_traced(const struct lwp_profile *profile);
+
+/* Of the memory stall that the trace's model has, the part that there was at most: where all else took as few cycles as it may. */
+double lwp_gain_waiting_most(const struct lwp_profile *profile);
 
 /* A part of what was sampled, as one of all CPU time. How much of the kernel's time is lwp's own is not counted: that error is independent
  * of the part's, so that they add as squares. */

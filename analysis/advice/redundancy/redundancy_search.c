@@ -1,5 +1,5 @@
 /* A linear search takes its loop's time; in its place come log2 n probes, each as dear as four elements of the scan (one to sixteen),
- * which it does one after the other.
+ * which it does one after the other, and as much for each element that is put where it is found so.
  *
  * How many elements a search looks at is known in two ways, and the second one counts where it is clearly less:
  * - Twice the mean distance of the samples from the place where the scan begins: that takes many small arrays in one block for a large
@@ -101,8 +101,8 @@ static void loads_add(struct lwp_profile *profile, uint32_t loop, uint32_t acces
 }
 
 /* How often the search's load, or one of a function that compares for it, is executed for each entry into its loop; infinite: nothing
- * around it was seen; 0: nor was any such load. */
-static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_t loop)
+ * around it was seen; 0: nor was any such load. *executions: in all. */
+static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_t loop, double *executions)
 {
     const struct lwp_watchpoints *watched = &profile->watchpoints;
     uint32_t outer = lwp_regions_final(profile, profile->regions[loop].parent);
@@ -123,6 +123,7 @@ static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_
             around = fmax(around, origin_executions(watched, origin));
     }
     const double own = loads.leads > 0 ? loads.leads : loads.most;
+    *executions = own;
     if (own <= 0)
         return 0;
     return around > 0 ? own / around : INFINITY;
@@ -188,16 +189,25 @@ static size_t regions_loads(struct lwp_profile *profile, uint32_t loop, struct r
 struct search_time {
     struct lwp_share time;
     double stalled; /* the part of it that is memory stall */
+    double traced;  /* the least part of the traced time */
+    double cost;    /* as the samples have it */
 };
 
 /* In a trace each access waits for the one before. A processor goes on with the next elements instead, up to all of the waiting: then the
- * search takes the part of the time that it has of the instructions (yaml-cpp: 11 % of them, 37 % with all waits, 12 % measured). */
+ * search takes the part of the time that it has of the instructions (yaml-cpp: 11 % of them, 37 % with all waits, 12 % measured). It has
+ * most where there is as much waiting as the speed allows, and else what the instructions take at least. */
 static void search_overlaps(const struct lwp_profile *profile, struct search_time *of)
 {
-    const double computing = profile->total.weight - profile->stalled.weight;
+    enum { CYCLE_INSTRUCTIONS = 2 }; /* of the model */
+    const double all = profile->total.weight, computing = all - profile->stalled.weight,
+                 least = CYCLE_INSTRUCTIONS / lwp_gain_instructions_most, own = of->time.value * (1 - of->stalled) * all,
+                 waiting = lwp_gain_waiting_most(profile);
     if (computing <= 0)
         return;
-    of->time.low = fmin(of->time.low, of->time.value * (1 - of->stalled) * profile->total.weight / computing);
+    const double overlapped = own / computing, waited = (least * own + waiting * of->time.value * of->stalled * all) /
+                                                        (least * computing + waiting * profile->stalled.weight);
+    of->time.low = fmin(overlapped, waited);
+    of->time.high = fmax(overlapped, waited);
     of->time.value = sqrt(of->time.low * of->time.high);
 }
 
@@ -218,13 +228,14 @@ static struct search_time search_time(struct lwp_profile *profile, uint32_t loop
     }
     if (all.weight <= 0)
         return (struct search_time){.stalled = 1};
-    struct search_time of = {lwp_share_of(&all, &profile->total), fmin(1, stalled / all.weight)};
+    struct search_time of = {.time = lwp_share_of(&all, &profile->total), .stalled = fmin(1, stalled / all.weight), .cost = all.weight};
     const double sampled = lwp_gain_sampled(profile);
     struct lwp_share part = {sampled, sampled, sampled};
     if (profile->watchpoints.exact) {
         search_overlaps(profile, &of);
         part = lwp_gain_traced(profile);
     }
+    of.traced = of.time.low;
     of.time = (struct lwp_share){of.time.value * part.value, of.time.low * part.low, of.time.high * part.high};
     return of;
 }
@@ -234,6 +245,24 @@ static struct search_time search_time(struct lwp_profile *profile, uint32_t loop
 static double least_length(const struct lwp_share *time, double stalled, uint64_t samples)
 {
     return (1 - stalled) * fmin(time->value / fmax(1 - time->value, 0.001), (double)samples);
+}
+
+/* Whether it is known how often a search's load was executed, and how long that took. */
+static bool is_counted(const struct lwp_profile *profile, double executions)
+{
+    return profile->watchpoints.exact && lwp_gain_kernel(profile) > 0 && profile->instructions_recorded >= profile->instructions &&
+           executions > 0;
+}
+
+/* As how many elements of the scan a probe is at most: it takes no longer than to wait for all of its accesses, and for a branch that
+ * nobody could predict. */
+static double probe_most(const struct lwp_profile *profile, const struct search_time *of, double executions)
+{
+    enum { USUALLY_MOST = 16, MISPREDICTED_CYCLES = 20 };
+    if (!is_counted(profile, executions))
+        return USUALLY_MOST;
+    const double took = of->traced * lwp_gain_traced_ns(profile).low / ((double)profile->cycle_ps * 1e-3) / executions;
+    return fmax(1, fmin(USUALLY_MOST, (of->cost / executions + MISPREDICTED_CYCLES) / took));
 }
 
 /* A miss and a mispredicted branch take no longer than so many accesses of the some twenty that a sample looks ahead. */
@@ -252,7 +281,7 @@ void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redunda
     line->stake = fmax(line->stake, time.high); /* all that the loop does is the search */
     const bool exact = profile->watchpoints.exact;
     const double seen = exact ? 1 : lwp_moves_length_least(profile, loop);
-    double step = 0, trips = search_trips(profile, search, loop);
+    double step = 0, executions = 0, trips = search_trips(profile, search, loop, &executions);
     double scanned = loop == lwp_access_region(profile, load) ? scan_length(profile, loop, &profile->contexts[load], &step) : 0;
     bool whole = scanned > 1 && scanned <= fmax(trips, seen) * (exact ? 1 : WAITING_MOST);
     double length = whole ? scanned : !isinf(trips) ? trips : exact ? 0 : least_length(&time, of.stalled, item->samples);
@@ -262,9 +291,11 @@ void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redunda
         return;
     double elements =
         whole && item->pair->object != LWP_NONE ? fmax(length, (double)profile->objects[item->pair->object].largest / step) : 2 * length;
-    double probes = log2(elements + 1);
+    const double inserted = is_counted(profile, executions) ? elements * length / executions : 0, /* for each search */
+        probes = log2(elements + 1) * (1 + inserted), dearest = probe_most(profile, &of, executions);
     line->searched = length;
     line->searched_least = least;
-    line->saved = (struct lwp_share){time.value * fmax(0, 1 - 4 * probes / length), time.low * fmax(0, 1 - 16 * probes / length),
-                                     time.high * (least ? 1 : fmax(0, 1 - probes / length))};
+    line->saved =
+        (struct lwp_share){time.value * fmax(0, 1 - fmin(4, dearest) * probes / length), time.low * fmax(0, 1 - dearest * probes / length),
+                           time.high * (least ? 1 : fmax(0, 1 - probes / length))};
 }

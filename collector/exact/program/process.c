@@ -127,6 +127,8 @@ static void process_reset(void)
     lwp_context_map_clear(&lwp_exact_process.contexts);
     lwp_exact_process.active = false;
     lwp_exact_process.samples = lwp_exact_process.samples_with_address = lwp_exact_process.allocations = 0;
+    lwp_exact_process.native_instructions = lwp_exact_process.native_page_faults = 0;
+    lwp_exact_process.native_ns = lwp_exact_process.native_least_ns = lwp_exact_process.native_most_ns = 0;
 }
 
 static void process_totals(uint64_t page_faults)
@@ -141,7 +143,12 @@ static void process_totals(uint64_t page_faults)
                                  .allocations = lwp_exact_process.allocations,
                                  .instructions = lwp_trace_ran() - process_ran_before,
                                  .instructions_recorded = lwp_trace_recorded() - process_recorded_before,
-                                 .page_faults = page_faults};
+                                 .page_faults = page_faults,
+                                 .native_instructions = lwp_exact_process.native_instructions,
+                                 .native_ns = lwp_exact_process.native_ns,
+                                 .native_least_ns = lwp_exact_process.native_least_ns,
+                                 .native_most_ns = lwp_exact_process.native_most_ns,
+                                 .native_page_faults = lwp_exact_process.native_page_faults};
     lwps_put_totals(&lwp_exact_process.file, &totals);
 }
 

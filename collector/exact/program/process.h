@@ -14,6 +14,7 @@ struct lwp_exact_process {
     struct lwps_writer file; /* process.lwps */
     struct lwp_context_map contexts; /* of process.lwps */
     uint64_t samples, samples_with_address, allocations;
+    uint64_t native_instructions, native_ns, native_least_ns, native_most_ns, native_page_faults; /* of what copies ran, too (trace/speed.h) */
 };
 
 extern struct lwp_exact_process lwp_exact_process;

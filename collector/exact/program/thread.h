@@ -44,8 +44,9 @@ extern struct lwp_exact_thread *lwp_thread_now;
 /* Its file, NULL: none can be written. */
 struct lwps_writer *lwp_thread_file(struct lwp_exact_thread *thread);
 
-/* All of them (threads.c). `leave`: called before the running thread stops running or ends; `enter`: after another one runs. */
-void lwp_threads_start(void (*leave)(void), void (*enter)(void));
+/* All of them (threads.c). `leave`: called before the running thread stops running or ends; `enter`: after another one runs; `runs`:
+ * before it runs, each time. */
+void lwp_threads_start(void (*leave)(void), void (*enter)(void), void (*runs)(ThreadId));
 /* All files are closed. */
 void lwp_threads_finish(void);
 /* In the child of a fork only the running thread goes on, with a file of its own. */

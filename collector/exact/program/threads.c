@@ -9,7 +9,7 @@ enum { THREADS_MAX = 8192 };
 
 static struct lwp_exact_thread *threads[THREADS_MAX];
 static struct lwp_exact_thread threads_other; /* of those beyond: nothing of it is written */
-static void (*threads_leave)(void), (*threads_enter)(void);
+static void (*threads_leave)(void), (*threads_enter)(void), (*threads_runs)(ThreadId);
 
 static struct lwp_exact_thread *threads_of(ThreadId id)
 {
@@ -37,6 +37,7 @@ static void threads_run(ThreadId id, ULong blocks)
 {
     (void)blocks;
     struct lwp_exact_thread *thread = threads_of(id);
+    threads_runs(id);
     if (thread == lwp_thread_now)
         return;
     threads_leave();
@@ -122,10 +123,11 @@ static void threads_after_handler(ThreadId id, Int signal)
     lwp_calls_handled(&threads_of(id)->calls, VG_(get_SP)(id));
 }
 
-void lwp_threads_start(void (*leave)(void), void (*enter)(void))
+void lwp_threads_start(void (*leave)(void), void (*enter)(void), void (*runs)(ThreadId))
 {
     threads_leave = leave;
     threads_enter = enter;
+    threads_runs = runs;
     VG_(track_pre_deliver_signal)(threads_before_handler);
     VG_(track_post_deliver_signal)(threads_after_handler);
     VG_(track_pre_thread_ll_create)(threads_make);

@@ -30,40 +30,77 @@ static unsigned anonymous_shift(void)
     return VG_(strcmp)(text, always) == 0 ? HUGE_SHIFT : PAGE_SHIFT;
 }
 
-static uint64_t segment_faults(int fd, const NSegment *segment, unsigned anonymous)
+/* Calls `page` for each that is there; false: it wants no more. */
+static bool segment_pages(int fd, const NSegment *segment, bool (*page)(void *to, const NSegment *segment, uint64_t number, bool file),
+                          void *to)
 {
-    uint64_t entries[CHUNK], faults = 0, last[2] = {UINT64_MAX, UINT64_MAX};
+    uint64_t entries[CHUNK];
     const uint64_t end = (segment->end >> PAGE_SHIFT) + 1;
-    for (uint64_t page = segment->start >> PAGE_SHIFT; page < end; page += CHUNK) {
-        const uint64_t count = end - page < CHUNK ? end - page : CHUNK;
-        if (pread(fd, entries, count * sizeof *entries, (off_t)(page * sizeof *entries)) != (ssize_t)(count * sizeof *entries))
-            return faults;
-        for (uint64_t i = 0; i < count; i++) {
-            const bool file = entries[i] & page_of_file;
-            const uint64_t place = (page + i) >> ((file ? AROUND_SHIFT : anonymous) - PAGE_SHIFT);
-            if (!(entries[i] & page_present) || place == last[file])
-                continue;
-            last[file] = place;
-            faults++;
-        }
+    for (uint64_t first = segment->start >> PAGE_SHIFT; first < end; first += CHUNK) {
+        const uint64_t count = end - first < CHUNK ? end - first : CHUNK;
+        if (pread(fd, entries, count * sizeof *entries, (off_t)(first * sizeof *entries)) != (ssize_t)(count * sizeof *entries))
+            return true;
+        for (uint64_t i = 0; i < count; i++)
+            if (entries[i] & page_present && !page(to, segment, first + i, entries[i] & page_of_file))
+                return false;
     }
-    return faults;
+    return true;
 }
 
-uint64_t lwp_client_page_faults(void)
+static void client_pages(bool (*page)(void *to, const NSegment *segment, uint64_t number, bool file), void *to)
 {
     enum { SEGMENTS_MOST = 4096 };
     static Addr starts[SEGMENTS_MOST];
     const Int count = VG_(am_get_segment_starts)(SkAnonC | SkFileC | SkShmC, starts, SEGMENTS_MOST);
     SysRes opened = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
-    uint64_t faults = 0;
     if (sr_isError(opened))
-        return 0;
-    const unsigned anonymous = anonymous_shift();
-    for (Int i = 0; i < count; i++) {
+        return;
+    bool more = true;
+    for (Int i = 0; i < count && more; i++) {
         const NSegment *segment = VG_(am_find_nsegment)(starts[i]);
-        faults += segment ? segment_faults((int)sr_Res(opened), segment, anonymous) : 0;
+        more = !segment || segment_pages((int)sr_Res(opened), segment, page, to);
     }
     VG_(close)((Int)sr_Res(opened));
-    return faults;
+}
+
+struct page_faults {
+    const NSegment *segment;
+    uint64_t count, last[2]; /* of the segment; of anonymous memory, and of files */
+    unsigned shift[2];
+};
+
+static bool page_fault(void *to, const NSegment *segment, uint64_t number, bool file)
+{
+    struct page_faults *faults = to;
+    const uint64_t place = number >> (faults->shift[file] - PAGE_SHIFT);
+    if (segment != faults->segment)
+        faults->last[0] = faults->last[1] = UINT64_MAX;
+    faults->segment = segment;
+    faults->count += place != faults->last[file];
+    faults->last[file] = place;
+    return true;
+}
+
+uint64_t lwp_client_page_faults(void)
+{
+    struct page_faults faults = {.shift = {anonymous_shift(), AROUND_SHIFT}};
+    client_pages(page_fault, &faults);
+    return faults.count;
+}
+
+static bool page_touch(void *to, const NSegment *segment, uint64_t number, bool file)
+{
+    unsigned *left = to;
+    unsigned char *at = (unsigned char *)(number << PAGE_SHIFT);
+    (void)file;
+    if (segment->hasW)
+        __asm__ volatile("lock orb $0, %0" : "+m"(*at));
+    else if (segment->hasR)
+        (void)*(volatile unsigned char *)at;
+    return --*left > 0;
+}
+
+void lwp_client_pages_touch(unsigned most)
+{
+    client_pages(page_touch, &most);
 }
