@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { GRANULES = 4096, STEPS = 200000, THREADS = 4 };
+enum { GRANULES = 4096, STEPS = 200000, THREADS = 4, SHARED = 16 };
 static const uint64_t heap = 0x7f0000100000;
 static const uint64_t again = (uint64_t)LWP_SHADOW_PAGES * LWP_SHADOW_PAGE; /* further on the same counts are used */
 
@@ -98,20 +98,54 @@ static void test_threads(void **state)
     take_all(recorded);
 }
 
-/* Two blocks of 16 bytes may begin in one granule: the second is recorded in the first's place, and counts say nothing. */
+/* Two blocks of 16 bytes may begin in one granule: the second is recorded in the first's place. */
 static void test_other_allocator(void **state)
 {
     (void)state;
     assert_true(lwp_shadow_init(false));
-    assert_true(lwp_shadow_may_know(place(1)));
+    assert_false(lwp_shadow_may_know(heap));
     lwp_shadow_set(heap, 1);
     lwp_shadow_set(heap + 16, 2);
+    assert_true(lwp_shadow_may_know(heap + 16));
     assert_int_equal(lwp_shadow_clear(heap), 0);
     assert_int_equal(lwp_shadow_clear(heap + 16), 2);
+    assert_false(lwp_shadow_may_know(heap + 16)); /* most calls of free() end there */
+}
+
+/* Threads whose blocks begin in the same granules, half of them at its middle. */
+static void *neighbours_main(void *number)
+{
+    uint32_t random = (uint32_t)(uintptr_t)number + 1;
+    const uint64_t half = (uintptr_t)number % 2 * 16;
+    for (unsigned step = 0; step < 5 * STEPS; step++) {
+        const uint64_t at = heap + lwp_random_below(&random, SHARED) * LWP_SHADOW_GRANULE + half;
+        lwp_shadow_set(at, 1 + (uint8_t)(uintptr_t)number);
+        if (lwp_random_below(&random, 4))
+            lwp_shadow_clear(at);
+    }
+    return NULL;
+}
+
+static void test_neighbours(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    unsigned there = 0, counts = 0;
+    assert_true(lwp_shadow_init(false));
+    for (uintptr_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, neighbours_main, (void *)i), 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < SHARED; i++)
+        there += *lwp_shadow_byte(lwp_shadow_region(heap), heap + (uint64_t)i * LWP_SHADOW_GRANULE) != 0;
+    for (unsigned i = 0; i < LWP_SHADOW_PAGES; i++)
+        counts += lwp_shadow_begin[i];
+    assert_int_equal(counts, there);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_alone), cmocka_unit_test(test_threads), cmocka_unit_test(test_other_allocator)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_alone), cmocka_unit_test(test_threads), cmocka_unit_test(test_other_allocator),
+                                       cmocka_unit_test(test_neighbours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,8 @@ extern uint16_t *lwp_shadow_begin; /* how many recorded blocks begin in each pag
 extern uint64_t *lwp_shadow_any;   /* a bit for each */
 extern bool lwp_shadow_one_a_granule;
 
-/* `one_a_granule`: as glibc's, the allocator begins no two blocks in one granule. Else threads may count wrong, and counts are not used. */
+/* `one_a_granule`: as glibc's, the allocator begins no two blocks in one granule. Else two threads may put theirs there at the same time.
+ */
 bool lwp_shadow_init(bool one_a_granule);
 
 static inline struct lwp_shadow_region *lwp_shadow_region(uint64_t address)
@@ -85,6 +86,16 @@ static inline void lwp_shadow_count(uint64_t address, int more)
         *any = count ? *any | bit : *any & ~bit;
 }
 
+/* Puts `fresh` in the place of *was; false: the byte is another one by now, and becomes *was. So each that is put is counted once, and
+ * taken off once. */
+static inline bool lwp_shadow_swap(uint8_t *byte, uint8_t *was, uint8_t fresh)
+{
+    if (!lwp_shadow_one_a_granule)
+        return __atomic_compare_exchange_n(byte, was, fresh, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    *byte = fresh;
+    return true;
+}
+
 /* The region made, if need be; NULL: no memory. */
 struct lwp_shadow_region *lwp_shadow_region_new(uint64_t address);
 
@@ -97,10 +108,14 @@ static inline void lwp_shadow_set(uint64_t address, uint8_t index)
     if (__builtin_expect(address % 16 != 0, 0))
         return;
     uint8_t *byte = lwp_shadow_byte(region, address);
-    const uint8_t fresh = (uint8_t)(index | (address % LWP_SHADOW_GRANULE) << 3), was = *byte;
-    if (!was != !fresh)
-        lwp_shadow_count(address, fresh ? 1 : -1);
-    *byte = fresh;
+    const uint8_t fresh = (uint8_t)(index | (address % LWP_SHADOW_GRANULE) << 3);
+    uint8_t was = *byte;
+    if (fresh) /* first: never is fewer counted than there are */
+        lwp_shadow_count(address, 1);
+    while (!lwp_shadow_swap(byte, &was, fresh))
+        ;
+    if (was)
+        lwp_shadow_count(address, -1);
 }
 
 /* The same for a pool that has no index of its own. */
@@ -110,8 +125,8 @@ void lwp_shadow_set_local(uint64_t address, uint32_t pool);
 static inline bool lwp_shadow_may_know(uint64_t address)
 {
     const uint32_t page = lwp_shadow_page(address);
-    return !lwp_shadow_one_a_granule || (__atomic_load_n(&lwp_shadow_any[page / 64], __ATOMIC_RELAXED) >> page % 64 & 1 &&
-                                         __atomic_load_n(&lwp_shadow_begin[page], __ATOMIC_RELAXED));
+    return __atomic_load_n(&lwp_shadow_any[page / 64], __ATOMIC_RELAXED) >> page % 64 & 1 &&
+           __atomic_load_n(&lwp_shadow_begin[page], __ATOMIC_RELAXED);
 }
 
 /* Returns the index the block had, 0: unknown. */
@@ -121,9 +136,8 @@ static inline uint8_t lwp_shadow_clear(uint64_t address)
     if (!region)
         return 0;
     uint8_t *byte = lwp_shadow_byte(region, address), was = *byte;
-    if (!was || (was & LWP_SHADOW_MIDDLE) >> 3 != (int)(address % LWP_SHADOW_GRANULE))
+    if (!was || (was & LWP_SHADOW_MIDDLE) >> 3 != (int)(address % LWP_SHADOW_GRANULE) || !lwp_shadow_swap(byte, &was, 0))
         return 0;
-    *byte = 0;
     lwp_shadow_count(address, -1);
     return was & (LWP_SHADOW_MIDDLE - 1);
 }
