@@ -237,7 +237,7 @@ static void test_traced_kernel_time(void **state)
     profile.native_page_faults = 10;
     profile.stalled.weight = 3500000;
     const struct lwp_share known = lwp_gain_traced(&profile);
-    const double fast = 0.6 * exp(-hypot(1.645 * 0.25, log(0.6 / 0.54))), slow = 0.6 * exp(hypot(1.645 * 0.25, log(0.65 / 0.6)));
+    const double fast = 0.6 * exp(-hypot(1.645 * 0.3, log(0.6 / 0.54))), slow = 0.6 * exp(hypot(1.645 * 0.3, log(0.65 / 0.6)));
     near(known.low, (fast + 0.125) / (fast + 0.625));
     near(known.high, (slow + 1) / (slow + 1.5));
     near(known.value, (0.6 + sqrt(0.5) / 2) / (1.1 + sqrt(0.5) / 2));

@@ -212,8 +212,8 @@ double lwp_gain_kernel(const struct lwp_profile *profile)
     return (double)profile->starts * (double)profile->start_ns + (double)profile->page_faults * (double)profile->page_fault_ns;
 }
 
-/* A standard deviation of log(time of copies / time of the program), docs/gains.md: of 25 traces, .30; without the shortest program's, .22. */
-static const double copy_off = 0.25;
+/* A standard deviation of log(time of copies / time of the program), of 25 traces of five programs (docs/gains.md). */
+static const double copy_off = 0.3;
 
 /* ... in a trace, without the kernel, ns. Copies of the program ran parts of it natively (collector/exact/trace/speed.h): of those the time
  * is known, as well as copies have it. The rest takes no less than its instructions do while no access waits, and no more than if each

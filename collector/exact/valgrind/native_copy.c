@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECONDS_MOST = 10, PAGES_MOST = 1 << 14, STACK_BYTES = 1 << 16, ALL_CHILDREN = 0x40000000 /* __WALL */ };
+enum { SECONDS_MOST = 3, PAGES_MOST = 1 << 14, STACK_BYTES = 1 << 16, ALL_CHILDREN = 0x40000000 /* __WALL */ };
 
 /* All system calls of this file: the only ones that the copy gets done. */
 extern long lwp_native_call(long number, long a, long b, long c, long d);
