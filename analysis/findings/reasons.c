@@ -345,8 +345,12 @@ static struct lwp_reason reason_of(const struct subject *subject)
     if (type && type->owner == LWP_TYPE_OF_SYSTEM && type->kind != LWP_TYPE_SCALAR)
         return (struct lwp_reason){
             .code = "library_type",
-            .sentence = SAY("its type %s %s: its layout is not the program's to change", type->name,
-                            type->file ? SAY("is declared in %s, by the system or a library", type->file) : "belongs to the language's library")};
+            .sentence =
+                SAY("its type %s %s: its layout is not the program's to change%s", type->name,
+                    type->file ? SAY("is declared in %s, by the system or a library", type->file) : "belongs to the language's library",
+                    lwp_types_is_list_node(type) ? ". A loop over a list waits for each link, one over an array of the same elements "
+                                                   "(std::vector, Vec) does not; what that brings was not measured"
+                                                 : "")};
     if (object->kind == LWP_OBJECT_STATIC && lwp_objects_system_library(profile, object->module))
         return (struct lwp_reason){.code = "library_type",
                                    .sentence = SAY("it is a variable of %s: its layout is not the program's to change",

@@ -173,6 +173,33 @@ static void test_library_data(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* A list is another matter than a map: it can be an array. */
+static void test_library_nodes(void **state)
+{
+    (void)state;
+    static const struct lwp_type types[] = {{.name = "std::_List_node<Order>",
+                                             .kind = LWP_TYPE_STRUCT,
+                                             .owner = LWP_TYPE_OF_SYSTEM,
+                                             .file = "/usr/include/c++/12/bits/stl_list.h"},
+                                            {.name = "std::_Rb_tree_node<Order>", .kind = LWP_TYPE_STRUCT, .owner = LWP_TYPE_OF_SYSTEM}};
+    for (size_t i = 0; i < 2; i++) {
+        struct lwp_profile profile;
+        fill(&profile, 1000, 500, 0);
+        uint32_t module = lwp_code_module(profile.code, "/opt/work", NULL, 0);
+        uint64_t offset, until;
+        const uint32_t index = lwp_objects_static(&profile, module, 0x1000, &offset, &until);
+        struct lwp_object *object = &profile.objects[index];
+        object->type = &types[i];
+        for (int sample = 0; sample < 100; sample++)
+            lwp_tally_add(&object->weight, 1e6);
+        struct lwp_reasons reasons = reasons_without_advice(&profile);
+        assert_int_equal(reasons.count, 1);
+        assert_string_equal(reasons.items[0].code, "library_type");
+        assert_true(!strstr(reasons.items[0].sentence, "std::vector") == (i == 1));
+        lwp_profile_fini(&profile);
+    }
+}
+
 /* Memory of no object: how much was left out is said where that is why. */
 static void test_unrecorded(void **state)
 {
@@ -223,13 +250,9 @@ static void test_hottest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sampled),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_not_asked),
-        cmocka_unit_test(test_library_data),
-        cmocka_unit_test(test_unrecorded),
-        cmocka_unit_test(test_hottest),
+        cmocka_unit_test(test_sampled),    cmocka_unit_test(test_bound),        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_not_asked),  cmocka_unit_test(test_library_data), cmocka_unit_test(test_library_nodes),
+        cmocka_unit_test(test_unrecorded), cmocka_unit_test(test_hottest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

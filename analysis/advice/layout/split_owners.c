@@ -1,8 +1,8 @@
 /* Whose a layout is: one that belongs to others cannot be changed for one loop's sake alone.
  *
- * Nodes of std::map and std::list, entries of hash tables: the library declares them, and what is read of an entry after it was found
- * lies on the line that finding it brought. Members of a base class, or of what C's structures begin with alike, are in all that derive
- * from it: two splits must not move those of a base class to different parts. */
+ * Nodes of std::map and std::list, entries of hash tables: the library declares them, and what is read of an entry of a map or a table
+ * after it was found lies on the line that finding it brought. Members of a base class, or of what C's structures begin with alike, are in
+ * all that derive from it: two splits must not move those of a base class to different parts. */
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
@@ -22,8 +22,11 @@ bool lwp_split_of_library(struct lwp_profile *profile, const struct lwp_layout *
         return false;
     lwp_profile_note(profile,
                      "%s is not advised to be split: its elements are the %s of a container of the language's library, whose layout is not "
-                     "the program's, and what is read of an element comes with the key that the search for it has loaded.",
-                     type ? type->name : lwp_objects_name(profile, layout->objects[0]), entry ? "entries" : "nodes");
+                     "the program's%s.",
+                     type ? type->name : lwp_objects_name(profile, layout->objects[0]), entry ? "entries" : "nodes",
+                     type && lwp_types_is_list_node(type)
+                         ? ""
+                         : ", and what is read of an element comes with the key that the search for it has loaded");
     return true;
 }
 

@@ -57,6 +57,9 @@ const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t modul
 /* Whether a function of this name belongs to the language's library (C++, Rust), whatever module its code is in. */
 bool lwp_types_is_library(const char *function);
 
+/* Whether it is the node of a list that the language's library declares: programs walk those, while nodes of trees and tables are found. */
+bool lwp_types_is_list_node(const struct lwp_type *type);
+
 /* What the pointers visible at an access point to: candidates with a score, best first. A variable whose DWARF
  * location is the access's base register at that address is exact (`exact`); other pointer variables in scope
  * (locals, parameters, inlined ones, globals of the unit) are only possible. */
