@@ -26,7 +26,7 @@
 #include "collector/lwp.h"
 #include "collector/record/value.h"
 
-static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
+static Long option_threshold = 65536, option_on = 20000, option_off = 2000000, option_page_fault;
 static Bool option_follow = True, option_grow = False, option_windows = False, option_copies = False;
 static const HChar *option_region;
 static bool main_recorded; /* when the files were last closed, there were some */
@@ -41,6 +41,7 @@ static Bool main_option(const HChar *argument)
     else if VG_BOOL_CLO(argument, "--lwp-grow", option_grow) {}
     else if VG_BOOL_CLO(argument, "--lwp-windows", option_windows) {}
     else if VG_BOOL_CLO(argument, "--lwp-copies", option_copies) {}
+    else if VG_BINT_CLO(argument, "--lwp-page-fault", option_page_fault, 0, (Long)1 << 32) {}
     else if VG_STR_CLO(argument, "--lwp-region", option_region) {
     } else if VG_STR_CLO (argument, "--lwp-allocator", lwp_exact_options.allocators) {
     } else if VG_DBL_CLO (argument, "--lwp-close", lwp_value_close) {
@@ -191,6 +192,7 @@ static void main_start(void)
     lwp_exact_options.window_grows = option_grow;
     lwp_exact_options.follow = option_follow;
     lwp_exact_options.copies = option_copies;
+    lwp_exact_options.page_fault_ns = (uint64_t)option_page_fault;
     lwp_exact_options.windows = option_windows;
     VG_(clo_vex_control).guest_chase = False;
     if (!lwp_exact_options.folder || !lwp_sampling_start(lwp_exact_options.caches)) {

@@ -107,6 +107,7 @@ char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_m
     } numbers[] = {{"--lwp-heap-threshold", settings->heap_threshold},
                    {"--lwp-on", settings->window_on},
                    {"--lwp-off", settings->window_off},
+                   {"--lwp-page-fault", machine->page_fault_ns},
                    {"--main-stacksize", exact_stack()}};
     const struct {
         const char *name;

@@ -10,6 +10,7 @@ struct lwp_exact_options {
     uint64_t heap_threshold; /* bytes: smaller blocks are pooled by call path and size */
     bool follow;             /* children of fork are recorded, too */
     bool copies;             /* copies of the program measure how fast it is (trace/speed.h) */
+    uint64_t page_fault_ns;  /* what one takes on this machine; 0: not known */
     uint64_t window_on, window_off; /* instructions traced, and not traced after; off 0: all are traced */
     bool window_grows;              /* window_off is the first gap; they grow as Fibonacci's numbers do */
     bool windows;            /* detectors that could follow the whole run count in windows only */
