@@ -31,6 +31,9 @@ program, problems = diff["program"], []
 if not diff["comparable"]:
     print("not comparable: %s" % diff["doubts"])
     sys.exit(2)
+if not other and not program["promised"]:
+    print("nothing was predicted of the first run: %s" % program["sentence"])
+    sys.exit(2)
 
 def right(verdict, ratio, promised):
     """How much a change gains depends on the machine; what is said of it does not."""
