@@ -442,11 +442,38 @@ static unsigned code_instructions(const struct lwp_pattern *pattern)
     return count;
 }
 
+/* Each instruction of the pattern's loop, as far as its first branch. */
+struct loop_code {
+    struct lwp_pattern_code code;
+    ZydisDecoder decoder;
+    size_t at;
+    ZydisDecodedInstruction instruction;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+static void loop_begin(struct loop_code *loop, const struct lwp_pattern *pattern)
+{
+    enum { HEAD = 64 }; /* the loop begins a line of code */
+    *loop = (struct loop_code){.at = HEAD};
+    ZydisDecoderInit(&loop->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    assert_int_equal(lwp_pattern_code_make(pattern, &loop->code, NULL), LWP_OK);
+}
+
+/* False: the last one was the branch. */
+static bool loop_next(struct loop_code *loop)
+{
+    if (loop->instruction.meta.category == ZYDIS_CATEGORY_COND_BR)
+        return false;
+    assert_true(ZYAN_SUCCESS(ZydisDecoderDecodeFull(&loop->decoder, (const uint8_t *)loop->code.memory + loop->at,
+                                                    loop->code.bytes - loop->at, &loop->instruction, loop->operands)));
+    loop->at += loop->instruction.length;
+    return true;
+}
+
 /* What is stored is worked out from what all arrays have: of arrays that the loop goes over in order, also of the first one. */
 static void test_stores_last(void **state)
 {
     (void)state;
-    enum { HEAD = 64 }; /* the loop begins a line of code */
     struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 8, 1000);
     pattern.array_count = pattern.access_count = 3;
     pattern.unrolled = 2;
@@ -454,29 +481,22 @@ static void test_stores_last(void **state)
         pattern.arrays[a] = pattern.arrays[0];
         pattern.accesses[a] = (struct lwp_pattern_access){.array = a, .bytes = 8, .store = a == 0};
     }
-    struct lwp_pattern_code code;
-    ZydisDecoder decoder;
-    ZydisDecodedInstruction instruction = {0};
-    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    struct loop_code loop;
+    loop_begin(&loop, &pattern);
     unsigned loads = 0, stores = 0;
-    for (size_t at = HEAD; instruction.meta.category != ZYDIS_CATEGORY_COND_BR; at += instruction.length) {
-        assert_true(
-            ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const uint8_t *)code.memory + at, code.bytes - at, &instruction, operands)));
-        loads += operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[1].mem.type == ZYDIS_MEMOP_TYPE_MEM;
-        if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
+    while (loop_next(&loop)) {
+        loads += loop.operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY && loop.operands[1].mem.type == ZYDIS_MEMOP_TYPE_MEM;
+        if (loop.operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
             assert_int_equal(loads, 2 * ++stores);
     }
     assert_int_equal(stores, 2);
-    lwp_pattern_code_free(&code);
+    lwp_pattern_code_free(&loop.code);
 }
 
 /* What the loop has in vector registers is loaded and stored in those, by as many instructions, whatever its chain is of. */
 static void test_vectors(void **state)
 {
     (void)state;
-    enum { HEAD = 64 }; /* the loop begins a line of code */
     struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 8, 1000);
     pattern.array_count = pattern.access_count = 3;
     pattern.chain = 0;
@@ -486,27 +506,21 @@ static void test_vectors(void **state)
             pattern.arrays[a] = pattern.arrays[0];
             pattern.accesses[a] = (struct lwp_pattern_access){.array = a, .bytes = 8, .store = a == 0, .vector = vector};
         }
-        struct lwp_pattern_code code;
-        ZydisDecoder decoder;
-        ZydisDecodedInstruction instruction = {0};
-        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-        assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+        struct loop_code loop;
+        loop_begin(&loop, &pattern);
         unsigned in_vectors = 0, all = 0;
         ZydisRegister sum = ZYDIS_REGISTER_NONE;
-        for (size_t at = HEAD; instruction.meta.category != ZYDIS_CATEGORY_COND_BR; at += instruction.length, all++) {
-            assert_true(
-                ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const uint8_t *)code.memory + at, code.bytes - at, &instruction, operands)));
-            const int stores = operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
-            if (ZydisRegisterGetClass(operands[stores].reg.value) != ZYDIS_REGCLASS_XMM)
+        for (; loop_next(&loop); all++) {
+            const int stores = loop.operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
+            if (ZydisRegisterGetClass(loop.operands[stores].reg.value) != ZYDIS_REGCLASS_XMM)
                 continue;
             in_vectors++;
-            assert_true(!stores || operands[1].reg.value == sum); /* what was loaded */
-            sum = operands[stores].reg.value;
+            assert_true(!stores || loop.operands[1].reg.value == sum); /* what was loaded */
+            sum = loop.operands[stores].reg.value;
         }
         assert_int_equal(in_vectors, vector ? 3 : 0);
         assert_int_equal(all, 12 + 1);
-        lwp_pattern_code_free(&code);
+        lwp_pattern_code_free(&loop.code);
     }
 }
 
