@@ -8,6 +8,7 @@
 #include "collector/light/code/modules.h"
 
 #include "collector/light/own/hot.h"
+#include "collector/light/own/image.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
@@ -29,6 +30,8 @@ struct loaded_module {
     const struct link_map *map;
     unsigned header_count;
     ElfW(Phdr) headers[HEADERS_MAX]; /* a copy: the image may go while another thread is unwinding */
+    bool unwinds;                    /* has a table of its frames in memory */
+    bool in_parts;                   /* the loader finds its segments one by one */
 };
 
 static struct loaded_module *modules; /* MODULES_MAX of them, if any */
@@ -54,12 +57,16 @@ static void module_write(const struct loaded_module *module, uint32_t id)
     lwps_put_module(&lwp_process.file, &record);
 }
 
-static bool module_known(uint64_t start, uint64_t end, const struct link_map *map)
+static bool module_known(const struct dl_find_object *found)
 {
+    uint64_t start = (uint64_t)found->dlfo_map_start, end = (uint64_t)found->dlfo_map_end;
     uint32_t count = __atomic_load_n(&modules_count, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < count; i++)
-        if (modules[i].start == start && modules[i].end == end && modules[i].map == map)
+    for (uint32_t i = 0; i < count; i++) {
+        const struct loaded_module *module = &modules[i];
+        if (module->map == found->dlfo_link_map &&
+            (module->in_parts ? start >= module->start && end <= module->end : start == module->start && end == module->end))
             return true;
+    }
     return false;
 }
 
@@ -74,41 +81,42 @@ static void module_displace(uint64_t start, uint64_t end)
         }
 }
 
-static void module_add(uint64_t start, uint64_t end, const struct link_map *map)
+static void module_add(const struct dl_find_object *found)
 {
-    const ElfW(Ehdr) *elf = (const void *)start;
-    if (modules_count >= MODULES_MAX || memcmp(elf->e_ident, ELFMAG, SELFMAG))
+    struct lwp_image image;
+    if (modules_count >= MODULES_MAX || !lwp_image_find(found->dlfo_map_start, &image))
         return;
     if (!modules && !(modules = lwp_own_memory(MODULES_MAX * sizeof *modules)))
         return;
-    module_displace(start, end);
+    module_displace(image.start, image.end);
     struct loaded_module *module = &modules[modules_count];
-    *module = (struct loaded_module){.start = start, .end = end, .bias = map->l_addr, .map = map};
-    module->header_count = elf->e_phnum < HEADERS_MAX ? elf->e_phnum : HEADERS_MAX;
-    memcpy(module->headers, (const void *)(start + elf->e_phoff), module->header_count * sizeof *module->headers);
+    *module = (struct loaded_module){.start = image.start, .end = image.end, .bias = image.map->l_addr, .map = image.map};
+    module->in_parts = image.start != (uint64_t)found->dlfo_map_start || image.end != (uint64_t)found->dlfo_map_end;
+    module->header_count = image.header_count < HEADERS_MAX ? image.header_count : HEADERS_MAX;
+    memcpy(module->headers, image.headers, module->header_count * sizeof *module->headers);
+    for (unsigned i = 0; i < module->header_count; i++)
+        module->unwinds |= module->headers[i].p_type == PT_GNU_EH_FRAME;
     module_write(module, modules_count + 1);
     __atomic_store_n(&modules_count, modules_count + 1, __ATOMIC_RELEASE);
 }
 
 void lwp_modules_see(uint64_t ip)
 {
-    struct dl_find_object object;
-    if (_dl_find_object((void *)ip, &object))
+    struct dl_find_object found;
+    if (_dl_find_object((void *)ip, &found) || module_known(&found) || !lwp_process_try_lock())
         return;
-    uint64_t start = (uint64_t)object.dlfo_map_start, end = (uint64_t)object.dlfo_map_end;
-    if (module_known(start, end, object.dlfo_link_map) || !lwp_process_try_lock())
-        return;
-    if (!module_known(start, end, object.dlfo_link_map))
-        module_add(start, end, object.dlfo_link_map);
+    if (!module_known(&found))
+        module_add(&found);
     lwp_process_unlock();
 }
 
+/* For an image without a table of frames libunwind would open its file, from a handler, and take the program's for it. */
 static int modules_iterate(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data)
 {
     int status = 0;
     uint32_t count = __atomic_load_n(&modules_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count && !status; i++) {
-        if (!modules[i].end)
+        if (!modules[i].end || !modules[i].unwinds)
             continue;
         struct dl_phdr_info info = {.dlpi_addr = modules[i].bias, .dlpi_name = "", .dlpi_phdr = modules[i].headers,
                                     .dlpi_phnum = (ElfW(Half))modules[i].header_count};

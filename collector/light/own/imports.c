@@ -8,6 +8,7 @@
 #include "collector/light/own/imports.h"
 
 #include "collector/env.h"
+#include "collector/light/own/image.h"
 #include "collector/light/own/own_calls.h"
 #include "collector/light/own/own_memory.h"
 
@@ -35,11 +36,11 @@ struct image {
 
 static bool imports_image(struct image *image, const void *inside)
 {
-    struct dl_find_object found;
-    if (_dl_find_object((void *)inside, &found))
+    struct lwp_image found;
+    if (!lwp_image_find(inside, &found))
         return false;
-    *image = (struct image){.base = (char *)found.dlfo_link_map->l_addr};
-    for (const ElfW(Dyn) *entry = found.dlfo_link_map->l_ld; entry->d_tag != DT_NULL; entry++) {
+    *image = (struct image){.base = (char *)found.map->l_addr};
+    for (const ElfW(Dyn) *entry = found.map->l_ld; entry->d_tag != DT_NULL; entry++) {
         const void *address = (const void *)entry->d_un.d_ptr;
         switch (entry->d_tag) {
         case DT_SYMTAB: image->symbols = address; break;
@@ -51,13 +52,11 @@ static bool imports_image(struct image *image, const void *inside)
         default: break;
         }
     }
-    const ElfW(Ehdr) *head = found.dlfo_map_start;
-    const ElfW(Phdr) *headers = (const void *)((const char *)head + head->e_phoff);
-    for (unsigned i = 0; i < head->e_phnum; i++)
-        if (headers[i].p_type == PT_GNU_RELRO) {
-            uintptr_t start = (uintptr_t)image->base + headers[i].p_vaddr;
+    for (unsigned i = 0; i < found.header_count; i++)
+        if (found.headers[i].p_type == PT_GNU_RELRO) {
+            uintptr_t start = (uintptr_t)image->base + found.headers[i].p_vaddr;
             image->sealed = (char *)(start & ~(uintptr_t)(PAGE_BYTES - 1));
-            image->sealed_bytes = ((start + headers[i].p_memsz) & ~(uintptr_t)(PAGE_BYTES - 1)) - (uintptr_t)image->sealed;
+            image->sealed_bytes = ((start + found.headers[i].p_memsz) & ~(uintptr_t)(PAGE_BYTES - 1)) - (uintptr_t)image->sealed;
         }
     return image->symbols && image->strings;
 }

@@ -3,13 +3,12 @@
  * put lwp's stack back into the frame before the kernel reads it. */
 #include "collector/light/process/alternate_stack.h"
 
+#include "collector/light/own/image.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/record/build_id.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -186,15 +185,13 @@ static void deliver_nowhere(void)
 static bool is_go(const void *code)
 {
     enum { GO_BUILD_ID = 4 };
-    struct dl_find_object object; /* to look there takes no lock */
+    struct lwp_image image;
     size_t bytes;
-    if (_dl_find_object((void *)code, &object))
+    if (!lwp_image_find(code, &image))
         return false;
-    const ElfW(Ehdr) *elf = object.dlfo_map_start;
-    const ElfW(Phdr) *headers = (const void *)((const char *)elf + elf->e_phoff);
-    for (unsigned i = 0; i < elf->e_phnum; i++)
-        if (headers[i].p_type == PT_NOTE && lwp_note_find((const void *)(object.dlfo_link_map->l_addr + headers[i].p_vaddr),
-                                                          headers[i].p_memsz, "Go\0", GO_BUILD_ID, &bytes))
+    for (unsigned i = 0; i < image.header_count; i++)
+        if (image.headers[i].p_type == PT_NOTE && lwp_note_find((const void *)(image.map->l_addr + image.headers[i].p_vaddr),
+                                                                image.headers[i].p_memsz, "Go\0", GO_BUILD_ID, &bytes))
             return true;
     return false;
 }
