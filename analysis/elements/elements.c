@@ -288,14 +288,15 @@ static bool element_is_bytes(const struct lwp_element_candidate *candidate)
 }
 
 /* Plain values that only the allocation says, while pointers to others are followed: what an allocator keeps at the start of a block that
- * it hands out in parts, as a list of its blocks. Where the parts are seen, no plain value is what the block is made of. */
+ * it hands out in parts, as a list of its blocks. Where the parts are seen, no plain value is what the block is made of. (Bytes are what
+ * any memory may be allocated as: they are no links.) */
 static void element_forget_links(const struct element_case *of, struct lwp_element_votes *votes)
 {
     const struct lwp_object *object = &of->profile->objects[of->index];
     bool parts = false;
     for (size_t i = 0; i < votes->count; i++) {
         struct lwp_element_candidate *said = &votes->candidates[i];
-        if (said->made && !said->table && said->type->kind != LWP_TYPE_STRUCT && said->accessed <= 0 &&
+        if (said->made && !said->table && said->type->kind != LWP_TYPE_STRUCT && said->type->bytes > 1 && said->accessed <= 0 &&
             votes->exact > exact_rules * (double)object->accesses) {
             said->made = said->exact = false;
             votes->header = parts = true;
