@@ -145,6 +145,7 @@ enum lwps_source {
     LWPS_SOURCE_DITHERED = 4,   /* a random later access: unbiased, without weight */
     LWPS_SOURCE_HARDWARE = 5,   /* PEBS, IBS */
     LWPS_SOURCE_TRACE = 6,      /* exact engine */
+    LWPS_SOURCE_LINKS = 7,      /* a later access, along links as memory had them somewhat later: where it goes, not that it was */
 };
 
 /* The memory that an access went to, if the collector knew it; otherwise the analysis looks the address up. */

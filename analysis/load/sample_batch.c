@@ -57,7 +57,7 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
     const uint32_t function = lwp_file_locations_at(locations, sample->context, sample->ip, sample->time)->location->function_id;
     struct lwp_batch_access *to = &batch->accesses[first];
     uint32_t part = LWP_NONE, known = 0;
-    bool weighted = false, led = false;
+    bool weighted = false, led = false, sure = false;
     for (unsigned i = 0; i < count; i++) {
         const struct lwps_access *access = &sample->access[i];
         bool is_known = access->flags & LWPS_ACCESS_KNOWN;
@@ -84,7 +84,9 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
         to->back = is_known && led ? (uint8_t)(to - &batch->accesses[first]) : 0;
         to->weighted = is_weighted;
         to->close = i > 0 && lwp_stream_is_fair(access) && lwp_stream_is_fair(&access[-1]);
+        to->links = access->source == LWPS_SOURCE_LINKS;
         led |= i == 0;
+        sure |= is_known && !to->links;
         known += is_known;
         if (is_weighted) {
             weighted = true;
@@ -105,7 +107,7 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
     batch->ran_ns = known ? 0 : batch->ran_ns;
     if (!weighted)
         part = lwp_file_locations_below(locations, lwp_file_locations_at(locations, sample->context, sample->ip, sample->time))->part;
-    batch_sums(batch, sample, part, weighted, known);
+    batch_sums(batch, sample, part, weighted, sure);
 }
 
 /* ---- and out ---- */
@@ -165,7 +167,8 @@ static void batch_windows(struct lwp_batch *batch)
                                                               .address = access->address,
                                                               .weight = access->weighted ? sample->weight : 0,
                                                               .ran_ns = sample->ran_ns,
-                                                              .close = access->close};
+                                                              .close = access->close,
+                                                              .links = access->links};
         }
         lwp_sample_windows_sample(windows, walk, (int)sample->known, sample->since_start);
     }
@@ -199,6 +202,10 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
                                                                          .weight = access->weighted ? sample->weight : 0,
                                                                          .level = access->level,
                                                                          .known = access->flags & LWPS_ACCESS_KNOWN});
+}
+
+static inline void batch_apart(struct lwp_stream_table *streams, const struct lwp_batch_access *access)
+{
     if (batch_is_apart(access)) {
         const struct lwp_batch_access *first = access - access->back;
         lwp_stream_table_apart(streams, first->stream,
@@ -215,10 +222,13 @@ void lwp_batch_flush(struct lwp_batch *batch)
     batch_windows(batch);
     for (uint32_t i = 0; i < batch->access_count; i++) {
         const struct lwp_batch_access *access = &batch->accesses[i];
-        if (access->stream != LWP_NONE)
+        if (access->stream != LWP_NONE && !access->links)
             lwp_stream_table_expect(streams, access->stream, access->rank);
     }
-    for (uint32_t i = 0; i < batch->access_count; i++)
-        batch_count(batch, &batch->accesses[i], hashes[i]);
+    for (uint32_t i = 0; i < batch->access_count; i++) {
+        if (!batch->accesses[i].links)
+            batch_count(batch, &batch->accesses[i], hashes[i]);
+        batch_apart(streams, &batch->accesses[i]);
+    }
     batch->sample_count = batch->access_count = batch->address_count = 0;
 }

@@ -28,6 +28,7 @@ struct lwp_batch_access {
     uint8_t back; /* distance to its sample's first access; 0: it is the first, or there is none */
     bool weighted;
     bool close;                 /* directly follows the access before in the program */
+    bool links;                 /* LWPS_SOURCE_LINKS */
 } __attribute__((aligned(64))); /* one cache line each */
 
 /* Start from zero but for the pointers. */

@@ -145,7 +145,7 @@ void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_pr
                 all[known] = access[a];
                 all[known].object = object;
                 all[known].region = region;
-                if (lwp_objects_is_array(profile, object))
+                if (lwp_objects_is_array(profile, object) && !access[a].links)
                     arrays[count++] = all[known];
                 known++;
             }

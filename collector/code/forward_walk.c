@@ -163,6 +163,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_locati
     walker.path_number = 0;
     walk->found = false;
     walk->kept_count = 0;
+    walk->short_of_skip = false;
     walk->paths[0] = walker.path;
     walk->path_count = 1;
     walk->store.seen = walk->store.sites = walk->load.seen = walk->load.sites = 0;
@@ -187,6 +188,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_locati
         walk_execute(&walker.execution, insn);
     }
     if (!walk->kept_count && walker.passed) {
+        walk->short_of_skip = true;
         walk->kept[0] = walker.seen[lwp_random_below(random, walker.passed < WALK_SEEN ? walker.passed : WALK_SEEN)];
         walk->kept_count = 1;
     }

@@ -41,6 +41,7 @@ struct lwp_forward_walk {
     uint64_t found_address;
     struct lwp_insn_access kept[LWP_WALK_KEEP];
     unsigned kept_count;
+    bool short_of_skip;                         /* the walk ended before: what is kept is one of those that it passed */
     struct lwp_walk_choice store, load;         /* in, out */
     struct lwp_walk_path paths[LWP_WALK_PATHS]; /* out; the first is where it began */
     unsigned path_count;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RED_ZONE = 128, RSP = 4 };
+enum { RED_ZONE = 128, RSP = 4, LINKS_OF = 4 /* samples */ };
 
 struct lwp_interpreter *lwp_interpreter_new(pid_t pid)
 {
@@ -117,6 +117,27 @@ static void interpret_found(struct lwps_access *access, uint64_t address, enum l
     access->source = (uint8_t)source;
 }
 
+static void interpret_keep(struct lwps_sample *sample, const struct lwp_insn_access *kept, enum lwps_source source)
+{
+    struct lwps_access *access = &sample->access[sample->access_count++];
+    *access = lwp_access_record(kept);
+    interpret_found(access, kept->address, source);
+}
+
+/* Where a chain goes: the same way as `sure`, and on from where memory would have to be read, which is as it is now. Some samples tell. */
+static void interpret_links(struct lwp_interpreter *interpreter, const struct lwp_point *point, const struct lwp_forward_walk *sure,
+                            struct lwps_sample *sample)
+{
+    struct lwp_forward_walk links = {.skip = sure->skip};
+    if (sure->kept_count == LWP_WALK_KEEP || interpreter->remote.past || lwp_random_below(&interpreter->random, LINKS_OF))
+        return;
+    interpreter->remote.follows_links = true;
+    lwp_walk_forward(interpreter->cache, &point->location, &point->registers, point->flags, &links, &interpreter->random);
+    interpreter->remote.follows_links = false;
+    for (unsigned i = sure->short_of_skip ? 0 : sure->kept_count; !links.short_of_skip && i < links.kept_count; i++)
+        interpret_keep(sample, &links.kept[i], LWPS_SOURCE_LINKS);
+}
+
 static void interpret_ahead(struct lwp_interpreter *interpreter, const struct lwp_point *point, uint64_t wanted, struct lwps_sample *sample)
 {
     struct lwp_forward_walk ahead = {.wanted = wanted};
@@ -126,11 +147,9 @@ static void interpret_ahead(struct lwp_interpreter *interpreter, const struct lw
     lwp_walk_forward(interpreter->cache, &point->location, &point->registers, point->flags, &ahead, &interpreter->random);
     if (wanted && ahead.found)
         interpret_found(&sample->access[0], ahead.found_address, LWPS_SOURCE_FORWARD);
-    for (unsigned i = 0; i < ahead.kept_count; i++) {
-        struct lwps_access *access = &sample->access[sample->access_count++];
-        *access = lwp_access_record(&ahead.kept[i]);
-        interpret_found(access, ahead.kept[i].address, LWPS_SOURCE_DITHERED);
-    }
+    for (unsigned i = 0; i < ahead.kept_count; i++)
+        interpret_keep(sample, &ahead.kept[i], LWPS_SOURCE_DITHERED);
+    interpret_links(interpreter, point, &ahead, sample);
 }
 
 bool lwp_interpret(struct lwp_interpreter *interpreter, const struct perf_event_attr *attr, const struct lwp_perf_sample *from,
@@ -154,7 +173,7 @@ bool lwp_interpret(struct lwp_interpreter *interpreter, const struct perf_event_
     for (unsigned i = 0; i < sample->access_count; i++)
         if (sample->access[i].flags & LWPS_ACCESS_KNOWN) {
             interpret_home(remote, thread_base, paths, &frames, &sample->access[i]);
-            known = true;
+            known |= sample->access[i].source != LWPS_SOURCE_LINKS;
         }
     remote->stack = NULL;
     return known;

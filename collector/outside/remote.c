@@ -286,7 +286,7 @@ static size_t remote_read(const struct lwp_program *program, uint64_t address, v
     struct lwp_remote *remote = (struct lwp_remote *)program;
     if (lwp_remote_stack(remote, address, to, bytes) || lwp_remote_constant(remote, address, to, bytes))
         return bytes;
-    return how == LWP_READ_NOW && lwp_remote_now(remote, address, to, bytes) ? bytes : 0;
+    return (how == LWP_READ_NOW || remote->follows_links) && lwp_remote_now(remote, address, to, bytes) ? bytes : 0;
 }
 
 static void *remote_memory(size_t bytes)

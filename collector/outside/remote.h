@@ -30,6 +30,7 @@ struct lwp_remote {
     pid_t pid;                  /* its first thread, or another one when that has ended */
     bool unreadable;            /* its memory; its files are */
     bool past;                  /* it ran some time, perhaps elsewhere: only its files are there */
+    bool follows_links;         /* for now, memory as it is now is taken for what a thread finds */
     struct lwp_mappings mappings;
     struct lwp_remote_module *modules;
     size_t module_count, module_room;

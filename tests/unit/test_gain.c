@@ -898,6 +898,24 @@ static void test_pace_by_chance(void **state)
     }
 }
 
+/* Samples a thousandth apart, all of them: a walk of 0.4 ms looks like one of 1.7 ms, or of 0.7. */
+static void test_pace_aliased(void **state)
+{
+    (void)state;
+    enum { PAIRS = 48, TIMES = 50, RAN = 1000000 };
+    const double extent = 2 << 20, stride = 32;
+    struct lwp_traversal_pace paces[PAIRS];
+    uint64_t random = 11;
+    for (int round = 0; round < TIMES; round++) {
+        const double walk = RAN * (0.3 + drawn(&random));
+        for (int i = 0; i < PAIRS; i++) {
+            const double from = drawn(&random), at = from + RAN / walk * (0.995 + 0.01 * drawn(&random));
+            paces[i] = (struct lwp_traversal_pace){.ns = RAN, .bytes = (int64_t)((at - floor(at) - from) * extent)};
+        }
+        assert_true(lwp_pace(paces, PAIRS, stride, extent) == 0);
+    }
+}
+
 /* A walk of 10 ms a time round, which is up to 8 % faster or slower from one pair of samples to the next. */
 static void test_pace_scatters(void **state)
 {
@@ -1027,6 +1045,7 @@ int main(void)
         cmocka_unit_test(test_huge_pages),
         cmocka_unit_test(test_pace_beside),
         cmocka_unit_test(test_pace_by_chance),
+        cmocka_unit_test(test_pace_aliased),
         cmocka_unit_test(test_pace_scatters),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);

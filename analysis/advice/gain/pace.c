@@ -4,7 +4,7 @@
  * Each pair votes for the paces that explain it, one for each number of whole walks, the fewer the more. Pairs between which something else
  * ran vote for anything; the pace sought gets votes from all others. A pace counts when it has far more votes than chance gives it, and
  * explains most pairs: of a thousand paces some get a few votes too many, and where there are many walks between all samples, none is
- * right. */
+ * right. Nor is one where the samples are as far apart in time, all of them: a walk more between any two explains them as well. */
 #include "analysis/advice/gain/pace.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 enum { PACES = 1024, WALKS_MOST = 64, VOTES_NEEDED = 5 };
 
 /* Where memory is shared with others, a walk is faster in one moment than in the next. */
-static const double least_ns = 0.05, most_ns = 5000, beside[] = {0.02, 0.05, 0.1}, above_chance = 3;
+static const double least_ns = 0.05, most_ns = 5000, beside[] = {0.02, 0.05, 0.1}, above_chance = 3, as_well = 0.8;
 
 static int pace_bin(double ns)
 {
@@ -41,6 +41,30 @@ static bool pace_explains(const struct lwp_traversal_pace *pace, double stride, 
     return false;
 }
 
+static uint32_t pace_explained(const struct lwp_traversal_pace *paces, uint32_t count, double stride, double extent, int low, int high)
+{
+    uint32_t explained = 0;
+    for (uint32_t i = 0; i < count; i++)
+        explained += pace_explains(&paces[i], stride, extent, low, high);
+    return explained;
+}
+
+/* Whether one walk more, or one less, between the samples does not explain as many pairs. */
+static bool pace_is_only(const struct lwp_traversal_pace *paces, uint32_t count, double stride, double extent, double ns, int width,
+                         uint32_t explained)
+{
+    double mean = 0;
+    for (uint32_t i = 0; i < count; i++)
+        mean += (double)paces[i].ns / count;
+    for (int walks = -1; walks <= 1; walks += 2) {
+        const double visits = mean / ns + walks * extent / stride, other = visits > 0 ? mean / visits : 0;
+        if (other > least_ns && other < most_ns &&
+            pace_explained(paces, count, stride, extent, pace_bin(other) - width, pace_bin(other) + width) >= as_well * explained)
+            return false;
+    }
+    return true;
+}
+
 /* The pace with most votes beyond chance, of paces that differ by no more than `within` (a part of it). *score 0: none counts. */
 static double pace_sought(const struct lwp_traversal_pace *paces, uint32_t count, double stride, double extent, const double *votes,
                           double within, double *score)
@@ -63,10 +87,8 @@ static double pace_sought(const struct lwp_traversal_pace *paces, uint32_t count
             found = bin;
         }
     }
-    uint32_t explained = 0;
-    for (uint32_t i = 0; i < count && found >= 0; i++)
-        explained += pace_explains(&paces[i], stride, extent, found - width, found + width);
-    if (2 * explained < count || found < 0) {
+    const uint32_t explained = found < 0 ? 0 : pace_explained(paces, count, stride, extent, found - width, found + width);
+    if (2 * explained < count || found < 0 || !pace_is_only(paces, count, stride, extent, pace_of(found), width, explained)) {
         *score = 0;
         return 0;
     }
