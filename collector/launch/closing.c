@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "collector/launch/launch.h"
+#include "collector/machine/costs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 static void closing_no_samples(const struct lwp_closing *closing, const struct lwp_result *result)
 {
     const struct lwp_ended *ended = closing->ended;
-    double cpu_s = (double)ended->usage.ru_utime.tv_sec + (double)ended->usage.ru_utime.tv_usec * 1e-6;
+    double cpu_s = lwp_cpu_user_s(&ended->usage);
     if (closing->paused)
         lwp_log(LWP_LOG_WARNING, "no samples: the run began paused; what the program does from 'lwp start %s' to 'lwp stop %s' is recorded",
                 closing->dir, closing->dir);

@@ -5,6 +5,7 @@
 #include "collector/launch/closing.h"
 #include "collector/launch/load_cost.h"
 #include "collector/launch/rank.h"
+#include "collector/machine/costs.h"
 
 #include <errno.h>
 #include <math.h>
@@ -136,8 +137,8 @@ static double ending_own_ns(double program_ns)
     struct rusage own = {0}, children = {0};
     getrusage(RUSAGE_SELF, &own);
     getrusage(RUSAGE_CHILDREN, &children);
-    double more_ns = lwp_launch_cpu_s(&children) * 1e9 - program_ns;
-    return lwp_launch_cpu_s(&own) * 1e9 + (more_ns > 0 ? more_ns : 0);
+    double more_ns = lwp_cpu_s(&children) * 1e9 - program_ns;
+    return lwp_cpu_s(&own) * 1e9 + (more_ns > 0 ? more_ns : 0);
 }
 
 void lwp_ending_account(struct lwp_run *run, const struct lwp_account *account, char *const *environment, unsigned *ran)
@@ -166,7 +167,7 @@ void lwp_ending_note(struct lwp_run *run, const struct lwp_ended *ended, const c
     run->wall_s = ended->wall_s;
     run->huge_pages_kib = ended->huge_pages_kib;
     run->looked_at_kib = ended->looked_at_kib;
-    run->cpu_s = lwp_launch_cpu_s(&ended->usage);
+    run->cpu_s = lwp_cpu_s(&ended->usage);
     run->exit_code = WIFEXITED(ended->wait_status) ? WEXITSTATUS(ended->wait_status) : -1;
     run->exit_signal = WIFSIGNALED(ended->wait_status) ? WTERMSIG(ended->wait_status) : 0;
     run->source_roots = lwp_source_roots_find(program, run->cwd);

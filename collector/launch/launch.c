@@ -119,12 +119,6 @@ static void launch_stop_too(pid_t child)
     kill(child, SIGCONT);
 }
 
-double lwp_launch_cpu_s(const struct rusage *usage)
-{
-    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
-           (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
-}
-
 /* Memory of the process on huge pages, and resident on pages of any size; -1: not known. The kernel goes through its page tables: some
  * milliseconds a GiB. */
 static long launch_huge_kib(pid_t child, long *resident)

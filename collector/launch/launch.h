@@ -26,9 +26,6 @@ struct lwp_ended {
     int exec_errno; /* not 0: it could not be executed, the rest is not valid */
 };
 
-/* User and system time, seconds. */
-double lwp_launch_cpu_s(const struct rusage *usage);
-
 /* Runs it to its end. Signals that a terminal sends reach the program by themselves; SIGINT, SIGQUIT, SIGTERM, SIGHUP,
  * SIGUSR1 and SIGUSR2 that another process sends to lwp are passed on. After the return they stay blocked, so
  * that lwp can finish its work. */

@@ -127,7 +127,7 @@ static void recording_charge(const struct lwp_account *account)
 {
     struct rusage own;
     if (account->page && !getrusage(RUSAGE_SELF, &own))
-        account->page->own_ns = (uint64_t)(2e9 * lwp_launch_cpu_s(&own));
+        account->page->own_ns = (uint64_t)(2e9 * lwp_cpu_s(&own));
 }
 
 static void recording_begin(struct recording *recording)

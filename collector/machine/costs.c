@@ -3,10 +3,24 @@
 #include "base/order.h"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+static double costs_seconds(const struct timeval *time)
+{
+    return (double)time->tv_sec + (double)time->tv_usec * 1e-6;
+}
+
+double lwp_cpu_user_s(const struct rusage *usage)
+{
+    return costs_seconds(&usage->ru_utime);
+}
+
+double lwp_cpu_s(const struct rusage *usage)
+{
+    return lwp_cpu_user_s(usage) + costs_seconds(&usage->ru_stime);
+}
 
 double lwp_costs_start(char *const *environment, long *faults)
 {
@@ -22,7 +36,7 @@ double lwp_costs_start(char *const *environment, long *faults)
         return -1;
     if (faults)
         *faults = usage.ru_minflt;
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
+    return lwp_cpu_s(&usage) * 1e9;
 }
 
 /* CPU time of this process, ns. */
