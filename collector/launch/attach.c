@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "collector/launch/closing.h"
+#include "collector/launch/recording.h"
 #include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
 #include "collector/outside/outside.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { COMMAND_BYTES = 16384 };
@@ -55,10 +57,47 @@ static void attached_read(struct attached *attached, pid_t pid)
         attached->command[0] = attached->program;
 }
 
+/* The program that lwp holds, if it is one that lwp starts. */
+struct started {
+    const char *program, *closed; /* as it was called, and why lwp's library is not loaded into it */
+    struct lwp_waiting waiting;
+    int exec_errno;
+    struct lwp_ended ended;
+};
+
+static void started_begin(void *of)
+{
+    struct started *started = of;
+    started->exec_errno = lwp_launch_release(&started->waiting);
+}
+
+/* Should it be held still, it ends. */
+static void started_drop(struct started *started)
+{
+    if (started->waiting.gate >= 0) {
+        close(started->waiting.gate);
+        close(started->waiting.report);
+    }
+    lwp_launch_wait(&started->ended);
+}
+
+static void started_end(struct started *started, struct lwp_run *run, struct lwp_outside_end *end)
+{
+    if (!started) {
+        run->exit_unknown = true;
+        return;
+    }
+    struct lwp_ended *ended = &started->ended;
+    lwp_launch_wait(ended); /* --duration may be over before */
+    end->wall_s += ended->wall_s;
+    run->exit_code = WIFEXITED(ended->wait_status) ? WEXITSTATUS(ended->wait_status) : -1;
+    run->exit_signal = WIFSIGNALED(ended->wait_status) ? WTERMSIG(ended->wait_status) : 0;
+}
+
 static void attach_write(struct lwp_run *run, const char *dir, const struct lwp_outside_end *end)
 {
     struct lwp_error late;
-    run->ended = run->exit_unknown = true;
+    run->ended = true;
     clock_gettime(CLOCK_REALTIME, &run->end);
     run->wall_s = end->wall_s;
     run->cpu_s = end->cpu_s;
@@ -66,10 +105,10 @@ static void attach_write(struct lwp_run *run, const char *dir, const struct lwp_
         lwp_log(LWP_LOG_WARNING, "%s; the result lacks its end time", late.text);
 }
 
-static void attach_close(const struct lwp_settings *settings, const char *dir, const struct lwp_outside_end *end)
+static void attach_close(const struct lwp_settings *settings, const char *dir, const struct lwp_outside_end *end, int wait_status)
 {
     struct lwp_result result;
-    struct lwp_ended ended = {.wall_s = end->wall_s};
+    struct lwp_ended ended = {.wall_s = end->wall_s, .wait_status = wait_status};
     ended.usage.ru_utime.tv_sec = (time_t)end->cpu_s;
     ended.usage.ru_utime.tv_usec = (suseconds_t)((end->cpu_s - (double)(time_t)end->cpu_s) * 1e6);
     lwp_log_progress("sealing %s", dir);
@@ -92,17 +131,24 @@ static void attach_close(const struct lwp_settings *settings, const char *dir, c
                     &result);
 }
 
-static void attach_say(const struct lwp_settings *settings, const char *dir)
+static void attach_say(const struct lwp_settings *settings, const struct started *started, const char *dir)
 {
     int pid = (int)lwp_options_number(settings->options, "pid");
-    if (lwp_options_flag(settings->options, "paused"))
+    const bool paused = lwp_options_flag(settings->options, "paused");
+    if (started) {
+        lwp_log(LWP_LOG_NOTE, "'%s' %s, so lwp's library cannot be loaded into it: sampled from outside", started->program,
+                started->closed);
+        if (paused)
+            lwp_log(LWP_LOG_NOTE, "nothing is recorded until 'lwp start %s'", dir);
+    } else if (paused)
         lwp_log(LWP_LOG_NOTE, "attached to process %d; nothing is recorded until 'lwp start %s'; Ctrl-C detaches", pid, dir);
     else
         lwp_log(LWP_LOG_NOTE, "sampling process %d%s", pid, settings->duration > 0 ? "" : "; Ctrl-C ends the sampling, not the process");
 }
 
-static int attach_into(const struct lwp_settings *settings, struct lwp_outside *outside, const struct attached *attached, const char *dir,
-                       int busy, struct lwp_error *err)
+/* `started`: NULL for a process that runs already. */
+static int attach_into(const struct lwp_settings *settings, struct lwp_outside *outside, const struct attached *attached,
+                       struct started *started, const char *dir, int busy, struct lwp_error *err)
 {
     char host[256] = "";
     struct lwp_outside_end end;
@@ -124,7 +170,7 @@ static int attach_into(const struct lwp_settings *settings, struct lwp_outside *
     if (!status && !phases && paused)
         status = err->status;
     if (!status && !lwp_options_flag(settings->options, "quiet"))
-        attach_say(settings, dir);
+        attach_say(settings, started, dir);
     if (!status)
         status = lwp_outside_run(outside, dir, phases, &end, err);
     lwp_outside_free(outside); /* before the analysis: from now on the process runs as before */
@@ -133,12 +179,15 @@ static int attach_into(const struct lwp_settings *settings, struct lwp_outside *
     if (note)
         run.notes = json_pack("[s]", note);
     free(note);
+    if (!status && started && started->exec_errno)
+        status = lwp_error_set(err, LWP_ERR_SYSTEM, "cannot execute '%s': %s", started->program, strerror(started->exec_errno));
     if (!status) {
-        if (end.process_ended && !lwp_options_flag(settings->options, "quiet"))
+        if (end.process_ended && !started && !lwp_options_flag(settings->options, "quiet"))
             lwp_log(LWP_LOG_NOTE, "process %d has ended", (int)lwp_options_number(settings->options, "pid"));
+        started_end(started, &run, &end);
         run.source_roots = lwp_source_roots_find(attached->program, attached->cwd);
         attach_write(&run, dir, &end);
-        attach_close(settings, dir, &end);
+        attach_close(settings, dir, &end, started ? started->ended.wait_status : 0);
     }
     if (busy >= 0)
         close(busy);
@@ -148,38 +197,78 @@ static int attach_into(const struct lwp_settings *settings, struct lwp_outside *
     return status;
 }
 
-int lwp_attach(const struct lwp_settings *settings, struct lwp_error *err)
+static struct lwp_outside_wish attach_wish(const struct lwp_settings *settings)
 {
     const struct lwp_options *options = settings->options;
-    const char *wanted = lwp_options_text(options, "output");
-    const struct lwp_outside_wish wish = {.pid = (pid_t)lwp_options_number(options, "pid"),
-                                          .children = lwp_options_flag(options, "children"),
-                                          .only = lwp_options_text(options, "only"),
-                                          .frequency = settings->frequency,
-                                          .max_overhead = settings->max_overhead,
-                                          .region = settings->region,
-                                          .delay_s = settings->delay,
-                                          .duration_s = settings->duration};
+    return (struct lwp_outside_wish){.pid = (pid_t)lwp_options_number(options, "pid"),
+                                     .children = lwp_options_flag(options, "children"),
+                                     .only = lwp_options_text(options, "only"),
+                                     .frequency = settings->frequency,
+                                     .max_overhead = settings->max_overhead,
+                                     .region = settings->region,
+                                     .delay_s = settings->delay,
+                                     .duration_s = settings->duration};
+}
+
+/* Frees `outside`. */
+static int attach_result(const struct lwp_settings *settings, struct lwp_outside *outside, const struct attached *attached,
+                         struct started *started, struct lwp_error *err)
+{
+    const char *wanted = lwp_options_text(settings->options, "output");
+    char pid[16];
+    snprintf(pid, sizeof pid, "%d", (int)attached->pid);
+    char *dir =
+        wanted ? lwp_format("%s", wanted) : lwp_result_default(attached->program[0] ? attached->program : attached->command[0], pid);
+    int busy, status = lwp_result_create(dir, lwp_options_flag(settings->options, "force"), &busy, err);
+    if (status) {
+        lwp_outside_free(outside);
+    } else {
+        status = attach_into(settings, outside, attached, started, dir, busy, err);
+        if (status)
+            lwp_result_discard(dir);
+    }
+    free(dir);
+    return status;
+}
+
+int lwp_attach(const struct lwp_settings *settings, struct lwp_error *err)
+{
+    const struct lwp_outside_wish wish = attach_wish(settings);
     struct lwp_outside *outside = lwp_outside_new(&wish, err);
     if (!outside)
         return err->status;
     struct attached *attached = lwp_zeroed(1, sizeof *attached);
-    char pid[16];
     pid_t living = lwp_tasks_living(wish.pid);
     attached_read(attached, living ? living : wish.pid);
-    snprintf(pid, sizeof pid, "%d", (int)wish.pid);
-    char *dir =
-        wanted ? lwp_format("%s", wanted) : lwp_result_default(attached->program[0] ? attached->program : attached->command[0], pid);
-    int busy, status = lwp_result_create(dir, lwp_options_flag(options, "force"), &busy, err);
-    if (status) {
-        lwp_outside_free(outside);
-    } else {
-        status = attach_into(settings, outside, attached, dir, busy, err);
-        if (status)
-            lwp_result_discard(dir);
-    }
+    attached->pid = wish.pid;
+    int status = attach_result(settings, outside, attached, NULL, err);
     free(attached->command);
     free(attached);
-    free(dir);
     return status;
+}
+
+int lwp_attach_start(const struct lwp_settings *settings, const struct lwp_target *target, char **command, struct lwp_error *err)
+{
+    struct started started = {.program = command[0], .closed = target->closed};
+    const struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = command, .environment = environ};
+    struct lwp_outside_wish wish = attach_wish(settings);
+    if (lwp_launch_hold(&launch, &started.waiting, err))
+        return LWP_EXIT_FAILED;
+    wish.pid = started.ended.pid = started.waiting.pid;
+    wish.children = settings->follow;
+    wish.begin = started_begin;
+    wish.of = &started;
+    struct lwp_outside *outside = lwp_outside_new(&wish, err);
+    struct attached *attached = lwp_zeroed(1, sizeof *attached);
+    *attached = (struct attached){.pid = wish.pid, .command = command};
+    snprintf(attached->program, sizeof attached->program, "%s", target->path);
+    if (!getcwd(attached->cwd, sizeof attached->cwd))
+        attached->cwd[0] = '\0';
+    if (outside)
+        attach_result(settings, outside, attached, &started, err);
+    free(attached);
+    if (!err->text[0])
+        return lwp_launch_exit_status(started.ended.wait_status);
+    started_drop(&started);
+    return started.exec_errno ? LWP_EXIT_NOT_EXECUTABLE : LWP_EXIT_FAILED;
 }

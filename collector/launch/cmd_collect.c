@@ -48,6 +48,14 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         exit_status = target.exit_status;
         goto out;
     }
+    if (target.closed) {
+        if (lwp_rank_find(&rank))
+            lwp_error_set(&err, LWP_ERR_USAGE, "'%s' %s, so lwp's library cannot be loaded into its ranks; link it dynamically with glibc",
+                          *command, target.closed);
+        else if (!lwp_settings_outside(&options, *command, target.closed, &err))
+            exit_status = lwp_attach_start(&settings, &target, command, &err);
+        goto out;
+    }
     if (engine.exact)
         exact = lwp_exact_find(&err);
     else if ((library = lwp_preload_find(&err)))
@@ -96,9 +104,9 @@ const struct lwp_command lwp_cmd_collect = {
     .usage = "[options] [--] APP [ARGUMENTS…] | [options] -p PID",
     .summary = "run a program, sample its memory accesses, write a result directory",
     .details =
-        "APP runs unchanged: same input, output, signals and exit status. It must be a dynamically linked 64-bit x86\n"
-        "program that uses glibc (with -e exact: any 64-bit x86 program), or a script whose interpreter is one. Debug\n"
-        "information (-g) provides the names of fields.\n"
+        "APP runs unchanged: same input, output, signals and exit status. It must be a 64-bit x86 program, or a script\n"
+        "whose interpreter is one. One that cannot load lwp's library (static, Go without cgo, musl) is sampled from outside,\n"
+        "as with -p. Debug information (-g) provides the names of fields.\n"
         "Child processes are profiled too. Started by mpirun or srun (mpirun -n 4 lwp collect ./app), all ranks write one\n"
         "result; without -o it is lwp-<app>.<job>.\n\n"
         "With -p, lwp samples a process that runs already, from outside: nothing is loaded into it, it gets no signal and is\n"

@@ -206,6 +206,21 @@ static int options_of_pid(const struct lwp_options *options, struct lwp_error *e
     return LWP_OK;
 }
 
+int lwp_settings_outside(const struct lwp_options *options, const char *program, const char *why, struct lwp_error *err)
+{
+    static const char *const inside_only[] = {"event", "period", "heap-threshold", "serve", NULL};
+    const char *detect = lwp_options_given(options, "detect") ? lwp_options_text(options, "detect") : "layout";
+    const char *found = strcmp(detect, "layout") ? "detect" : strcmp(lwp_options_text(options, "engine"), "pmu") == 0 ? "engine" : NULL;
+    for (const char *const *name = inside_only; *name && !found; name++)
+        found = lwp_options_given(options, *name) ? *name : NULL;
+    return found ? lwp_error_set(
+                       err, LWP_ERR_USAGE,
+                       "collect: --%s needs lwp's library in the program, and '%s' %s; leave it out, or link the program dynamically "
+                       "with glibc",
+                       found, program, why)
+                 : LWP_OK;
+}
+
 static int options_check(const struct lwp_options *options, struct lwp_error *err)
 {
     const char *engine = lwp_options_text(options, "engine"), *event = lwp_options_text(options, "event");

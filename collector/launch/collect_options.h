@@ -40,6 +40,9 @@ struct lwp_settings {
 /* LWP_OK; or LWP_ERR_USAGE, where a value is wrong or options exclude each other. */
 int lwp_settings_read(struct lwp_settings *settings, const struct lwp_options *options, struct lwp_error *err);
 
+/* Whether all that was asked for is possible from outside, of a program that `why` ("is statically linked"); LWP_ERR_USAGE: not. */
+int lwp_settings_outside(const struct lwp_options *options, const char *program, const char *why, struct lwp_error *err);
+
 /* The options as run.json has them: each with its value, null where the engine chooses. New reference. */
 json_t *lwp_collect_options_json(const struct lwp_options *options);
 

@@ -21,6 +21,8 @@ static const double launch_look_part = 0.003; /* of the time, at most */
 
 static const int launch_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
 
+enum { LAUNCH_NOT_RUN = 127 };
+
 static bool launch_prepared;
 static sigset_t launch_set, launch_old_mask;
 static struct sigaction launch_old_child;
@@ -68,7 +70,7 @@ static _Noreturn void launch_child(const struct lwp_launch *launch, int report)
     int why = errno;
     ssize_t ignored = write(report, &why, sizeof why);
     (void)ignored;
-    _exit(127);
+    _exit(LAUNCH_NOT_RUN);
 }
 
 /* A copy of lwp's memory would cost both processes a millisecond. */
@@ -162,12 +164,88 @@ static int launch_wait(struct lwp_ended *ended, const struct timespec *start, do
     return number;
 }
 
+/* What the child says when its exec fails; the pipe ends when it succeeds, and the program's children never hold it. */
+static int launch_failure(int report)
+{
+    int why = 0;
+    ssize_t got;
+    do
+        got = read(report, &why, sizeof why);
+    while (got < 0 && errno == EINTR);
+    close(report);
+    return got == sizeof why ? why : 0;
+}
+
+static void launch_wait_since(const struct timespec *start, struct lwp_ended *ended)
+{
+    double look_s = launch_look_s;
+    struct timespec end;
+    while (wait4(ended->pid, &ended->wait_status, WNOHANG, &ended->usage) == 0) {
+        siginfo_t info;
+        int number = launch_wait(ended, start, &look_s, &info);
+        if (number == SIGCHLD && info.si_code == CLD_STOPPED)
+            launch_stop_too(ended->pid);
+        if (number == SIGTERM || number == SIGHUP)
+            ended->ended_by = number;
+        if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL && info.si_pid != ended->pid)
+            kill(ended->pid, number);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    launch_drop_keys();
+    ended->wall_s = launch_seconds(start, &end);
+}
+
+void lwp_launch_wait(struct lwp_ended *ended)
+{
+    struct timespec start;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    launch_wait_since(&start, ended);
+}
+
+int lwp_launch_hold(const struct lwp_launch *launch, struct lwp_waiting *waiting, struct lwp_error *err)
+{
+    int report[2], gate[2];
+    char byte;
+    if (pipe2(report, O_CLOEXEC))
+        return lwp_error_errno(err, "cannot make a pipe");
+    if (pipe2(gate, O_CLOEXEC)) {
+        close(report[0]);
+        close(report[1]);
+        return lwp_error_errno(err, "cannot make a pipe");
+    }
+    launch_take_signals();
+    pid_t child = fork();
+    if (child == 0) {
+        close(gate[1]); /* should lwp end, so does this */
+        if (read(gate[0], &byte, 1) == 1)
+            launch_child(launch, report[1]);
+        _exit(LAUNCH_NOT_RUN);
+    }
+    close(gate[0]);
+    close(report[1]);
+    *waiting = (struct lwp_waiting){.pid = child, .gate = gate[1], .report = report[0]};
+    if (child > 0)
+        return LWP_OK;
+    lwp_error_errno(err, "cannot start a process");
+    close(waiting->gate);
+    close(waiting->report);
+    return err->status;
+}
+
+int lwp_launch_release(struct lwp_waiting *waiting)
+{
+    ssize_t ignored = write(waiting->gate, "", 1);
+    (void)ignored;
+    close(waiting->gate);
+    waiting->gate = -1;
+    return launch_failure(waiting->report);
+}
+
 int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, struct lwp_error *err)
 {
     *ended = (struct lwp_ended){.huge_pages_kib = -1, .looked_at_kib = -1};
-    double look_s = launch_look_s;
     int report[2];
-    struct timespec start, end;
+    struct timespec start;
     if (pipe2(report, O_CLOEXEC))
         return lwp_error_errno(err, "cannot make a pipe");
     launch_take_signals();
@@ -179,29 +257,8 @@ int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, str
         close(report[0]);
         return lwp_error_errno(err, "cannot start a process");
     }
-    /* Ends when exec closes the pipe; the program's children never hold it. */
-    int why = 0;
-    ssize_t got;
-    do
-        got = read(report[0], &why, sizeof why);
-    while (got < 0 && errno == EINTR);
-    close(report[0]);
-    if (got == sizeof why)
-        ended->exec_errno = why;
-
-    while (wait4(child, &ended->wait_status, WNOHANG, &ended->usage) == 0) {
-        siginfo_t info;
-        int number = launch_wait(ended, &start, &look_s, &info);
-        if (number == SIGCHLD && info.si_code == CLD_STOPPED)
-            launch_stop_too(child);
-        if (number == SIGTERM || number == SIGHUP)
-            ended->ended_by = number;
-        if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL && info.si_pid != child)
-            kill(child, number);
-    }
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    launch_drop_keys();
-    ended->wall_s = launch_seconds(&start, &end);
+    ended->exec_errno = launch_failure(report[0]);
+    launch_wait_since(&start, ended);
     return LWP_OK;
 }
 

@@ -31,6 +31,21 @@ struct lwp_ended {
  * that lwp can finish its work. */
 int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, struct lwp_error *err);
 
+/* A program that has been started, but for its exec. */
+struct lwp_waiting {
+    pid_t pid;
+    int gate, report; /* gate -1: it was let go on, and both are closed */
+};
+
+/* Signals are taken as by lwp_launch_run. */
+int lwp_launch_hold(const struct lwp_launch *launch, struct lwp_waiting *waiting, struct lwp_error *err);
+
+/* Lets it go on. Returns 0, or the errno of its exec. */
+int lwp_launch_release(struct lwp_waiting *waiting);
+
+/* Waits for its end (ended->pid), and passes signals on meanwhile. wall_s is from now on. */
+void lwp_launch_wait(struct lwp_ended *ended);
+
 /* Runs lwp itself (/proc/self/exe) with `argv`, stdout going to stderr and signals as lwp found them. Returns its exit
  * status, 128+n for a signal. */
 int lwp_launch_self(char *const *argv);

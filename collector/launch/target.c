@@ -152,17 +152,8 @@ static int target_check_elf(struct lwp_target *target, const char *path, int fd,
     }
     /* The loader itself can be run by hand (ld.so PROGRAM): dynamic without an interpreter, and it heeds LD_PRELOAD. */
     bool loader_itself = dynamic && strncmp(lwp_path_last(path), "ld", 2) == 0 && strstr(path, ".so");
-    if (!interpreter && !loader_itself)
-        return lwp_error_set(err, LWP_ERR_USAGE,
-                             "'%s' is statically linked and cannot load lwp's library; start it without lwp and sample it with lwp collect -p "
-                             "PID, or link it dynamically (without -static; for Rust -C target-feature=-crt-static, for Go "
-                             "-linkmode=external)",
-                             path);
-    if (musl)
-        return lwp_error_set(err, LWP_ERR_USAGE,
-                             "'%s' is linked with the musl C library, lwp's library with glibc; start it without lwp and sample it with "
-                             "lwp collect -p PID, or build it for glibc", path);
-    const char *sanitized = lwp_sanitized(fd);
+    target->closed = !interpreter && !loader_itself ? "is statically linked" : musl ? "is linked with the musl C library" : NULL;
+    const char *sanitized = target->closed ? NULL : lwp_sanitized(fd);
     if (sanitized)
         return lwp_error_set(err, LWP_ERR_USAGE,
                              "'%s' was built with %s, which works with no preloaded library; profile a build without it", path,

@@ -9,6 +9,7 @@
 struct lwp_target {
     char *path;      /* what to execute, found along PATH; owned */
     bool by_shell;   /* neither ELF nor "#!": a shell runs it, as from a shell */
+    const char *closed; /* why lwp's library cannot be loaded into it, so that it is sampled from outside; NULL: it can */
     bool traced;     /* by the exact engine, without a preload library */
     int exit_status; /* when lwp_target_find failed: 125, 126 or 127 */
 };

@@ -29,6 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
+static const int outside_passed[] = {SIGQUIT, SIGUSR1, SIGUSR2}; /* and those that end the sampling of others */
+
 enum { RECORD_MOST = 1 << 16, FREQUENCY_FIRST = 1000, FIRST_PERIOD_NS = 1000003, PASSES_MOST = 100 };
 
 static const uint64_t look_ns = 10000; /* that lwp needs to look at a sample, at first */
@@ -126,6 +128,8 @@ struct lwp_outside *lwp_outside_new(const struct lwp_outside_wish *wish, struct 
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
+    for (size_t i = 0; wish->begin && i < sizeof outside_passed / sizeof *outside_passed; i++)
+        sigaddset(&set, outside_passed[i]);
     outside->wish = *wish;
     outside->signals = outside->process = -1;
     int status = lwp_tasks_check(&outside->wish.pid, err);
@@ -435,6 +439,13 @@ static void outside_change(void *of, bool on)
     outside->phase += on;
 }
 
+static void outside_pass(const struct lwp_outside *outside, int number, struct lwp_outside_end *end)
+{
+    kill(outside->wish.pid, number);
+    if (number == SIGTERM || number == SIGHUP)
+        end->ended_by = number;
+}
+
 /* Waits, at most until `until`. True: it is over. */
 static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp_outside_end *end)
 {
@@ -449,12 +460,16 @@ static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp
     struct signalfd_siginfo info;
     if (ready > 0 && polled[2].revents & POLLIN)
         lwp_phases_serve(outside->phases, outside_change, outside);
-    if (ready > 0 && polled[0].revents & POLLIN && read(outside->signals, &info, sizeof info) == sizeof info)
-        end->ended_by = (int)info.ssi_signo;
+    if (ready > 0 && polled[0].revents & POLLIN && read(outside->signals, &info, sizeof info) == sizeof info) {
+        if (!outside->wish.begin)
+            end->ended_by = (int)info.ssi_signo;
+        else if (info.ssi_code != SI_KERNEL && info.ssi_pid != (uint32_t)outside->wish.pid) /* a terminal's have reached it */
+            outside_pass(outside, (int)info.ssi_signo, end);
+    }
     end->process_ended = ready > 0 && polled[1].revents;
     if (outside->process < 0)
         end->process_ended = kill(outside->wish.pid, 0) && errno == ESRCH;
-    return end->ended_by || end->process_ended || (until && outside_clock(CLOCK_MONOTONIC) >= until);
+    return (end->ended_by && !outside->wish.begin) || end->process_ended || (until && outside_clock(CLOCK_MONOTONIC) >= until);
 }
 
 /* CPU time of the processes, and samples, so far. */
@@ -542,20 +557,26 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
     uint64_t begun = outside_clock(CLOCK_MONOTONIC), own_before = outside_clock(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t from = begun + (uint64_t)(wish->delay_s * 1e9);
     bool over = false;
+    if (wish->begin && wish->delay_s > 0)
+        wish->begin(wish->of);
     while (!over && wish->delay_s > 0 && outside_clock(CLOCK_MONOTONIC) < from) {
         outside_wait(outside, from, end);
-        over = end->ended_by || end->process_ended;
+        over = (end->ended_by && !wish->begin) || end->process_ended;
     }
     outside->wait_ms = outside_interval(outside);
     if (!phases || lwp_phases_now(phases).on) /* first, so that an exec from now on leaves a record */
         outside_change(outside, true);
-    if (outside_is_wanted(outside, wish->pid, NULL)) {
+    if (wish->begin && wish->delay_s <= 0)
+        wish->begin(wish->of);
+    const bool runs = !wish->begin || wish->delay_s > 0; /* else it is only now becoming what it will be */
+    if (runs && outside_is_wanted(outside, wish->pid, NULL)) {
         struct lwp_followed *first = lwp_followed_new(dir, wish->pid, NULL, false, err);
         if (!first)
             return err->status;
         followed_put(outside, wish->pid, first);
     }
-    follow_children(outside);
+    if (runs)
+        follow_children(outside);
     if (outside->on) /* what was mapped while they were looked at */
         refresh_all(outside, outside_clock(CLOCK_MONOTONIC), true);
     begun = outside_clock(CLOCK_MONOTONIC);

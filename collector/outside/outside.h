@@ -17,6 +17,9 @@ struct lwp_outside_wish {
     double frequency;           /* samples a second of a thread's CPU time; 0: automatic */
     double max_overhead;        /* percent of the process's CPU time, which the frequency is kept below */
     double delay_s, duration_s; /* duration 0: until it ends */
+    void (*begin)(
+        void *of); /* lets a program begin that lwp holds: signals are for that, too, and do not end the sampling; NULL: it runs */
+    void *of;
 };
 
 struct lwp_outside_end {

@@ -27,7 +27,7 @@ wants 127 'not found' "$LWP" collect no-such-program-anywhere
 wants 127 '\./app' "$LWP" collect app
 wants 126 'cannot execute' "$LWP" collect ./plain
 wants 126 'cannot execute|directory' "$LWP" collect ./empty
-wants 125 'static' "$LWP" collect ./static
+wants 125 'static' "$LWP" collect --detect sharing ./static
 wants 125 'exists' "$LWP" collect -o results ./app
 "$LWP" collect -q --no-analyze -o written sleep 60 > out 2> err & # until it is ended below
 for wait in $(seq 100); do [ -e written/run.json ] && break; sleep 0.05; done # once it is locked

@@ -143,8 +143,8 @@ SITUATIONS = [
     *(plain(name, flag, needs=(library,)) for name, flag, library in ALLOCATORS),
     plain("beside_jemalloc", needs=("libjemalloc.so.2",), shell="LD_PRELOAD=libjemalloc.so.2 exec \"$@\""),
     plain("beside_two", needs=("libjemalloc.so.2", "libmimalloc.so.2"), shell="LD_PRELOAD='libmimalloc.so.2 libjemalloc.so.2' exec \"$@\""),
-    # what lwp's library cannot be in: refused; as a child it runs without
-    plain("musl", compiler="musl-gcc", needs=("musl-gcc",), refuses="musl"),
+    # what lwp's library cannot be in: sampled from outside, or refused; as a child it runs without
+    plain("musl", compiler="musl-gcc", needs=("musl-gcc",)),
     plain("bits_32", "-m32", refuses="32-bit"),
     foreign("musl", "musl-gcc"), foreign("bits_32", CC + " -m32"),
     foreign("gcc_address", "gcc -fsanitize=address"), foreign("gcc_leak", "gcc -fsanitize=leak"),
