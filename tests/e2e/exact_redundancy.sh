@@ -66,6 +66,17 @@ titles = [f["title"] for f in json.load(open("searches/analysis.json"))["finding
 assert len(titles) == 2 and any(t.startswith("update (not_searches.c:") for t in titles), titles
 assert any(t.startswith("Do not search ") and "by_name (not_searches.c:" in t for t in titles), titles
 PY
+# what is volatile is stored because the program asks for it
+$CC -O2 -g -o volatiles "$SRC/tests/programs/volatiles.c" || fail "compile volatiles"
+"$LWP" collect -q -e exact --detect redundancy -o volatile -- ./volatiles > out || fail "volatiles"
+"$LWP" analyze -q volatile || fail "volatiles"
+/usr/bin/python3 - <<'PY' || fail "stores to volatile variables"
+import json
+a = json.load(open("volatile/analysis.json"))
+assert not a["findings"], [f["title"] for f in a["findings"]]
+causes = {(r["kind"], r["cause"]) for r in a["redundancies"] if r["share"] > 0.05}
+assert {k for k, c in causes if c == "volatile"} >= {"dead_store", "silent_store"} and all(c == "volatile" for k, c in causes if k.endswith("store")), causes
+PY
 "$LWP" report zeroed > report || fail "report"
 grep -q 'Redundant accesses (exact' report && grep -q 'exact: [0-9]* bytes' report || { cat report; fail "the report does not say that it is exact"; }
 

@@ -5,19 +5,28 @@
  *
  * runs the cases one after the other ("all", "fixed": all of a sort) and prints what an exact count has to find:
  * "KIND BYTES FIRST SECOND", the lines of the pair; and of a fixed version "at_most KIND BYTES FROM TO", what pairs of
- * these lines may have. Elements are volatile: each access in the source is one in the program; loops' own variables
- * are in registers. */
+ * these lines may have. Accesses to elements are volatile: each in the source is one in the program; loops' own variables
+ * are in registers. The variables are not: what is asked for is no finding (volatiles.c). */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { N = 20000, ROUNDS = 10 };
 
-static volatile long array[N], other[N];
-static volatile double work1[N], work2[N], bottom[N], top[N];
-static volatile float weights[N], old_weights[N];
-static volatile long scratch;
+static long array[N], other[N];
+static double work1[N], work2[N], bottom[N], top[N];
+static float weights[N], old_weights[N];
+static long scratch;
 static long sum;
+#define array       ((volatile long *)array)
+#define other       ((volatile long *)other)
+#define work1       ((volatile double *)work1)
+#define work2       ((volatile double *)work2)
+#define bottom      ((volatile double *)bottom)
+#define top         ((volatile double *)top)
+#define weights     ((volatile float *)weights)
+#define old_weights ((volatile float *)old_weights)
+#define scratch     (*(volatile long *)&scratch)
 
 #define EACH for (long i = 0; i < N; i++)
 #define ROUND for (long round = 0; round < ROUNDS; round++)
@@ -230,10 +239,10 @@ __attribute__((noinline)) static int alias(volatile int *a, volatile int *b, vol
 /* Listing 2.1: the same two numbers are loaded and added by other names. */
 CASE(aliases)
 {
-    static volatile int x, y;
+    static int x, y;
     EACH {
-        x = (int)i;
-        y = (int)-i - 1;
+        *(volatile int *)&x = (int)i;
+        *(volatile int *)&y = (int)-i - 1;
         sum += alias(&x, &y, &x, &y);
     }
     pair("silent_load", N * 8L, ALIAS_FIRST, ALIAS_SECOND);
@@ -247,18 +256,19 @@ __attribute__((noinline)) static int no_alias(volatile int *a, volatile int *b)
 
 CASE(aliases_fixed)
 {
-    static volatile int x, y;
+    static int x, y;
     EACH {
-        x = (int)i;
-        y = (int)-i - 1;
+        *(volatile int *)&x = (int)i;
+        *(volatile int *)&y = (int)-i - 1;
         sum += no_alias(&x, &y);
     }
     at_most("silent_load", 0, __LINE__ - 16, __LINE__);
 }
 
-static volatile struct {
+static struct picture {
     int abs_x, height, width;
 } picture = {3, 100, 200};
+#define picture (*(volatile struct picture *)&picture)
 
 enum { PEL = __LINE__ + 3 };
 __attribute__((noinline)) static long fast_line(long y)

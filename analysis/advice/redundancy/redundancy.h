@@ -29,6 +29,7 @@ enum lwp_cause {
     LWP_CAUSE_TREE_SEARCH,
     LWP_CAUSE_BISECTION,
     LWP_CAUSE_POINTER_CHAIN,
+    LWP_CAUSE_VOLATILE,
 };
 
 struct lwp_redundancy_total {

@@ -337,6 +337,15 @@ static enum lwp_cause value_spatial(const struct evidence *e)
     return e->second.shaped && e->second.operand.store && !site_copies(&e->second) ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;
 }
 
+static bool is_volatile(struct lwp_code *code, const struct lwp_object *object)
+{
+    if (!object->variable || object->module == LWP_NONE)
+        return false;
+    if (object->kind == LWP_OBJECT_STACK)
+        return lwp_types_stack_is_volatile(code, object->module, object->lookup_address, object->lookup_cfa);
+    return object->kind == LWP_OBJECT_STATIC && lwp_types_static_is_volatile(code, object->module, object->start);
+}
+
 enum lwp_cause lwp_redundancy_cause(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
     static enum lwp_cause (*const rules[LWP_WATCHPOINT_KINDS])(const struct evidence *) = {
@@ -344,6 +353,9 @@ enum lwp_cause lwp_redundancy_cause(struct lwp_profile *profile, const struct lw
         [LWP_WATCHPOINT_SILENT_LOAD] = memory_silent_load, [LWP_WATCHPOINT_COMPUTATION] = value_computation,
         [LWP_WATCHPOINT_REGISTER] = value_register,        [LWP_WATCHPOINT_SPATIAL] = value_spatial,
         [LWP_WATCHPOINT_OVERWRITTEN] = memory_overwritten};
+    if (item->kind <= LWP_WATCHPOINT_SILENT_LOAD && item->pair->object != LWP_NONE &&
+        is_volatile(profile->code, &profile->objects[item->pair->object]))
+        return LWP_CAUSE_VOLATILE;
     const struct evidence e = evidence_of(profile, item);
     return rules[item->kind](&e);
 }

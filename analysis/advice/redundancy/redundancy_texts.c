@@ -7,7 +7,7 @@ static const char *const cause_names[] = {
     "kept_in_memory",    "stored_twice",           "spill",         "missed_inlining", "redundant_computation",
     "converged",         "linear_search",          "repeated_walk", "same_arguments",  "loop_invariant",
     "common_expression", "computed_elsewhere",     "uniform_fill",  "full_search",     "tree_search",
-    "bisection",         "pointer_chain"};
+    "bisection",         "pointer_chain",          "volatile"};
 
 static const struct {
     enum lwp_watchpoint_kind kind;
@@ -42,6 +42,9 @@ static const struct {
      "What is stored for a function on the stack is stored again before anything reads it: the function is not inlined.",
      "Let the compiler inline it (in the header, static, or -flto), or pass less."},
 
+    {LWP_WATCHPOINT_DEAD_STORE, LWP_CAUSE_VOLATILE, "The variable is volatile, or atomic: the program asks for each store.",
+     "If nothing but this thread looks at it, let it be a plain variable."},
+
     {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_UNKNOWN, "The store writes the value that is there already; why is unknown.",
      "Look whether the value can change here at all; if not, store it once."},
     {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_REPEATED_FILL, "Memory is filled with what it already holds.",
@@ -59,6 +62,9 @@ static const struct {
     {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_CONVERGED,
      "The new number is not the one it replaces, but within 1 % of it (or what --approx said). A sum that grows does that, too.",
      "Only if the result hardly changes any more, and the algorithm allows it: stop or skip where that is so."},
+
+    {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_VOLATILE, "The variable is volatile, or atomic: the program asks for each store.",
+     "If nothing but this thread looks at it, let it be a plain variable."},
 
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_UNKNOWN,
      "The second line loads what the first has loaded, and nothing has changed it; why is unknown.",
@@ -88,6 +94,9 @@ static const struct {
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_REPEATED_TRAVERSAL, "A loop goes through the same data again and finds it unchanged.",
      "Keep the results that cannot have changed, do more in one pass while the data is in the cache, or skip data that does nothing, such "
      "as zeroes."},
+
+    {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_VOLATILE, "The variable is volatile, or atomic: the program asks for each load.",
+     "If nothing but this thread stores to it, let it be a plain variable."},
 
     {LWP_WATCHPOINT_OVERWRITTEN, LWP_CAUSE_UNKNOWN, "What one thread stores is overwritten by another one before anything reads it.",
      "Let each thread store to data of its own, or only the last one to this; that also spares the line's way between cores."},

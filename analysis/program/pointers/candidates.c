@@ -313,3 +313,25 @@ bool lwp_types_is_spilled(struct lwp_code *code, uint32_t module_index, uint64_t
     unsigned form = dwarf_whatform(&location); /* of a list: the place changes */
     return form == DW_FORM_sec_offset || form == DW_FORM_loclistx;
 }
+
+static bool variable_is_volatile(Dwarf_Die *variable)
+{
+    Dwarf_Die type;
+    return type_die_of(variable, &type) && type_die_is_volatile(&type);
+}
+
+bool lwp_types_static_is_volatile(struct lwp_code *code, uint32_t module_index, uint64_t address)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    struct code_static found;
+    return module && code_dwarf(module) && code_static_at(module, address, &found) && variable_is_volatile(&found.die);
+}
+
+bool lwp_types_stack_is_volatile(struct lwp_code *code, uint32_t module_index, uint64_t address, int64_t offset)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    Dwarf_Die die;
+    int64_t start;
+    uint64_t bytes;
+    return module && code_dwarf(module) && code_frame_variable(module, address, offset, &die, &start, &bytes) && variable_is_volatile(&die);
+}

@@ -44,6 +44,26 @@ bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias)
     return false;
 }
 
+bool type_die_is_volatile(Dwarf_Die *type)
+{
+    Dwarf_Die at = *type;
+    for (int step = 0; step < TYPE_STEPS; step++)
+        switch (dwarf_tag(&at)) {
+        case DW_TAG_volatile_type:
+        case DW_TAG_atomic_type:
+            return true;
+        case DW_TAG_typedef:
+        case DW_TAG_const_type:
+        case DW_TAG_array_type:
+            if (type_die_of(&at, &at))
+                break;
+            return false;
+        default:
+            return false;
+        }
+    return false;
+}
+
 enum lwp_language type_die_language(Dwarf_Die *unit)
 {
     if (code_die_is_c(unit))

@@ -12,6 +12,9 @@ bool type_die_of(Dwarf_Die *die, Dwarf_Die *type);
  * when there is none. A declaration is replaced by its definition in a type unit. False: cyclic or void. */
 bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias);
 
+/* Whether each access to what is declared with this type, or to an element of it, has to be made: volatile or atomic. */
+bool type_die_is_volatile(Dwarf_Die *type);
+
 enum lwp_language type_die_language(Dwarf_Die *unit);
 
 bool type_die_is_pointer(Dwarf_Die *stripped);

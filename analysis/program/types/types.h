@@ -119,4 +119,8 @@ const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module
 /* Whether that variable is in memory at times only, where the compiler has no register for it. */
 bool lwp_types_is_spilled(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset);
 
+/* Whether the program asks for each access to a variable of static data, or of the stack, by its type (volatile, atomic). */
+bool lwp_types_static_is_volatile(struct lwp_code *code, uint32_t module, uint64_t address);
+bool lwp_types_stack_is_volatile(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset);
+
 #endif
