@@ -8,6 +8,7 @@
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
@@ -24,28 +25,25 @@ static bool search_is_one(struct lwp_profile *profile, uint32_t region)
     return search == LWP_LOOP_SEARCH_LIST || search == LWP_LOOP_SEARCH_SCAN;
 }
 
-/* Whether accesses in it showed how long it is: what that is worth has been decided. */
-static bool search_is_known(struct lwp_profile *profile, const struct lwp_redundancies *redundancies, uint32_t region)
+/* Whether it is known how long a search is: what that is worth has been decided. */
+static bool search_is_known(const struct lwp_redundant_line *line)
 {
-    for (size_t i = 0; i < redundancies->line_count; i++) {
-        const struct lwp_redundant_line *line = &redundancies->lines[i];
-        const struct lwp_redundancy *item = &redundancies->items[line->item];
-        const bool decided = line->searched > 0 && (!line->searched_least || line->saved.value >= lwp_redundancy_time);
-        if (lwp_redundancy_is_search(item->why) && decided &&
-            lwp_redundancy_search_region(profile, lwp_redundancy_search_place(profile, item->pair->second)) == region)
-            return true;
-    }
-    return false;
+    return line->sure && line->searched > 0 && (!line->searched_least || line->saved.value >= lwp_redundancy_time);
 }
 
-/* Of all weight, in the loop and those inside it. */
-static struct lwp_share search_share(const struct lwp_profile *profile, uint32_t region)
+/* What accesses in it showed; NULL: none was watched. */
+static const struct lwp_redundant_line *search_line(struct lwp_profile *profile, const struct lwp_redundancies *redundancies,
+                                                    uint32_t region)
 {
-    struct lwp_tally within = {0};
-    for (size_t i = 0; i < profile->region_count; i++)
-        if (profile->regions[i].same_as == i && lwp_regions_within(profile, (uint32_t)i, region))
-            lwp_tally_merge(&within, &profile->regions[i].weight);
-    return lwp_share_of(&within, &profile->total);
+    const struct lwp_redundant_line *found = NULL;
+    for (size_t i = 0; i < redundancies->line_count && !(found && search_is_known(found)); i++) {
+        const struct lwp_redundant_line *line = &redundancies->lines[i];
+        const struct lwp_redundancy *item = &redundancies->items[line->item];
+        if (lwp_redundancy_is_search(item->why) &&
+            lwp_redundancy_search_region(profile, lwp_redundancy_search_place(profile, item->pair->second)) == region)
+            found = line;
+    }
+    return found;
 }
 
 static const char *search_where(struct lwp_profile *profile, const struct lwp_region *region)
@@ -60,19 +58,27 @@ void lwp_unsaid_search_say(struct lwp_profile *profile, const struct lwp_redunda
     struct lwp_share most = {.low = share_least};
     const bool counted = profile->watchpoints.exact && redundancies->totals[LWP_WATCHPOINT_SILENT_LOAD].measured;
     for (uint32_t i = 0; i < profile->region_count && profile->code && !counted; i++) {
-        const struct lwp_share share = search_is_one(profile, i) ? search_share(profile, i) : (struct lwp_share){0};
-        if (share.low <= most.low || search_is_known(profile, redundancies, i))
+        const struct lwp_share share = search_is_one(profile, i) ? lwp_redundancy_search_share(profile, i) : (struct lwp_share){0};
+        if (share.low <= most.low)
+            continue;
+        const struct lwp_redundant_line *line = search_line(profile, redundancies, i);
+        if (line && search_is_known(line))
             continue;
         most = share;
         found = i;
     }
     if (found == LWP_NONE)
         return;
+    const struct lwp_redundant_line *line = search_line(profile, redundancies, found);
     const double least = floor(lwp_moves_length_least(profile, found));
-    const char *sentence =
-        SAY("%.0f %% of the time goes to a search from one element to the next, %s; it was not measured how many it looks at each time%s, "
-            "nor whether they stay the same",
-            100 * most.value, search_where(profile, &profile->regions[found]), least > 1 ? SAY(" (%.0f or more)", least) : "");
+    const char *many = least > 1 ? SAY(" (%.0f or more)", least) : "";
+    const char *unknown =
+        !line ? SAY("it was not measured how many it looks at each time%s, nor whether they stay the same", many)
+              : SAY("only %" PRIu64 " watchpoint%s on its loads %s decided, too few to know how many it looks at each time%s, or whether "
+                    "they stay the same",
+                    line->samples, line->samples == 1 ? "" : "s", line->samples == 1 ? "was" : "were", many);
+    const char *sentence = SAY("%.0f %% of the time goes to a search from one element to the next, %s; %s", 100 * most.value,
+                               search_where(profile, &profile->regions[found]), unknown);
     const char *help = "If they are many and rarely change, look things up by bisection or in a hash table; lwp collect -e exact --detect "
                        "redundancy shows it.";
     if (!silence->kind)

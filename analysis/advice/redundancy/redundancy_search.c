@@ -211,21 +211,43 @@ static void search_overlaps(const struct lwp_profile *profile, struct search_tim
     of->time.value = sqrt(of->time.low * of->time.high);
 }
 
-static struct search_time search_time(struct lwp_profile *profile, uint32_t loop)
+static void search_add(struct lwp_tally *all, double *stalled, const struct lwp_region *region, double part)
+{
+    all->weight += part * region->weight.weight;
+    all->squares += part * part * region->weight.squares;
+    all->samples += (uint64_t)(part * (double)region->weight.samples);
+    *stalled += part * region->stalled;
+}
+
+/* *stalled: the weight of it that is memory stall. */
+static struct lwp_tally search_all(struct lwp_profile *profile, uint32_t loop, double *stalled)
 {
     struct region_loads *loads = lwp_arena_alloc(profile->arena, profile->watchpoints.origin_count + 1, sizeof *loads);
     struct lwp_tally all = {0};
-    double stalled = 0;
+    *stalled = 0;
+    for (size_t i = 0; i < profile->region_count; i++)
+        if (lwp_regions_final(profile, (uint32_t)i) == i && lwp_regions_within(profile, (uint32_t)i, loop))
+            search_add(&all, stalled, &profile->regions[i], 1);
     const size_t count = profile->total.weight > 0 ? regions_loads(profile, loop, loads) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct region_loads *of = &loads[i];
-        const struct lwp_region *region = &profile->regions[of->region];
-        const double part = lwp_regions_within(profile, of->region, loop) ? 1 : of->all > 0 ? of->called / of->all : 0;
-        all.weight += part * region->weight.weight;
-        all.squares += part * part * region->weight.squares;
-        all.samples += (uint64_t)(part * (double)region->weight.samples);
-        stalled += part * region->stalled;
+        if (of->all > 0 && !lwp_regions_within(profile, of->region, loop))
+            search_add(&all, stalled, &profile->regions[of->region], of->called / of->all);
     }
+    return all;
+}
+
+struct lwp_share lwp_redundancy_search_share(struct lwp_profile *profile, uint32_t loop)
+{
+    double stalled;
+    const struct lwp_tally all = search_all(profile, loop, &stalled);
+    return lwp_share_of(&all, &profile->total);
+}
+
+static struct search_time search_time(struct lwp_profile *profile, uint32_t loop)
+{
+    double stalled;
+    const struct lwp_tally all = search_all(profile, loop, &stalled);
     if (all.weight <= 0)
         return (struct search_time){.stalled = 1};
     struct search_time of = {.time = lwp_share_of(&all, &profile->total), .stalled = fmin(1, stalled / all.weight), .cost = all.weight};
