@@ -66,6 +66,16 @@ titles = [f["title"] for f in json.load(open("searches/analysis.json"))["finding
 assert len(titles) == 2 and any(t.startswith("update (not_searches.c:") for t in titles), titles
 assert any(t.startswith("Do not search ") and "by_name (not_searches.c:" in t for t in titles), titles
 PY
+# a search's length goes by how often its function was entered, not by how often the loop that calls it at times went round
+$CC -O2 -g -o called_search "$SRC/tests/programs/called_search.c" || fail "compile called_search"
+"$LWP" collect -q -e exact --detect redundancy --window all -o called -- ./called_search > out || fail "called_search"
+"$LWP" analyze -q called || fail "called_search"
+/usr/bin/python3 - <<'PY' || fail "length of a search that is called"
+import json, re
+titles = [f["title"] for f in json.load(open("called/analysis.json"))["findings"] if f["kind"] == "redundancy"]
+length = [int(n) for t in titles for n in re.findall(r"each time some (\d+) elements", t)]
+assert len(length) == 1 and 90 <= length[0] <= 110, titles
+PY
 # what is volatile is stored because the program asks for it
 $CC -O2 -g -o volatiles "$SRC/tests/programs/volatiles.c" || fail "compile volatiles"
 "$LWP" collect -q -e exact --detect redundancy -o volatile -- ./volatiles > out || fail "volatiles"

@@ -43,16 +43,21 @@ static double scan_length(struct lwp_profile *profile, uint32_t region, const st
     return count >= LWP_REDUNDANCY_PAIRS ? 2 * (sum / count - least) / *step : 0;
 }
 
-/* Whether the access is executed once for each entry into the search's loop, or at most so often. */
-static bool is_around(struct lwp_profile *profile, uint32_t search, uint32_t outer, uint32_t access)
+/* Whether an access is executed once for each entry into the search's loop, or at most so often: in the loop around it or its function;
+ * or in the caller's loop, which may go round without a call. */
+enum around { AROUND_NOT, AROUND_HERE, AROUND_CALLER };
+
+static enum around access_around(struct lwp_profile *profile, uint32_t search, uint32_t outer, uint32_t access)
 {
     const struct lwp_context_node *contexts = profile->contexts;
     uint32_t region = lwp_access_region(profile, access), call = contexts[search].parent;
     if (region == LWP_NONE)
-        return false;
+        return AROUND_NOT;
     if (contexts[access].parent == call)
-        return outer != LWP_NONE ? region == outer : profile->regions[region].is_function;
-    return outer == LWP_NONE && call && contexts[access].parent == contexts[call].parent && region == lwp_access_region(profile, call);
+        return (outer != LWP_NONE ? region == outer : profile->regions[region].is_function) ? AROUND_HERE : AROUND_NOT;
+    return outer == LWP_NONE && call && contexts[access].parent == contexts[call].parent && region == lwp_access_region(profile, call)
+               ? AROUND_CALLER
+               : AROUND_NOT;
 }
 
 /* Whether the access is made by what the loop calls. */
@@ -107,7 +112,7 @@ static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_
     const struct lwp_watchpoints *watched = &profile->watchpoints;
     uint32_t outer = lwp_regions_final(profile, profile->regions[loop].parent);
     struct search_loads loads = {0};
-    double around = 0;
+    double around[] = {[AROUND_HERE] = 0, [AROUND_CALLER] = 0};
     for (size_t i = 0; i < watched->origin_count; i++) {
         const struct lwp_watchpoint_origin *origin = &watched->origins[i];
         if (origin->kind != LWP_WATCHPOINT_SILENT_LOAD)
@@ -119,14 +124,19 @@ static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_
             loads_add(profile, loop, origin->first, origin_executions(watched, origin), &loads);
         else if (once && is_called_by(profile, origin->first, loop))
             loads.most = fmax(loads.most, origin_executions(watched, origin));
-        else if (is_around(profile, search, outer, origin->first))
-            around = fmax(around, origin_executions(watched, origin));
+        else {
+            double *of = &around[access_around(profile, search, outer, origin->first)];
+            *of = fmax(*of, origin_executions(watched, origin));
+        }
     }
     const double own = loads.leads > 0 ? loads.leads : loads.most;
     *executions = own;
     if (own <= 0)
         return 0;
-    return around > 0 ? own / around : INFINITY;
+    /* Counted, what is nearest tells; of samples, few fall where a function begins. */
+    const double entries =
+        watched->exact && around[AROUND_HERE] > 0 ? around[AROUND_HERE] : fmax(around[AROUND_HERE], around[AROUND_CALLER]);
+    return entries > 0 ? own / entries : INFINITY;
 }
 
 uint32_t lwp_redundancy_search_place(struct lwp_profile *profile, uint32_t load)
