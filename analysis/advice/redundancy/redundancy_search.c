@@ -106,8 +106,9 @@ static void loads_add(struct lwp_profile *profile, uint32_t loop, uint32_t acces
 }
 
 /* How often the search's load, or one of a function that compares for it, is executed for each entry into its loop; infinite: nothing
- * around it was seen; 0: nor was any such load. *executions: in all. */
-static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_t loop, double *executions)
+ * around it was seen; 0: nor was any such load. *executions: in all. *least: samples were seen of the caller's loop only, which may go
+ * round, and wait, many times without a call. */
+static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_t loop, double *executions, bool *least)
 {
     const struct lwp_watchpoints *watched = &profile->watchpoints;
     uint32_t outer = lwp_regions_final(profile, profile->regions[loop].parent);
@@ -131,6 +132,7 @@ static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_
     }
     const double own = loads.leads > 0 ? loads.leads : loads.most;
     *executions = own;
+    *least = !watched->exact && around[AROUND_HERE] <= 0;
     if (own <= 0)
         return 0;
     /* Counted, what is nearest tells; of samples, few fall where a function begins. */
@@ -313,11 +315,12 @@ void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redunda
     line->stake = fmax(line->stake, time.high); /* all that the loop does is the search */
     const bool exact = profile->watchpoints.exact;
     const double seen = exact ? 1 : lwp_moves_length_least(profile, loop);
-    double step = 0, executions = 0, trips = search_trips(profile, search, loop, &executions);
+    bool fewest;
+    double step = 0, executions = 0, trips = search_trips(profile, search, loop, &executions, &fewest);
     double scanned = loop == lwp_access_region(profile, load) ? scan_length(profile, loop, &profile->contexts[load], &step) : 0;
     bool whole = scanned > 1 && scanned <= fmax(trips, seen) * (exact ? 1 : WAITING_MOST);
     double length = whole ? scanned : !isinf(trips) ? trips : exact ? 0 : least_length(&time, of.stalled, item->samples);
-    const bool least = !whole && (isinf(trips) || length < seen);
+    const bool least = !whole && (fewest || length < seen);
     length = !whole && length > 0 ? fmax(length, seen) : length;
     if (length <= 0)
         return;
