@@ -208,8 +208,28 @@ static void test_kernel_time(void **state)
     const struct lwp_gain coarse = gain; /* not known how long a tick is: 10 ms at most, */
     profile.tick_ns = 1000000;           /* ... of the machine that ran it, not of this one */
     lwp_gain_speedups(&profile, &sum, &share, &gain);
-    near(0.6 - (1 - 1 / gain.low), (0.6 - (1 - 1 / coarse.low)) * sqrt(0.1));
-    near(1 - 1 / gain.high - 0.6, (1 - 1 / coarse.high - 0.6) * sqrt(0.1));
+    const double off = (1 / gain.low - 0.4) / (1 / coarse.low - 0.4), above = (0.4 - 1 / gain.high) / (0.4 - 1 / coarse.high);
+    assert_float_equal(off, sqrt(0.1), 0.02);
+    assert_float_equal(above, sqrt(0.1), 0.02);
+    /* Of a short run the ticks that lwp's own time had outweigh the program's, whose pages are known: 16384 of 1.5 us. */
+    profile = (struct lwp_profile){.engine = LWPS_ENGINE_TIMER,
+                                   .tick_ns = 4000000,
+                                   .user_ns = 1300 * each,
+                                   .system_ns = 36 * each,
+                                   .own_ns = 80 * each,
+                                   .resident_bytes = 64 << 20,
+                                   .page_fault_ns = 1500};
+    const double pages = 16384 * 1.5e-3;
+    near(lwp_gain_sampled(&profile), 1300 / (1300 + pages));
+    profile.system_ns = 56 * each; /* within what the ticks leave open: it may as well be what they say, and is no less than the pages' */
+    near(lwp_gain_sampled(&profile), 1300 / (1300 + pages));
+    struct lwp_share half = lwp_gain_of_all(&profile, (struct lwp_share){0.5, 0.5, 0.5});
+    near(half.high, half.value);
+    profile.resident_bytes = 1 << 20;
+    half = lwp_gain_of_all(&profile, (struct lwp_share){0.5, 0.5, 0.5});
+    near(half.low, 0.5 * 1300 / (1300 + 56 - 40.0));
+    profile.system_ns = 240 * each; /* system calls take more */
+    assert_in_range((int)(1000 * lwp_gain_sampled(&profile)), 1000 * 1300 / 1500, 1000 * 1300 / 1400);
     profile.engine = LWPS_ENGINE_EXACT;
     near(lwp_gain_sampled(&profile), 1);
     profile = (struct lwp_profile){.engine = LWPS_ENGINE_TIMER}; /* a damaged result: times are not known */

@@ -41,6 +41,7 @@ static const double random_free = 2, random_lines = 0.15, dependent_free = 1, de
 static const double latency = 45; /* of a line nobody prefetched, in streamed lines */
 static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_dependent = 0.9, most = 0.99;
 static const double spinning_noted = 0.1;
+static const double page = 4096;
 /* How much more time the kernel takes with lwp than without it, in times lwp's own, which holds its system calls and not what delivering
  * signals costs: docs/gains.md. */
 static const double own_kernel = 0.5, own_kernel_least = 0.25, own_kernel_most = 1;
@@ -195,14 +196,45 @@ double lwp_gain_spinning(struct lwp_profile *profile)
     return fmin(share, 0.9);
 }
 
-/* ... when so many times lwp's own time are the kernel's. */
-static double model_sampled(const struct lwp_profile *profile, double own)
+/* Ticks of Linux are no longer. */
+static const double longest_tick = 10e6;
+
+/* The kernel's time for the program, ns, when so many times lwp's own time are the kernel's. */
+static double model_ticks(const struct lwp_profile *profile, double own)
 {
-    double system = fmax(0, (double)profile->system_ns - own * (double)profile->own_ns), user = (double)profile->user_ns;
-    if (!lwp_engine_row(profile->engine)->cpu_time || user <= 0)
+    return fmax(0, (double)profile->system_ns - own * (double)profile->own_ns);
+}
+
+/* How far that may be off (90 %), as the kernel tells its own time from the program's by what each of its ticks falls on. */
+static double model_ticks_off(const struct lwp_profile *profile)
+{
+    const double system = (double)profile->system_ns, all = (double)profile->user_ns + system, part = all > 0 ? system / all : 0,
+                 tick = profile->tick_ns ? (double)profile->tick_ns : longest_tick;
+    return lwp_gain_deviations * sqrt(part * (1 - part) * fmin(all, tick) * all);
+}
+
+/* ... as ticks say it, and as far as they allow what the program's pages take: of a short run most ticks in the kernel may be lwp's, and
+ * the pages are known. */
+static struct lwp_share model_kernel(const struct lwp_profile *profile)
+{
+    const double ticks = model_ticks(profile, own_kernel), pages = (double)profile->resident_bytes / page * (double)profile->page_fault_ns,
+                 off = model_ticks_off(profile), low = ticks - hypot(off, ticks - model_ticks(profile, own_kernel_most)),
+                 high = ticks + hypot(off, model_ticks(profile, own_kernel_least) - ticks);
+    if (pages <= 0)
+        return (struct lwp_share){ticks, low, high};
+    const double value = fmax(low, fmin(high, pages));
+    return (struct lwp_share){value, value, fmax(value, ticks)};
+}
+
+/* ... when so much time is the kernel's. */
+static double model_sampled(const struct lwp_profile *profile, double kernel)
+{
+    static const double nearly_all = 0.75; /* lwp's own time is in ticks and in weights */
+    const double user = (double)profile->user_ns;
+    const bool counts_kernel = profile->total.weight > user + nearly_all * (double)profile->system_ns;
+    if (!lwp_engine_row(profile->engine)->cpu_time || user <= 0 || counts_kernel)
         return 1;
-    /* A part of the run may have been sampled only: as much of the rest is the kernel's. */
-    return fmin(1, fmax(user, profile->total.weight) / (user + system));
+    return fmin(1, user / fmax(1, user + kernel)); /* a part of the run may have been sampled only: as much of the rest is the kernel's */
 }
 
 double lwp_gain_kernel(const struct lwp_profile *profile)
@@ -255,32 +287,19 @@ double lwp_gain_waiting_most(const struct lwp_profile *profile)
     return fmax(0, fmin(1, (cycles - (double)profile->instructions_recorded / lwp_gain_instructions_most) / profile->stalled.weight));
 }
 
-/* Ticks of Linux are no longer. */
-static const double longest_tick = 10e6;
-
-/* How far the part that was sampled may be off (90 %), as the kernel tells its own time from the program's by what each of its ticks falls
- * on. */
-static double model_ticks(const struct lwp_profile *profile, double sampled)
-{
-    const double all = (double)(profile->user_ns + profile->system_ns), tick = profile->tick_ns ? (double)profile->tick_ns : longest_tick;
-    if (all <= 0)
-        return 0;
-    return lwp_gain_deviations * sqrt(sampled * (1 - sampled) * fmin(1, tick / all));
-}
-
 struct lwp_share lwp_gain_of_all(const struct lwp_profile *profile, struct lwp_share part)
 {
-    const double sampled = model_sampled(profile, own_kernel), less = sampled - model_sampled(profile, own_kernel_least),
-                 more = model_sampled(profile, own_kernel_most) - sampled, value = sampled * part.value;
+    const struct lwp_share kernel = model_kernel(profile);
+    const double sampled = model_sampled(profile, kernel.value), less = sampled - model_sampled(profile, kernel.high),
+                 more = model_sampled(profile, kernel.low) - sampled, value = sampled * part.value;
     const bool slower = part.value < 0; /* the more was sampled, the more is lost */
-    const double ticks = part.value * model_ticks(profile, sampled);
-    return (struct lwp_share){value, value - hypot(ticks, hypot(sampled * (part.value - part.low), part.value * (slower ? more : less))),
-                              value + hypot(ticks, hypot(sampled * (part.high - part.value), part.value * (slower ? less : more)))};
+    return (struct lwp_share){value, value - hypot(sampled * (part.value - part.low), part.value * (slower ? more : less)),
+                              value + hypot(sampled * (part.high - part.value), part.value * (slower ? less : more))};
 }
 
 double lwp_gain_sampled(const struct lwp_profile *profile)
 {
-    return model_sampled(profile, own_kernel);
+    return model_sampled(profile, model_kernel(profile).value);
 }
 
 bool lwp_gain_known(const struct lwp_profile *profile)
