@@ -119,6 +119,9 @@ struct code_round {
     double cycles; /* that the chain is to be longer */
     bool floating; /* it is one of floating-point sums */
     bool summed;   /* the round's own sum has begun */
+    bool adds;     /* some of its accesses add to one in general registers, */
+    bool loaded;   /* ... which has begun, */
+    bool added;    /* ... and which they have been added to */
 };
 
 /* Of 4 or 8 bytes, added to the chain, or to the round's own sum where the chain is another one or has no more of them. */
@@ -149,13 +152,17 @@ static void code_access(struct code_buffer *code, const struct lwp_pattern_acces
         code_add(code, ZYDIS_MNEMONIC_MOV, 2, place, code_register(chain));
     } else if ((access->vector || round->floating) && bytes >= 4) {
         code_sum_up(code, place, bytes, round);
-    } else if (!round->floating && round->cycles >= 1) {
+    } else if (access->adds && round->loaded && bytes >= 4) {
+        code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(code_low(code_value, bytes)), place);
+        round->added = true;
+    } else if (!round->floating && round->cycles >= 1 && (access->adds || !round->adds)) {
         code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(chain), place);
         round->cycles -= 1;
     } else if (bytes < 4) {
         code_add(code, ZYDIS_MNEMONIC_MOVZX, 2, code_register(code_low(code_value, 4)), place);
     } else {
         code_move(code, code_low(code_value, bytes), place);
+        round->loaded = true;
     }
 }
 
@@ -449,10 +456,19 @@ static void code_array(struct code_buffer *code, const struct lwp_pattern *patte
     }
 }
 
+/* Whether what it loads is summed up in a general register before the chain gets it: until all of it is there, that waits. */
+static bool code_adds(const struct lwp_pattern *pattern)
+{
+    bool adds = false;
+    for (size_t i = 0; i < pattern->access_count; i++)
+        adds |= pattern->accesses[i].adds;
+    return adds;
+}
+
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct code_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
-    struct code_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST), .floating = pattern->floating};
+    struct code_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST), .floating = pattern->floating, .adds = code_adds(pattern)};
     uint64_t spacing = 0;
     const bool searches = code_searches(pattern), begins = searches && ahead % pattern->search == 0;
     const size_t leader = lwp_pattern_leader(pattern);
@@ -467,6 +483,10 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
         code_array(code, pattern, a, false, ahead, &spacing, &round);
     for (size_t a = 0; a < pattern->array_count; a++)
         code_array(code, pattern, a, true, ahead, &spacing, &round);
+    if (round.added && !round.floating && round.cycles >= 1) {
+        code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_value));
+        round.cycles -= 1;
+    }
     code_wait_scaled(code, pattern);
     code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
     if (!pattern->draws)

@@ -361,6 +361,8 @@ static void test_operands(void **state)
         {"lea 8(%rax,%rbx,2), %rcx", false, false, false, false, 0, 0, -1, -1, 0},
         {"nopw 0(%rax,%rax,1)", false, false, false, false, 0, 0, -1, -1, 0},
         {"prefetcht0 64(%rax)", false, false, false, false, 0, 0, -1, -1, 0},
+        {"add 16(%rdi), %rax", true, true, false, false, 8, 16, 7, -1, 0},
+        {"addsd 16(%rdi), %xmm0", true, true, false, true, 8, 16, 7, -1, 0},
         {"add %rax, %rbx", false, false, false, false, 0, 0, -1, -1, 0},
         {"cmpq $0, 16(%rbp)", true, true, false, false, 8, 16, 5, -1, 0},
         {"ret", true, true, false, false, 8, 0, 4, -1, 0},
@@ -392,6 +394,7 @@ static void test_operands(void **state)
         assert_int_equal(operand.base, table[i].base);
         assert_int_equal(operand.index, table[i].index);
         assert_int_equal(operand.scale, table[i].scale);
+        assert_int_equal(operand.adds, strcmp(table[i].text, "add 16(%rdi), %rax") == 0);
     }
     unload(&loaded);
 }

@@ -524,6 +524,37 @@ static void test_vectors(void **state)
     }
 }
 
+/* Where the loop sums up what it loads before its chain gets it, each sum waits for the load before. */
+static void test_sums(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 32, 1000);
+    pattern.access_count = 4;
+    pattern.chain = 1;
+    pattern.instructions = 20;
+    for (int adds = 0; adds < 2; adds++) { /* for (...) sum += p[i].a + p[i].b + p[i].c + p[i].d */
+        for (size_t a = 0; a < 4; a++)
+            pattern.accesses[a] = (struct lwp_pattern_access){.offset = 8 * a, .bytes = 8, .adds = a && adds};
+        struct loop_code loop;
+        loop_begin(&loop, &pattern);
+        unsigned loads = 0, summed = 0, carried = 0;
+        ZydisRegister sum = ZYDIS_REGISTER_NONE;
+        while (loop_next(&loop)) {
+            const bool load = loop.operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY && loop.operands[1].mem.type == ZYDIS_MEMOP_TYPE_MEM;
+            const bool works_out = loop.operands[0].actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+            loads += load;
+            summed += load && works_out && loop.operands[0].reg.value == sum;
+            carried += loads == 4 && !load && works_out && sum != ZYDIS_REGISTER_NONE && loop.operands[1].reg.value == sum;
+            if (load && !works_out)
+                sum = loop.operands[0].reg.value;
+        }
+        assert_int_equal(loads, 4);
+        assert_int_equal(summed, adds ? 3 : 0);
+        assert_int_equal(carried, adds);
+        lwp_pattern_code_free(&loop.code);
+    }
+}
+
 /* With as few instructions as compilers need: how many are under way decides how many loads are awaited at one time. */
 static void test_instructions(void **state)
 {
@@ -666,6 +697,6 @@ int main(void)
                                        cmocka_unit_test(test_apart),        cmocka_unit_test(test_unrolled),
                                        cmocka_unit_test(test_scaled),       cmocka_unit_test(test_long_to_set_up),
                                        cmocka_unit_test(test_endings),      cmocka_unit_test(test_stores_last),
-                                       cmocka_unit_test(test_vectors)};
+                                       cmocka_unit_test(test_vectors),      cmocka_unit_test(test_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

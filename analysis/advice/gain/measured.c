@@ -36,19 +36,24 @@ static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_
 
 /* ---- the pattern ---- */
 
-static void measured_access(struct lwp_pattern *pattern, size_t array, uint64_t offset, uint64_t bytes, uint64_t line, bool vector)
+static void measured_access(struct lwp_pattern *pattern, size_t array, uint64_t offset, uint64_t bytes, uint64_t line,
+                            struct lwp_memory_operand operand)
 {
     /* Of a long field two lines, as in lwp_gain_lines(). */
     for (uint64_t at = 0, lines = 0; at < bytes && lines < 2 && pattern->access_count < LWP_PATTERN_ACCESSES; at += line, lines++)
-        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
-            .array = array, .offset = offset + at, .bytes = bytes - at < 8 ? (unsigned)(bytes - at) : 8, .vector = vector};
+        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = array,
+                                                                                 .offset = offset + at,
+                                                                                 .bytes = bytes - at < 8 ? (unsigned)(bytes - at) : 8,
+                                                                                 .vector = operand.vector,
+                                                                                 .adds = operand.adds};
 }
 
-/* Whether the loop has the field in a vector register; not, where its code is not known. */
-static bool measured_in_vectors(struct lwp_profile *profile, const struct lwp_gain_visit *visit, size_t field)
+/* What the loop does with the field; all zero where its code is not known. */
+static struct lwp_memory_operand measured_operand(struct lwp_profile *profile, const struct lwp_gain_visit *visit, size_t field)
 {
     const uint64_t address = visit->first ? visit->first[field] : 0;
-    return address && profile->code && lwp_code_operand(profile->code, profile->regions[visit->region].module, address).vector;
+    return address && profile->code ? lwp_code_operand(profile->code, profile->regions[visit->region].module, address)
+                                    : (struct lwp_memory_operand){0};
 }
 
 /* The fields in the order in which the code goes to them, those of which that is not known last. */
@@ -75,7 +80,7 @@ static bool measured_fields(struct lwp_profile *profile, const struct lwp_gain_v
         for (size_t k = 0; k < placement->field_count; k++) {
             const size_t f = order[k];
             if (visit->uses[f] && placement->group[f] == (int)g && placement->bytes[f]) {
-                measured_access(pattern, array, placement->offsets[f], placement->bytes[f], line, measured_in_vectors(profile, visit, f));
+                measured_access(pattern, array, placement->offsets[f], placement->bytes[f], line, measured_operand(profile, visit, f));
                 uint64_t end = placement->offsets[f] + placement->bytes[f];
                 room = array == 0 && end > room ? end : room;
             }

@@ -45,11 +45,13 @@ static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *in
                                                const ZydisDecodedOperand *operands)
 {
     struct lwp_memory_operand memory = {.base = -1, .index = -1};
-    bool vector = false;
+    bool vector = false, adds = false;
     for (int i = 0; i < instruction->operand_count; i++) {
         const ZydisDecodedOperand *operand = &operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && decode_vector(operand->reg.value) >= 0)
             vector = true;
+        adds |= operand->visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT && operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ && operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
         if (memory.exists || !decode_touches_memory(instruction, operand))
             continue;
         memory.exists = true;
@@ -65,6 +67,7 @@ static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *in
         memory.displacement = operand->mem.disp.has_displacement ? (int32_t)operand->mem.disp.value : 0;
     }
     memory.vector = memory.exists && vector;
+    memory.adds = memory.load && !memory.store && !vector && adds;
     memory.packed &= memory.vector;
     return memory;
 }

@@ -119,6 +119,7 @@ struct lwp_memory_operand {
     bool exists, load, store, vector;
     bool string; /* of an instruction that goes on by itself: copies and fills */
     bool gather; /* at several addresses: gathers and scatters */
+    bool adds;   /* loads, and works out with it what is in a general register */
     bool packed; /* may hold several numbers: not the scalar kind of a vector instruction */
     uint16_t bytes;
     int32_t displacement;
