@@ -181,6 +181,23 @@ static void test_stalled(void **state)
     near(lwp_gain_stalled(&profile, LWP_NONE, 7, &shape).high, 7);
 }
 
+/* Of a search of 8 ns a visit, 4 when changed, the program may take 12: then it takes 8 of these when changed. */
+static void test_searches_begun(void **state)
+{
+    (void)state;
+    struct lwp_gain_measured measured = {.pattern = 8, .paces = {6, 12}, .ratio = 0.5, .low = 0.4, .high = 0.55};
+    lwp_gain_begun(&measured);
+    near(measured.ratio, sqrt(0.5 * 2 / 3.0));
+    near(measured.low, 0.4);
+    near(measured.high, 2 / 3.0 + 0.05);
+    struct lwp_gain_measured slow = {.pattern = 13, .paces = {6, 12}, .ratio = 0.5, .low = 0.4, .high = 0.55};
+    lwp_gain_begun(&slow); /* it takes no longer than its run */
+    near(slow.ratio, 0.5);
+    struct lwp_gain_measured unknown = {.pattern = 8, .ratio = 0.5, .low = 0.4, .high = 0.55};
+    lwp_gain_begun(&unknown);
+    near(unknown.high, 0.55);
+}
+
 /* A timer that leaves the kernel out: a quarter of this program's time is the kernel's, and nothing of it is saved. */
 static void test_kernel_time(void **state)
 {
@@ -1040,6 +1057,7 @@ int main(void)
         cmocka_unit_test(test_model),
         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_searches_begun),
         cmocka_unit_test(test_kernel_time),
         cmocka_unit_test(test_traced_kernel_time),
         cmocka_unit_test(test_interval),

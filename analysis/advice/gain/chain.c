@@ -98,3 +98,16 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
     if ((double)steps > few_steps * (double)moves.count)
         pattern->window = (uint64_t)lround(3 * back / (double)steps - 1);
 }
+
+/* What leads to each search of a chain is not run: the key, and the table that the chain begins in. As far as the loop may take longer than
+ * its run, that is alike in both layouts. */
+void lwp_gain_begun(struct lwp_gain_measured *measured)
+{
+    const double more = measured->paces.high - measured->pattern;
+    if (measured->pace > 0 || more <= 0)
+        return;
+    const double other = (measured->ratio * measured->pattern + more) / measured->paces.high;
+    measured->high = fmax(measured->high, other + (measured->high - measured->ratio));
+    measured->low = fmin(measured->low, other);
+    measured->ratio = sqrt(measured->ratio * other);
+}

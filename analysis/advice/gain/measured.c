@@ -599,6 +599,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     }
     if (measured->between && visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0 && !today.search)
         measured_overlapped(profile, today, changed, &stalls, visit->region, measured);
+    if (measured->between && today.search)
+        lwp_gain_begun(measured);
     measured->crowded = visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent &&
                         (measured_chain(&visit->shape, visit->visits) + today.scaled >= chain_long);
     measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&stalls, measured->core / measured->pattern));

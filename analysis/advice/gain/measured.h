@@ -63,6 +63,9 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
  * `visits` on average. */
 unsigned lwp_gain_endings(double visits, unsigned search);
 
+/* Widens what was measured of searches along chains, and takes its middle: what leads to them is not run. */
+void lwp_gain_begun(struct lwp_gain_measured *measured);
+
 /* What a loop that takes `whole` of all time, of which it waits `most`, saves when it was run, as far as the run can be believed.
  * `estimate`: what it saves by its samples alone. `random`: it was run as one that visits elements at random. */
 struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
