@@ -198,6 +198,20 @@ static void test_searches_begun(void **state)
     near(unknown.high, 0.55);
 }
 
+/* What was run is known to be, whether it took the program's time or not. */
+static void test_run_is_known(void **state)
+{
+    (void)state;
+    struct lwp_profile profile = {.engine = LWPS_ENGINE_TIMER};
+    struct lwp_gain_saving sum = {0}, run = {.value = 0.4, .low = 0.3, .high = 0.5, .run = true}, little = {.value = 0.01};
+    struct lwp_share share = {.value = 0.9, .low = 0.8, .high = 1};
+    struct lwp_gain gain = {0};
+    lwp_gain_sum(&sum, &run, &share);
+    lwp_gain_sum(&sum, &little, &share);
+    lwp_gain_speedups(&profile, &sum, &share, &gain);
+    assert_true(gain.run && !gain.measured);
+}
+
 /* A timer that leaves the kernel out: a quarter of this program's time is the kernel's, and nothing of it is saved. */
 static void test_kernel_time(void **state)
 {
@@ -1058,6 +1072,7 @@ int main(void)
         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_searches_begun),
+        cmocka_unit_test(test_run_is_known),
         cmocka_unit_test(test_kernel_time),
         cmocka_unit_test(test_traced_kernel_time),
         cmocka_unit_test(test_interval),

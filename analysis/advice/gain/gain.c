@@ -190,6 +190,7 @@ void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving
     gain->low = fmin(ends.low, gain->speedup);
     gain->high = fmax(ends.high, gain->speedup);
     gain->measured = sum->measured;
+    gain->run = sum->run;
     gain->pattern_ns = sum->pattern_ns;
     gain->program_ns = sum->program_ns;
 }
@@ -199,6 +200,7 @@ void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *sav
     /* Most of the sum decides what it is said to come from. */
     if (fabs(saving->value) > fabs(sum->value)) {
         sum->measured = saving->measured;
+        sum->run = saving->run;
         sum->pattern_ns = saving->pattern_ns;
         sum->program_ns = saving->program_ns;
     }

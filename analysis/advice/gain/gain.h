@@ -49,6 +49,7 @@ struct lwp_gain {
     double speedup, low, high;        /* expected speed-up of the whole program, and its interval */
     double pattern_ns, program_ns;    /* a visit takes in the loop that saves most, when run and in the program; 0: not known */
     bool measured;                    /* mostly by running the loops' accesses on this machine (measured.h) */
+    bool run;                         /* ... whether or not that took the loop's time: the interval has both */
     double set_up; /* the part of all time that loops take which touch the elements first (set_up.h): no gain is seen there */
     struct lwp_gain_loop *loops;
     size_t loop_count;

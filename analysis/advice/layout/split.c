@@ -192,7 +192,7 @@ static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
     lwp_gain_between(profile, split->layout, &after, &split->gain);
 }
 
-/* The nodes as they are, one after the other in blocks of many. False: nothing was measured, so nothing is said. */
+/* The nodes as they are, one after the other in blocks of many. False: nothing was run, so nothing is said. */
 static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *pool)
 {
     struct lwp_gain_placement today, after;
@@ -205,7 +205,7 @@ static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *lay
     if (!layout->single || after.of[0].spacing >= today.of[0].spacing)
         return false;
     lwp_gain_between(profile, layout, &after, &pool->gain);
-    return pool->gain.measured;
+    return pool->gain.run;
 }
 
 /* Where pointers to the parts that leave take as much room as these, only nodes that lie closer together gain: a pool does that, too. */
@@ -232,7 +232,7 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
     if (!worth && layout->single) {
         split_pool(profile, split);
         /* What an index costs where a pointer did is in no estimate. */
-        if (!split->gain.measured)
+        if (!split->gain.run)
             split->gain.low = fmin(split->gain.low, 1);
         worth = split_worth(profile, layout, &split->gain, reason);
     }
