@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PARTS = 8, MANY = 64 };
+enum { PARTS = 8, MANY = 64, STRETCH_LEAST = 8 };
 
 static const double part_least = 0.01, aligned_least = 0.99, alone_least = 0.99, bytes_most = 0.5;
 
@@ -159,6 +159,12 @@ static void parts_place_inside(const struct parts *parts, struct part *part)
     }
 }
 
+/* What is known of memory that nobody was seen allocating (a heap, from outside) is that it is there: there are blocks in it. */
+static bool parts_one_block(const struct lwp_object *whole)
+{
+    return whole->allocations <= 1 && !(whole->kind == LWP_OBJECT_HEAP && whole->context == 0);
+}
+
 /* Whether the addresses contradict the code: elements on one lattice that overlap in part cannot be two, and one cannot begin in two
  * places. Of several blocks each may have its own type. */
 static bool parts_contradict(const struct parts *parts, const struct part *a, const struct part *b)
@@ -172,7 +178,7 @@ static bool parts_contradict(const struct parts *parts, const struct part *a, co
     bool overlap = apart < a->type->bytes || y->spacing - apart < b->type->bytes;
     if (lwp_types_hold(a->type, apart, b->type) || lwp_types_hold(b->type, (y->spacing - apart) % y->spacing, a->type))
         return false;
-    return overlap && (apart || whole->allocations <= 1);
+    return overlap && (apart || parts_one_block(whole));
 }
 
 static bool parts_contradicted(const struct parts *parts)
@@ -199,6 +205,40 @@ static bool parts_is_alone(const struct parts *parts, const struct part *part)
             return false;
     }
     return true;
+}
+
+struct part_point {
+    uint64_t at;
+    const struct part *of;
+};
+
+/* Bytes of the stretches of memory in which nothing but elements of this part was seen, where many were in each; 0: types take turns too
+ * often. Of n drawn from a stretch the outermost two are (n - 1) / (n + 1) of it apart, in the mean. */
+static uint64_t parts_stretches(const struct parts *parts, const struct part *part)
+{
+    struct part_point *points = NULL;
+    size_t count = 0, room = 0, stretches = 0, seen = 0;
+    double bytes = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        size_t bases_count;
+        struct lwp_element_base *bases = lwp_element_code_bases(parts->code, parts->items[i].type, &bases_count);
+        for (size_t k = 0; k < bases_count; k++)
+            LWP_APPEND(&points, &count, &room, (struct part_point){bases[k].at, &parts->items[i]});
+        free(bases);
+    }
+    LWP_SORT(points, count, lwp_by_first);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        if (points[i].of != points[first].of)
+            first = i;
+        if (points[i].of != part || (i + 1 < count && points[i + 1].of == part))
+            continue;
+        const double n = (double)(i - first + 1);
+        bytes += (double)part->type->bytes + (n > 1 ? (double)(points[i].at - points[first].at) * (n + 1) / (n - 1) : 0);
+        seen += i - first + 1;
+        stretches++;
+    }
+    free(points);
+    return stretches && seen >= STRETCH_LEAST * stretches ? (uint64_t)bytes : 0;
 }
 
 /* Offsets as if the elements followed each other from the first one on: what their fields are judged by. */
@@ -254,7 +294,7 @@ static void parts_move(const struct parts *parts, const struct part *part)
 static void parts_make(struct parts *parts, struct part *part)
 {
     struct lwp_profile *profile = parts->profile;
-    const bool on_lattice = !part->lone && part->lattice.share >= LWP_ELEMENT_LATTICE_SURE, alone = parts_is_alone(parts, part);
+    const bool on_lattice = !part->lone && part->lattice.share >= LWP_ELEMENT_LATTICE_SURE;
     part->object = lwp_objects_part(profile, parts->index, part->type);
     const struct lwp_object *whole = &profile->objects[parts->index];
     struct lwp_object *object = &profile->objects[part->object];
@@ -276,8 +316,8 @@ static void parts_make(struct parts *parts, struct part *part)
     /* All of one block where nothing else is seen in it; of several, where no other type is. */
     if (part->accesses >= alone_least * (whole->bytes == whole->largest ? parts->code->accesses : parts->accesses))
         object->bytes = !part->single ? whole->bytes : whole->pool_size ? whole->bytes / whole->pool_size * bytes : 0;
-    else if (alone && whole->bytes == whole->largest)
-        object->bytes = object->largest = part->range.high - part->range.low;
+    else if (whole->bytes == whole->largest)
+        object->bytes = object->largest = parts_is_alone(parts, part) ? part->range.high - part->range.low : parts_stretches(parts, part);
     parts_move(parts, part);
     double share =
         whole->weight.weight + object->weight.weight > 0 ? object->weight.weight / (whole->weight.weight + object->weight.weight) : 0;
