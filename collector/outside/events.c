@@ -3,6 +3,7 @@
 #include "collector/outside/events.h"
 
 #include "base/arena.h"
+#include "base/random.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -259,13 +260,28 @@ void lwp_events_switch(const struct lwp_events *events, bool on)
                 ioctl(events->threads[i].fds[k], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void lwp_events_set_period(struct lwp_events *events, uint64_t period_ns)
+static void events_change_period(const struct lwp_events *events, uint64_t period_ns)
 {
-    events->attr.sample_period = period_ns;
     for (size_t i = 0; i < events->thread_count; i++)
         for (size_t k = 0; events->threads[i].fds && k < events->cpu_count; k++)
             if (events->threads[i].fds[k] >= 0)
                 ioctl(events->threads[i].fds[k], PERF_EVENT_IOC_PERIOD, &period_ns);
+}
+
+void lwp_events_set_period(struct lwp_events *events, uint64_t period_ns)
+{
+    events->attr.sample_period = period_ns;
+    events_change_period(events, period_ns);
+}
+
+uint64_t lwp_events_vary_period(const struct lwp_events *events, uint32_t *random)
+{
+    enum { CHANGED_MOST = 256 }; /* each is a system call that may interrupt a processor */
+    const uint64_t usual = events->attr.sample_period, period = usual - usual / 4 + lwp_random_below(random, (uint32_t)(usual / 2));
+    if (events->thread_count * events->cpu_count > CHANGED_MOST)
+        return 0;
+    events_change_period(events, period);
+    return period;
 }
 
 pid_t lwp_events_owner(const struct lwp_events *events, uint64_t id)

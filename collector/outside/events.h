@@ -53,6 +53,11 @@ bool lwp_events_is_marked(const struct lwp_events *events, pid_t tid);
 void lwp_events_drop(struct lwp_events *events, pid_t tid);
 
 void lwp_events_switch(const struct lwp_events *events, bool on);
+
+/* Until the next call by up to a quarter longer or shorter: of samples that are all as far apart nobody knows how often the program went
+ * round in between. Returns the period; 0: left as it is, as there are too many events. */
+uint64_t lwp_events_vary_period(const struct lwp_events *events, uint32_t *random);
+
 void lwp_events_set_period(struct lwp_events *events, uint64_t period_ns);
 
 /* The thread that the event was opened on, which a later one may have inherited it from; 0: not known. */

@@ -44,6 +44,9 @@ wait $process 2>> kill.err
 for file in r/p*/t*.lwps; do "$LWP" dump "$file"; done > dump
 grep -q 'source 7' dump || { echo "no link was followed"; exit 1; }
 ! grep -q 'source 7 weighted' dump || { echo "a link was charged"; exit 1; }
+# How far samples are apart varies, which tells how fast the loop is; each stands for the time since the one before.
+awk '/^sample time/ { if (last) { all++; near += $3 - last > 0.9 * $5 && $3 - last < 1.1 * $5 } last = $3; weights[$5] }
+     END { for (weight in weights) different++; exit !(different > 5 && 2 * near > all) }' dump || { echo "periods"; grep -c '^sample' dump; exit 1; }
 /usr/bin/python3 - <<'P'
 import json
 result = json.load(open("r/analysis.json"))
