@@ -8,13 +8,12 @@
  * What waits for the chain takes room as well, of the integer or of the vector units: so numbers are added in those that the loop uses. */
 #include "analysis/measure/pattern.h"
 
-#include <Zydis/Zydis.h>
+#include "analysis/measure/emit.h"
+
 #include <math.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum {
-    CODE_BYTES = 32 << 10,
     MULTIPLIER = 1566083941, /* Waterman's, for 32 bits (Knuth, The Art of Computer Programming 2, 3.3.4) */
     CHAIN_MOST = 400,
     FILL_MOST = 1000,
@@ -34,86 +33,6 @@ static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_
                            code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14, code_chain = ZYDIS_REGISTER_R15,
                            code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2, code_apart = ZYDIS_REGISTER_XMM3;
 
-struct code_buffer {
-    uint8_t *bytes;
-    size_t used;
-    unsigned unrolled;     /* rounds one after the other */
-    unsigned instructions; /* of the rounds so far */
-    unsigned flags;        /* of them: those that write flags */
-    bool failed;
-};
-
-static ZydisEncoderOperand code_register(ZydisRegister which)
-{
-    ZydisEncoderOperand operand = {.type = ZYDIS_OPERAND_TYPE_REGISTER};
-    operand.reg.value = which;
-    return operand;
-}
-
-static ZydisEncoderOperand code_number(int64_t value)
-{
-    ZydisEncoderOperand operand = {.type = ZYDIS_OPERAND_TYPE_IMMEDIATE};
-    operand.imm.s = value;
-    return operand;
-}
-
-/* Where an access is: at `base`, or at so many times `index` from it. */
-struct code_place {
-    ZydisRegister base, index;
-    uint8_t scale;
-};
-
-static ZydisEncoderOperand code_at(struct code_place place, int64_t displacement, unsigned bytes)
-{
-    ZydisEncoderOperand operand = {.type = ZYDIS_OPERAND_TYPE_MEMORY};
-    operand.mem.base = place.base;
-    operand.mem.index = place.index;
-    operand.mem.scale = place.scale;
-    operand.mem.displacement = displacement;
-    operand.mem.size = (ZyanU16)bytes;
-    return operand;
-}
-
-static ZydisEncoderOperand code_memory(ZydisRegister base, int64_t displacement, unsigned bytes)
-{
-    return code_at((struct code_place){.base = base}, displacement, bytes);
-}
-
-static void code_encode(struct code_buffer *code, ZydisEncoderRequest *request)
-{
-    ZyanUSize length = CODE_BYTES - code->used;
-    request->machine_mode = ZYDIS_MACHINE_MODE_LONG_64;
-    if (code->failed || ZYAN_FAILED(ZydisEncoderEncodeInstruction(request, code->bytes + code->used, &length))) {
-        code->failed = true;
-        return;
-    }
-    const ZydisMnemonic does = request->mnemonic;
-    code->used += length;
-    code->instructions++;
-    code->flags += does == ZYDIS_MNEMONIC_XOR || does == ZYDIS_MNEMONIC_ADD || does == ZYDIS_MNEMONIC_SUB || does == ZYDIS_MNEMONIC_IMUL ||
-                   does == ZYDIS_MNEMONIC_SHR || does == ZYDIS_MNEMONIC_SHL || does == ZYDIS_MNEMONIC_TEST;
-}
-
-static void code_add(struct code_buffer *code, ZydisMnemonic mnemonic, unsigned operands, ZydisEncoderOperand first,
-                     ZydisEncoderOperand second)
-{
-    ZydisEncoderRequest request = {.mnemonic = mnemonic, .operand_count = (ZyanU8)operands};
-    request.operands[0] = first;
-    request.operands[1] = second;
-    code_encode(code, &request);
-}
-
-static void code_move(struct code_buffer *code, ZydisRegister to, ZydisEncoderOperand from)
-{
-    code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_register(to), from);
-}
-
-static ZydisRegister code_low(ZydisRegister of_8_bytes, unsigned bytes)
-{
-    unsigned number = of_8_bytes - ZYDIS_REGISTER_RAX;
-    return bytes == 4 ? ZYDIS_REGISTER_EAX + number : bytes == 2 ? ZYDIS_REGISTER_AX + number : of_8_bytes;
-}
-
 /* A round as far as it is written. */
 struct code_round {
     double cycles; /* that the chain is to be longer */
@@ -125,119 +44,110 @@ struct code_round {
 };
 
 /* Of 4 or 8 bytes, added to the chain, or to the round's own sum where the chain is another one or has no more of them. */
-static void code_sum_up(struct code_buffer *code, ZydisEncoderOperand place, unsigned bytes, struct code_round *round)
+static void code_sum_up(struct emit_buffer *code, ZydisEncoderOperand place, unsigned bytes, struct code_round *round)
 {
     const bool carried = round->floating && round->cycles >= SUM_CYCLES;
     const ZydisMnemonic load = bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD,
                         add = bytes == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
-    code_add(code, carried || round->summed ? add : load, 2, code_register(carried ? code_sum : code_round_sum), place);
+    emit_add(code, carried || round->summed ? add : load, 2, emit_register(carried ? code_sum : code_round_sum), place);
     round->cycles -= carried ? SUM_CYCLES : 0;
     round->summed |= !carried;
 }
 
 /* One instruction: a number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider, or goes through one in the loop, through a
  * vector register. */
-static void code_access(struct code_buffer *code, const struct lwp_pattern_access *access, struct code_place at, uint64_t ahead,
+static void code_access(struct emit_buffer *code, const struct lwp_pattern_access *access, struct emit_place at, uint64_t ahead,
                         struct code_round *round)
 {
     unsigned bytes = access->bytes >= 16 ? 16 : access->bytes >= 8 ? 8 : access->bytes >= 4 ? 4 : access->bytes >= 2 ? 2 : 1;
-    ZydisEncoderOperand place = code_at(at, (int64_t)(access->offset + ahead), bytes), vector = code_register(ZYDIS_REGISTER_XMM0);
-    const ZydisRegister chain = bytes == 1 ? ZYDIS_REGISTER_R15B : code_low(code_chain, bytes);
+    ZydisEncoderOperand place = emit_at(at, (int64_t)(access->offset + ahead), bytes), vector = emit_register(ZYDIS_REGISTER_XMM0);
+    const ZydisRegister chain = bytes == 1 ? ZYDIS_REGISTER_R15B : emit_low(code_chain, bytes);
     if (bytes == 16) {
-        code_add(code, ZYDIS_MNEMONIC_MOVUPS, 2, access->store ? place : vector, access->store ? vector : place);
+        emit_add(code, ZYDIS_MNEMONIC_MOVUPS, 2, access->store ? place : vector, access->store ? vector : place);
     } else if (access->store && access->vector && bytes >= 4) {
-        code_add(code, bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD, 2, place,
-                 code_register(round->summed ? code_round_sum : code_sum));
+        emit_add(code, bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD, 2, place,
+                 emit_register(round->summed ? code_round_sum : code_sum));
     } else if (access->store) {
-        code_add(code, ZYDIS_MNEMONIC_MOV, 2, place, code_register(chain));
+        emit_add(code, ZYDIS_MNEMONIC_MOV, 2, place, emit_register(chain));
     } else if ((access->vector || round->floating) && bytes >= 4) {
         code_sum_up(code, place, bytes, round);
     } else if (access->adds && round->loaded && bytes >= 4) {
-        code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(code_low(code_value, bytes)), place);
+        emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(emit_low(code_value, bytes)), place);
         round->added = true;
     } else if (!round->floating && round->cycles >= 1 && (access->adds || !round->adds)) {
-        code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(chain), place);
+        emit_add(code, ZYDIS_MNEMONIC_XOR, 2, emit_register(chain), place);
         round->cycles -= 1;
     } else if (bytes < 4) {
-        code_add(code, ZYDIS_MNEMONIC_MOVZX, 2, code_register(code_low(code_value, 4)), place);
+        emit_add(code, ZYDIS_MNEMONIC_MOVZX, 2, emit_register(emit_low(code_value, 4)), place);
     } else {
-        code_move(code, code_low(code_value, bytes), place);
+        emit_move(code, emit_low(code_value, bytes), place);
         round->loaded = true;
     }
 }
 
-static void code_multiply(struct code_buffer *code, ZydisRegister to, ZydisRegister from, uint64_t by)
-{
-    ZydisEncoderRequest multiply = {.mnemonic = ZYDIS_MNEMONIC_IMUL, .operand_count = 3};
-    multiply.operands[0] = code_register(to);
-    multiply.operands[1] = code_register(from);
-    multiply.operands[2] = code_number((int64_t)by);
-    code_encode(code, &multiply);
-}
-
-/* ... as compilers do it: a multiplication takes a unit that others may wait for. */
-static void code_scale(struct code_buffer *code, ZydisRegister to, ZydisRegister from, uint64_t by)
+/* A product as compilers make it: a multiplication takes a unit that others may wait for. */
+static void code_scale(struct emit_buffer *code, ZydisRegister to, ZydisRegister from, uint64_t by)
 {
     if (!by || by & (by - 1)) {
-        code_multiply(code, to, from, by);
+        emit_multiply(code, to, from, by);
         return;
     }
-    code_move(code, to, code_register(from));
-    code_add(code, ZYDIS_MNEMONIC_SHL, 2, code_register(to), code_number(__builtin_ctzll(by)));
+    emit_move(code, to, emit_register(from));
+    emit_add(code, ZYDIS_MNEMONIC_SHL, 2, emit_register(to), emit_number(__builtin_ctzll(by)));
 }
 
 /* The chain's sums with a factor. */
-static void code_wait_scaled(struct code_buffer *code, const struct lwp_pattern *pattern)
+static void code_wait_scaled(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
-    const struct code_place ninefold = {.base = code_chain, .index = code_chain, .scale = 8};
+    const struct emit_place ninefold = {.base = code_chain, .index = code_chain, .scale = 8};
     for (unsigned i = 0; i < pattern->scaled && i < CHAIN_MOST && !pattern->floating; i++)
-        code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_chain), code_at(ninefold, 0, 8));
+        emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_chain), emit_at(ninefold, 0, 8));
 }
 
 /* What the chain is longer than its accesses make it; `room`: for so many instructions. */
-static void code_wait(struct code_buffer *code, bool floating, double cycles, double room)
+static void code_wait(struct emit_buffer *code, bool floating, double cycles, double room)
 {
     for (; floating && cycles >= SUM_CYCLES; cycles -= SUM_CYCLES)
-        code_add(code, ZYDIS_MNEMONIC_ADDSD, 2, code_register(code_sum), code_register(ZYDIS_REGISTER_XMM0));
+        emit_add(code, ZYDIS_MNEMONIC_ADDSD, 2, emit_register(code_sum), emit_register(ZYDIS_REGISTER_XMM0));
     for (; !floating && cycles >= PRODUCT_CYCLES && cycles > room; cycles -= PRODUCT_CYCLES, room--)
-        code_multiply(code, code_chain, code_chain, 1);
+        emit_multiply(code, code_chain, code_chain, 1);
     for (; !floating && cycles >= 1; cycles--)
-        code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_rounds));
+        emit_add(code, ZYDIS_MNEMONIC_XOR, 2, emit_register(code_chain), emit_register(code_rounds));
 }
 
 /* A chain that waits for no load, in whole numbers of a vector register: the others are taken. Of a cycle it is not noticed. */
-static void code_wait_apart(struct code_buffer *code, double cycles, double room)
+static void code_wait_apart(struct emit_buffer *code, double cycles, double room)
 {
-    const ZydisEncoderOperand chain = code_register(code_apart), other = code_register(ZYDIS_REGISTER_XMM0);
+    const ZydisEncoderOperand chain = emit_register(code_apart), other = emit_register(ZYDIS_REGISTER_XMM0);
     cycles = cycles > 1 ? fmin(cycles, CHAIN_MOST) : 0;
     for (; cycles >= VECTOR_PRODUCT_CYCLES && cycles > room; cycles -= VECTOR_PRODUCT_CYCLES, room--)
-        code_add(code, ZYDIS_MNEMONIC_PMULUDQ, 2, chain, other);
+        emit_add(code, ZYDIS_MNEMONIC_PMULUDQ, 2, chain, other);
     for (; cycles >= 1; cycles--)
-        code_add(code, ZYDIS_MNEMONIC_PADDQ, 2, chain, other);
+        emit_add(code, ZYDIS_MNEMONIC_PADDQ, 2, chain, other);
 }
 
-static void code_step(struct code_buffer *code, ZydisRegister what, uint64_t by)
+static void code_step(struct emit_buffer *code, ZydisRegister what, uint64_t by)
 {
-    code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(what), code_number((int64_t)by));
+    emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(what), emit_number((int64_t)by));
 }
 
 /* Where the array's element of this round is. *spacing: what code_address is a multiple of the index by, 0: none. */
-static struct code_place code_element(struct code_buffer *code, const struct lwp_pattern *pattern, size_t array, uint64_t *spacing)
+static struct emit_place code_element(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t array, uint64_t *spacing)
 {
     const struct lwp_pattern_array *of = &pattern->arrays[array];
     if (of->walk == LWP_PATTERN_LINKED) {
-        code_move(code, code_address, code_memory(code_arrays[0], (int64_t)of->link, 8));
+        emit_move(code, code_address, emit_memory(code_arrays[0], (int64_t)of->link, 8));
         *spacing = 0;
-        return (struct code_place){.base = code_address};
+        return (struct emit_place){.base = code_address};
     }
     if (of->walk != LWP_PATTERN_INDEXED)
-        return (struct code_place){.base = code_arrays[array]};
+        return (struct emit_place){.base = code_arrays[array]};
     if (of->spacing <= 8 && !(of->spacing & (of->spacing - 1)))
-        return (struct code_place){.base = code_arrays[array], .index = code_index, .scale = (uint8_t)of->spacing};
+        return (struct emit_place){.base = code_arrays[array], .index = code_index, .scale = (uint8_t)of->spacing};
     if (of->spacing != *spacing)
         code_scale(code, code_address, code_index, of->spacing);
     *spacing = of->spacing;
-    return (struct code_place){.base = code_arrays[array], .index = code_address, .scale = 1};
+    return (struct emit_place){.base = code_arrays[array], .index = code_address, .scale = 1};
 }
 
 /* Whether its elements follow each other. */
@@ -252,67 +162,51 @@ static bool code_moves(const struct lwp_pattern_array *array)
     return code_steps(array) && array->spacing;
 }
 
-static ZydisEncoderRequest code_jump(ZydisMnemonic when, int64_t by)
-{
-    ZydisEncoderRequest jump = {
-        .mnemonic = when, .operand_count = 1, .branch_type = ZYDIS_BRANCH_TYPE_NEAR, .branch_width = ZYDIS_BRANCH_WIDTH_32};
-    jump.operands[0] = code_number(by);
-    return jump;
-}
-
-/* The jump that ends at `from` leads to here. */
-static void code_land(struct code_buffer *code, size_t from)
-{
-    const int32_t by = (int32_t)(code->used - from);
-    if (!code->failed)
-        memcpy(code->bytes + from - sizeof by, &by, sizeof by);
-}
-
 /* The rounds that are left of the inner loop's run and of all, whichever are fewer, are done in a loop that counts nothing else. */
-static void code_inner(struct code_buffer *code, size_t head)
+static void code_inner(struct emit_buffer *code, size_t head)
 {
     enum { JUMP_BYTES = 5 };
-    const ZydisEncoderOperand now = code_register(code_index), left = code_register(code_order), all = code_register(code_rounds);
-    code_add(code, ZYDIS_MNEMONIC_MOV, 2, now, all);
-    code_add(code, ZYDIS_MNEMONIC_CMP, 2, left, all);
-    code_add(code, ZYDIS_MNEMONIC_CMOVB, 2, now, left);
-    code_add(code, ZYDIS_MNEMONIC_SUB, 2, left, now);
-    code_add(code, ZYDIS_MNEMONIC_SUB, 2, all, now);
-    ZydisEncoderRequest begin = code_jump(ZYDIS_MNEMONIC_JMP, (int64_t)head - (int64_t)(code->used + JUMP_BYTES));
-    code_encode(code, &begin);
+    const ZydisEncoderOperand now = emit_register(code_index), left = emit_register(code_order), all = emit_register(code_rounds);
+    emit_add(code, ZYDIS_MNEMONIC_MOV, 2, now, all);
+    emit_add(code, ZYDIS_MNEMONIC_CMP, 2, left, all);
+    emit_add(code, ZYDIS_MNEMONIC_CMOVB, 2, now, left);
+    emit_add(code, ZYDIS_MNEMONIC_SUB, 2, left, now);
+    emit_add(code, ZYDIS_MNEMONIC_SUB, 2, all, now);
+    ZydisEncoderRequest begin = emit_jump(ZYDIS_MNEMONIC_JMP, (int64_t)head - (int64_t)(code->used + JUMP_BYTES));
+    emit_encode(code, &begin);
 }
 
 /* Where the inner loop has ended: at the end of its run all arrays go on to the next one. `enters`: the jump that leads to the first. */
-static void code_outer(struct code_buffer *code, const struct lwp_pattern *pattern, size_t enters, size_t head)
+static void code_outer(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t enters, size_t head)
 {
-    const ZydisEncoderOperand left = code_register(code_order), all = code_register(code_rounds);
-    ZydisEncoderRequest within = code_jump(ZYDIS_MNEMONIC_JNZ, 0), ends = code_jump(ZYDIS_MNEMONIC_JZ, 0);
-    code_add(code, ZYDIS_MNEMONIC_TEST, 2, left, left);
-    code_encode(code, &within);
+    const ZydisEncoderOperand left = emit_register(code_order), all = emit_register(code_rounds);
+    ZydisEncoderRequest within = emit_jump(ZYDIS_MNEMONIC_JNZ, 0), ends = emit_jump(ZYDIS_MNEMONIC_JZ, 0);
+    emit_add(code, ZYDIS_MNEMONIC_TEST, 2, left, left);
+    emit_encode(code, &within);
     const size_t from = code->used;
-    code_move(code, code_order, code_number((int64_t)(pattern->inner / code->unrolled)));
+    emit_move(code, code_order, emit_number((int64_t)(pattern->inner / code->unrolled)));
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
-        code_add(code, ZYDIS_MNEMONIC_ADD, 2, code_register(code_arrays[a]),
-                 code_number((int64_t)array->outer - (int64_t)(pattern->inner * array->spacing)));
+        emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(code_arrays[a]),
+                 emit_number((int64_t)array->outer - (int64_t)(pattern->inner * array->spacing)));
     }
-    code_land(code, from);
-    code_land(code, enters);
-    code_add(code, ZYDIS_MNEMONIC_TEST, 2, all, all);
-    code_encode(code, &ends);
+    emit_land(code, from);
+    emit_land(code, enters);
+    emit_add(code, ZYDIS_MNEMONIC_TEST, 2, all, all);
+    emit_encode(code, &ends);
     const size_t end = code->used;
     code_inner(code, head);
-    code_land(code, end);
+    emit_land(code, end);
 }
 
 /* Nobody needs its result, but it takes the room of one: of the registers that results are kept in until they are final, or of the flags.
  */
-static void code_fill(struct code_buffer *code, double flags)
+static void code_fill(struct emit_buffer *code, double flags)
 {
     if (code->flags + 1 <= flags)
-        code_add(code, ZYDIS_MNEMONIC_TEST, 2, code_register(code_rounds), code_register(code_rounds));
+        emit_add(code, ZYDIS_MNEMONIC_TEST, 2, emit_register(code_rounds), emit_register(code_rounds));
     else
-        code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_address), code_memory(code_rounds, 1, 8));
+        emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_address), emit_memory(code_rounds, 1, 8));
 }
 
 /* Chains that end are begun again at the element that the list of indices has. */
@@ -321,21 +215,21 @@ static bool code_searches(const struct lwp_pattern *pattern)
     return pattern->search && pattern->arrays[0].walk == LWP_PATTERN_CHAINED;
 }
 
-static void code_search(struct code_buffer *code, const struct lwp_pattern *pattern)
+static void code_search(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
-    ZydisEncoderOperand at = code_at((struct code_place){.base = code_first, .index = code_address, .scale = 1}, 0, 8);
-    code_multiply(code, code_address, code_index, pattern->arrays[0].spacing);
-    code_add(code, ZYDIS_MNEMONIC_LEA, 2, code_register(code_arrays[0]), at);
+    ZydisEncoderOperand at = emit_at((struct emit_place){.base = code_first, .index = code_address, .scale = 1}, 0, 8);
+    emit_multiply(code, code_address, code_index, pattern->arrays[0].spacing);
+    emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_arrays[0]), at);
 }
 
 /* Over one instruction, or not. */
-static void code_skip(struct code_buffer *code, ZydisMnemonic when)
+static void code_skip(struct emit_buffer *code, ZydisMnemonic when)
 {
-    ZydisEncoderRequest over = code_jump(when, 0);
-    code_encode(code, &over);
+    ZydisEncoderRequest over = emit_jump(when, 0);
+    emit_encode(code, &over);
     const size_t from = code->used;
     code_fill(code, 0);
-    code_land(code, from);
+    emit_land(code, from);
 }
 
 static bool code_draws_jumps(const struct lwp_pattern *pattern)
@@ -351,17 +245,17 @@ static ZydisRegister code_drawn(const struct lwp_pattern *pattern)
 
 /* Jumps by bits of what was drawn, which wait for the number at a place: what is drawn again and again processors learn. One that is
  * taken but for one time in two, four or eight is guessed wrong as often: of so many eighths of all those of it are there that add up. */
-static void code_draw(struct code_buffer *code, ZydisRegister drawn, ZydisEncoderOperand place, unsigned eighths)
+static void code_draw(struct emit_buffer *code, ZydisRegister drawn, ZydisEncoderOperand place, unsigned eighths)
 {
     enum { FIRST_BIT = 24, LONGEST = 3 };
-    const ZydisEncoderOperand value = code_register(code_low(code_value, 4));
-    code_multiply(code, drawn, drawn, MULTIPLIER);
-    code_move(code, code_value, code_register(drawn));
-    code_add(code, ZYDIS_MNEMONIC_XOR, 2, value, place);
+    const ZydisEncoderOperand value = emit_register(emit_low(code_value, 4));
+    emit_multiply(code, drawn, drawn, MULTIPLIER);
+    emit_move(code, code_value, emit_register(drawn));
+    emit_add(code, ZYDIS_MNEMONIC_XOR, 2, value, place);
     for (unsigned bits = 1, from = FIRST_BIT; bits <= LONGEST; from += bits++) {
         if (!(eighths & 1u << (LONGEST - bits)))
             continue;
-        code_add(code, ZYDIS_MNEMONIC_TEST, 2, value, code_number(((1 << bits) - 1) << from));
+        emit_add(code, ZYDIS_MNEMONIC_TEST, 2, value, emit_number(((1 << bits) - 1) << from));
         code_skip(code, ZYDIS_MNEMONIC_JNZ);
     }
 }
@@ -403,42 +297,42 @@ static bool code_is_link(const struct lwp_pattern *pattern, const struct lwp_pat
 }
 
 /* How long that takes differs between processors: some have a number at hand that was stored just now. */
-static void code_through_memory(struct code_buffer *code, bool floating)
+static void code_through_memory(struct emit_buffer *code, bool floating)
 {
-    const ZydisEncoderOperand place = code_memory(code_place, offsetof(struct lwp_pattern_place, kept), 8),
-                              chain = code_register(floating ? code_sum : code_chain);
+    const ZydisEncoderOperand place = emit_memory(code_place, offsetof(struct lwp_pattern_place, kept), 8),
+                              chain = emit_register(floating ? code_sum : code_chain);
     const ZydisMnemonic move = floating ? ZYDIS_MNEMONIC_MOVSD : ZYDIS_MNEMONIC_MOV;
-    code_add(code, move, 2, place, chain);
-    code_add(code, move, 2, chain, place);
+    emit_add(code, move, 2, place, chain);
+    emit_add(code, move, 2, chain, place);
 }
 
 /* The next index: from the upper bits of a chain that gets nothing of what is loaded, and is as long as the loop's. */
-static void code_index_drawn(struct code_buffer *code, const struct lwp_pattern *pattern)
+static void code_index_drawn(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
     enum { SUMMAND = 1 << 20, HALF = 32 }; /* too large to be added before the instruction is begun, as some processors do */
     const uint64_t elements = lwp_pattern_whole(pattern->elements);
     const bool power = !(elements & (elements - 1));
     double cycles = fmax(PRODUCT_CYCLES, fmin(pattern->apart, CHAIN_MOST));
     for (; cycles >= PRODUCT_CYCLES; cycles -= PRODUCT_CYCLES)
-        code_multiply(code, code_order, code_order, MULTIPLIER);
+        emit_multiply(code, code_order, code_order, MULTIPLIER);
     for (; cycles >= 1; cycles--)
         code_step(code, code_order, SUMMAND);
-    code_move(code, code_index, code_register(code_order));
-    code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_index), code_number(power ? 64 - __builtin_ctzll(elements) : HALF));
+    emit_move(code, code_index, emit_register(code_order));
+    emit_add(code, ZYDIS_MNEMONIC_SHR, 2, emit_register(code_index), emit_number(power ? 64 - __builtin_ctzll(elements) : HALF));
     if (!power) {
-        code_multiply(code, code_index, code_index, elements);
-        code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_index), code_number(HALF));
+        emit_multiply(code, code_index, code_index, elements);
+        emit_add(code, ZYDIS_MNEMONIC_SHR, 2, emit_register(code_index), emit_number(HALF));
     }
 }
 
 /* The accesses to one array; those to be made `late`: what is stored is worked out from what all arrays have, and where that needs no other
  * instruction it is stored behind all loads. */
-static void code_array(struct code_buffer *code, const struct lwp_pattern *pattern, size_t a, bool late, unsigned ahead, uint64_t *spacing,
+static void code_array(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t a, bool late, unsigned ahead, uint64_t *spacing,
                        struct code_round *round)
 {
     const bool steps = code_steps(&pattern->arrays[a]), ends = code_searches(pattern) && (ahead + 1) % pattern->search == 0;
     const uint64_t on = steps ? ahead * pattern->arrays[a].spacing : 0;
-    struct code_place place = {0};
+    struct emit_place place = {0};
     for (size_t i = 0; i < pattern->access_count; i++) {
         struct lwp_pattern_access access = pattern->accesses[i];
         if (access.array != a || (!ends && code_is_link(pattern, &access))) /* that is loaded last, */
@@ -452,7 +346,7 @@ static void code_array(struct code_buffer *code, const struct lwp_pattern *patte
             place = code_element(code, pattern, a, spacing);
         code_access(code, &access, place, on, round);
         if (pattern->guesses && i == 0)
-            code_draw(code, code_drawn(pattern), code_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY);
+            code_draw(code, code_drawn(pattern), emit_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY);
     }
 }
 
@@ -466,7 +360,7 @@ static bool code_adds(const struct lwp_pattern *pattern)
 }
 
 /* `ahead`: rounds since the registers were moved on. */
-static void code_visit(struct code_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
+static void code_visit(struct emit_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
     struct code_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST), .floating = pattern->floating, .adds = code_adds(pattern)};
     uint64_t spacing = 0;
@@ -476,7 +370,7 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
     if (indexed && pattern->draws)
         code_index_drawn(code, pattern);
     else if ((indexed && leader == pattern->array_count) || begins)
-        code_move(code, code_low(code_index, 4), code_memory(code_order, 4 * (int64_t)ahead, 4));
+        emit_move(code, emit_low(code_index, 4), emit_memory(code_order, 4 * (int64_t)ahead, 4));
     if (begins)
         code_search(code, pattern);
     for (size_t a = 0; a < pattern->array_count; a++)
@@ -484,7 +378,7 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
     for (size_t a = 0; a < pattern->array_count; a++)
         code_array(code, pattern, a, true, ahead, &spacing, &round);
     if (round.added && !round.floating && round.cycles >= 1) {
-        code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_value));
+        emit_add(code, ZYDIS_MNEMONIC_XOR, 2, emit_register(code_chain), emit_register(code_value));
         round.cycles -= 1;
     }
     code_wait_scaled(code, pattern);
@@ -494,15 +388,15 @@ static void code_visit(struct code_buffer *code, const struct lwp_pattern *patte
     if (pattern->through_memory)
         code_through_memory(code, round.floating);
     if (leader < pattern->array_count)
-        code_move(code, code_low(code_index, 4),
-                  code_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));
+        emit_move(code, emit_low(code_index, 4),
+                  emit_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));
     if (ends && pattern->endings)
-        code_draw(code, code_drawn(pattern), code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 4), pattern->endings);
+        code_draw(code, code_drawn(pattern), emit_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 4), pattern->endings);
     else if (!ends && pattern->arrays[0].walk == LWP_PATTERN_CHAINED)
-        code_move(code, code_arrays[0], code_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 8));
+        emit_move(code, code_arrays[0], emit_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 8));
 }
 
-static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *pattern)
+static void code_rounds_of(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
     bool indexed = false;
     double closing = 1; /* instructions behind all rounds: a comparison is one with its jump */
@@ -525,43 +419,43 @@ static void code_rounds_of(struct code_buffer *code, const struct lwp_pattern *p
             code_step(code, code_arrays[a], code->unrolled * pattern->arrays[a].spacing);
 }
 
-static void code_enter(struct code_buffer *code, const struct lwp_pattern *pattern)
+static void code_enter(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
     for (size_t i = 0; i < sizeof code_saved / sizeof *code_saved; i++)
-        code_add(code, ZYDIS_MNEMONIC_PUSH, 1, code_register(code_saved[i]), (ZydisEncoderOperand){0});
+        emit_add(code, ZYDIS_MNEMONIC_PUSH, 1, emit_register(code_saved[i]), (ZydisEncoderOperand){0});
     for (size_t a = 0; a < pattern->array_count; a++)
-        code_move(code, code_arrays[a], code_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8));
+        emit_move(code, code_arrays[a], emit_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8));
     if (code_searches(pattern))
-        code_move(code, code_first, code_memory(code_place, offsetof(struct lwp_pattern_place, first), 8));
+        emit_move(code, code_first, emit_memory(code_place, offsetof(struct lwp_pattern_place, first), 8));
     if (code_draws_jumps(pattern))
-        code_move(code, code_drawn(pattern), code_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8));
-    code_move(code, code_index, code_memory(code_place, offsetof(struct lwp_pattern_place, index), 8));
-    code_move(code, code_order, code_memory(code_place, offsetof(struct lwp_pattern_place, next), 8));
-    code_move(code, code_rounds, code_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
-    code_add(code, ZYDIS_MNEMONIC_SHR, 2, code_register(code_rounds), code_number(__builtin_ctz(code->unrolled)));
-    code_add(code, ZYDIS_MNEMONIC_XOR, 2, code_register(code_chain), code_register(code_chain));
+        emit_move(code, code_drawn(pattern), emit_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8));
+    emit_move(code, code_index, emit_memory(code_place, offsetof(struct lwp_pattern_place, index), 8));
+    emit_move(code, code_order, emit_memory(code_place, offsetof(struct lwp_pattern_place, next), 8));
+    emit_move(code, code_rounds, emit_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
+    emit_add(code, ZYDIS_MNEMONIC_SHR, 2, emit_register(code_rounds), emit_number(__builtin_ctz(code->unrolled)));
+    emit_add(code, ZYDIS_MNEMONIC_XOR, 2, emit_register(code_chain), emit_register(code_chain));
     for (ZydisRegister vector = ZYDIS_REGISTER_XMM0; vector <= code_apart; vector++)
-        code_add(code, ZYDIS_MNEMONIC_XORPS, 2, code_register(vector), code_register(vector));
+        emit_add(code, ZYDIS_MNEMONIC_XORPS, 2, emit_register(vector), emit_register(vector));
 }
 
 /* The loop with what comes before it; false: it has more instructions a round than the program's. */
-static bool code_loop(struct code_buffer *code, const struct lwp_pattern *pattern)
+static bool code_loop(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
     enum { JUMP_BYTES = 6 };
-    ZydisEncoderRequest enter = code_jump(ZYDIS_MNEMONIC_JMP, 0);
+    ZydisEncoderRequest enter = emit_jump(ZYDIS_MNEMONIC_JMP, 0);
     code_enter(code, pattern);
     if (pattern->inner)
-        code_encode(code, &enter);
+        emit_encode(code, &enter);
     const size_t enters = code->used;
     while (code->used % 64 && !code->failed)
         code->bytes[code->used++] = 0x90; /* nop: the loop begins a line of code */
     const size_t head = code->used;
     code->instructions = code->flags = 0;
     code_rounds_of(code, pattern);
-    code_add(code, ZYDIS_MNEMONIC_SUB, 2, code_register(pattern->inner ? code_index : code_rounds), code_number(1));
+    emit_add(code, ZYDIS_MNEMONIC_SUB, 2, emit_register(pattern->inner ? code_index : code_rounds), emit_number(1));
     const bool fits = code->instructions <= ceil(pattern->instructions * code->unrolled);
-    ZydisEncoderRequest jump = code_jump(ZYDIS_MNEMONIC_JNZ, (int64_t)head - (int64_t)(code->used + JUMP_BYTES));
-    code_encode(code, &jump);
+    ZydisEncoderRequest jump = emit_jump(ZYDIS_MNEMONIC_JNZ, (int64_t)head - (int64_t)(code->used + JUMP_BYTES));
+    emit_encode(code, &jump);
     if (pattern->inner)
         code_outer(code, pattern, enters, head);
     return fits;
@@ -577,28 +471,28 @@ static unsigned code_unrolled(const struct lwp_pattern *pattern)
     return unrolled;
 }
 
-static void code_leave(struct code_buffer *code, const struct lwp_pattern *pattern)
+static void code_leave(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
     for (size_t a = 0; a < pattern->array_count; a++)
-        code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8),
-                 code_register(code_arrays[a]));
-    code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, next), 8), code_register(code_order));
+        emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8),
+                 emit_register(code_arrays[a]));
+    emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, offsetof(struct lwp_pattern_place, next), 8), emit_register(code_order));
     if (code_draws_jumps(pattern))
-        code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8),
-                 code_register(code_drawn(pattern)));
-    code_add(code, ZYDIS_MNEMONIC_MOV, 2, code_memory(code_place, offsetof(struct lwp_pattern_place, index), 8), code_register(code_index));
+        emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8),
+                 emit_register(code_drawn(pattern)));
+    emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, offsetof(struct lwp_pattern_place, index), 8), emit_register(code_index));
     for (size_t i = sizeof code_saved / sizeof *code_saved; i-- > 0;)
-        code_add(code, ZYDIS_MNEMONIC_POP, 1, code_register(code_saved[i]), (ZydisEncoderOperand){0});
-    code_add(code, ZYDIS_MNEMONIC_RET, 0, (ZydisEncoderOperand){0}, (ZydisEncoderOperand){0});
+        emit_add(code, ZYDIS_MNEMONIC_POP, 1, emit_register(code_saved[i]), (ZydisEncoderOperand){0});
+    emit_add(code, ZYDIS_MNEMONIC_RET, 0, (ZydisEncoderOperand){0}, (ZydisEncoderOperand){0});
 }
 
 int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_code *made, struct lwp_error *err)
 {
     const bool searches = code_searches(pattern);
-    struct code_buffer code = {.failed = (searches && pattern->guesses) ||
+    struct emit_buffer code = {.failed = (searches && pattern->guesses) ||
                                          pattern->array_count + searches + code_draws_jumps(pattern) > LWP_PATTERN_ARRAYS};
-    *made = (struct lwp_pattern_code){.bytes = CODE_BYTES};
-    code.bytes = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *made = (struct lwp_pattern_code){.bytes = EMIT_BYTES};
+    code.bytes = mmap(NULL, EMIT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code.bytes == MAP_FAILED)
         return lwp_error_errno(err, "no memory for the code of a pattern");
     made->memory = code.bytes;
@@ -606,7 +500,7 @@ int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_
         code.used = 0;
     code_leave(&code, pattern);
     made->unrolled = code.unrolled;
-    if (code.failed || mprotect(code.bytes, CODE_BYTES, PROT_READ | PROT_EXEC)) {
+    if (code.failed || mprotect(code.bytes, EMIT_BYTES, PROT_READ | PROT_EXEC)) {
         lwp_pattern_code_free(made);
         return lwp_error_set(err, LWP_ERR_USAGE, "the pattern is too large to be run");
     }
