@@ -1,10 +1,7 @@
-/* A loop's accesses as a pattern (analysis/measure/pattern.h), in the layout that they have and in another one.
+/* What a loop's pattern (loop_pattern.c) takes in both layouts, held against the loop itself.
  *
- * The fields that the loop uses lie in one array for each group of the placement. Beside them the loop's accesses to other large
- * data objects are made, step by step or anywhere, as their code and their samples say; the instructions and the chain of values
- * from one iteration to the next are the loop's own. What the decoded loop does not show (calls, inner loops) is made up for by a
- * longer chain, until the pattern waits for memory as much of its time as the loop does.
- * Jumps that the processor guesses are run as well, as many as may be guessed wrong.
+ * What the decoded loop does not show (calls, inner loops) is made up for by a longer chain, until the pattern waits for memory as much
+ * of its time as the loop does. Jumps that the processor guesses are run as well, as many as may be guessed wrong.
  * The pattern is believed when it then takes the time that the loop takes for an element, as far as that is known, and does not wait
  * less than the loop. */
 #include "analysis/advice/gain/measured.h"
@@ -31,218 +28,8 @@ static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, un
 static const double share_deviations = 1.96; /* of lwp_share_of(), which has more than lwp_gain_deviations */
 
 static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
-                    hardly_waits = 0.05, usual_cycle_ns = 0.3, large_object = 64 << 10,
+                    hardly_waits = 0.05, usual_cycle_ns = 0.3,
                     gain_least = 0.05 /* of all time: enough to be advised, also of a part of it */;
-
-/* ---- the pattern ---- */
-
-static void measured_access(struct lwp_pattern *pattern, size_t array, uint64_t offset, uint64_t bytes, uint64_t line,
-                            struct lwp_memory_operand operand)
-{
-    /* Of a long field two lines, as in lwp_gain_lines(). */
-    for (uint64_t at = 0, lines = 0; at < bytes && lines < 2 && pattern->access_count < LWP_PATTERN_ACCESSES; at += line, lines++)
-        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = array,
-                                                                                 .offset = offset + at,
-                                                                                 .bytes = bytes - at < 8 ? (unsigned)(bytes - at) : 8,
-                                                                                 .vector = operand.vector,
-                                                                                 .adds = operand.adds};
-}
-
-/* What the loop does with the field; all zero where its code is not known. */
-static struct lwp_memory_operand measured_operand(struct lwp_profile *profile, const struct lwp_gain_visit *visit, size_t field)
-{
-    const uint64_t address = visit->first ? visit->first[field] : 0;
-    return address && profile->code ? lwp_code_operand(profile->code, profile->regions[visit->region].module, address)
-                                    : (struct lwp_memory_operand){0};
-}
-
-/* The fields in the order in which the code goes to them, those of which that is not known last. */
-static void measured_order(const struct lwp_gain_visit *visit, size_t count, size_t *order)
-{
-    for (size_t f = 0, at; f < count; f++) {
-        const uint64_t first = visit->first ? visit->first[f] - 1 : UINT64_MAX; /* 0 becomes the last one */
-        for (at = f; at > 0 && visit->first && visit->first[order[at - 1]] - 1 > first; at--)
-            order[at] = order[at - 1];
-        order[at] = f;
-    }
-}
-
-/* The fields in use, a group an array; false: too many. */
-static bool measured_fields(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
-                            uint64_t line, struct lwp_pattern *pattern)
-{
-    bool chained = visit->access.dependent, linked = placement->linked && placement->groups > 1;
-    uint64_t room = 0; /* bytes of array 0's elements that hold fields */
-    size_t order[LWP_FIELDS_MAX];
-    measured_order(visit, placement->field_count, order);
-    for (size_t g = 0; g < placement->groups; g++) {
-        size_t array = pattern->array_count, accesses = pattern->access_count;
-        for (size_t k = 0; k < placement->field_count; k++) {
-            const size_t f = order[k];
-            if (visit->uses[f] && placement->group[f] == (int)g && placement->bytes[f]) {
-                measured_access(pattern, array, placement->offsets[f], placement->bytes[f], line, measured_operand(profile, visit, f));
-                uint64_t end = placement->offsets[f] + placement->bytes[f];
-                room = array == 0 && end > room ? end : room;
-            }
-        }
-        if (pattern->access_count == accesses && !(g == 0 && (linked || chained)))
-            continue;
-        if (array == LWP_PATTERN_ARRAYS)
-            return false;
-        pattern->arrays[array] = (struct lwp_pattern_array){
-            .walk = visit->access.pattern == LWP_GAIN_RANDOM && !chained ? LWP_PATTERN_INDEXED : LWP_PATTERN_STEPS,
-            .spacing = placement->of[g].spacing,
-            .start = placement->of[g].start};
-        if (chained || (linked && array))
-            pattern->arrays[array].walk = array ? LWP_PATTERN_LINKED : LWP_PATTERN_CHAINED;
-        for (size_t f = 0; f < placement->field_count && visit->leader != LWP_NONE && !chained; f++)
-            if (placement->group[f] == (int)g && visit->objects[f] == visit->leader) {
-                pattern->arrays[array].leads = true;
-                pattern->arrays[array].link = placement->offsets[f];
-            }
-        pattern->array_count++;
-    }
-    /* Addresses: that of the next element where the first field of a pointer's size is, the others behind the fields. */
-    for (size_t f = 0; f < placement->field_count && chained; f++)
-        if (visit->uses[f] && placement->group[f] == 0 && placement->bytes[f] == 8 && placement->offsets[f] % 8 == 0) {
-            pattern->arrays[0].link = placement->offsets[f];
-            break;
-        }
-    if (chained && room < pattern->arrays[0].link + 8)
-        room = pattern->arrays[0].link + 8;
-    for (size_t a = 1; a < pattern->array_count; a++)
-        if (pattern->arrays[a].walk == LWP_PATTERN_LINKED) {
-            pattern->arrays[a].link = (room + 7) / 8 * 8 + 8 * (a - 1);
-            if (pattern->arrays[a].link + 8 > pattern->arrays[0].spacing)
-                return false;
-        }
-    return pattern->array_count > 0 && (!chained || pattern->arrays[0].spacing >= 8);
-}
-
-/* The loop's other large data objects. */
-static bool measured_others(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_pattern *pattern)
-{
-    uint32_t seen[LWP_PATTERN_ARRAYS];
-    size_t seen_count = 0, listed = 0;
-    bool indexed = false;
-    for (size_t a = 0; a < pattern->array_count; a++)
-        indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
-    for (size_t i = 0; i < profile->stream_count; i++) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        const struct lwp_object *object = &profile->objects[stream->object];
-        bool mine = stream->region != visit->region || object->kind == LWP_OBJECT_STACK || object->kind == LWP_OBJECT_UNKNOWN ||
-                    (double)object->bytes < large_object;
-        for (size_t k = 0; k < visit->object_count; k++)
-            mine |= visit->objects[k] == stream->object;
-        for (size_t k = 0; k < seen_count; k++)
-            mine |= seen[k] == stream->object;
-        if (mine)
-            continue;
-        struct lwp_loop_shape shape;
-        if (pattern->array_count == LWP_PATTERN_ARRAYS || pattern->access_count == LWP_PATTERN_ACCESSES || stream->module == LWP_NONE ||
-            !lwp_loop_shape(profile->code, stream->module, stream->address, &shape))
-            return false;
-        seen[seen_count++] = stream->object;
-        uint64_t step = shape.steps && shape.step ? (uint64_t)llabs(shape.step) : stream->stride.bytes;
-        uint64_t most = (uint64_t)((double)object->bytes / visit->elements);
-        struct lwp_pattern_array array = {.walk = LWP_PATTERN_STEPS};
-        array.spacing = (uint64_t)((double)step / visit->visits);
-        array.spacing = array.spacing > most ? most : array.spacing;
-        if (!shape.steps && !shape.stays && (double)object->bytes > large_object) {
-            array.walk = LWP_PATTERN_INDEXED;
-            array.spacing = most;
-            array.leads = stream->object == visit->leader && most >= 4;
-        }
-        /* What holds the indices is read in the list's place. */
-        if (!array.spacing ||
-            (array.walk == LWP_PATTERN_STEPS && array.spacing <= 8 && !stream->stores && indexed && !pattern->draws && !listed++))
-            continue;
-        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
-            .array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
-        pattern->arrays[pattern->array_count++] = array;
-    }
-    return true;
-}
-
-struct measured_thread {
-    uint32_t thread;
-    uint64_t first, last;
-};
-
-/* Threads that were in the loop at one time, as far as that was seen of its first array; else of those of the program as many as work
- * as much as the busiest. */
-static unsigned measured_threads(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
-{
-    const struct lwp_traversal *traversal = lwp_traversals_of(&profile->traversals, visit->objects[0], visit->region);
-    const struct lwp_thread_interaction *all = &profile->interaction;
-    struct measured_thread seen[LWP_TRAVERSAL_PLACES];
-    size_t count = 0, beside = 0;
-    double sum = 0, most = 0;
-    for (uint32_t i = 0; traversal && i < traversal->count; i++) {
-        const struct lwp_traversal_place *place = &traversal->places[i];
-        size_t k = 0;
-        while (k < count && seen[k].thread != place->thread)
-            k++;
-        if (k == count)
-            seen[count++] = (struct measured_thread){place->thread, place->time, place->time};
-        seen[k].first = place->time < seen[k].first ? place->time : seen[k].first;
-        seen[k].last = place->time > seen[k].last ? place->time : seen[k].last;
-    }
-    for (size_t k = 0; k < count; k++) {
-        size_t with = 0;
-        uint64_t middle = seen[k].first + (seen[k].last - seen[k].first) / 2;
-        for (size_t i = 0; i < count; i++)
-            with += seen[i].first <= middle && middle <= seen[i].last;
-        beside = with > beside ? with : beside;
-    }
-    for (size_t i = 0; i < all->thread_count; i++) {
-        double weight = 0;
-        for (size_t k = 0; k < LWP_COMMUNICATION_PARTS; k++)
-            weight += (double)all->threads[i].sampled[k];
-        sum += weight;
-        most = fmax(most, weight);
-    }
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    double threads = beside ? (double)beside : most > 0 ? round(sum / most) : 1;
-    return (unsigned)fmax(1, fmin(threads, (double)cores));
-}
-
-/* Cycles of the loop's chain beside its sums with a factor. */
-static double measured_chain(const struct lwp_loop_shape *shape, double visits)
-{
-    return fmax(0, shape->loaded_chain - CODE_SCALED_CYCLES * shape->scaled) / visits;
-}
-
-void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct lwp_pattern *pattern)
-{
-    pattern->instructions = shape->instructions / visits;
-    pattern->flags = shape->flags / visits;
-    pattern->chain = measured_chain(shape, visits);
-    pattern->scaled = (unsigned)lround(shape->scaled / visits);
-    pattern->apart = shape->chain > shape->loaded_chain ? shape->chain / visits : 0;
-    pattern->floating = shape->chain_of_vectors;
-    pattern->unrolled = (unsigned)fmin(visits, LWP_PATTERN_UNROLLED);
-}
-
-bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
-                      double chain, double spacing, struct lwp_pattern *pattern)
-{
-    uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
-    memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
-    pattern->elements = (uint64_t)visit->elements;
-    pattern->far = visit->access.pattern == LWP_GAIN_RANDOM || visit->access.dependent ? 1 : 0;
-    if (visit->access.dependent)
-        lwp_gain_chain_pattern(profile, visit, spacing, pattern);
-    lwp_gain_computes(&visit->shape, visit->visits, pattern);
-    pattern->draws =
-        visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent && visit->leader == LWP_NONE && visit->shape.drawn;
-    pattern->chain = chain;
-    pattern->threads = measured_threads(profile, visit);
-    return measured_fields(profile, visit, placement, line, pattern) && measured_others(profile, visit, pattern) &&
-           (visit->leader == LWP_NONE || lwp_pattern_leader(pattern) < pattern->array_count);
-}
-
-/* ---- held against the program ---- */
 
 /* Of another array that the loop goes over in order, for each visit of what is placed. */
 static double measured_pace_beside(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
@@ -515,7 +302,7 @@ static void measured_own_time(struct lwp_profile *profile, const struct lwp_gain
     measured->paces = (struct lwp_gain_range){measured->pace, measured->pace};
     if (measured->pace > 0)
         return;
-    struct lwp_gain_range paces = lwp_gain_returns(profile, visit, measured_threads(profile, visit));
+    struct lwp_gain_range paces = lwp_gain_returns(profile, visit, lwp_gain_threads(profile, visit));
     const double core = visit->shape.instructions / visit->visits * usual_cycle_ns / lwp_gain_instructions_most;
     if (paces.high <= 0 || paces.high < core)
         return;
@@ -551,7 +338,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     struct lwp_pattern today, changed;
     struct lwp_pattern_times times = {0};
     const double spacing = (double)before->of[0].spacing;
-    double chain = measured_chain(&visit->shape, visit->visits), waits = 0;
+    double chain = lwp_gain_chain_cycles(&visit->shape, visit->visits), waits = 0;
     struct measured_mix mix = {0};
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
     if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
@@ -602,7 +389,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     if (measured->between && today.search)
         lwp_gain_begun(measured);
     measured->crowded = visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent &&
-                        (measured_chain(&visit->shape, visit->visits) + today.scaled >= chain_long);
+                        (lwp_gain_chain_cycles(&visit->shape, visit->visits) + today.scaled >= chain_long);
     measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&stalls, measured->core / measured->pattern));
     measured->high = fmax(measured->high, measured->ratio);
     return true;

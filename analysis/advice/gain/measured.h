@@ -50,6 +50,13 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
 bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
                       double chain, double spacing, struct lwp_pattern *pattern);
 
+/* Threads that were in the loop at one time, as far as that was seen of its first array; else of those of the program as many as work
+ * as much as the busiest. */
+unsigned lwp_gain_threads(const struct lwp_profile *profile, const struct lwp_gain_visit *visit);
+
+/* Cycles a visit of the loop's chain beside its sums with a factor. */
+double lwp_gain_chain_cycles(const struct lwp_loop_shape *shape, double visits);
+
 /* Where samples saw a chain go: to neighbours, and so for many elements, which only then share the lines that it waits for; or anywhere.
  * Not known: too few steps were seen, or it is soon at its end, and the next one begins elsewhere (a search of a tree whose nodes lie near
  * each other). */

@@ -1,0 +1,219 @@
+/* A loop's accesses as a pattern (analysis/measure/pattern.h), in the layout that they have or in another one.
+ *
+ * The fields that the loop uses lie in one array for each group of the placement. Beside them the loop's accesses to other large
+ * data objects are made, step by step or anywhere, as their code and their samples say; the instructions and the chain of values
+ * from one iteration to the next are the loop's own. */
+#include "analysis/advice/gain/measured.h"
+
+#include "analysis/measure/pattern.h"
+#include "analysis/profile/streams.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double large_object = 64 << 10;
+
+static void loop_access(struct lwp_pattern *pattern, size_t array, uint64_t offset, uint64_t bytes, uint64_t line,
+                        struct lwp_memory_operand operand)
+{
+    /* Of a long field two lines, as in lwp_gain_lines(). */
+    for (uint64_t at = 0, lines = 0; at < bytes && lines < 2 && pattern->access_count < LWP_PATTERN_ACCESSES; at += line, lines++)
+        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = array,
+                                                                                 .offset = offset + at,
+                                                                                 .bytes = bytes - at < 8 ? (unsigned)(bytes - at) : 8,
+                                                                                 .vector = operand.vector,
+                                                                                 .adds = operand.adds};
+}
+
+/* What the loop does with the field; all zero where its code is not known. */
+static struct lwp_memory_operand loop_operand(struct lwp_profile *profile, const struct lwp_gain_visit *visit, size_t field)
+{
+    const uint64_t address = visit->first ? visit->first[field] : 0;
+    return address && profile->code ? lwp_code_operand(profile->code, profile->regions[visit->region].module, address)
+                                    : (struct lwp_memory_operand){0};
+}
+
+/* The fields in the order in which the code goes to them, those of which that is not known last. */
+static void loop_order(const struct lwp_gain_visit *visit, size_t count, size_t *order)
+{
+    for (size_t f = 0, at; f < count; f++) {
+        const uint64_t first = visit->first ? visit->first[f] - 1 : UINT64_MAX; /* 0 becomes the last one */
+        for (at = f; at > 0 && visit->first && visit->first[order[at - 1]] - 1 > first; at--)
+            order[at] = order[at - 1];
+        order[at] = f;
+    }
+}
+
+/* The fields in use, a group an array; false: too many. */
+static bool loop_fields(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
+                        uint64_t line, struct lwp_pattern *pattern)
+{
+    bool chained = visit->access.dependent, linked = placement->linked && placement->groups > 1;
+    uint64_t room = 0; /* bytes of array 0's elements that hold fields */
+    size_t order[LWP_FIELDS_MAX];
+    loop_order(visit, placement->field_count, order);
+    for (size_t g = 0; g < placement->groups; g++) {
+        size_t array = pattern->array_count, accesses = pattern->access_count;
+        for (size_t k = 0; k < placement->field_count; k++) {
+            const size_t f = order[k];
+            if (visit->uses[f] && placement->group[f] == (int)g && placement->bytes[f]) {
+                loop_access(pattern, array, placement->offsets[f], placement->bytes[f], line, loop_operand(profile, visit, f));
+                uint64_t end = placement->offsets[f] + placement->bytes[f];
+                room = array == 0 && end > room ? end : room;
+            }
+        }
+        if (pattern->access_count == accesses && !(g == 0 && (linked || chained)))
+            continue;
+        if (array == LWP_PATTERN_ARRAYS)
+            return false;
+        pattern->arrays[array] = (struct lwp_pattern_array){
+            .walk = visit->access.pattern == LWP_GAIN_RANDOM && !chained ? LWP_PATTERN_INDEXED : LWP_PATTERN_STEPS,
+            .spacing = placement->of[g].spacing,
+            .start = placement->of[g].start};
+        if (chained || (linked && array))
+            pattern->arrays[array].walk = array ? LWP_PATTERN_LINKED : LWP_PATTERN_CHAINED;
+        for (size_t f = 0; f < placement->field_count && visit->leader != LWP_NONE && !chained; f++)
+            if (placement->group[f] == (int)g && visit->objects[f] == visit->leader) {
+                pattern->arrays[array].leads = true;
+                pattern->arrays[array].link = placement->offsets[f];
+            }
+        pattern->array_count++;
+    }
+    /* Addresses: that of the next element where the first field of a pointer's size is, the others behind the fields. */
+    for (size_t f = 0; f < placement->field_count && chained; f++)
+        if (visit->uses[f] && placement->group[f] == 0 && placement->bytes[f] == 8 && placement->offsets[f] % 8 == 0) {
+            pattern->arrays[0].link = placement->offsets[f];
+            break;
+        }
+    if (chained && room < pattern->arrays[0].link + 8)
+        room = pattern->arrays[0].link + 8;
+    for (size_t a = 1; a < pattern->array_count; a++)
+        if (pattern->arrays[a].walk == LWP_PATTERN_LINKED) {
+            pattern->arrays[a].link = (room + 7) / 8 * 8 + 8 * (a - 1);
+            if (pattern->arrays[a].link + 8 > pattern->arrays[0].spacing)
+                return false;
+        }
+    return pattern->array_count > 0 && (!chained || pattern->arrays[0].spacing >= 8);
+}
+
+/* The loop's other large data objects. */
+static bool loop_others(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_pattern *pattern)
+{
+    uint32_t seen[LWP_PATTERN_ARRAYS];
+    size_t seen_count = 0, listed = 0;
+    bool indexed = false;
+    for (size_t a = 0; a < pattern->array_count; a++)
+        indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        const struct lwp_object *object = &profile->objects[stream->object];
+        bool mine = stream->region != visit->region || object->kind == LWP_OBJECT_STACK || object->kind == LWP_OBJECT_UNKNOWN ||
+                    (double)object->bytes < large_object;
+        for (size_t k = 0; k < visit->object_count; k++)
+            mine |= visit->objects[k] == stream->object;
+        for (size_t k = 0; k < seen_count; k++)
+            mine |= seen[k] == stream->object;
+        if (mine)
+            continue;
+        struct lwp_loop_shape shape;
+        if (pattern->array_count == LWP_PATTERN_ARRAYS || pattern->access_count == LWP_PATTERN_ACCESSES || stream->module == LWP_NONE ||
+            !lwp_loop_shape(profile->code, stream->module, stream->address, &shape))
+            return false;
+        seen[seen_count++] = stream->object;
+        uint64_t step = shape.steps && shape.step ? (uint64_t)llabs(shape.step) : stream->stride.bytes;
+        uint64_t most = (uint64_t)((double)object->bytes / visit->elements);
+        struct lwp_pattern_array array = {.walk = LWP_PATTERN_STEPS};
+        array.spacing = (uint64_t)((double)step / visit->visits);
+        array.spacing = array.spacing > most ? most : array.spacing;
+        if (!shape.steps && !shape.stays && (double)object->bytes > large_object) {
+            array.walk = LWP_PATTERN_INDEXED;
+            array.spacing = most;
+            array.leads = stream->object == visit->leader && most >= 4;
+        }
+        /* What holds the indices is read in the list's place. */
+        if (!array.spacing ||
+            (array.walk == LWP_PATTERN_STEPS && array.spacing <= 8 && !stream->stores && indexed && !pattern->draws && !listed++))
+            continue;
+        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
+            .array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
+        pattern->arrays[pattern->array_count++] = array;
+    }
+    return true;
+}
+
+struct loop_thread {
+    uint32_t thread;
+    uint64_t first, last;
+};
+
+unsigned lwp_gain_threads(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+{
+    const struct lwp_traversal *traversal = lwp_traversals_of(&profile->traversals, visit->objects[0], visit->region);
+    const struct lwp_thread_interaction *all = &profile->interaction;
+    struct loop_thread seen[LWP_TRAVERSAL_PLACES];
+    size_t count = 0, beside = 0;
+    double sum = 0, most = 0;
+    for (uint32_t i = 0; traversal && i < traversal->count; i++) {
+        const struct lwp_traversal_place *place = &traversal->places[i];
+        size_t k = 0;
+        while (k < count && seen[k].thread != place->thread)
+            k++;
+        if (k == count)
+            seen[count++] = (struct loop_thread){place->thread, place->time, place->time};
+        seen[k].first = place->time < seen[k].first ? place->time : seen[k].first;
+        seen[k].last = place->time > seen[k].last ? place->time : seen[k].last;
+    }
+    for (size_t k = 0; k < count; k++) {
+        size_t with = 0;
+        uint64_t middle = seen[k].first + (seen[k].last - seen[k].first) / 2;
+        for (size_t i = 0; i < count; i++)
+            with += seen[i].first <= middle && middle <= seen[i].last;
+        beside = with > beside ? with : beside;
+    }
+    for (size_t i = 0; i < all->thread_count; i++) {
+        double weight = 0;
+        for (size_t k = 0; k < LWP_COMMUNICATION_PARTS; k++)
+            weight += (double)all->threads[i].sampled[k];
+        sum += weight;
+        most = fmax(most, weight);
+    }
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    double threads = beside ? (double)beside : most > 0 ? round(sum / most) : 1;
+    return (unsigned)fmax(1, fmin(threads, (double)cores));
+}
+
+double lwp_gain_chain_cycles(const struct lwp_loop_shape *shape, double visits)
+{
+    return fmax(0, shape->loaded_chain - CODE_SCALED_CYCLES * shape->scaled) / visits;
+}
+
+void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct lwp_pattern *pattern)
+{
+    pattern->instructions = shape->instructions / visits;
+    pattern->flags = shape->flags / visits;
+    pattern->chain = lwp_gain_chain_cycles(shape, visits);
+    pattern->scaled = (unsigned)lround(shape->scaled / visits);
+    pattern->apart = shape->chain > shape->loaded_chain ? shape->chain / visits : 0;
+    pattern->floating = shape->chain_of_vectors;
+    pattern->unrolled = (unsigned)fmin(visits, LWP_PATTERN_UNROLLED);
+}
+
+bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
+                      double chain, double spacing, struct lwp_pattern *pattern)
+{
+    uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
+    memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
+    pattern->elements = (uint64_t)visit->elements;
+    pattern->far = visit->access.pattern == LWP_GAIN_RANDOM || visit->access.dependent ? 1 : 0;
+    if (visit->access.dependent)
+        lwp_gain_chain_pattern(profile, visit, spacing, pattern);
+    lwp_gain_computes(&visit->shape, visit->visits, pattern);
+    pattern->draws =
+        visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent && visit->leader == LWP_NONE && visit->shape.drawn;
+    pattern->chain = chain;
+    pattern->threads = lwp_gain_threads(profile, visit);
+    return loop_fields(profile, visit, placement, line, pattern) && loop_others(profile, visit, pattern) &&
+           (visit->leader == LWP_NONE || lwp_pattern_leader(pattern) < pattern->array_count);
+}
