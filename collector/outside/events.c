@@ -72,6 +72,7 @@ int lwp_events_init(struct lwp_events *events, uint64_t period_ns, bool children
                                            .clockid = CLOCK_MONOTONIC,
                                            .watermark = 1,
                                            .wakeup_watermark = UINT32_MAX}};
+    events->period.random = (uint32_t)getpid() * 2654435761u | 1;
     events_read_cpus(events);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
@@ -268,20 +269,43 @@ static void events_change_period(const struct lwp_events *events, uint64_t perio
                 ioctl(events->threads[i].fds[k], PERF_EVENT_IOC_PERIOD, &period_ns);
 }
 
-void lwp_events_set_period(struct lwp_events *events, uint64_t period_ns)
+static void events_have_period(struct lwp_events *events, uint64_t period_ns, uint64_t now)
 {
-    events->attr.sample_period = period_ns;
     events_change_period(events, period_ns);
+    events->period.before_ns = events->period.ns;
+    events->period.ns = period_ns;
+    events->period.since = now;
 }
 
-uint64_t lwp_events_vary_period(const struct lwp_events *events, uint32_t *random)
+void lwp_events_set_period(struct lwp_events *events, uint64_t period_ns, uint64_t now)
 {
-    enum { CHANGED_MOST = 256 }; /* each is a system call that may interrupt a processor */
-    const uint64_t usual = events->attr.sample_period, period = usual - usual / 4 + lwp_random_below(random, (uint32_t)(usual / 2));
-    if (events->thread_count * events->cpu_count > CHANGED_MOST)
-        return 0;
-    events_change_period(events, period);
-    return period;
+    events->attr.sample_period = period_ns;
+    events_have_period(events, period_ns, now);
+}
+
+void lwp_events_vary_period(struct lwp_events *events, uint64_t now)
+{
+    /* Each is a system call that may interrupt a processor, and begins a period anew. */
+    enum { CHANGED_MOST = 256, PERIODS_LEAST = 32 };
+    const uint64_t usual = events->attr.sample_period;
+    if (events->thread_count * events->cpu_count <= CHANGED_MOST && now >= events->period.since + PERIODS_LEAST * usual)
+        events_have_period(events, usual - usual / 4 + lwp_random_below(&events->period.random, (uint32_t)(usual / 2)), now);
+}
+
+uint64_t lwp_events_period(const struct lwp_events *events, uint64_t time)
+{
+    return time < events->period.since ? events->period.before_ns : events->period.ns;
+}
+
+int lwp_events_interval_ms(const struct lwp_events *events, int most_ms)
+{
+    const struct perf_event_attr *attr = &events->attr;
+    uint64_t record_bytes = attr->sample_stack_user + 512, least = UINT64_MAX;
+    for (size_t i = 0; i < events->cpu_count; i++)
+        if (events->cpus[i].ring.page && events->cpus[i].ring.size < least)
+            least = events->cpus[i].ring.size;
+    uint64_t ms = least / record_bytes * attr->sample_period / 4 / 1000000;
+    return ms < 1 ? 1 : ms < (uint64_t)most_ms ? (int)ms : most_ms;
 }
 
 pid_t lwp_events_owner(const struct lwp_events *events, uint64_t id)

@@ -25,6 +25,10 @@ struct lwp_events_cpu {
 
 struct lwp_events {
     struct perf_event_attr attr; /* of all */
+    struct {
+        uint64_t ns, before_ns, since; /* ns, and before that */
+        uint32_t random;
+    } period;
     struct lwp_events_cpu *cpus;
     size_t cpu_count;
     struct lwp_events_thread *threads;
@@ -54,11 +58,17 @@ void lwp_events_drop(struct lwp_events *events, pid_t tid);
 
 void lwp_events_switch(const struct lwp_events *events, bool on);
 
-/* Until the next call by up to a quarter longer or shorter: of samples that are all as far apart nobody knows how often the program went
- * round in between. Returns the period; 0: left as it is, as there are too many events. */
-uint64_t lwp_events_vary_period(const struct lwp_events *events, uint32_t *random);
+/* Now and then by up to a quarter longer or shorter: of samples that are all as far apart nobody knows how often the program went round in
+ * between. `now`: of CLOCK_MONOTONIC. */
+void lwp_events_vary_period(struct lwp_events *events, uint64_t now);
 
-void lwp_events_set_period(struct lwp_events *events, uint64_t period_ns);
+void lwp_events_set_period(struct lwp_events *events, uint64_t period_ns, uint64_t now);
+
+/* Of events at a time; the kernel goes on to report the one that they began with. Not of inherited ones: those keep theirs. */
+uint64_t lwp_events_period(const struct lwp_events *events, uint64_t time);
+
+/* How long the rings may be left alone: a thread that runs all the time fills a quarter of its CPU's meanwhile. */
+int lwp_events_interval_ms(const struct lwp_events *events, int most_ms);
 
 /* The thread that the event was opened on, which a later one may have inherited it from; 0: not known. */
 pid_t lwp_events_owner(const struct lwp_events *events, uint64_t id);

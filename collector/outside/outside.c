@@ -56,8 +56,6 @@ struct lwp_outside {
     uint8_t *bytes;
     size_t byte_count, byte_room;
     struct lwp_phases *phases;
-    uint32_t random;
-    uint64_t period_ns, period_before_ns, period_since_ns; /* the kernel goes on to report the one that an event began with */
     bool on; /* samples are wanted */
     uint32_t phase;
     int signals, process; /* descriptors: of signals to lwp, and of the process's end */
@@ -133,7 +131,6 @@ struct lwp_outside *lwp_outside_new(const struct lwp_outside_wish *wish, struct 
     for (size_t i = 0; wish->begin && i < sizeof outside_passed / sizeof *outside_passed; i++)
         sigaddset(&set, outside_passed[i]);
     outside->wish = *wish;
-    outside->random = (uint32_t)wish->pid * 2654435761u | 1;
     outside->signals = outside->process = -1;
     int status = lwp_tasks_check(&outside->wish.pid, err);
     if (!status && !lwp_insn_init())
@@ -142,7 +139,7 @@ struct lwp_outside *lwp_outside_new(const struct lwp_outside_wish *wish, struct 
         status = lwp_events_init(&outside->events, FIRST_PERIOD_NS, wish->children, err);
     if (!status) {
         outside->cost_ns = lwp_sample_cost(&outside->events.attr);
-        outside->events.attr.sample_period = outside_period(wish, outside->cost_ns);
+        lwp_events_set_period(&outside->events, outside_period(wish, outside->cost_ns), outside_clock(CLOCK_MONOTONIC));
         outside->process = (int)syscall(SYS_pidfd_open, outside->wish.pid, 0);
         sigprocmask(SIG_BLOCK, &set, NULL);
         outside->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -290,13 +287,6 @@ static void records_take(struct lwp_outside *outside)
     qsort(outside->records, outside->record_count, sizeof *outside->records, record_order);
 }
 
-static void outside_has_period(struct lwp_outside *outside, uint64_t period_ns)
-{
-    outside->period_before_ns = outside->period_ns ? outside->period_ns : outside->events.attr.sample_period;
-    outside->period_ns = period_ns;
-    outside->period_since_ns = outside_clock(CLOCK_MONOTONIC);
-}
-
 static void on_sample(struct lwp_outside *outside, const struct perf_event_header *header, const uint8_t *bytes)
 {
     uint64_t callers[1];
@@ -317,8 +307,8 @@ static void on_sample(struct lwp_outside *outside, const struct perf_event_heade
         lwp_events_drop(&outside->events, (pid_t)sample.tid); /* inherited, too: this one is enough */
     else if (owner == (pid_t)sample.tid && !lwp_events_holds(&outside->events, owner))
         return;
-    if (owner == (pid_t)sample.tid && outside->period_ns)
-        sample.period = sample.time < outside->period_since_ns ? outside->period_before_ns : outside->period_ns;
+    if (owner == (pid_t)sample.tid)
+        sample.period = lwp_events_period(&outside->events, sample.time);
     struct lwp_followed *followed = followed_at(outside, (pid_t)sample.pid);
     if (followed && !followed->outside_region)
         lwp_outside_sample(followed, attr, &sample);
@@ -510,38 +500,12 @@ static void outside_review(struct lwp_outside *outside, uint64_t now)
     bool judged = outside->review.time && cpu_ns > outside->review.cpu_ns + review_least_ns;
     if (judged && spent > most) {
         double times = spent / most < 4 ? spent / most : 4;
-        const uint64_t period = (uint64_t)((double)outside->events.attr.sample_period * times) | 3;
-        outside_has_period(outside, period);
-        lwp_events_set_period(&outside->events, period);
+        lwp_events_set_period(&outside->events, (uint64_t)((double)outside->events.attr.sample_period * times) | 3, now);
     }
     outside->review.own_ns = own_ns;
     outside->review.samples = samples;
     outside->review.cpu_ns = cpu_ns;
     outside->review.time = now;
-}
-
-/* A thread that runs all the time fills a quarter of its CPU's ring meanwhile. */
-static int outside_interval(const struct lwp_outside *outside)
-{
-    const struct perf_event_attr *attr = &outside->events.attr;
-    uint64_t record_bytes = attr->sample_stack_user + 512, least = UINT64_MAX;
-    for (size_t i = 0; i < outside->events.cpu_count; i++)
-        if (outside->events.cpus[i].ring.page && outside->events.cpus[i].ring.size < least)
-            least = outside->events.cpus[i].ring.size;
-    uint64_t most_ms = least / record_bytes * attr->sample_period / 4 / 1000000;
-    return most_ms < 1 ? 1 : most_ms < (uint64_t)wait_most_ms ? (int)most_ms : wait_most_ms;
-}
-
-/* Each change begins a period anew: not so often that many are cut short. */
-static void outside_vary(struct lwp_outside *outside)
-{
-    enum { PERIODS_LEAST = 32 };
-    const uint64_t now = outside_clock(CLOCK_MONOTONIC);
-    if (now < outside->period_since_ns + PERIODS_LEAST * outside->events.attr.sample_period)
-        return;
-    const uint64_t period = lwp_events_vary_period(&outside->events, &outside->random);
-    if (period)
-        outside_has_period(outside, period);
 }
 
 static void outside_drain(struct lwp_outside *outside)
@@ -589,7 +553,7 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
         outside_wait(outside, from, end);
         over = (end->ended_by && !wish->begin) || end->process_ended;
     }
-    outside->wait_ms = outside_interval(outside);
+    outside->wait_ms = lwp_events_interval_ms(&outside->events, wait_most_ms);
     if (!phases || lwp_phases_now(phases).on) /* first, so that an exec from now on leaves a record */
         outside_change(outside, true);
     if (wish->begin && wish->delay_s <= 0)
@@ -612,7 +576,7 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
         outside_drain(outside);
         if (!outside->on)
             continue;
-        outside_vary(outside);
+        lwp_events_vary_period(&outside->events, outside_clock(CLOCK_MONOTONIC));
         refresh_all(outside, outside_clock(CLOCK_MONOTONIC), false);
         outside_review(outside, outside_clock(CLOCK_MONOTONIC));
     }
