@@ -427,6 +427,50 @@ static void test_cxx(void **state)
     }
 }
 
+/* What a container of the C++ library keeps in its nodes is opened, as far as the program declares it. */
+static void test_nodes(void **state)
+{
+    static const struct build cxx[] = {{"g++", "-g -O1"}, {"clang++", "-g -O1"}, {"g++", "-gdwarf-4 -fdebug-types-section -O1"}};
+    static const struct {
+        const char *symbol, *container, *fields[8];
+        uint64_t payload_at; /* 0: none */
+    } nodes[] = {
+        {"list_node", "std::list", {"_M_next", "_M_prev", "price", "text", "qty", "created"}, 16},
+        {"tree_node", "std::map", {"_M_left", "_M_right", "first", "second.price", "second.text", "second.qty", "second.created"}, 40},
+        {"set_node", "std::set", {"_M_left", "_M_right", "_M_storage"}, 0},
+        {"_Z9text_nodeB5cxx11", "std::map", {"_M_left", "_M_right", "first", "second"}, 0},
+        {"hash_node", "std::unordered_map", {"_M_nxt", "first", "second.price", "second.text", "second.qty", "second.created"}, 16}};
+    (void)state;
+    for (size_t b = 0; b < sizeof cxx / sizeof *cxx; b++) {
+        struct loaded loaded;
+        if (!load(&loaded, cxx[b].compiler, cxx[b].flags, "nodes.cc"))
+            continue;
+        for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+            uint64_t elements;
+            const struct lwp_type *type = type_of_symbol(&loaded, nodes[i].symbol, 0, &elements);
+            size_t at = 0, count = 0;
+            assert_non_null(type);
+            assert_string_equal(lwp_types_container(type), nodes[i].container);
+            while (nodes[i].fields[count])
+                count++;
+            assert_true(type->field_count >= count);
+            for (at = type->field_count - count; at < type->field_count; at++)
+                assert_string_equal(type->fields[at].name, nodes[i].fields[at + count - type->field_count]);
+            assert_int_equal(type->payload != NULL, nodes[i].payload_at != 0);
+            if (!type->payload)
+                continue;
+            assert_string_equal(type->payload->name, "Entry");
+            assert_int_equal(type->payload_at, nodes[i].payload_at);
+            assert_string_equal(type->fields[type->field_count - 2].declaration, "int qty");
+            assert_int_equal(type->fields[type->field_count - 2].offset, nodes[i].payload_at + 84);
+            assert_true(lwp_types_contain(type, nodes[i].payload_at, type->payload));
+            assert_false(lwp_types_contain(type, nodes[i].payload_at - 8, type->payload));
+        }
+        assert_null(lwp_types_container(type_of_symbol(&loaded, "list_node", 0, &(uint64_t){0})->payload));
+        unload(&loaded);
+    }
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -479,12 +523,12 @@ static void test_library_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_struct),  cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_held),    cmocka_unit_test(test_held_across_units),
-        cmocka_unit_test(test_statics), cmocka_unit_test(test_access),
-        cmocka_unit_test(test_call),    cmocka_unit_test(test_stack),
-        cmocka_unit_test(test_cxx),     cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_library_names),
+        cmocka_unit_test(test_struct),        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_held),          cmocka_unit_test(test_held_across_units),
+        cmocka_unit_test(test_statics),       cmocka_unit_test(test_access),
+        cmocka_unit_test(test_call),          cmocka_unit_test(test_stack),
+        cmocka_unit_test(test_cxx),           cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_library_names), cmocka_unit_test(test_nodes),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -38,9 +38,15 @@ void code_types_free(struct code_types *types); /* but for `pointers` */
 /* The type of a DIE (cv and typedefs still on it); NULL: unknown. Arrays: see type_die_array first. */
 const struct lwp_type *code_type(struct code_module *module, Dwarf_Die type);
 
+/* The structure of the program's that a node of the C++ library keeps, and where in the node. */
+struct code_payload {
+    Dwarf_Die die; /* addr NULL: none */
+    uint64_t at;
+};
+
 /* Fills in the type's kind, fields, parts, is_class and is_derived from the struct's, union's or class's DIE; bytes and language
  * are known. False: the debug info contradicts itself. */
-bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die);
+bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die, struct code_payload *payload);
 
 /* Leads (type_leads.c): which structs a type leads to, through pointers, arrays and members. */
 struct code_lead {

@@ -3,6 +3,7 @@
 #include "analysis/program/types/type_die.h"
 
 #include <dwarf.h>
+#include <string.h>
 
 enum { TYPE_STEPS = 48, TYPE_DEPTH = 16, TYPE_DIMENSIONS = 32 };
 #define TYPE_BYTES_LIMIT ((uint64_t)1 << 46)
@@ -20,8 +21,29 @@ bool type_die_flag(Dwarf_Die *die, unsigned name)
     return dwarf_attr(die, name, &attribute) && dwarf_formflag(&attribute, &flag) == 0 && flag;
 }
 
+bool type_die_storage(Dwarf_Die *type, Dwarf_Die *held)
+{
+    static const char *const names[] = {"__aligned_membuf", "__aligned_buffer"};
+    const char *name = dwarf_tag(type) == DW_TAG_structure_type ? dwarf_diename(type) : NULL;
+    Dwarf_Die parameter;
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncmp(name, names[i], length) == 0 && (name[length] == '<' || !name[length]))
+            return code_die_named(type, DW_TAG_template_type_parameter, "_Tp", &parameter) && type_die_of(&parameter, held);
+    }
+    return false;
+}
+
+/* What is held may be declared only, in another unit. */
+static bool type_is_whole(Dwarf_Die *storage, Dwarf_Die *held)
+{
+    uint64_t room, bytes = type_die_is_pointer(held) ? sizeof(uint64_t) : 0;
+    return code_die_number(storage, DW_AT_byte_size, &room) && (bytes || code_die_number(held, DW_AT_byte_size, &bytes)) && bytes == room;
+}
+
 bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias)
 {
+    Dwarf_Die storage = {0}, outer = {0};
     if (alias)
         alias->addr = NULL;
     for (int step = 0; step < TYPE_STEPS; step++) {
@@ -31,12 +53,26 @@ bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias)
         if (code_die_is_struct(type) && dwarf_attr(type, DW_AT_signature, &attribute) &&
             dwarf_formref_die(&attribute, &definition))
             *type = definition;
-        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
-            tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type && tag != DW_TAG_immutable_type)
+        Dwarf_Die next;
+        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type && tag != DW_TAG_restrict_type &&
+            tag != DW_TAG_atomic_type && tag != DW_TAG_immutable_type) {
+            if (!storage.addr && type_die_storage(type, &next)) {
+                storage = *type;
+                outer = alias ? *alias : outer;
+                if (alias)
+                    alias->addr = NULL;
+                *type = next;
+                continue;
+            }
+            if (storage.addr && !type_is_whole(&storage, type)) {
+                *type = storage;
+                if (alias)
+                    *alias = outer;
+            }
             return true;
+        }
         if (tag == DW_TAG_typedef && alias && !alias->addr)
             *alias = *type;
-        Dwarf_Die next;
         if (!type_die_of(type, &next))
             return false;
         *type = next;

@@ -9,11 +9,15 @@
 bool type_die_of(Dwarf_Die *die, Dwarf_Die *type);
 
 /* Without const, volatile, restrict, atomic and typedefs; `alias` (may be NULL) gets the first typedef's DIE, addr NULL
- * when there is none. A declaration is replaced by its definition in a type unit. False: cyclic or void. */
+ * when there is none. A declaration is replaced by its definition in a type unit, and bytes of the C++ library's for a T by the T.
+ * False: cyclic or void. */
 bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias);
 
 /* Whether each access to what is declared with this type, or to an element of it, has to be made: volatile or atomic. */
 bool type_die_is_volatile(Dwarf_Die *type);
+
+/* Whether the type is room that the C++ library keeps for a value of type T: __aligned_membuf<T>. */
+bool type_die_storage(Dwarf_Die *type, Dwarf_Die *held);
 
 enum lwp_language type_die_language(Dwarf_Die *unit);
 

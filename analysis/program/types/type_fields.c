@@ -1,6 +1,7 @@
 /* A struct's members from DWARF, flattened to a list of fields: bases and anonymous structs are opened, anonymous
  * unions stay one field, bit-fields that share a byte are one field, and so is what a Rust enum's variants keep in the
- * same bytes. Debug info that contradicts itself (members outside of the struct, cycles, thousands of fields) gives
+ * same bytes. What a node of the C++ library keeps for the program is opened, too: "price" of a std::list's, "first" and
+ * "second.price" of a std::map's. Debug info that contradicts itself (members outside of the struct, cycles, thousands of fields) gives
  * none at all. */
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
@@ -24,6 +25,8 @@ struct flatten {
     bool is_class, is_derived, is_rust, broken;
     bool is_part; /* of a member: its own members are not opened further */
     const char *inherited; /* the base class that is opened; NULL: none */
+    const char *path;      /* before the names of what is opened in a node: "second." */
+    struct code_payload payload;
 };
 
 static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth);
@@ -97,6 +100,75 @@ static struct lwp_parts flatten_parts(struct flatten *flat, const struct lwp_fie
     return made;
 }
 
+/* Whether no member has a name that is the library's. */
+static bool flatten_is_plain(Dwarf_Die *type, int depth)
+{
+    Dwarf_Die parent;
+    if (dwarf_tag(type) == DW_TAG_union_type || depth > NEST_LIMIT)
+        return false;
+    for (Dwarf_Die child = code_die_first(type); child.addr; child = code_die_after(&child)) {
+        const char *name = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
+        if (name && (strncmp(name, "_M_", 3) == 0 || strncmp(name, "__", 2) == 0))
+            return false;
+        if (dwarf_tag(&child) == DW_TAG_inheritance &&
+            !(type_die_of(&child, &parent) && type_die_strip(&parent, NULL) && flatten_is_plain(&parent, depth + 1)))
+            return false;
+    }
+    return true;
+}
+
+static bool flatten_is_pair(Dwarf_Die *type)
+{
+    const char *name = dwarf_diename(type);
+    Dwarf_Die member;
+    return name && strncmp(name, "pair", 4) == 0 && (name[4] == '<' || !name[4]) && code_die_named(type, DW_TAG_member, "first", &member) &&
+           code_die_named(type, DW_TAG_member, "second", &member);
+}
+
+/* What a container's node keeps for the program; the member's `type`, stripped. libc++ has a type of its own around pairs. */
+static bool flatten_opens(const char *name, Dwarf_Die *type, Dwarf_Die *stripped)
+{
+    Dwarf_Die held, inner;
+    if (!name || (!type_die_storage(type, &held) && strcmp(name, "__value_") != 0))
+        return false;
+    for (Dwarf_Die child = code_die_first(stripped); child.addr; child = code_die_after(&child)) {
+        const char *within = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
+        if (within && strncmp(within, "__cc", 4) == 0 && type_die_of(&child, &inner) && type_die_strip(&inner, NULL) &&
+            flatten_is_pair(&inner)) {
+            *stripped = inner;
+            break;
+        }
+    }
+    return flatten_is_plain(stripped, 0);
+}
+
+/* The members of what is kept; of a pair's those of its halves. */
+static void flatten_payload(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)
+{
+    const char *inherited = flat->inherited;
+    flat->path = "";
+    flat->inherited = NULL;
+    if (!flatten_is_pair(type))
+        flat->payload = (struct code_payload){*type, base};
+    flatten_struct(flat, type, base, depth + 1);
+    flat->path = NULL;
+    flat->inherited = inherited;
+}
+
+/* One half of a pair in a node, where it has members of its own that the program gave it. */
+static bool flatten_half(struct flatten *flat, const char *name, Dwarf_Die *type, uint64_t base, int depth)
+{
+    if (!flat->path || *flat->path || !name || flat->payload.die.addr || !flatten_is_plain(type, 0))
+        return false;
+    const bool second = strcmp(name, "second") == 0;
+    flat->path = second ? "second." : "first.";
+    flatten_struct(flat, type, base, depth + 1);
+    if (second)
+        flat->payload = (struct code_payload){*type, base};
+    flat->path = "";
+    return true;
+}
+
 static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t base, int depth)
 {
     Dwarf_Die type, stripped;
@@ -119,8 +191,16 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         flatten_struct(flat, &stripped, base + offset, depth + 1);
         return;
     }
+    if (is_struct && !flat->is_part && !is_bits && flatten_opens(name, &type, &stripped)) {
+        flatten_payload(flat, &stripped, base + offset, depth);
+        return;
+    }
+    if (is_struct && !is_bits && flatten_half(flat, name, &stripped, base + offset, depth))
+        return;
     struct lwp_parts parts = {NULL, 0};
     struct lwp_field field = {.name = code_intern(flat->code, name ? name : flatten_names(flat, &stripped, known))};
+    if (flat->path && *flat->path)
+        field.name = lwp_arena_printf(flat->code->arena, "%s%s", flat->path, field.name);
     if (is_bits && flatten_bits(member, &type, offset, &first_bit, &bits)) {
         offset = first_bit / 8;
         bytes = (first_bit + bits - 1) / 8 - offset + 1;
@@ -250,7 +330,7 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
     }
 }
 
-bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
+bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die, struct code_payload *payload)
 {
     struct flatten flat = {.code = code, .is_rust = type->language == LWP_LANGUAGE_RUST};
     flatten_struct(&flat, die, 0, 0);
@@ -271,6 +351,7 @@ bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *d
     type->is_derived = flat.is_derived;
     type->fields = fields;
     type->field_count = (uint32_t)flat.count;
+    *payload = flat.payload;
     free(flat.fields);
     return !flat.broken;
 }

@@ -13,9 +13,11 @@ bool code_type_holds_kept(struct code_module *module, Dwarf_Die outer, uint64_t 
     return *kept == &yes;
 }
 
-/* Whether one member has room for it there, or it may be a base class, which has several. */
+/* Whether one member has room for it there, or it may be a base class or what a node keeps, which have several. */
 static bool type_has_room(const struct lwp_type *outer, uint64_t offset, uint64_t bytes)
 {
+    if (outer->payload)
+        return offset + bytes <= outer->bytes;
     for (uint32_t i = 0; i < outer->field_count; i++) {
         const struct lwp_field *field = &outer->fields[i];
         if (offset >= field->offset && (field->bytes == 0 || field->inherited || offset + bytes <= field->offset + field->bytes))

@@ -225,13 +225,6 @@ bool lwp_types_is_library(const char *name)
     return code_begins_with(variable_declarator(name), known) || code_begins_with(name, "operator new|void* |_RNv");
 }
 
-bool lwp_types_is_list_node(const struct lwp_type *type)
-{
-    return type->owner == LWP_TYPE_OF_SYSTEM &&
-           code_begins_with(type->name, "std::_List_node<|std::_Fwd_list_node<|std::__1::__list_node<|std::__1::__forward_list_node<|"
-                                        "alloc::collections::linked_list::Node<");
-}
-
 bool code_scope_is_library(struct code_scopes *scopes, uint32_t scope)
 {
     const char *function = code_scope_name(scopes, scope);

@@ -173,7 +173,14 @@ static struct lwp_type *type_read(struct code_module *module, Dwarf_Die *strippe
     if (is_struct) {
         type.is_typedef = alias->addr || type.language != LWP_LANGUAGE_C;
         type_name_struct(code, &type, named);
-        return code_type_fields(code, &type, stripped) ? type_unique(code, &type) : NULL;
+        struct code_payload payload = {0};
+        if (!code_type_fields(code, &type, stripped, &payload))
+            return NULL;
+        if (payload.die.addr) {
+            type.payload = code_type(module, payload.die);
+            type.payload_at = payload.at;
+        }
+        return type_unique(code, &type);
     }
     int tag = dwarf_tag(stripped);
     bool scalar = tag == DW_TAG_base_type || tag == DW_TAG_enumeration_type || tag == DW_TAG_ptr_to_member_type ||
@@ -194,7 +201,8 @@ const struct lwp_type *code_type(struct code_module *module, Dwarf_Die written)
     uint64_t key = lwp_hash_mix((uintptr_t)stripped.addr, (uintptr_t)alias.addr);
     bool fresh;
     void **kept = code_kept_at(&types->by_die, key, &fresh);
-    if (fresh)
-        *kept = type_read(module, &stripped, &alias);
-    return *kept;
+    if (!fresh)
+        return *kept;
+    struct lwp_type *read = type_read(module, &stripped, &alias); /* which may keep others: `kept` is elsewhere then */
+    return *code_kept_at(&types->by_die, key, NULL) = read;
 }

@@ -48,6 +48,9 @@ struct lwp_type {
     const struct lwp_field *fields; /* of a struct, union or class, in order of offset; bases flattened */
     uint32_t field_count;
     const struct lwp_parts *parts; /* of each field; NULL: not known */
+    const struct lwp_type
+        *payload;                  /* of a node of the C++ library: the structure that a container of the program keeps in it; NULL: none */
+    uint64_t payload_at;           /* ... where it begins */
     const void *die;               /* DWARF's entry of it, for lwp_types_hold(); NULL: none */
 };
 
@@ -56,6 +59,9 @@ const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t modul
 
 /* Whether a function of this name belongs to the language's library (C++, Rust), whatever module its code is in. */
 bool lwp_types_is_library(const char *function);
+
+/* The container of the C++ library that has nodes of this type: "std::map" (or a multimap); NULL: it is no such node. */
+const char *lwp_types_container(const struct lwp_type *type);
 
 /* Whether it is the node of a list that the language's library declares: programs walk those, while nodes of trees and tables are found. */
 bool lwp_types_is_list_node(const struct lwp_type *type);

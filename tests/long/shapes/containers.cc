@@ -13,14 +13,14 @@
 ///     name=recs
 /// deque type=Rec bytes=120|480 hot=price@72 path=main name=recs
 /// deque and type=Rec* bytes=8 path=main name=recs
-/// list_std type=std::_List_node<Rec> bytes=136 hot=_M_next@0,_M_storage.price@88 path=main name=recs
+/// list_std type=std::_List_node<Rec> bytes=136 hot=_M_next@0,price@88 path=main name=recs
 /// list_std or type=Rec bytes=120|136 start=16 hot=price@72 path=main name=recs,rec
 /// list_std and type=std::__detail::_List_node_base bytes=16|136 hot=_M_next@0 path=main name=recs,rec
 /// map type=std::_Rb_tree_node<std::pair<long,Rec>> bytes=160
-///     hot=_M_left@16,_M_right@24,_M_storage.first|first@32,_M_storage.price|price@112,_M_storage@32 path=main
+///     hot=_M_left@16,_M_right@24,first@32,second.price@112 path=main
 ///     name=recs
 /// unordered_map type=std::__detail::_Hash_node<std::pair<long,Rec>,false> bytes=136
-///     hot=_M_nxt@0,_M_storage.first|first@8,_M_storage.price|price@88,_M_storage@8 path=main name=recs
+///     hot=_M_nxt@0,first@8,second.price@88 path=main name=recs
 /// unordered_map and type=std::__detail::_Hash_node_base* bytes=8 path=main name=recs
 /// unique_tree type=Branch bytes=104 hot=key@64,left@72,right@80 path=main,insert name=root,left,right
 /// shared_ptr type=std::_Sp_counted_ptr_inplace<Rec,std::allocator<void>,(__gnu_cxx::_Lock_policy)2>
@@ -29,7 +29,7 @@
 /// shared_ptr and type=std::shared_ptr<Rec> bytes=16 hot=_M_ptr@0 path=main,make name=recs
 /// pmr_vector type=Rec bytes=120 hot=price@72 path=main name=recs,arena start=any
 /// pmr_map type=std::_Rb_tree_node<std::pair<long,Rec>> bytes=160
-///     hot=_M_left@16,_M_right@24,_M_storage.first|first@32,_M_storage.price|price@112,_M_storage@32 path=main
+///     hot=_M_left@16,_M_right@24,first@32,second.price@112 path=main
 ///     name=recs,arena start=any
 /// pmr_two type=Rec bytes=120 hot=price@72 path=main name=recs,arena start=any
 /// pmr_two and type=Other bytes=120 hot=load@16 path=main name=others,arena start=any

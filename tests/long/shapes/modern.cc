@@ -27,8 +27,8 @@
 /// any_pointers type=Rec bytes=96 hot=load@88 path=main,make name=recs,any,Rec,rec
 /// any_pointers and type=std::any bytes=16 path=main name=anys hot=_M_storage@8,_M_manager@0
 /// set_std type=std::_Rb_tree_node<long> bytes=40 hot=_M_left@16,_M_right@24,_M_storage@32 path=main name=keys,_M_header,_M_parent,_M_root
-/// forward type=std::_Fwd_list_node<Rec> bytes=104 hot=_M_next@0,_M_storage@8+96*1,_M_storage.load@96 path=main name=recs,_M_head,_M_next
-/// pmr_pool must=right type=std::_List_node<Rec> bytes=112 start=any hot=_M_next@0,_M_storage@16+8*12 path=main name=recs,_M_next,_M_node
+/// forward type=std::_Fwd_list_node<Rec> bytes=104 hot=_M_next@0,load@96 path=main name=recs,_M_head,_M_next
+/// pmr_pool must=right type=std::_List_node<Rec> bytes=112 start=any hot=_M_next@0,load@104 path=main name=recs,_M_next,_M_node
 /// pmr_pool or type=Rec bytes=96 start=any hot=load@88 path=main name=recs,rec
 /// new_array_of_arrays type=Rec bytes=96 start=any hot=load@88 path=main name=rows,rec,grid
 /// new_array_of_arrays and type=Rec* bytes=8 path=main name=rows,grid

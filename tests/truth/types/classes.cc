@@ -182,7 +182,7 @@ HOT void scale_entries(Entry<int, double> *entries, int size, double by)
     });
 }
 
-// TRUTH visit_hashed: std::__detail::_Hash_node<std::pair<int const, Record>, false> { _M_nxt, _M_storage }
+// TRUTH visit_hashed: std::__detail::_Hash_node<std::pair<int const, Record>, false> { _M_nxt, first, second.score, second.visits }
 // TRUTH visit_hashed: std::__detail::_Hash_node_base * { }
 HOT double visit_hashed(std::unordered_map<int, Record> &records, int lookups)
 {

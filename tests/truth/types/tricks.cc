@@ -80,7 +80,7 @@ HOT double sum_deque(const std::deque<Event> &q)
         s += e.when;
     return s;
 }
-// TRUTH sum_list: std::_List_node<Event> { _M_next, _M_storage }
+// TRUTH sum_list: std::_List_node<Event> { _M_next, when }
 HOT double sum_list(const std::list<Event> &q)
 {
     double s = 0;
