@@ -40,6 +40,32 @@ static const char *finding_split_id(struct lwp_profile *profile, uint32_t index)
     return lwp_finding_id(profile, SAY("split-%s", used ? slug : "object"), hash);
 }
 
+/* In C++ the container allocates its nodes. */
+static const char *finding_container_step(struct lwp_profile *profile, const struct lwp_split *split)
+{
+    const struct lwp_layout *layout = split->layout;
+    const char *container = layout->container, *last = strrchr(container, ':') + 1;
+    if (split->kind == LWP_SPLIT_POOL)
+        return SAY(
+            "Give the container its nodes from large blocks: std::pmr::%s with a std::pmr::monotonic_buffer_resource, which has them "
+            "one after the other and gives nothing back before it is destroyed; where many nodes are erased and inserted, with a "
+            "std::pmr::unsynchronized_pool_resource (several threads: a synchronized one), whose blocks may be somewhat larger than the "
+            "nodes. The resource must outlive the container. Nothing else changes. Then run lwp collect again and compare with lwp diff.",
+            last);
+    const char *both =
+        split->pooled ? SAY(" Give it its nodes from a std::pmr::monotonic_buffer_resource or a std::pmr::unsynchronized_pool_resource "
+                            "(std::pmr::%s): otherwise less is gained.",
+                            last)
+                      : "";
+    return SAY(
+        "Leave the last structure below in the %s and keep the rest elsewhere, in large blocks of its own: in a std::pmr::deque with a "
+        "std::pmr::monotonic_buffer_resource, whose elements stay where they are, or in a std::vector, with an index instead of the "
+        "pointer. From new one by one, or in a plain std::deque, whose blocks are small, the rest would lie between the nodes, and less "
+        "would be gained. What creates, copies and erases elements has to do so with both parts.%s Then run lwp collect again and compare "
+        "with lwp diff.",
+        container, both);
+}
+
 static const char *finding_split_step(struct lwp_profile *profile, const struct lwp_split *split)
 {
     if (split->caution)
@@ -52,6 +78,8 @@ static const char *finding_split_step(struct lwp_profile *profile, const struct 
         return "Declare the fields in the order below. Check what depends on the old one: initialisers without "
                "names, files and messages that hold the structure as bytes, code in other languages. Then run lwp "
                "collect again and compare with lwp diff.";
+    if (split->layout->container)
+        return finding_container_step(profile, split);
     if (split->kind == LWP_SPLIT_POOL)
         return SAY("Take the nodes of this type from blocks of many (some thousand) that are allocated at once, one after the other in the "
                    "order in which they are needed; put freed ones on a list of free nodes and take them from there first. Nodes that are "
@@ -81,24 +109,34 @@ static const char *finding_split_step(struct lwp_profile *profile, const struct 
            "an element. Then run lwp collect again and compare with lwp diff.";
 }
 
-/* Bytes of an element that a loop uses, in the mean over its loops by weight. */
+/* Bytes of an element, of a container's of what the program keeps in it, that a loop uses, in the mean over its loops by weight. */
 static double finding_used_bytes(const struct lwp_layout *layout)
 {
     double weight = 0, used = 0;
     for (size_t i = 0; i < layout->loop_count; i++) {
         uint64_t bytes = 0;
         for (size_t f = 0; f < layout->field_count; f++)
-            bytes += layout->loops[i].uses[f] ? layout->fields[f].bytes : 0;
+            bytes += layout->loops[i].uses[f] && !lwp_layout_is_fixed(layout, &layout->fields[f]) ? layout->fields[f].bytes : 0;
         weight += layout->loops[i].weight.weight;
         used += layout->loops[i].weight.weight * (double)bytes;
     }
     return weight > 0 ? used / weight : 0;
 }
 
+/* "the nodes of a std::map (prices)". */
+static const char *finding_nodes(struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    const char *name = lwp_objects_name(profile, layout->objects[0]);
+    return strcmp(name, layout->type->name) != 0 ? SAY("the nodes of a %s (%s)", layout->container, name)
+                                                 : SAY("the nodes of a %s", layout->container);
+}
+
 /* "struct neuron (layer)", "struct neuron", "the 64-byte elements of layer". */
 static const char *finding_split_subject(struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     const char *name = lwp_objects_name(profile, layout->objects[0]);
+    if (layout->payload)
+        return SAY("%s in %s", layout->payload->name, finding_nodes(profile, layout));
     if (!layout->type)
         return SAY("the %llu-byte elements of %s", (unsigned long long)layout->element_bytes, name);
     return strcmp(name, layout->type->name) != 0 ? SAY("%s (%s)", layout->type->name, name) : layout->type->name;
@@ -119,7 +157,8 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     const struct lwp_layout *layout = split->layout;
     const char *what = finding_split_subject(profile, layout);
     double mean = finding_used_bytes(layout);
-    unsigned long long element = layout->element_bytes;
+    const bool part = layout->payload && split->kind == LWP_SPLIT_PARTS;
+    unsigned long long element = part ? layout->payload->bytes : layout->element_bytes;
     *finding = (struct lwp_finding){.kind = "split"};
     lwp_finding_share(profile, &layout->weight, finding);
     lwp_finding_gain(finding, split->gain.speedup, split->gain.low, split->gain.high);
@@ -130,6 +169,9 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     if (split->kind == LWP_SPLIT_REORDER)
         finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what, split->align ? " and align it" : "",
                              split->gain.after, split->gain.before);
+    else if (split->kind == LWP_SPLIT_POOL && layout->container)
+        finding->title = SAY("Take %s from a memory resource: their %llu bytes lie %llu bytes apart on average",
+                             finding_nodes(profile, layout), element, (unsigned long long)split->gain.spacing);
     else if (split->kind == LWP_SPLIT_POOL)
         finding->title = SAY("Take %s from a pool: its %llu bytes lie %llu bytes apart on average", what, element,
                              (unsigned long long)split->gain.spacing);
@@ -141,7 +183,8 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
                              (unsigned)(split->groups + split->cold), mean, element);
     finding->next_step = finding_split_step(profile, split);
     if (split->pool > 0)
-        finding->next_step = SAY("%s The nodes as they are, from a pool, would alone give %.2fx.", finding->next_step, split->pool);
+        finding->next_step = SAY("%s The nodes as they are, from a %s, would alone give %.2fx.", finding->next_step,
+                                 layout->container ? "memory resource (std::pmr::monotonic_buffer_resource)" : "pool", split->pool);
 }
 
 /* ---- arrays to regroup ---- */

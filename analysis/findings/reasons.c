@@ -171,6 +171,24 @@ static struct lwp_reason reason_vague(const struct subject *subject)
     return (struct lwp_reason){.code = "unknown_fields", .sentence = why};
 }
 
+static struct lwp_reason reason_unknown_gain(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_layout *layout = subject->layout;
+    uint64_t bytes = 0;
+    for (size_t f = 0; f < layout->field_count; f++) {
+        bool used = false;
+        for (size_t l = 0; l < layout->loop_count; l++)
+            used |= layout->loops[l].uses[f] && layout->loops[l].weight.weight >= 0.01 * layout->weight.weight;
+        bytes += !used && !lwp_layout_is_fixed(layout, &layout->fields[f]) ? layout->fields[f].bytes : 0;
+    }
+    return (struct lwp_reason){
+        .code = "unknown_gain",
+        .sentence = SAY("hardly any loop uses %llu of the %llu bytes of %s in its nodes; what keeping them elsewhere would "
+                        "bring is not known: it is searched as a %s, and how much of a tree is in the caches is not",
+                        (unsigned long long)bytes, (unsigned long long)layout->payload->bytes, layout->payload->name, layout->container)};
+}
+
 /* A structure that was judged. */
 static struct lwp_reason reason_of_structure(const struct subject *subject)
 {
@@ -205,6 +223,8 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
                                    .sentence = "it shares a base class with a class that is advised to be changed in another way"};
     case LWP_SPLIT_FEW_SAMPLES:
         return reason_few(subject, subject->split.samples);
+    case LWP_SPLIT_UNKNOWN_GAIN:
+        return reason_unknown_gain(subject);
     case LWP_SPLIT_LITTLE_GAIN:
         return reason_is_pool(&subject->split) ? reason_pool(subject) : reason_little_gain(subject);
     default:
@@ -323,6 +343,28 @@ static struct lwp_reason reason_of_unknown(const struct subject *subject)
                                        type ? SAY("; by the code, %.1f %% of the time is memory stall on %s", 100 * share, type) : "")};
 }
 
+/* A type of others. What the program keeps in a container's nodes was judged like its own structures. */
+static struct lwp_reason reason_of_library(const struct subject *subject)
+{
+    struct lwp_profile *profile = subject->profile;
+    const struct lwp_type *type = subject->object->type;
+    const char *array = lwp_types_is_list_node(type) ? ". A loop over a list waits for each link, one over an array of the same elements "
+                                                       "(std::vector, Vec) does not; what that brings was not measured"
+                                                     : "";
+    const bool judged =
+        subject->layout && !subject->object->fields_unknown && (subject->layout->payload || reason_is_pool(&subject->split));
+    if (judged) {
+        struct lwp_reason reason = reason_of_structure(subject);
+        reason.sentence = SAY("%s%s", reason.sentence, array);
+        return reason;
+    }
+    return (struct lwp_reason){
+        .code = "library_type",
+        .sentence = SAY("its type %s %s: its layout is not the program's to change%s", type->name,
+                        type->file ? SAY("is declared in %s, by the system or a library", type->file) : "belongs to the language's library",
+                        array)};
+}
+
 static struct lwp_reason reason_of(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
@@ -343,14 +385,7 @@ static struct lwp_reason reason_of(const struct subject *subject)
                                            : SAY("only %.1f %% of the time is memory stall on it; a change is worth it from %.0f %% on",
                                                  100 * share.value, 100 * lwp_split_needs.share)};
     if (type && type->owner == LWP_TYPE_OF_SYSTEM && type->kind != LWP_TYPE_SCALAR)
-        return (struct lwp_reason){
-            .code = "library_type",
-            .sentence =
-                SAY("its type %s %s: its layout is not the program's to change%s", type->name,
-                    type->file ? SAY("is declared in %s, by the system or a library", type->file) : "belongs to the language's library",
-                    lwp_types_is_list_node(type) ? ". A loop over a list waits for each link, one over an array of the same elements "
-                                                   "(std::vector, Vec) does not; what that brings was not measured"
-                                                 : "")};
+        return reason_of_library(subject);
     if (object->kind == LWP_OBJECT_STATIC && lwp_objects_system_library(profile, object->module))
         return (struct lwp_reason){.code = "library_type",
                                    .sentence = SAY("it is a variable of %s: its layout is not the program's to change",

@@ -82,7 +82,7 @@ static json_t *json_split(struct lwp_json_tables *tables, const struct lwp_split
     const struct lwp_profile *profile = tables->profile;
     const struct lwp_layout *layout = split->layout;
     static const char *const kinds[] = {[LWP_SPLIT_PARTS] = "split", [LWP_SPLIT_REORDER] = "reorder", [LWP_SPLIT_POOL] = "pool"};
-    bool pointer = (layout->single || layout->linked) && !split->pooled;
+    bool pointer = lwp_split_points(split);
     json_t *json = lwp_json_new(
         "kind", json_string(kinds[split->kind]), "caution", lwp_json_text(split->caution), "object",
         json_integer(profile->objects[layout->objects[0]].reported), "objects",
@@ -97,6 +97,10 @@ static json_t *json_split(struct lwp_json_tables *tables, const struct lwp_split
                         lwp_json_new("before", lwp_json_count((uint64_t)split->gain.bytes_before), "after",
                                      lwp_json_count((uint64_t)split->gain.bytes_after), NULL));
     json_object_set_new(json, "declaration", lwp_json_text(split->declaration));
+    if (layout->container)
+        json_object_set_new(json, "container", json_string(layout->container));
+    if (layout->payload)
+        json_object_set_new(json, "payload", lwp_json_text(layout->payload->name));
     if (split->pool > 0)
         json_object_set_new(json, "pool_speedup", json_real(split->pool));
     return json;

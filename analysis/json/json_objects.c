@@ -133,12 +133,13 @@ static json_t *json_site(struct lwp_profile *profile, const struct lwp_object *o
     return lwp_json_frame(&frame, profile->contexts[node].module, profile->contexts[node].address);
 }
 
-/* Where the type is declared: what is to be changed. */
+/* Where the type is declared: what is to be changed. Of a container's node that is what the program keeps in it. */
 static json_t *json_declared(const struct lwp_object *object)
 {
-    if (!object->type || !object->type->file || !object->type->line)
+    const struct lwp_type *type = object->type && object->type->payload ? object->type->payload : object->type;
+    if (!type || !type->file || !type->line)
         return json_null();
-    return json_pack("{s:o,s:i}", "file", lwp_json_text(object->type->file), "line", (int)object->type->line);
+    return json_pack("{s:o,s:i}", "file", lwp_json_text(type->file), "line", (int)type->line);
 }
 
 /* Fields by address and by code. */

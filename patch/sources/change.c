@@ -45,6 +45,8 @@ static int read_split(struct lwp_change *change, struct lwp_arena *arena, const 
     const json_t *interval = json_object_get(split, "expected_speedup"), *groups = json_object_get(split, "groups"), *group;
     if (!type)
         return lwp_error_set(err, LWP_ERR_MISSING, "the finding names no type: compile the program with -g, collect again");
+    if (json_object_get(split, "container"))
+        return lwp_error_set(err, LWP_ERR_MISSING, "lwp patch cannot change what a container of the C++ library keeps yet");
     if (kind && strcmp(kind, "reorder") == 0)
         change->kind = LWP_CHANGE_REORDER;
     else if (kind && strcmp(kind, "split") == 0)

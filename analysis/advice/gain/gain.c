@@ -14,9 +14,11 @@
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/spread.h"
 #include "analysis/elements/element_place.h"
+#include "analysis/profile/objects.h"
 #include "analysis/program/flow/machine_code.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { SPREAD_MOST = 1 << 16 }; /* bytes */
 
@@ -138,6 +140,15 @@ void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *
     placement->of[0].start = heap ? LWP_GAIN_MALLOC : 0;
 }
 
+/* A container's nodes go on to come from malloc, one by one, and what lies between them stays there. */
+static struct lwp_gain_group gain_place_node(const struct lwp_layout *layout, const struct lwp_gain_group *today, uint64_t bytes)
+{
+    const uint64_t chunk = lwp_gain_chunk(layout->spacing + layout->around), left = lwp_gain_chunk(bytes + layout->around);
+    struct lwp_gain_group group = *today;
+    group.spacing = left < chunk ? today->spacing - (chunk - left) : today->spacing;
+    return group;
+}
+
 /* Split. The parts of nodes lie in blocks of their own: from malloc one by one, parts that are used and parts that are not would
  * alternate, no closer to each other than the nodes are today. Pointers from the first group to the others count. */
 static void gain_place_split(const struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
@@ -154,15 +165,24 @@ static void gain_place_split(const struct lwp_profile *profile, const struct lwp
     const struct lwp_gain_group today = placement->of[0];
     for (size_t g = 0; g < placement->groups; g++) {
         struct lwp_member_packing packing = {0};
-        for (size_t f = 0; f < layout->field_count; f++)
-            if (placement->group[f] == (int)g)
-                placement->offsets[f] = lwp_member_packing_add(&packing, layout->fields[f].bytes, layout->fields[f].alignment);
+        bool payload = layout->payload != NULL; /* ... that has not begun */
+        for (size_t f = 0; f < layout->field_count; f++) {
+            if (placement->group[f] != (int)g)
+                continue;
+            if (payload && !lwp_layout_is_fixed(layout, &layout->fields[f])) {
+                lwp_member_packing_add(&packing, 0, pointer_bytes);
+                payload = false;
+            }
+            placement->offsets[f] = lwp_member_packing_add(&packing, layout->fields[f].bytes, layout->fields[f].alignment);
+        }
         if (placement->linked && g == 0 && placement->groups > 1)
             lwp_member_packing_add(&packing, (placement->groups - 1) * pointer_bytes, pointer_bytes);
         uint64_t size = lwp_member_packing_size(&packing);
         placement->of[g] = today;
         placement->of[g].spacing = size + (g ? 0 : layout->around + layout->behind);
         placement->of[g].alignment = 0;
+        if (layout->container && layout->single && !g)
+            placement->of[g] = gain_place_node(layout, &today, size);
     }
 }
 
@@ -331,6 +351,19 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
     return visit;
 }
 
+/* A search of a std::map comes to the nodes near its root each time, so that these are in the caches: neither a run along a chain that goes
+ * anywhere nor the size of the whole says what it waits for. */
+static bool gain_searches_tree(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop)
+{
+    bool left = false, right = false;
+    for (size_t f = 0; f < layout->field_count && layout->container; f++) {
+        const char *name = layout->fields[f].name;
+        left |= loop->uses[f] && (strcmp(name, "_M_left") == 0 || strcmp(name, "__left_") == 0);
+        right |= loop->uses[f] && (strcmp(name, "_M_right") == 0 || strcmp(name, "__right_") == 0);
+    }
+    return left && right && loop->region != LWP_NONE && !lwp_objects_library_code(profile, profile->regions[loop->region].module);
+}
+
 void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
                       struct lwp_gain *gain)
 {
@@ -365,6 +398,8 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
         if (lwp_gain_sets_up(profile, layout, i)) {
             gain->set_up += loop->weight.weight / profile->total.weight;
+        } else if (gain_searches_tree(profile, layout, loop)) {
+            gain->unknown += loop->weight.weight / profile->total.weight;
         } else {
             struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &today, after, saved, likely);
             if (loop->keeps && after->groups > 1) /* all groups may be wanted */

@@ -278,6 +278,15 @@ static bool layout_walks_field(struct lwp_layout *layout, const uint64_t *places
     return true;
 }
 
+/* The C++ library's own code goes from node to node, and never looks at what they keep. */
+static bool layout_goes_on(const struct lwp_layout *layout, const uint64_t *offsets, size_t count)
+{
+    bool links = layout->payload && count;
+    for (size_t i = 0; i < count && links; i++)
+        links = offsets[i] < layout->type->payload_at;
+    return links;
+}
+
 static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream)
 {
     uint64_t offsets[LWP_RESERVOIR];
@@ -291,7 +300,7 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     struct lwp_layout_loop *loop = layout_loop(layout, stream->region);
     if (!loop)
         return;
-    bool copies = lwp_objects_library_code(profile, stream->module);
+    bool copies = lwp_objects_library_code(profile, stream->module) && !layout_goes_on(layout, offsets, count);
     bool walks = !copies && layout_walks_field(layout, offsets, count, stream->bytes, uses);
     for (size_t i = 0; i < count && !walks; i++) {
         size_t same = 0;
@@ -350,6 +359,12 @@ static int layout_loop_compare(const void *a, const void *b)
     return (x->accesses < y->accesses) - (x->accesses > y->accesses);
 }
 
+bool lwp_layout_is_fixed(const struct lwp_layout *layout, const struct lwp_layout_field *field)
+{
+    const uint64_t start = layout->type ? layout->type->payload_at : 0;
+    return layout->container && !(layout->payload && field->offset >= start && field->offset < start + layout->payload->bytes);
+}
+
 bool lwp_layout_is_table(const struct lwp_layout_field *field)
 {
     return strncmp(field->name, "_vptr", 5) == 0;
@@ -367,6 +382,9 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
     layout->objects = objects;
     layout->object_count = count;
     layout->type = type;
+    layout->container = lwp_types_container(type);
+    layout->payload = layout->container && type->payload && type->payload->owner != LWP_TYPE_OF_SYSTEM ? type->payload : NULL;
+    layout->linked = layout->container != NULL;
     layout->element_bytes = first->element_bytes;
     layout->single = first->single;
     layout->around = first->around;

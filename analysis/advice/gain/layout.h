@@ -33,6 +33,8 @@ struct lwp_layout {
     const uint32_t *objects; /* of one type; the heaviest first */
     size_t object_count;
     const struct lwp_type *type; /* NULL: fields are known by offset only */
+    const char *container;       /* of the C++ library, whose nodes they are: "std::map"; NULL: none */
+    const struct lwp_type *payload; /* the program's structure in such a node, whose fields only it can move; NULL: none */
     uint64_t element_bytes;
     uint64_t spacing;               /* from one element of a block to the next, and of single ones the size of the block */
     struct lwp_agreement agreement; /* of the fields by address and by code, in all objects */
@@ -54,6 +56,9 @@ struct lwp_layout {
 
 /* NULL when the objects have no structure: element size or start unknown, or plain scalars. */
 struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *objects, size_t count);
+
+/* Whether the field is the library's, or a key: it stays in the node of the container. */
+bool lwp_layout_is_fixed(const struct lwp_layout *layout, const struct lwp_layout_field *field);
 
 /* The compiler's own member: the pointer to the virtual functions. */
 bool lwp_layout_is_table(const struct lwp_layout_field *field);

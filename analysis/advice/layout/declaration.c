@@ -29,10 +29,16 @@ struct declaration {
     bool tuple; /* Rust's: fields have numbers, which a declaration must not name */
 };
 
+/* Whose declaration it is: of a container's nodes that of what the program keeps in them. */
+static const struct lwp_type *declaration_type(const struct lwp_layout *layout)
+{
+    return layout->payload ? layout->payload : layout->type;
+}
+
 /* What can be part of a new name: "Body" of "ns::Body<double>". */
 static const char *declaration_tag(const struct declaration *to)
 {
-    const struct lwp_type *type = to->split->layout->type;
+    const struct lwp_type *type = declaration_type(to->split->layout);
     const char *text = type && type->tag ? type->tag : "", *start = text;
     int depth = 0;
     for (const char *at = text; *at; at++) {
@@ -48,7 +54,7 @@ static const char *declaration_tag(const struct declaration *to)
 static bool declaration_keeps_name(const struct lwp_split *split)
 {
     const struct lwp_layout *layout = split->layout;
-    return split->kind != LWP_SPLIT_PARTS || layout->single || (layout->pointed && !split->caution);
+    return split->kind != LWP_SPLIT_PARTS || layout->single || layout->container || (layout->pointed && !split->caution);
 }
 
 static bool declaration_plain(const char *name)
@@ -174,8 +180,8 @@ static void declaration_part(const struct declaration *to, int which)
     lwp_split_part(to->split, which, &part);
     if (declaration_one_line(to, which, &part, name))
         return;
-    bool defined =
-        which == 0 && declaration_keeps_name(to->split) && layout->type && layout->type->is_typedef && to->language == LWP_LANGUAGE_C;
+    const struct lwp_type *type = declaration_type(layout);
+    bool defined = which == 0 && declaration_keeps_name(to->split) && type && type->is_typedef && to->language == LWP_LANGUAGE_C;
     if (to->split->align)
         aligned =
             lwp_arena_printf(to->profile->arena, to->language == LWP_LANGUAGE_CXX ? "alignas(%llu) " : "__attribute__((aligned(%llu))) ",
@@ -184,8 +190,12 @@ static void declaration_part(const struct declaration *to, int which)
         fprintf(to->out, "type :: %s\n", name);
     else
         fprintf(to->out, "%sstruct %s%s%s\n", defined ? "typedef " : "", aligned, name, to->tuple ? "(" : " {");
+    uint64_t start = layout->payload ? UINT64_MAX : 0; /* of what is declared, in a container's node */
     for (size_t i = 0; i < part.count; i++) {
         const struct lwp_layout_field *field = &layout->fields[part.fields[i]];
+        if (layout->payload && lwp_layout_is_fixed(layout, field))
+            continue;
+        start = part.offsets[i] < start ? part.offsets[i] : start;
         if (field->flexible)
             declaration_links(to, &part);
         if (lwp_layout_is_table(field)) {
@@ -197,7 +207,7 @@ static void declaration_part(const struct declaration *to, int which)
             continue;
         }
         double share = to->profile->total.weight > 0 ? field->weight / to->profile->total.weight : 0;
-        const char *comment = lwp_arena_printf(to->profile->arena, "+%llu", (unsigned long long)part.offsets[i]);
+        const char *comment = lwp_arena_printf(to->profile->arena, "+%llu", (unsigned long long)(part.offsets[i] - start));
         if (share >= 0.001)
             comment = lwp_arena_printf(to->profile->arena, "%s, %.1f %% of the time", comment, 100 * share);
         declaration_member(to, field->declaration, comment);
@@ -216,15 +226,16 @@ static void declaration_head(const struct declaration *to)
 {
     const struct lwp_layout *layout = to->split->layout;
     const char *note = languages[to->language].note, *end = languages[to->language].note_end;
-    if (layout->type && layout->type->is_class)
-        fprintf(to->out, "%sA sketch: %s is a class; keep its methods and adapt them.%s\n", note, layout->type->name, end);
+    const struct lwp_type *type = declaration_type(layout);
+    if (type && type->is_class)
+        fprintf(to->out, "%sA sketch: %s is a class; keep its methods and adapt them.%s\n", note, type->name, end);
     if (!layout->type)
         fprintf(to->out, "%sThe type is not known: fields are named by their offset in the %llu-byte element.%s\n", note,
                 (unsigned long long)layout->element_bytes, end);
-    if (to->split->pooled && to->split->kind == LWP_SPLIT_PARTS)
+    if (to->split->pooled && to->split->kind == LWP_SPLIT_PARTS && !layout->container)
         fprintf(to->out, "%sFor nodes from an array: the index of a node, p - array, is that of the rest in arrays of its own.%s\n", note,
                 end);
-    if (to->split->kind != LWP_SPLIT_PARTS || layout->single || !declaration_keeps_name(to->split))
+    if (to->split->kind != LWP_SPLIT_PARTS || layout->single || layout->container || !declaration_keeps_name(to->split))
         return;
     if (layout->linked)
         fprintf(to->out,
@@ -236,8 +247,22 @@ static void declaration_head(const struct declaration *to)
                 layout->pointed, end);
 }
 
+/* A container's nodes from one memory resource. */
+static const char *declaration_resource(struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    const char *last = strrchr(layout->container, ':') + 1;
+    return lwp_arena_printf(
+        profile->arena,
+        "#include <memory_resource>\n"
+        "std::pmr::monotonic_buffer_resource nodes; // declared before the container: it must outlive it\n"
+        "std::pmr::%s<%s> name(&nodes);\n",
+        last, layout->payload ? lwp_arena_printf(profile->arena, strstr(last, "map") ? "..., %s" : "%s", layout->payload->name) : "...");
+}
+
 const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split)
 {
+    if (split->kind == LWP_SPLIT_POOL && split->layout->container)
+        return declaration_resource(profile, split->layout);
     char *text = NULL;
     size_t size = 0;
     struct declaration to = {.out = open_memstream(&text, &size),
@@ -248,7 +273,7 @@ const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_
     if (!to.out)
         return "";
     declaration_head(&to);
-    bool nodes = (split->layout->single || split->layout->linked) && !split->pooled && split->kind == LWP_SPLIT_PARTS;
+    bool nodes = lwp_split_points(split) && split->kind == LWP_SPLIT_PARTS;
     bool rest = split->cold && !split->caution;                     /* the unused part of somebody else's type stays where it is */
     for (int g = nodes ? 1 : 0; g < (int)split->groups + rest; g++) /* what is pointed to comes first */
         declaration_part(&to, g < (int)split->groups ? g : -1);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double affinity_least = 0.5, cold_share = 0.01, set_up_said = 0.01;
+static const double most = 0.5, affinity_least = 0.5, cold_share = 0.01, set_up_said = 0.01;
 static const double witnessed_least = 0.5; /* of the accesses: those whose field the code names, too */
 
 const struct lwp_split_needs lwp_split_needs = {.share = 0.02, .gain = 1.02};
@@ -20,6 +20,12 @@ const struct lwp_split_needs lwp_split_needs = {.share = 0.02, .gain = 1.02};
 static bool split_same_type(const struct lwp_type *a, const struct lwp_type *b)
 {
     return a && b && strcmp(a->name, b->name) == 0 && a->line == b->line;
+}
+
+/* The declaration that would change. */
+static const struct lwp_type *split_declared(const struct lwp_layout *layout)
+{
+    return layout->payload ? layout->payload : layout->type;
 }
 
 /* Objects of one family are judged together. */
@@ -58,12 +64,21 @@ static const char *split_confidence(const struct lwp_profile *profile, const str
     return "low";
 }
 
-/* The weight of the loops that go over whole elements (set-up, copy). */
+/* Whether a loop goes over whole elements (set-up, copy): over all that the program keeps in them. */
+static bool split_is_whole(const struct lwp_layout *layout, const struct lwp_layout_loop *loop)
+{
+    bool whole = true;
+    for (size_t f = 0; f < layout->field_count; f++)
+        whole &= loop->uses[f] || (layout->payload && lwp_layout_is_fixed(layout, &layout->fields[f]));
+    return whole;
+}
+
+/* The weight of these loops. */
 static double split_whole(const struct lwp_layout *layout)
 {
     double whole = 0;
     for (size_t i = 0; i < layout->loop_count; i++)
-        if (layout->loops[i].used == layout->field_count)
+        if (split_is_whole(layout, &layout->loops[i]))
             whole += layout->loops[i].weight.weight;
     return whole;
 }
@@ -86,6 +101,18 @@ static const bool *split_visit(struct lwp_profile *profile, const struct lwp_lay
     return uses;
 }
 
+/* What keeps the class's name keeps its virtual functions. In a container's nodes all that is used stays: to each other part a pointer
+ * would lead, from each node. Returns how many groups there are. */
+static size_t split_stay(const struct lwp_layout *layout, size_t groups, int *group)
+{
+    for (size_t f = 0; f < layout->field_count; f++) {
+        const struct lwp_layout_field *field = &layout->fields[f];
+        if (lwp_layout_is_table(field) || (layout->container && (group[f] > 0 || lwp_layout_is_fixed(layout, field))))
+            group[f] = 0;
+    }
+    return layout->container ? 1 : groups;
+}
+
 /* `leave_out`: loops over whole elements. */
 static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *layout, bool leave_out, struct split_fields *found)
 {
@@ -97,7 +124,7 @@ static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *
     size_t loop_count = 0;
     for (size_t i = 0; i < layout->loop_count; i++) {
         const struct lwp_layout_loop *loop = &layout->loops[i];
-        if (leave_out && loop->used == fields)
+        if (leave_out && split_is_whole(layout, loop))
             continue;
         loops[loop_count++] = (struct lwp_affinity_loop){loop->weight.weight, split_visit(profile, layout, loop)};
         for (size_t f = 0; f < fields && loop->used; f++)
@@ -105,8 +132,8 @@ static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *
     }
     lwp_affinity_compute(loops, loop_count, fields, found->affinity);
     found->groups = lwp_affinity_cluster(found->affinity, weights, fields, affinity_least, cold_share, found->group);
-    for (size_t f = 0; f < fields && found->groups; f++) /* what keeps the class's name keeps its virtual functions */
-        found->group[f] = lwp_layout_is_table(&layout->fields[f]) ? 0 : found->group[f];
+    if (found->groups)
+        found->groups = split_stay(layout, found->groups, found->group);
     for (size_t f = 0; f < fields; f++)
         found->cold |= found->group[f] < 0;
 }
@@ -172,13 +199,14 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
     return lwp_evidence_of(layout->weight.samples) && gain->low >= lwp_split_needs.gain;
 }
 
-/* As arrays with a common index, for nodes that are now allocated one by one. */
+/* As arrays with a common index, for nodes that are now allocated one by one; of a container from one memory resource. */
 static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
 {
     struct lwp_gain_placement after;
     split->pooled = true;
     lwp_gain_place(profile, split->layout, &after);
     after.groups = split->groups + split->cold;
+    after.linked = lwp_split_points(split);
     for (size_t g = 0; g < after.groups; g++) {
         struct lwp_split_part part;
         lwp_split_part(split, g < split->groups ? (int)g : -1, &part);
@@ -219,17 +247,18 @@ static bool split_shrinks(const struct lwp_split *split)
 static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
                         struct lwp_split_reason *reason)
 {
-    if (found->groups + found->cold < 2)
+    if (found->groups + found->cold < 2 || (layout->container && !layout->payload))
         return false;
     *split = (struct lwp_split){
         .layout = layout, .affinity = found->affinity, .group = found->group, .groups = found->groups, .cold = found->cold};
-    if (!layout->single && !layout->pointed) {
+    if (!layout->single && !layout->pointed && !layout->container) {
         layout->pointed = lwp_element_pointers_by(profile, layout);
         layout->linked = layout->pointed && lwp_element_pointers_scattered(profile, layout);
     }
     lwp_gain_estimate(profile, layout, found->group, found->groups, &split->gain);
+    reason->unknown = split->gain.unknown > most * layout->weight.weight / profile->total.weight;
     bool worth = split_shrinks(split) && split_worth(profile, layout, &split->gain, reason);
-    if (!worth && layout->single) {
+    if (!worth && layout->single && !layout->container) {
         split_pool(profile, split);
         /* What an index costs where a pointer did is in no estimate. */
         if (!split->gain.run)
@@ -261,6 +290,7 @@ static enum lwp_split_verdict split_against(const struct lwp_layout *layout, con
     return reason->verdict != LWP_SPLIT_NOT_JUDGED    ? reason->verdict
            : split_is_vague(layout)                   ? LWP_SPLIT_VAGUE
            : reason->few                              ? LWP_SPLIT_FEW_SAMPLES
+           : reason->unknown                          ? LWP_SPLIT_UNKNOWN_GAIN
            : reason->high > 0                         ? LWP_SPLIT_LITTLE_GAIN
            : !lwp_evidence_of(layout->weight.samples) ? LWP_SPLIT_FEW_SAMPLES
                                                       : LWP_SPLIT_USED_TOGETHER;
@@ -283,6 +313,22 @@ static struct lwp_split_order split_order(const struct lwp_split *split)
     return part.bytes < split->layout->element_bytes
                ? (struct lwp_split_order){part.bytes, split->gain.speedup, split->gain.low, split->gain.high}
                : (struct lwp_split_order){0};
+}
+
+/* Of a container's nodes: what loops use of them, from one memory resource. `split` is the better one of both alone. */
+static bool split_both(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
+                       struct lwp_split_reason *reason)
+{
+    struct lwp_split both = {
+        .layout = layout, .affinity = found->affinity, .group = found->group, .groups = found->groups, .cold = found->cold};
+    if (!layout->single || !found->cold)
+        return false;
+    split_pool(profile, &both);
+    if (!both.gain.measured || both.gain.speedup < lwp_split_needs.gain * split->gain.speedup ||
+        !split_worth(profile, layout, &both.gain, reason))
+        return false;
+    *split = both;
+    return true;
 }
 
 static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split, struct lwp_split_reason *reason)
@@ -323,6 +369,8 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         *split = pool;
         advised = true;
     }
+    if (layout->payload && pooled && split_both(profile, layout, &found, split, reason))
+        split->pool = pool.gain.speedup;
     if (!advised) {
         const bool ordered = lwp_reorder_try(profile, layout, found.affinity, found.group, split);
         if (!ordered || !split_worth(profile, layout, &split->gain, reason)) {
@@ -367,7 +415,7 @@ static int split_compare(const void *a, const void *b)
 static bool split_is_advised(const struct lwp_splits *splits, const struct lwp_layout *layout)
 {
     for (size_t i = 0; i < splits->count; i++)
-        if (split_same_type(splits->splits[i].layout->type, layout->type))
+        if (split_same_type(split_declared(splits->splits[i].layout), split_declared(layout)))
             return true;
     return false;
 }

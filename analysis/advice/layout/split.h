@@ -41,6 +41,7 @@ enum lwp_split_verdict {
     LWP_SPLIT_SHARES_FALSELY, /* would */
     LWP_SPLIT_VAGUE,          /* vectors hide which fields are used */
     LWP_SPLIT_FEW_SAMPLES,
+    LWP_SPLIT_UNKNOWN_GAIN, /* of most of its time it is not known what another layout saves */
     LWP_SPLIT_LITTLE_GAIN,
 };
 
@@ -48,6 +49,7 @@ struct lwp_split_reason {
     enum lwp_split_verdict verdict;
     uint64_t samples; /* of all objects judged with this one */
     double low, high; /* the speed-up of the best layout tried; 0: none was */
+    bool unknown;     /* another layout may gain, but most of the time is in loops of which it is not known how much */
     bool few;         /* it might gain, but there are too few samples */
     bool copied;      /* vague: most of that is the C library's */
     struct lwp_split_pool {
@@ -83,6 +85,9 @@ struct lwp_split_part {
     uint64_t bytes;
     size_t links; /* pointers to the other parts, at the end but for a flexible array */
 };
+
+/* Whether pointers lead from the first part to the others, not an index: so it is in a container's nodes, wherever these come from. */
+bool lwp_split_points(const struct lwp_split *split);
 
 /* `which` is a group, or -1: the cold part. */
 void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_part *part);

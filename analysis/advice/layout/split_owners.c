@@ -1,8 +1,9 @@
 /* Whose a layout is: one that belongs to others cannot be changed for one loop's sake alone.
  *
- * Nodes of std::map and std::list, entries of hash tables: the library declares them, and what is read of an entry of a map or a table
- * after it was found lies on the line that finding it brought. Members of a base class, or of what C's structures begin with alike, are in
- * all that derive from it: two splits must not move those of a base class to different parts. */
+ * Entries of hash tables, nodes of Rust's: the library declares them, and what is read of an entry of a map or a table after it was found
+ * lies on the line that finding it brought. Of the nodes of std::map and std::list what the program keeps in them is its own. Members of a
+ * base class, or of what C's structures begin with alike, are in all that derive from it: two splits must not move those of a base class to
+ * different parts. */
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
@@ -13,7 +14,7 @@ bool lwp_split_of_library(struct lwp_profile *profile, const struct lwp_layout *
 {
     const struct lwp_object *object = &profile->objects[layout->objects[0]];
     const struct lwp_type *type = layout->type;
-    bool node = type && layout->single && type->owner == LWP_TYPE_OF_SYSTEM &&
+    bool node = type && layout->single && !layout->container && type->owner == LWP_TYPE_OF_SYSTEM &&
                 (type->language == LWP_LANGUAGE_CXX || type->language == LWP_LANGUAGE_RUST);
     bool entry = object->element_end && object->element_end < object->largest; /* of a table: its control bytes follow */
     if (object->kind == LWP_OBJECT_STATIC && lwp_objects_system_library(profile, object->module)) /* its reason says so */
@@ -73,7 +74,7 @@ const char *lwp_split_caution(struct lwp_profile *profile, const struct lwp_spli
 {
     const struct lwp_type *type = split->layout->type;
     const char *base = owners_base(split);
-    if (type && type->owner == LWP_TYPE_OF_SYSTEM)
+    if (type && type->owner == LWP_TYPE_OF_SYSTEM && !split->layout->container)
         return lwp_arena_printf(profile->arena,
                                 "%s is declared in %s, which is not part of the program: its layout is shared with the system or a library "
                                 "and not yours to change. Copy the fields your loops use into arrays of your own.",

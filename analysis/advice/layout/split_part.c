@@ -15,17 +15,29 @@ static void part_add(const struct lwp_split *split, size_t index, struct lwp_spl
         packing->alignment = alignment;
 }
 
+bool lwp_split_points(const struct lwp_split *split)
+{
+    const struct lwp_layout *layout = split->layout;
+    return layout->container || ((layout->single || layout->linked) && !split->pooled);
+}
+
 void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_part *part)
 {
     const struct lwp_layout *layout = split->layout;
     struct lwp_member_packing packing = {.alignment = split->align};
-    bool pointers = split->kind == LWP_SPLIT_PARTS && (layout->single || layout->linked) && !split->pooled && which == 0;
+    bool payload = layout->payload != NULL; /* ... that has not begun */
+    bool pointers = split->kind == LWP_SPLIT_PARTS && which == 0 && lwp_split_points(split);
     *part = (struct lwp_split_part){0};
     for (int flexible = 0; flexible < 2; flexible++) {
         for (size_t i = 0; i < layout->field_count; i++) {
             size_t field = split->order ? split->order[i] : i;
-            if (split->group[field] == which && layout->fields[field].flexible == flexible)
-                part_add(split, field, part, &packing);
+            if (split->group[field] != which || layout->fields[field].flexible != flexible)
+                continue;
+            if (payload && !lwp_layout_is_fixed(layout, &layout->fields[field])) {
+                lwp_member_packing_add(&packing, 0, pointer_bytes);
+                payload = false;
+            }
+            part_add(split, field, part, &packing);
         }
         part->links = pointers ? split->groups - 1 + split->cold : 0;
         if (part->links && !flexible)
