@@ -175,18 +175,14 @@ static struct lwp_reason reason_unknown_gain(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
     const struct lwp_layout *layout = subject->layout;
-    uint64_t bytes = 0;
-    for (size_t f = 0; f < layout->field_count; f++) {
-        bool used = false;
-        for (size_t l = 0; l < layout->loop_count; l++)
-            used |= layout->loops[l].uses[f] && layout->loops[l].weight.weight >= 0.01 * layout->weight.weight;
-        bytes += !used && !lwp_layout_is_fixed(layout, &layout->fields[f]) ? layout->fields[f].bytes : 0;
-    }
+    const unsigned long long left = subject->split.cold_bytes, all = layout->payload->bytes;
+    const char *name = layout->payload->name;
     return (struct lwp_reason){
         .code = "unknown_gain",
-        .sentence = SAY("hardly any loop uses %llu of the %llu bytes of %s in its nodes; what keeping them elsewhere would "
-                        "bring is not known: it is searched as a %s, and how much of a tree is in the caches is not",
-                        (unsigned long long)bytes, (unsigned long long)layout->payload->bytes, layout->payload->name, layout->container)};
+        .sentence = SAY("%s; what %s would bring is not known: it is searched as a %s, and how much of a tree is in the caches is not",
+                        left ? SAY("hardly any loop uses %llu of the %llu bytes of %s in its nodes", left, all, name)
+                             : SAY("loops use parts of %s in its nodes", name),
+                        left ? "keeping them elsewhere" : "another layout", layout->container)};
 }
 
 /* A structure that was judged. */

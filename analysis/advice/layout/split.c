@@ -257,6 +257,8 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
     }
     lwp_gain_estimate(profile, layout, found->group, found->groups, &split->gain);
     reason->unknown = split->gain.unknown > most * layout->weight.weight / profile->total.weight;
+    for (size_t f = 0; f < layout->field_count; f++)
+        reason->cold_bytes += found->group[f] < 0 ? layout->fields[f].bytes : 0;
     bool worth = split_shrinks(split) && split_worth(profile, layout, &split->gain, reason);
     if (!worth && layout->single && !layout->container) {
         split_pool(profile, split);

@@ -49,7 +49,8 @@ struct lwp_split_reason {
     enum lwp_split_verdict verdict;
     uint64_t samples; /* of all objects judged with this one */
     double low, high; /* the speed-up of the best layout tried; 0: none was */
-    bool unknown;     /* another layout may gain, but most of the time is in loops of which it is not known how much */
+    bool unknown;     /* another layout may gain, but most of the time is in loops of which it is not known how much, */
+    uint64_t cold_bytes; /* ... one without so many bytes of each element */
     bool few;         /* it might gain, but there are too few samples */
     bool copied;      /* vague: most of that is the C library's */
     struct lwp_split_pool {
