@@ -175,14 +175,12 @@ static struct lwp_reason reason_unknown_gain(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
     const struct lwp_layout *layout = subject->layout;
-    const unsigned long long left = subject->split.cold_bytes, all = layout->payload->bytes;
-    const char *name = layout->payload->name;
-    return (struct lwp_reason){
-        .code = "unknown_gain",
-        .sentence = SAY("%s; what %s would bring is not known: it is searched as a %s, and how much of a tree is in the caches is not",
-                        left ? SAY("hardly any loop uses %llu of the %llu bytes of %s in its nodes", left, all, name)
-                             : SAY("loops use parts of %s in its nodes", name),
-                        left ? "keeping them elsewhere" : "another layout", layout->container)};
+    return (struct lwp_reason){.code = "unknown_gain",
+                               .sentence =
+                                   SAY("what another layout of %s in its nodes would bring is not known: the library's functions go "
+                                       "through a %s, so that few samples show which parts of an element are used, and how much of a "
+                                       "tree is in the caches is not known",
+                                       layout->payload->name, layout->container)};
 }
 
 /* A structure that was judged. */

@@ -398,9 +398,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
         if (lwp_gain_sets_up(profile, layout, i)) {
             gain->set_up += loop->weight.weight / profile->total.weight;
-        } else if (gain_searches_tree(profile, layout, loop)) {
-            gain->unknown += loop->weight.weight / profile->total.weight;
-        } else {
+        } else if (!gain_searches_tree(profile, layout, loop)) { /* else what it saves is not known */
             struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &today, after, saved, likely);
             if (loop->keeps && after->groups > 1) /* all groups may be wanted */
                 of.low = fmin(of.low, 0);

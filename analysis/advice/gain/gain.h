@@ -51,7 +51,6 @@ struct lwp_gain {
     bool measured;                    /* mostly by running the loops' accesses on this machine (measured.h) */
     bool run;                         /* ... whether or not that took the loop's time: the interval has both */
     double set_up; /* the part of all time that loops take which touch the elements first (set_up.h): no gain is seen there */
-    double unknown; /* the part of all time in loops of which it is not known what they save: searches of a container's tree */
     struct lwp_gain_loop *loops;
     size_t loop_count;
     struct lwp_gain_replay replay;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double most = 0.5, affinity_least = 0.5, cold_share = 0.01, set_up_said = 0.01;
+static const double affinity_least = 0.5, cold_share = 0.01, set_up_said = 0.01;
 static const double witnessed_least = 0.5; /* of the accesses: those whose field the code names, too */
 
 const struct lwp_split_needs lwp_split_needs = {.share = 0.02, .gain = 1.02};
@@ -251,14 +251,14 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
         return false;
     *split = (struct lwp_split){
         .layout = layout, .affinity = found->affinity, .group = found->group, .groups = found->groups, .cold = found->cold};
+    reason->unknown = lwp_types_is_tree_node(layout->type);
+    if (reason->unknown)
+        return false;
     if (!layout->single && !layout->pointed && !layout->container) {
         layout->pointed = lwp_element_pointers_by(profile, layout);
         layout->linked = layout->pointed && lwp_element_pointers_scattered(profile, layout);
     }
     lwp_gain_estimate(profile, layout, found->group, found->groups, &split->gain);
-    reason->unknown = split->gain.unknown > most * layout->weight.weight / profile->total.weight;
-    for (size_t f = 0; f < layout->field_count; f++)
-        reason->cold_bytes += found->group[f] < 0 ? layout->fields[f].bytes : 0;
     bool worth = split_shrinks(split) && split_worth(profile, layout, &split->gain, reason);
     if (!worth && layout->single && !layout->container) {
         split_pool(profile, split);

@@ -41,7 +41,7 @@ enum lwp_split_verdict {
     LWP_SPLIT_SHARES_FALSELY, /* would */
     LWP_SPLIT_VAGUE,          /* vectors hide which fields are used */
     LWP_SPLIT_FEW_SAMPLES,
-    LWP_SPLIT_UNKNOWN_GAIN, /* of most of its time it is not known what another layout saves */
+    LWP_SPLIT_UNKNOWN_GAIN, /* it is not known what another layout saves */
     LWP_SPLIT_LITTLE_GAIN,
 };
 
@@ -49,8 +49,7 @@ struct lwp_split_reason {
     enum lwp_split_verdict verdict;
     uint64_t samples; /* of all objects judged with this one */
     double low, high; /* the speed-up of the best layout tried; 0: none was */
-    bool unknown;     /* another layout may gain, but most of the time is in loops of which it is not known how much, */
-    uint64_t cold_bytes; /* ... one without so many bytes of each element */
+    bool unknown;     /* which parts of a tree's elements are used is not known */
     bool few;         /* it might gain, but there are too few samples */
     bool copied;      /* vague: most of that is the C library's */
     struct lwp_split_pool {

@@ -29,6 +29,12 @@ const char *lwp_types_container(const struct lwp_type *type)
     return NULL;
 }
 
+bool lwp_types_is_tree_node(const struct lwp_type *type)
+{
+    const char *container = lwp_types_container(type);
+    return container && !strstr(container, "unordered") && (strstr(container, "map") || strstr(container, "set"));
+}
+
 bool lwp_types_is_list_node(const struct lwp_type *type)
 {
     const char *container = lwp_types_container(type);

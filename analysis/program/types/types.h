@@ -63,6 +63,9 @@ bool lwp_types_is_library(const char *function);
 /* The container of the C++ library that has nodes of this type: "std::map" (or a multimap); NULL: it is no such node. */
 const char *lwp_types_container(const struct lwp_type *type);
 
+/* Whether it is the node of a std::map or a std::set, through which the library's functions go. */
+bool lwp_types_is_tree_node(const struct lwp_type *type);
+
 /* Whether it is the node of a list that the language's library declares: programs walk those, while nodes of trees and tables are found. */
 bool lwp_types_is_list_node(const struct lwp_type *type);
 
