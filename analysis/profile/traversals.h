@@ -20,10 +20,10 @@ struct lwp_traversal_access {
     uint64_t code;   /* of the instruction */
     uint64_t offset; /* in its block or variable */
     bool close;      /* a few instructions after the access before it, hardly ever more than one iteration */
-    bool links;      /* where a chain goes: LWPS_SOURCE_LINKS */
     uint64_t address;
     uint64_t weight; /* of the sample, where it was stalled on this access; else 0 */
     uint64_t ran_ns; /* that the thread ran since the sample before of those that came here; 0: not known */
+    bool links;      /* where a chain goes: LWPS_SOURCE_LINKS */
 };
 
 struct lwp_traversal_place {
