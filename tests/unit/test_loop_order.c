@@ -22,10 +22,10 @@ static void test_moves(void **state)
 {
     (void)state;
     /* The sampled access, some iterations on two of the same instruction, one after the other, and one of another instruction. */
-    static const struct lwp_traversal_access sample[] = {{1, 2, 0x100, 0, false, 0x10000, 0, 0},
-                                                         {1, 2, 0x100, 5 * 4096, false, 0x10000 + 5 * 4096, 0, 0},
-                                                         {1, 2, 0x104, 8, true, 0x10008, 0, 0},
-                                                         {1, 2, 0x100, 6 * 4096, true, 0x10000 + 6 * 4096, 0, 0}};
+    static const struct lwp_traversal_access sample[] = {{1, 2, 0x100, 0, false, 0x10000, 0, 0, false},
+                                                         {1, 2, 0x100, 5 * 4096, false, 0x10000 + 5 * 4096, 0, 0, false},
+                                                         {1, 2, 0x104, 8, true, 0x10008, 0, 0, false},
+                                                         {1, 2, 0x100, 6 * 4096, true, 0x10000 + 6 * 4096, 0, 0, false}};
     struct lwp_moves moves = {0};
     const struct lwp_profile none = {0};
     for (int i = 0; i < 100; i++)
