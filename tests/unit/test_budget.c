@@ -125,6 +125,20 @@ static void only_blocks_that_stay_get_an_advance(void **state)
     assert_false(lwp_budget_affords_heap(&budget, second / 5, 1));
 }
 
+/* Call paths, too, cost no more than the share allows. */
+static void paths_are_within_the_share(void **state)
+{
+    (void)state;
+    struct lwp_time_budget budget = {.share = 0.001};
+    assert_true(lwp_budget_paths_ns(&budget, 0) < lwp_run_advance(0.001) / 2);
+    assert_true(lwp_budget_paths_ns(&budget, 100 * second) < 0.001 * 100 * second / 2);
+    struct lwp_run_account run = {.spent_ns = 2000000};
+    const double advance = lwp_budget_paths_ns(&budget, 0);
+    budget.run = &run;
+    assert_true(lwp_budget_paths_ns(&budget, 0) < advance / 10);
+    assert_true(lwp_budget_paths_ns(&budget, 100 * second) > advance); /* what was earned is not lost */
+}
+
 /* Nothing of what armed registers slow is let off, whoever has armed them. */
 static void what_registers_slow_is_paid_for(void **state)
 {
@@ -231,12 +245,12 @@ static void samples_are_dear_beyond_their_advance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_stays_within_the_share),    cmocka_unit_test(samples_are_dear_beyond_their_advance),
-        cmocka_unit_test(only_blocks_that_stay_get_an_advance), cmocka_unit_test(what_registers_slow_is_paid_for),
-        cmocka_unit_test(what_is_not_needed_goes_to_samples),   cmocka_unit_test(trials_have_half_where_a_thread_reads),
-        cmocka_unit_test(a_costly_start_is_paid_for_later),     cmocka_unit_test(switches_are_paid_for_first),
-        cmocka_unit_test(what_the_run_owes_is_paid_by_samples), cmocka_unit_test(what_the_run_owes_is_paid_by_allocations),
-        cmocka_unit_test(the_first_samples_have_the_whole_share),
+        cmocka_unit_test(everything_stays_within_the_share),      cmocka_unit_test(samples_are_dear_beyond_their_advance),
+        cmocka_unit_test(only_blocks_that_stay_get_an_advance),   cmocka_unit_test(what_registers_slow_is_paid_for),
+        cmocka_unit_test(what_is_not_needed_goes_to_samples),     cmocka_unit_test(trials_have_half_where_a_thread_reads),
+        cmocka_unit_test(a_costly_start_is_paid_for_later),       cmocka_unit_test(switches_are_paid_for_first),
+        cmocka_unit_test(what_the_run_owes_is_paid_by_samples),   cmocka_unit_test(what_the_run_owes_is_paid_by_allocations),
+        cmocka_unit_test(the_first_samples_have_the_whole_share), cmocka_unit_test(paths_are_within_the_share),
     };
     return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
 }

@@ -19,9 +19,6 @@
 #include <unistd.h>
 
 enum {
-    SLOW_PART = 128,          /* at most this part of the time goes into unwinding at allocations */
-    SLOW_FIRST_NS = 10000000, /* in advance, as long as the run affords it; else: */
-    SLOW_LEAST_NS = 500000,
     RESTS = 63, /* blocks that stay unknown after one whose path could not be afforded: to walk the stack and to ask the clock costs, too */
     COUNT_MOST = 1000,
     LONGEST_NS = 20000, /* without unwinding; longer: the thread had to wait for a processor */
@@ -135,14 +132,12 @@ void lwp_sites_charge(struct lwp_sites *sites, uint64_t begun_ns)
     lwp_thinning_spent(self, ns);
 }
 
-/* Programs with ever new call paths would spend their time being unwound: past its part of the CPU time that was seen last (to ask for it
- * costs as much as many a path), paths stay unknown. */
+/* Of the CPU time that was seen last: to ask for it costs as much as many a path. */
 static bool sites_learns(const struct lwp_sites *sites)
 {
     const struct lwp_thread *self = sites->thread;
-    uint64_t learnt = sites->chains.learnt_ns, cpu_ns = self->last_cpu_ns > self->heap_cpu_ns ? self->last_cpu_ns : self->heap_cpu_ns;
-    return learnt < (lwp_run_affords() ? SLOW_FIRST_NS : SLOW_LEAST_NS) ||
-           (cpu_ns > sites->start_ns && learnt < (cpu_ns - sites->start_ns) / SLOW_PART);
+    uint64_t cpu_ns = self->last_cpu_ns > self->heap_cpu_ns ? self->last_cpu_ns : self->heap_cpu_ns;
+    return (double)sites->chains.learnt_ns < lwp_budget_paths_ns(&self->budget, cpu_ns > sites->start_ns ? cpu_ns - sites->start_ns : 0);
 }
 
 /* 0: not known. */

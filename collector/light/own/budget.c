@@ -14,6 +14,8 @@ static const double heap_most = 0.75, sample_part = 0.6;
 static const double sample_part_alone = 0.8;
 static const double heap_advance_least = 0.25;
 static const double heap_debts_most = 0.75; /* of what allocations earn: a quarter is always theirs */
+static const double paths_part = 0.25;      /* of the share: programs with ever new call paths would spend their time being unwound */
+static const double paths_advance = 1.0 / 3, paths_least = 1.0 / 60; /* of the advance, with a surplus and without */
 static const uint64_t sample_advance_ns = 3000000, watch_advance_ns = 3000000;
 
 /* Half to each where both have some: the one that did not pay could go on for ever. */
@@ -121,6 +123,14 @@ static double budget_heap_earns(const struct lwp_time_budget *budget, uint64_t c
 double lwp_budget_heap_part(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
     return cpu_ns ? budget_heap_earns(budget, cpu_ns) / (double)cpu_ns : budget->share * heap_most;
+}
+
+double lwp_budget_paths_ns(const struct lwp_time_budget *budget, uint64_t cpu_ns)
+{
+    const bool surplus = !budget->run || lwp_run_surplus(budget->run, budget->share) > 0;
+    double least = lwp_run_advance(budget->share) * (surplus ? paths_advance : paths_least),
+           earned = (double)cpu_ns * budget->share * paths_part;
+    return earned > least ? earned : least;
 }
 
 bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept)

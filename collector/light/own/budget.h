@@ -51,6 +51,9 @@ bool lwp_budget_is_dear(const struct lwp_time_budget *budget, uint64_t ns, uint6
 /* The part of its CPU time that recording allocations may cost the thread, but for the advance. */
 double lwp_budget_heap_part(const struct lwp_time_budget *budget, uint64_t cpu_ns);
 
+/* What finding out the call paths of allocations may have cost, ns, for a thread that has run for `cpu_ns`. */
+double lwp_budget_paths_ns(const struct lwp_time_budget *budget, uint64_t cpu_ns);
+
 /* Whether allocations are still recorded as densely as they are. `kept`: of all blocks so far the part that is still there. */
 bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept);
 
