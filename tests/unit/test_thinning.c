@@ -79,11 +79,16 @@ static void what_is_left_out_is_charged_once(void **state)
 {
     (void)state;
     static struct lwp_thread thread = {.budget = {.share = 0.03}, .heap_left_out = 1000};
+    const uint64_t second = 1000000000, each = LEFT_OUT_NS + LEFT_OUT_COLD_NS;
     lwp_thinning_charge(&thread);
-    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1000 * LEFT_OUT_NS);
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1000 * each);
     thread.heap_left_out += 10;
-    lwp_thinning_review(&thread, 1000000000, true);
-    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1010 * LEFT_OUT_NS);
+    lwp_thinning_review(&thread, 2 * second, true);
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1010 * each);
+    thread.heap_left_out += second / 40; /* in the caches */
+    lwp_thinning_review(&thread, 3 * second, true);
+    const uint64_t warm = thread.budget.spent[LWP_COST_HEAP] - 1010 * each;
+    assert_in_range(warm, second / 40 * 3, second / 40 * 5);
 }
 
 /* Of two kinds of blocks that are allocated in turn half of the recorded ones are of each. */

@@ -7,15 +7,26 @@
 #include <time.h>
 
 enum { HEAP_COLD = 2, REVIEW_NS = 1000000 };
-enum { LEFT_OUT_NS = 10 /* to find out, at both ends of a block, that it is not recorded: some 5 in bench/mallocs, 15 in redis */ };
+
+/* To find out, at both ends of a block, that it is not recorded: 2 to 3 ns where the program does little else (octave, a loop of malloc and
+ * free), some 5 in bench/mallocs, 15 in redis, whose own work in between takes what is looked at from the caches. */
+enum { LEFT_OUT_NS = 3, LEFT_OUT_COLD_NS = 7, COLD_PART = 32 /* of the time between them at most goes into the latter */ };
 
 /* What recording takes from the program's caches, and the calls around it, are about as much again as the recording (bench/mallocs:
  * 44 ns a block, 25 of them in malloc and free here; where it was compared, 1.3 to 1.7 times that). */
-void lwp_thinning_charge(struct lwp_thread *self)
+static void thinning_charge(struct lwp_thread *self, uint64_t cold_most_ns)
 {
-    lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->hooks_ns * HEAP_COLD + (self->heap_left_out - self->heap_charged) * LEFT_OUT_NS);
+    const uint64_t left_out = self->heap_left_out - self->heap_charged;
+    const uint64_t cold_ns = left_out * LEFT_OUT_COLD_NS;
+    lwp_budget_spend(&self->budget, LWP_COST_HEAP,
+                     self->hooks_ns * HEAP_COLD + left_out * LEFT_OUT_NS + (cold_ns < cold_most_ns ? cold_ns : cold_most_ns));
     self->hooks_ns = 0;
     self->heap_charged = self->heap_left_out;
+}
+
+void lwp_thinning_charge(struct lwp_thread *self)
+{
+    thinning_charge(self, UINT64_MAX);
 }
 
 /* By as much as what recording has cost since the last review says: step by step, each would let as much through once more. */
@@ -30,7 +41,7 @@ static void thinning_grow(struct lwp_thread *self, uint64_t spent_ns, uint64_t r
 
 void lwp_thinning_review(struct lwp_thread *self, uint64_t cpu_ns, bool may_record_more)
 {
-    lwp_thinning_charge(self);
+    thinning_charge(self, (cpu_ns - self->heap_cpu_ns) / COLD_PART);
     const uint64_t spent_ns = self->budget.spent[LWP_COST_HEAP] - self->heap_spent_ns, ran_ns = cpu_ns - self->heap_cpu_ns;
     self->heap_unreviewed_ns = 0;
     self->heap_cpu_ns = cpu_ns;
