@@ -135,9 +135,10 @@ static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_
     *least = !watched->exact && around[AROUND_HERE] <= 0;
     if (own <= 0)
         return 0;
-    /* Counted, what is nearest tells; of samples, few fall where a function begins. */
-    const double entries =
-        watched->exact && around[AROUND_HERE] > 0 ? around[AROUND_HERE] : fmax(around[AROUND_HERE], around[AROUND_CALLER]);
+    /* Counted, what is nearest tells, where the caller's loop goes round far more often: of loads only those count that repeat an earlier
+     * one, as a half may not. Of samples, few fall where a function begins. */
+    const bool nearest = watched->exact && around[AROUND_HERE] > 0 && around[AROUND_CALLER] > 2 * around[AROUND_HERE];
+    const double entries = nearest ? around[AROUND_HERE] : fmax(around[AROUND_HERE], around[AROUND_CALLER]);
     return entries > 0 ? own / entries : INFINITY;
 }
 
