@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/advice/gain/displaced.h"
 #include "analysis/advice/gain/gain.h"
 #include "analysis/advice/gain/guesses.h"
 #include "analysis/advice/gain/measured.h"
@@ -833,6 +834,53 @@ static void test_sets_up(void **state)
     }
 }
 
+/* What other loops go through displaces what would have stayed in the core's own caches: half as much time is not saved then. */
+static void test_displaced(void **state)
+{
+    (void)state;
+    const uint32_t mine[] = {0};
+    struct lwp_object objects[] = {{.kind = LWP_OBJECT_HEAP, .bytes = 8 << 20},
+                                   {.kind = LWP_OBJECT_HEAP, .bytes = 4 << 20},
+                                   {.kind = LWP_OBJECT_HEAP, .bytes = 2 << 20},
+                                   {.kind = LWP_OBJECT_STACK, .bytes = 1 << 20}};
+    struct lwp_stream streams[] = {{.object = 0, .region = 0, .weight = {.weight = 100}},
+                                   {.object = 0, .region = 1, .weight = {.weight = 50}},
+                                   {.object = 1, .region = 1, .weight = {.weight = 50}},
+                                   {.object = 2, .region = 1, .weight = {.weight = 1}},
+                                   {.object = 3, .region = 1, .weight = {.weight = 50}}};
+    struct lwp_profile profile = {.arena = lwp_arena_new(),
+                                  .objects = objects,
+                                  .object_count = sizeof objects / sizeof *objects,
+                                  .streams = streams,
+                                  .stream_count = sizeof streams / sizeof *streams};
+    profile.machine.l2_bytes = 1 << 20;
+    near(lwp_gain_displaced(&profile, 0, mine, 1), 4 << 20); /* not what is hardly gone to, nor the stack */
+    assert_true(lwp_gain_displaces(50, 100) && !lwp_gain_displaces(1, 100));
+
+    struct lwp_pattern today = {.array_count = 1, .access_count = 2, .elements = 1 << 13, .far = 1}, changed;
+    today.arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_CHAINED, .spacing = 1024};
+    today.accesses[0] = (struct lwp_pattern_access){.offset = 8, .bytes = 8};
+    today.accesses[1] = (struct lwp_pattern_access){.offset = 512, .bytes = 8};
+    memcpy(&changed, &today, sizeof changed);
+    changed.accesses[1].offset = 16;
+    changed.arrays[0].spacing = 64;
+    struct lwp_gain_visit visit = {.region = LWP_NONE, .displaced = 4 << 20};
+    double after = 0;
+    assert_true(lwp_gain_time_displaced(&profile, &visit, &today, &changed, &after) && isinf(after)); /* no time to run it */
+    assert_false(lwp_gain_time_displaced(&profile, &visit, &changed, &changed, &after));
+    visit.displaced = 1 << 16;
+    assert_false(lwp_gain_time_displaced(&profile, &visit, &today, &changed, &after));
+
+    struct lwp_gain_measured measured = {.ratio = 0.49, .low = 0.4, .high = 0.6};
+    lwp_gain_of_displaced(0.64, &measured);
+    near(measured.ratio, 0.56);
+    near(measured.low, 0.4);
+    near(measured.high, 0.75);
+    lwp_gain_of_displaced(INFINITY, &measured);
+    assert_true(measured.high >= 1);
+    lwp_arena_free(profile.arena);
+}
+
 /* A pattern is run again where its loop takes much of all time; not when it is asked for once more, nor when it does not wait for memory,
  * nor for a loop that takes little: of that one no more is run, and a note says so, once a part of the time is used up. */
 static void test_runs(void **state)
@@ -1094,6 +1142,7 @@ int main(void)
         cmocka_unit_test(test_endings_of_searches),
         cmocka_unit_test(test_returns_of_blocks),
         cmocka_unit_test(test_sets_up),
+        cmocka_unit_test(test_displaced),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_huge_pages),
         cmocka_unit_test(test_pace_beside),

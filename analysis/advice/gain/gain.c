@@ -10,6 +10,7 @@
  * spread of the runs or the model's range. */
 #include "analysis/advice/gain/gain.h"
 
+#include "analysis/advice/gain/displaced.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/spread.h"
@@ -134,6 +135,8 @@ void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *
         uint64_t chunk = lwp_gain_chunk(layout->spacing + layout->around), real = lwp_round_up((uint64_t)spread, LWP_GAIN_MALLOC);
         /* Only what is surely further apart than chunks that follow each other: else a pool would get credit for chance. */
         bool further = spread - 2 * error > (double)chunk;
+        if (error > 0) /* nodes at distances that differ lie in all sets of a cache, which those of a round number of bytes would not */
+            real |= LWP_GAIN_MALLOC;
         placement->of[0].spacing = spread < SPREAD_MOST && further ? real : chunk;
     }
     placement->of[0].alignment = layout->single ? LWP_GAIN_MALLOC : 0;
@@ -364,6 +367,21 @@ static bool gain_searches_tree(const struct lwp_profile *profile, const struct l
     return left && right && loop->region != LWP_NONE && !lwp_objects_library_code(profile, profile->regions[loop->region].module);
 }
 
+/* Bytes that the layout's other loops go through in the new layout where this one does not. */
+static double gain_beside(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const struct lwp_gain_placement *after,
+                          double elements)
+{
+    bool mine[LWP_FIELDS_MAX + 1] = {false}, others[LWP_FIELDS_MAX + 1] = {false};
+    double bytes = 0;
+    for (size_t i = 0; i < layout->loop_count; i++)
+        for (size_t f = 0; f < layout->field_count; f++)
+            if (layout->loops[i].uses[f] && lwp_gain_displaces(layout->loops[i].weight.weight, loop->weight.weight))
+                (&layout->loops[i] == loop ? mine : others)[after->group[f]] = true;
+    for (size_t g = 0; g < after->groups; g++)
+        bytes += others[g] && !mine[g] ? elements * (double)after->of[g].spacing : 0;
+    return bytes;
+}
+
 void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
                       struct lwp_gain *gain)
 {
@@ -388,6 +406,8 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         struct lwp_gain_need before = gain_need(&today, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_need need = gain_need(after, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_visit visit = gain_visit(profile, layout, loop, elements);
+        visit.displaced =
+            lwp_gain_displaced(profile, loop->region, layout->objects, layout->object_count) + gain_beside(layout, loop, after, elements);
         struct lwp_gain_access access = visit.access;
         if (access.dependent)
             access.pattern = lwp_gain_chain(profile, &visit, (double)today.of[0].spacing);

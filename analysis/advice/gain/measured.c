@@ -6,6 +6,7 @@
  * less than the loop. */
 #include "analysis/advice/gain/measured.h"
 
+#include "analysis/advice/gain/displaced.h"
 #include "analysis/advice/gain/guesses.h"
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/gain/returns.h"
@@ -363,6 +364,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     /* One instruction loads and adds: which of the two is awaited no sample says. */
     measured->doubtful =
         measured->pace <= 0 && visit->shape.loaded_chain >= chain_long * visit->visits && !measured_written(profile, visit);
+    double after_others = 0;
+    const bool displaced = lwp_gain_time_displaced(profile, visit, &today, &changed, &after_others);
     /* One run that is unlike the loop says little: it may be a neighbour's. */
     lwp_gain_times(profile, visit->region, &today, &changed, &times);
     mix.without = times;
@@ -388,6 +391,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         measured_overlapped(profile, today, changed, &stalls, visit->region, measured);
     if (measured->between && today.search)
         lwp_gain_begun(measured);
+    if (displaced)
+        lwp_gain_of_displaced(after_others / times.before, measured);
     measured->crowded = visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent &&
                         (lwp_gain_chain_cycles(&visit->shape, visit->visits) + today.scaled >= chain_long);
     measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&stalls, measured->core / measured->pattern));

@@ -14,6 +14,7 @@ struct lwp_gain_visit {
     const uint64_t *first; /* ... each: the address of the code's first access to it; 0: not known. NULL: none is */
     uint64_t spacing;      /* of the first object's elements, as it is */
     double elements;       /* visited */
+    double displaced;      /* bytes that other loops go through, perhaps in turns with this one */
     double visits;         /* of elements, each time round: more than one where the loop is unrolled */
     double far;            /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
     uint32_t leader; /* of visits at random: the object whose numbers are the next visit's index (lwp_loop_leads); LWP_NONE: none. One of
