@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PARTS = 8, MANY = 64, STRETCH_LEAST = 8 };
+enum { PARTS = 8, MANY = 64, STRETCH_LEAST = 4, NEIGHBOURS = 16 };
 
 static const double part_least = 0.01, aligned_least = 0.99, alone_least = 0.99, bytes_most = 0.5;
 
@@ -213,11 +213,13 @@ struct part_point {
 };
 
 /* Bytes of the stretches of memory in which nothing but elements of this part was seen, where many were in each; 0: types take turns too
- * often. Of n drawn from a stretch the outermost two are (n - 1) / (n + 1) of it apart, in the mean. */
+ * often. Of n drawn from a stretch the outermost two are (n - 1) / (n + 1) of it apart, in the mean. (A sample draws a few neighbours at
+ * once: they are one.) */
 static uint64_t parts_stretches(const struct parts *parts, const struct part *part)
 {
     struct part_point *points = NULL;
-    size_t count = 0, room = 0, stretches = 0, seen = 0;
+    size_t count = 0, room = 0, stretches = 0, seen = 0, drawn = 0;
+    uint64_t first = 0, last = 0;
     double bytes = 0;
     for (size_t i = 0; i < parts->count; i++) {
         size_t bases_count;
@@ -227,14 +229,21 @@ static uint64_t parts_stretches(const struct parts *parts, const struct part *pa
         free(bases);
     }
     LWP_SORT(points, count, lwp_by_first);
-    for (size_t i = 0, first = 0; i < count; i++) {
-        if (points[i].of != points[first].of)
-            first = i;
-        if (points[i].of != part || (i + 1 < count && points[i + 1].of == part))
+    for (size_t i = 0; i < count; i++) {
+        if (points[i].of != part)
             continue;
-        const double n = (double)(i - first + 1);
-        bytes += (double)part->type->bytes + (n > 1 ? (double)(points[i].at - points[first].at) * (n + 1) / (n - 1) : 0);
-        seen += i - first + 1;
+        if (i == 0 || points[i - 1].of != part) {
+            first = last = points[i].at;
+            drawn = 1;
+        } else if (points[i].at - last > NEIGHBOURS * part->type->bytes) {
+            last = points[i].at;
+            drawn++;
+        }
+        if (i + 1 < count && points[i + 1].of == part)
+            continue;
+        const double n = (double)drawn;
+        bytes += (double)part->type->bytes + (n > 1 ? (double)(last - first) * (n + 1) / (n - 1) : 0);
+        seen += drawn;
         stretches++;
     }
     free(points);

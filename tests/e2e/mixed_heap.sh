@@ -56,5 +56,5 @@ import json
 objects = {o["type"]: o for o in json.load(open("r/analysis.json"))["objects"] if o["share"] > 0.1}
 for name, count in ("struct place", 160000), ("struct path", 80000):
     found = objects.get(name)
-    assert found and found["bytes"] and 0.75 * count < found["bytes"] / 80 < 1.25 * count, (name, found and found["bytes"], list(objects))
+    assert found and found["elements"] and 0.7 * count < found["elements"] < 1.3 * count, (name, found and found["elements"], list(objects))
 P
