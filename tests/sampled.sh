@@ -1,6 +1,16 @@
 # Sourced by tests of sampled results: how much a program has to do until enough was sampled depends on the machine, and on
 # what else it does. Needs LWP.
 
+# Whether a text of lwp's says that the kernel forbids sampling.
+sampling_is_forbidden() { # FILE
+    grep -q 'perf_event_open is forbidden\|perf_event_paranoid' "$1"
+}
+
+# Ends the test where processes may not be sampled from outside. Any other failure is the test's to find.
+needs_attaching() {
+    "$LWP" collect --no-analyze -q --duration 0.01 -o probe -p $$ > out 2>&1 || ! sampling_is_forbidden out || { head -n 1 out; exit 77; }
+}
+
 # Samples in a result.
 samples_of() { # RESULT
     for file in "$1"/p*/t*.lwps; do "$LWP" dump "$file" 2> /dev/null; done | grep -c '^sample '

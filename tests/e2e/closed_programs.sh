@@ -3,11 +3,10 @@
 # signals are its own, it is known from its first instruction on, and so are its children.
 set -u
 cd "$TMP" || exit 1
+. "$SRC/tests/sampled.sh"
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
-"$LWP" collect --no-analyze -q --duration 0.01 -o probe -p $$ > out 2>&1 || {
-    grep -q 'perf_event_open is forbidden\|perf_event_paranoid' out && { head -n 1 out; exit 77; }
-}
+needs_attaching
 cat > closed.c <<'END'
 #include <signal.h>
 #include <stdio.h>

@@ -54,7 +54,7 @@ for seconds in .5 2 6; do
     wait $collector || break
     [ "$(samples_of outside)" -lt 400 ] || break
 done
-if grep -q 'perf_event_open is forbidden\|perf_event_paranoid' err; then
+if sampling_is_forbidden err; then
     echo "skip  outside: $(head -n 1 err)"
 else
     check outside outside $sampled $interrupted

@@ -3,9 +3,8 @@
 # how much there is of each by the stretches of memory in which nothing but it is seen.
 set -u
 cd "$TMP" || exit 1
-"$LWP" collect --no-analyze -q --duration 0.01 -o probe -p $$ > out 2>&1 || {
-    grep -q 'perf_event_open is forbidden\|perf_event_paranoid' out && { head -n 1 out; exit 77; }
-}
+. "$SRC/tests/sampled.sh"
+needs_attaching
 cat > mixed.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 # A collection in phases: lwp start, stop and status, from inside and outside; LWP_BEGIN and LWP_END; --only.
 set -u
 cd "$TMP" || exit 1
+. "$SRC/tests/sampled.sh"
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 monotonic() { python3 -c 'import time; print(time.monotonic_ns())'; }
@@ -137,7 +138,7 @@ if phases outside $collector $program; then
     kill -TERM $collector
     wait $collector || fail "collect --paused -p"
     judge outside
-elif grep -q 'perf_event_open is forbidden\|perf_event_paranoid' outside.err; then
+elif sampling_is_forbidden outside.err; then
     head -n 1 outside.err
 else
     fail "phases outside"; cat outside.err
@@ -178,7 +179,7 @@ for turn in ${LONG:+0.0005} 0.1; do
         samples "from$turn" | awk -v inside="$(cat marks.out)" -v turn=$turn '{ weight += $5 * 1e-9 }
             END { if (weight < .6 * inside || weight > 1.2 * inside) { print "FAILED: from outside, turns of " turn " s: " weight " s recorded of " inside; exit 1 } }' || failed=1
     else
-        grep -q 'perf_event_open is forbidden\|perf_event_paranoid' marks.err || { fail "marks from outside"; cat marks.err; }
+        sampling_is_forbidden marks.err || { fail "marks from outside"; cat marks.err; }
         kill $program
     fi
 done
