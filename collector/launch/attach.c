@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { COMMAND_BYTES = 16384 };
@@ -90,8 +89,7 @@ static void started_end(struct started *started, struct lwp_run *run, struct lwp
     struct lwp_ended *ended = &started->ended;
     lwp_launch_wait(ended); /* --duration may be over before */
     end->wall_s += ended->wall_s;
-    run->exit_code = WIFEXITED(ended->wait_status) ? WEXITSTATUS(ended->wait_status) : -1;
-    run->exit_signal = WIFSIGNALED(ended->wait_status) ? WTERMSIG(ended->wait_status) : 0;
+    lwp_run_exited(run, ended->wait_status);
 }
 
 static void attach_write(struct lwp_run *run, const char *dir, const struct lwp_outside_end *end)

@@ -168,8 +168,7 @@ void lwp_ending_note(struct lwp_run *run, const struct lwp_ended *ended, const c
     run->huge_pages_kib = ended->huge_pages_kib;
     run->looked_at_kib = ended->looked_at_kib;
     run->cpu_s = lwp_cpu_s(&ended->usage);
-    run->exit_code = WIFEXITED(ended->wait_status) ? WEXITSTATUS(ended->wait_status) : -1;
-    run->exit_signal = WIFSIGNALED(ended->wait_status) ? WTERMSIG(ended->wait_status) : 0;
+    lwp_run_exited(run, ended->wait_status);
     run->source_roots = lwp_source_roots_find(program, run->cwd);
     if (note && !run->notes)
         run->notes = json_pack("[s]", note);

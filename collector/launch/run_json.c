@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 json_t *lwp_run_json_text(const char *text)
 {
@@ -105,6 +106,12 @@ static json_t *run_json_build(const struct lwp_run *run)
         return NULL;
     }
     return root;
+}
+
+void lwp_run_exited(struct lwp_run *run, int wait_status)
+{
+    run->exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+    run->exit_signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
 }
 
 int lwp_run_json_write(const struct lwp_run *run, const char *dir, const char *name, struct lwp_error *err)

@@ -36,6 +36,9 @@ struct lwp_run {
     json_t *folders; /* borrowed; NULL: not known. The process folders of this rank */
 };
 
+/* How the program ended: `wait_status` as of waitpid. */
+void lwp_run_exited(struct lwp_run *run, int wait_status);
+
 /* Writes DIR/`name` ("run.json") aside and renames it, so that there is always a whole one. */
 int lwp_run_json_write(const struct lwp_run *run, const char *dir, const char *name, struct lwp_error *err);
 
