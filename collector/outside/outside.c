@@ -441,13 +441,6 @@ static void outside_change(void *of, bool on)
     outside->phase += on;
 }
 
-static void outside_pass(const struct lwp_outside *outside, int number, struct lwp_outside_end *end)
-{
-    kill(outside->wish.pid, number);
-    if (number == SIGTERM || number == SIGHUP)
-        end->ended_by = number;
-}
-
 /* Waits, at most until `until`. True: it is over. */
 static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp_outside_end *end)
 {
@@ -466,12 +459,12 @@ static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp
         if (!outside->wish.begin)
             end->ended_by = (int)info.ssi_signo;
         else if (info.ssi_code != SI_KERNEL && info.ssi_pid != (uint32_t)outside->wish.pid) /* a terminal's have reached it */
-            outside_pass(outside, (int)info.ssi_signo, end);
+            kill(outside->wish.pid, (int)info.ssi_signo);
     }
     end->process_ended = ready > 0 && polled[1].revents;
     if (outside->process < 0)
         end->process_ended = kill(outside->wish.pid, 0) && errno == ESRCH;
-    return (end->ended_by && !outside->wish.begin) || end->process_ended || (until && outside_clock(CLOCK_MONOTONIC) >= until);
+    return end->ended_by || end->process_ended || (until && outside_clock(CLOCK_MONOTONIC) >= until);
 }
 
 /* CPU time of the processes, and samples, so far. */
@@ -546,26 +539,26 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
     outside->phases = phases;
     uint64_t begun = outside_clock(CLOCK_MONOTONIC), own_before = outside_clock(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t from = begun + (uint64_t)(wish->delay_s * 1e9);
+    const bool held = wish->begin && wish->delay_s <= 0; /* until its events count; else it runs by then */
     bool over = false;
-    if (wish->begin && wish->delay_s > 0)
+    if (wish->begin && !held)
         wish->begin(wish->of);
     while (!over && wish->delay_s > 0 && outside_clock(CLOCK_MONOTONIC) < from) {
         outside_wait(outside, from, end);
-        over = (end->ended_by && !wish->begin) || end->process_ended;
+        over = end->ended_by || end->process_ended;
     }
     outside->wait_ms = lwp_events_interval_ms(&outside->events, wait_most_ms);
     if (!phases || lwp_phases_now(phases).on) /* first, so that an exec from now on leaves a record */
         outside_change(outside, true);
-    if (wish->begin && wish->delay_s <= 0)
+    if (held)
         wish->begin(wish->of);
-    const bool runs = !wish->begin || wish->delay_s > 0; /* else it is only now becoming what it will be */
-    if (runs && outside_is_wanted(outside, wish->pid, NULL)) {
+    if (!held && outside_is_wanted(outside, wish->pid, NULL)) { /* else it is only now becoming what it will be */
         struct lwp_followed *first = lwp_followed_new(dir, wish->pid, NULL, false, err);
         if (!first)
             return err->status;
         followed_put(outside, wish->pid, first);
     }
-    if (runs)
+    if (!held)
         follow_children(outside);
     if (outside->on) /* what was mapped while they were looked at */
         refresh_all(outside, outside_clock(CLOCK_MONOTONIC), true);

@@ -25,7 +25,7 @@ struct lwp_outside_wish {
 struct lwp_outside_end {
     double wall_s, cpu_s; /* sampled; cpu_s: of the processes meanwhile */
     bool process_ended;
-    int ended_by; /* the signal sent to lwp, 0: none */
+    int ended_by; /* the signal sent to lwp that did, 0: none */
     uint64_t lost, throttled;
 };
 
