@@ -864,11 +864,12 @@ static void test_displaced(void **state)
     memcpy(&changed, &today, sizeof changed);
     changed.accesses[1].offset = 16;
     changed.arrays[0].spacing = 64;
-    struct lwp_gain_visit visit = {.region = LWP_NONE, .displaced = 4 << 20};
+    profile.stream_count = 0; /* what displaces it is in the layout itself */
+    struct lwp_gain_visit visit = {.region = LWP_NONE, .beside = 4 << 20};
     double after = 0;
     assert_true(lwp_gain_time_displaced(&profile, &visit, &today, &changed, &after) && isinf(after)); /* no time to run it */
     assert_false(lwp_gain_time_displaced(&profile, &visit, &changed, &changed, &after));
-    visit.displaced = 1 << 16;
+    visit.beside = 1 << 16;
     assert_false(lwp_gain_time_displaced(&profile, &visit, &today, &changed, &after));
 
     struct lwp_gain_measured measured = {.ratio = 0.49, .low = 0.4, .high = 0.6};

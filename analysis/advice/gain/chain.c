@@ -106,8 +106,5 @@ void lwp_gain_begun(struct lwp_gain_measured *measured)
     const double more = measured->paces.high - measured->pattern;
     if (measured->pace > 0 || more <= 0)
         return;
-    const double other = (measured->ratio * measured->pattern + more) / measured->paces.high;
-    measured->high = fmax(measured->high, other + (measured->high - measured->ratio));
-    measured->low = fmin(measured->low, other);
-    measured->ratio = sqrt(measured->ratio * other);
+    lwp_gain_lies_between(measured, (measured->ratio * measured->pattern + more) / measured->paces.high);
 }

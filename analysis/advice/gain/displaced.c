@@ -1,7 +1,10 @@
 /* Loops that take turns displace each other's data. When each of them runs is not known for all data, only what it goes to. */
 #include "analysis/advice/gain/displaced.h"
 
+#include "base/arena.h"
+
 #include <math.h>
+#include <stdlib.h>
 
 static const double seldom = 0.1 /* of a loop's weight */, most_caches = 4 /* of a core: more is as if nothing stayed */;
 
@@ -12,7 +15,7 @@ bool lwp_gain_displaces(double weight, double other)
 
 double lwp_gain_displaced(const struct lwp_profile *profile, uint32_t region, const uint32_t *objects, size_t count)
 {
-    double *elsewhere = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *elsewhere), loop = 0, bytes = 0;
+    double *elsewhere = lwp_zeroed(profile->object_count + 1, sizeof *elsewhere), loop = 0, bytes = 0;
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
         if (stream->region == region)
@@ -27,6 +30,7 @@ double lwp_gain_displaced(const struct lwp_profile *profile, uint32_t region, co
         const bool apart = object->kind != LWP_OBJECT_STACK && object->kind != LWP_OBJECT_UNKNOWN;
         bytes += apart && lwp_gain_displaces(elsewhere[i], loop) ? (double)object->bytes : 0;
     }
+    free(elsewhere);
     return bytes;
 }
 
@@ -35,11 +39,14 @@ double lwp_gain_displaced(const struct lwp_profile *profile, uint32_t region, co
 bool lwp_gain_time_displaced(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_pattern *today,
                              const struct lwp_pattern *changed, double *after)
 {
-    const double own = (double)lwp_gain_caches(profile->machine).l2_bytes * fmax(1, today->threads), fits = lwp_pattern_busy(changed),
-                 all = fmin(fits + visit->displaced, most_caches * own);
+    const double own = (double)lwp_gain_caches(profile->machine).l2_bytes * fmax(1, today->threads), fits = lwp_pattern_busy(changed);
     struct lwp_pattern more[] = {*today, *changed};
     struct lwp_pattern_times times;
-    if (fits <= 0 || fits > own || all <= own || lwp_pattern_busy(today) <= own)
+    if (fits <= 0 || fits > own || lwp_pattern_busy(today) <= own)
+        return false;
+    const double others = lwp_gain_displaced(profile, visit->region, visit->objects, visit->object_count) + visit->beside,
+                 all = fmin(fits + others, most_caches * own);
+    if (all <= own)
         return false;
     more[0].elements = more[1].elements = (uint64_t)((double)changed->elements * all / fits);
     *after = lwp_gain_times_once(profile, visit->region, &more[0], &more[1], &times) ? times.after : INFINITY;
@@ -48,7 +55,5 @@ bool lwp_gain_time_displaced(struct lwp_profile *profile, const struct lwp_gain_
 
 void lwp_gain_of_displaced(double ratio, struct lwp_gain_measured *measured)
 {
-    const double other = fmax(measured->ratio, fmin(1, ratio)); /* today's time is displaced already */
-    measured->high = fmax(measured->high, other + (measured->high - measured->ratio));
-    measured->ratio = sqrt(measured->ratio * other);
+    lwp_gain_lies_between(measured, fmax(measured->ratio, fmin(1, ratio))); /* today's time is displaced already */
 }

@@ -406,8 +406,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         struct lwp_gain_need before = gain_need(&today, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_need need = gain_need(after, loop->uses, elements, caches.line_bytes);
         struct lwp_gain_visit visit = gain_visit(profile, layout, loop, elements);
-        visit.displaced =
-            lwp_gain_displaced(profile, loop->region, layout->objects, layout->object_count) + gain_beside(layout, loop, after, elements);
+        visit.beside = gain_beside(layout, loop, after, elements);
         struct lwp_gain_access access = visit.access;
         if (access.dependent)
             access.pattern = lwp_gain_chain(profile, &visit, (double)today.of[0].spacing);

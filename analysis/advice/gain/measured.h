@@ -5,6 +5,8 @@
 #include "analysis/advice/gain/gain.h"
 #include "analysis/measure/pattern.h"
 
+#include <math.h>
+
 /* How a loop visits the elements of what is placed in another way. */
 struct lwp_gain_visit {
     uint32_t region;         /* the loop */
@@ -14,7 +16,7 @@ struct lwp_gain_visit {
     const uint64_t *first; /* ... each: the address of the code's first access to it; 0: not known. NULL: none is */
     uint64_t spacing;      /* of the first object's elements, as it is */
     double elements;       /* visited */
-    double displaced;      /* bytes that other loops go through, perhaps in turns with this one */
+    double beside;         /* bytes of what is placed that only other loops go through, perhaps in turns with this one */
     double visits;         /* of elements, each time round: more than one where the loop is unrolled */
     double far;            /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
     uint32_t leader; /* of visits at random: the object whose numbers are the next visit's index (lwp_loop_leads); LWP_NONE: none. One of
@@ -70,6 +72,14 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
 /* Of a pattern's searches of `search` visits (0: of very many) those whose end is guessed wrong, in eighths, where searches make so many
  * `visits` on average. */
 unsigned lwp_gain_endings(double visits, unsigned search);
+
+/* The truth lies between the ratio that was measured and another one: widens the interval, and takes the middle. */
+static inline void lwp_gain_lies_between(struct lwp_gain_measured *measured, double other)
+{
+    measured->high = fmax(measured->high, other + (measured->high - measured->ratio));
+    measured->low = fmin(measured->low, other);
+    measured->ratio = sqrt(measured->ratio * other);
+}
 
 /* Widens what was measured of searches along chains, and takes its middle: what leads to them is not run. */
 void lwp_gain_begun(struct lwp_gain_measured *measured);
