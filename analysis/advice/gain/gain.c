@@ -143,6 +143,14 @@ void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *
     placement->of[0].start = heap ? LWP_GAIN_MALLOC : 0;
 }
 
+void lwp_gain_begin_payload(const struct lwp_layout *layout, size_t field, struct lwp_member_packing *packing, bool *began)
+{
+    if (*began || !layout->payload || lwp_layout_is_fixed(layout, &layout->fields[field]))
+        return;
+    lwp_member_packing_add(packing, 0, pointer_bytes);
+    *began = true;
+}
+
 /* A container's nodes go on to come from malloc, one by one, and what lies between them stays there. */
 static struct lwp_gain_group gain_place_node(const struct lwp_layout *layout, const struct lwp_gain_group *today, uint64_t bytes)
 {
@@ -168,14 +176,11 @@ static void gain_place_split(const struct lwp_profile *profile, const struct lwp
     const struct lwp_gain_group today = placement->of[0];
     for (size_t g = 0; g < placement->groups; g++) {
         struct lwp_member_packing packing = {0};
-        bool payload = layout->payload != NULL; /* ... that has not begun */
+        bool began = false;
         for (size_t f = 0; f < layout->field_count; f++) {
             if (placement->group[f] != (int)g)
                 continue;
-            if (payload && !lwp_layout_is_fixed(layout, &layout->fields[f])) {
-                lwp_member_packing_add(&packing, 0, pointer_bytes);
-                payload = false;
-            }
+            lwp_gain_begin_payload(layout, f, &packing, &began);
             placement->offsets[f] = lwp_member_packing_add(&packing, layout->fields[f].bytes, layout->fields[f].alignment);
         }
         if (placement->linked && g == 0 && placement->groups > 1)

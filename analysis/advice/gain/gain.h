@@ -108,6 +108,9 @@ static inline uint64_t lwp_member_packing_add(struct lwp_member_packing *packing
     return at;
 }
 
+/* Before a field of a container's node: what the program keeps there begins where a pointer may lie. *began: it has. */
+void lwp_gain_begin_payload(const struct lwp_layout *layout, size_t field, struct lwp_member_packing *packing, bool *began);
+
 /* From one element to the next in an array. */
 static inline uint64_t lwp_member_packing_size(const struct lwp_member_packing *packing)
 {

@@ -359,6 +359,11 @@ static int layout_loop_compare(const void *a, const void *b)
     return (x->accesses < y->accesses) - (x->accesses > y->accesses);
 }
 
+const struct lwp_type *lwp_layout_declared(const struct lwp_layout *layout)
+{
+    return layout->payload ? layout->payload : layout->type;
+}
+
 bool lwp_layout_is_fixed(const struct lwp_layout *layout, const struct lwp_layout_field *field)
 {
     const uint64_t start = layout->type ? layout->type->payload_at : 0;

@@ -60,6 +60,9 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
 /* Whether the field is the library's, or a key: it stays in the node of the container. */
 bool lwp_layout_is_fixed(const struct lwp_layout *layout, const struct lwp_layout_field *field);
 
+/* The type whose declaration would change: of a container's nodes what the program keeps in them. */
+const struct lwp_type *lwp_layout_declared(const struct lwp_layout *layout);
+
 /* The compiler's own member: the pointer to the virtual functions. */
 bool lwp_layout_is_table(const struct lwp_layout_field *field);
 

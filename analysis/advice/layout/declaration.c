@@ -29,16 +29,10 @@ struct declaration {
     bool tuple; /* Rust's: fields have numbers, which a declaration must not name */
 };
 
-/* Whose declaration it is: of a container's nodes that of what the program keeps in them. */
-static const struct lwp_type *declaration_type(const struct lwp_layout *layout)
-{
-    return layout->payload ? layout->payload : layout->type;
-}
-
 /* What can be part of a new name: "Body" of "ns::Body<double>". */
 static const char *declaration_tag(const struct declaration *to)
 {
-    const struct lwp_type *type = declaration_type(to->split->layout);
+    const struct lwp_type *type = lwp_layout_declared(to->split->layout);
     const char *text = type && type->tag ? type->tag : "", *start = text;
     int depth = 0;
     for (const char *at = text; *at; at++) {
@@ -180,7 +174,7 @@ static void declaration_part(const struct declaration *to, int which)
     lwp_split_part(to->split, which, &part);
     if (declaration_one_line(to, which, &part, name))
         return;
-    const struct lwp_type *type = declaration_type(layout);
+    const struct lwp_type *type = lwp_layout_declared(layout);
     bool defined = which == 0 && declaration_keeps_name(to->split) && type && type->is_typedef && to->language == LWP_LANGUAGE_C;
     if (to->split->align)
         aligned =
@@ -226,7 +220,7 @@ static void declaration_head(const struct declaration *to)
 {
     const struct lwp_layout *layout = to->split->layout;
     const char *note = languages[to->language].note, *end = languages[to->language].note_end;
-    const struct lwp_type *type = declaration_type(layout);
+    const struct lwp_type *type = lwp_layout_declared(layout);
     if (type && type->is_class)
         fprintf(to->out, "%sA sketch: %s is a class; keep its methods and adapt them.%s\n", note, type->name, end);
     if (!layout->type)

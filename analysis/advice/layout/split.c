@@ -22,12 +22,6 @@ static bool split_same_type(const struct lwp_type *a, const struct lwp_type *b)
     return a && b && strcmp(a->name, b->name) == 0 && a->line == b->line;
 }
 
-/* The declaration that would change. */
-static const struct lwp_type *split_declared(const struct lwp_layout *layout)
-{
-    return layout->payload ? layout->payload : layout->type;
-}
-
 /* Objects of one family are judged together. */
 static bool split_same_family(const struct lwp_object *a, const struct lwp_object *b)
 {
@@ -417,7 +411,7 @@ static int split_compare(const void *a, const void *b)
 static bool split_is_advised(const struct lwp_splits *splits, const struct lwp_layout *layout)
 {
     for (size_t i = 0; i < splits->count; i++)
-        if (split_same_type(split_declared(splits->splits[i].layout), split_declared(layout)))
+        if (split_same_type(lwp_layout_declared(splits->splits[i].layout), lwp_layout_declared(layout)))
             return true;
     return false;
 }

@@ -25,7 +25,7 @@ void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_p
 {
     const struct lwp_layout *layout = split->layout;
     struct lwp_member_packing packing = {.alignment = split->align};
-    bool payload = layout->payload != NULL; /* ... that has not begun */
+    bool began = false;
     bool pointers = split->kind == LWP_SPLIT_PARTS && which == 0 && lwp_split_points(split);
     *part = (struct lwp_split_part){0};
     for (int flexible = 0; flexible < 2; flexible++) {
@@ -33,10 +33,7 @@ void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_p
             size_t field = split->order ? split->order[i] : i;
             if (split->group[field] != which || layout->fields[field].flexible != flexible)
                 continue;
-            if (payload && !lwp_layout_is_fixed(layout, &layout->fields[field])) {
-                lwp_member_packing_add(&packing, 0, pointer_bytes);
-                payload = false;
-            }
+            lwp_gain_begin_payload(layout, field, &packing, &began);
             part_add(split, field, part, &packing);
         }
         part->links = pointers ? split->groups - 1 + split->cold : 0;
