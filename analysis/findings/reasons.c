@@ -311,9 +311,7 @@ static const char *reason_type_by_code(const struct subject *subject, double *sh
 /* How much of what the program allocated was left out, where that is why accesses have no object; NULL: nothing. */
 static const char *reason_unrecorded(struct lwp_profile *profile)
 {
-    double recorded = 0, left_out = (double)profile->allocations_unrecorded;
-    for (size_t i = 0; i < profile->object_count; i++)
-        recorded += (double)profile->objects[i].allocations;
+    const double recorded = (double)profile->allocations_recorded, left_out = (double)profile->allocations_unrecorded;
     if (left_out <= 0)
         return NULL;
     return SAY(

@@ -200,6 +200,7 @@ static void load_sums(struct load *load)
         profile->system_ns += process->totals.system_ns;
         profile->own_ns += process->totals.own_ns;
         profile->resident_bytes += process->totals.resident_bytes;
+        profile->allocations_recorded += process->totals.allocations;
         profile->allocations_unrecorded += process->totals.allocations_unrecorded;
         profile->page_faults += process->totals.page_faults;
         profile->starts += process->totals.page_faults > 0;

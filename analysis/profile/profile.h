@@ -164,6 +164,7 @@ struct lwp_profile {
     size_t process_count, process_room;
     uint64_t user_ns, system_ns, own_ns, samples, samples_with_address, samples_lost;
     uint64_t resident_bytes;                      /* at most at one time, of all processes; 0: not known */
+    uint64_t allocations_recorded;
     uint64_t allocations_unrecorded;              /* of small blocks, to keep the overhead low */
     uint64_t instructions, instructions_recorded; /* of the exact engine: run, and inside of windows; 0: not known */
     uint64_t native_instructions, native_ns, native_least_ns, native_most_ns, native_page_faults; /* record.h; 0: none */

@@ -105,14 +105,21 @@ static void layout_gain(struct lwp_review *review, struct lwp_review_item *item,
         FACT("gain", "%s", strcmp(from, "estimate") ? "measured here: the loops' accesses were run in both layouts" : "estimated");
 }
 
+/* Of small blocks that are not all recorded it is estimated how many there are. */
+static bool layout_counted(const struct lwp_review *review, const json_t *object)
+{
+    const json_t *unrecorded = json_object_get(json_object_get(review->root, "run"), "allocations_unrecorded");
+    return !json_is_integer(unrecorded) || lwp_json_amount(object, "allocations") <= 1;
+}
+
 static void layout_split_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *split, const json_t *object)
 {
     const json_t *traffic = json_object_get(split, "traffic"), *memory = json_object_get(split, "memory");
     FACT("evidence", "memory stall on it takes %.1f %% of all time (%.1f-%.1f), %.0f samples", 100 * item->share, 100 * item->share_low,
          100 * item->share_high, lwp_json_amount(object, "samples"));
-    FACT("", "%.0f elements of %.0f bytes%s, %s; its loops take %.1f %%", lwp_json_amount(object, "elements"),
-         lwp_json_amount(object, "element_bytes"), layout_sure(review, split), lwp_review_bytes(review, lwp_json_amount(object, "bytes")),
-         lwp_json_percent(object, "time_share"));
+    FACT("", "%s%.0f elements of %.0f bytes%s, %s; its loops take %.1f %%", layout_counted(review, object) ? "" : "about ",
+         lwp_json_amount(object, "elements"), lwp_json_amount(object, "element_bytes"), layout_sure(review, split),
+         lwp_review_bytes(review, lwp_json_amount(object, "bytes")), lwp_json_percent(object, "time_share"));
     layout_declared(review, item, object);
     FACT("confidence", "%s%s", lwp_json_string_or(split, "confidence", "?"), layout_witnesses(review, object));
     layout_gain(review, item, split);

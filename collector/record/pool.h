@@ -14,6 +14,7 @@ struct lwp_pool {
     uint32_t context;
     uint32_t bound;   /* the light engine's: every block of it ends within so many bytes, and nothing else begins there */
     uint64_t allocations, frees, peak, bytes;
+    uint64_t left_out, left_out_kept; /* the light engine's: estimates of what it did not record, and of what of it is still there */
     uint8_t hot;      /* the light engine's: its index in the shadow everywhere, 0: none */
 };
 

@@ -207,10 +207,10 @@ static void test_unrecorded(void **state)
     for (int left_out = 0; left_out < 2; left_out++) {
         struct lwp_profile profile;
         fill(&profile, 1000, 500, 0);
-        uint32_t object = lwp_objects_special(&profile, LWP_OBJECT_UNOWNED), heap = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, 0, 0);
+        uint32_t object = lwp_objects_special(&profile, LWP_OBJECT_UNOWNED);
         for (int i = 0; i < 100; i++)
             lwp_tally_add(&profile.objects[object].weight, 1e6);
-        profile.objects[heap].allocations = 1000;
+        profile.allocations_recorded = 1000;
         profile.allocations_unrecorded = left_out ? 3000 : 0;
         struct lwp_reasons reasons = reasons_without_advice(&profile);
         assert_int_equal(reasons.count, 1);

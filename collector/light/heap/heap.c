@@ -169,7 +169,8 @@ static SLOW void heap_remove_block(const void *block)
     errno = saved;
 }
 
-static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_sites *sites, void *block, size_t size, const uint64_t *frame)
+static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_sites *sites, void *block, size_t size, uint32_t stands_for,
+                                                                   const uint64_t *frame)
 {
     struct lwp_hook hook;
     lwp_hook_begin(sites->thread, &hook);
@@ -179,7 +180,8 @@ static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_si
             lwp_shadow_set((uint64_t)block, path->hot);
         else if (lwp_sites_pool(sites, path))
             lwp_shadow_set_local((uint64_t)block, lwp_sites_pool(sites, path));
-        if (__builtin_expect(++path->count >= path->most, 0))
+        const bool many_left_out = __builtin_expect(stands_for > 1, 0) && lwp_sites_left_out_too(sites, path, stands_for - 1);
+        if (__builtin_expect(++path->count >= path->most || many_left_out, 0))
             lwp_sites_count(sites, path);
     }
     lwp_hook_end(sites->thread, &hook);
@@ -194,18 +196,19 @@ static FAST bool heap_leaves_out(struct lwp_thread *self)
     return true;
 }
 
-/* Whether a block below the threshold is recorded. */
-static FAST bool heap_records(struct lwp_thread *self, size_t size)
+/* For how many blocks below the threshold this one is recorded, on average; 0: it is not. */
+static FAST uint32_t heap_stands_for(struct lwp_thread *self, size_t size)
 {
     if (size >= LWP_LARGER_BYTES && self->heap_larger) {
         self->heap_larger--;
-        return true;
+        return 1;
     }
     if (heap_leaves_out(self))
-        return false;
-    if (__builtin_expect(self->heap_thinning, 0))
+        return 0;
+    const uint32_t drawn = self->heap_drawn;
+    if (__builtin_expect(self->heap_thinning | drawn, 0))
         lwp_thinning_next(self);
-    return true;
+    return drawn + 1;
 }
 
 static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
@@ -220,8 +223,9 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
         heap_add_block(sites, block, size, LWPS_BLOCK_HEAP, frame);
         return;
     }
-    if (heap_records(sites->thread, size))
-        heap_note_small(sites, block, size, frame);
+    const uint32_t stands_for = heap_stands_for(sites->thread, size);
+    if (stands_for)
+        heap_note_small(sites, block, size, stands_for, frame);
 }
 
 static __attribute__((noinline)) void heap_note_seldom(void *block, size_t size, const uint64_t *frame)
@@ -235,7 +239,7 @@ static SLOW void heap_forget_seldom(const void *block, uint8_t index)
     if (index == LWP_SHADOW_LARGE)
         heap_remove_block(block);
     else
-        lwp_pool_count_in(lwp_shadow_forget((uint64_t)block, index), 0, 1, 0);
+        lwp_pool_count_in(lwp_shadow_forget((uint64_t)block, index), &(struct lwp_pool_counts){.frees = 1});
 }
 
 static LWP_HOT_CODE __attribute__((noinline)) void heap_forget_known(const void *block)
@@ -265,7 +269,7 @@ static void heap_add_freed(const struct lwp_early_block *kept)
     if (index == LWP_SHADOW_LARGE || lwp_block_known((uint64_t)kept->block))
         lwp_block_remove((uint64_t)kept->block);
     else if (index)
-        lwp_pool_count_in(lwp_shadow_forget((uint64_t)kept->block, index), 0, 1, 0);
+        lwp_pool_count_in(lwp_shadow_forget((uint64_t)kept->block, index), &(struct lwp_pool_counts){.frees = 1});
 }
 
 static void heap_add_kept(const struct lwp_early_block *kept)
@@ -278,7 +282,7 @@ static void heap_add_kept(const struct lwp_early_block *kept)
     uint32_t pool = context && !kept->large ? lwp_pool_intern(context, kept->size) : 0;
     if (pool) {
         lwp_shadow_set_local((uint64_t)kept->block, pool);
-        lwp_pool_count_in(pool, 1, 0, kept->size);
+        lwp_pool_count_in(pool, &(struct lwp_pool_counts){.allocations = 1, .bytes = kept->size});
     } else if (kept->large && lwp_block_add((uint64_t)kept->block, kept->size, kept->kind, context) && kept->kind == LWPS_BLOCK_HEAP) {
         lwp_shadow_set((uint64_t)kept->block, LWP_SHADOW_LARGE);
     }

@@ -106,17 +106,29 @@ static uint64_t pools_add_to(uint64_t *sum, uint64_t more)
     return more ? __atomic_add_fetch(sum, more, __ATOMIC_RELAXED) : __atomic_load_n(sum, __ATOMIC_RELAXED);
 }
 
-void lwp_pool_count_in(uint32_t id, uint64_t allocations, uint64_t frees, uint64_t bytes)
+/* A block that is freed stands for as many as one that is still there does on average. `kept`: recorded blocks before that. */
+static uint64_t pools_left_out_kept(struct lwp_pool *pool, const struct lwp_pool_counts *counts, uint64_t kept)
+{
+    uint64_t left_out = pools_add_to(&pool->left_out_kept, counts->left_out);
+    if (!left_out || !counts->frees)
+        return left_out;
+    uint64_t gone = counts->frees < kept ? (uint64_t)((double)left_out * (double)counts->frees / (double)kept) : left_out;
+    return __atomic_sub_fetch(&pool->left_out_kept, gone, __ATOMIC_RELAXED);
+}
+
+void lwp_pool_count_in(uint32_t id, const struct lwp_pool_counts *counts)
 {
     struct lwp_pool *pool = &lwp_pools[id];
-    uint64_t all = pools_add_to(&pool->allocations, allocations), gone = pools_add_to(&pool->frees, frees);
-    pools_add_to(&pool->bytes, bytes);
-    if (all > gone && all - gone > pool->peak)
-        pool->peak = all - gone;
+    uint64_t all = pools_add_to(&pool->allocations, counts->allocations), gone = pools_add_to(&pool->frees, counts->frees);
+    pools_add_to(&pool->bytes, counts->bytes);
+    pools_add_to(&pool->left_out, counts->left_out);
+    uint64_t kept = all > gone ? all - gone : 0, most = kept + pools_left_out_kept(pool, counts, kept + counts->frees);
+    if (most > pool->peak && most <= all + pool->left_out)
+        pool->peak = most;
     if (!pool->hot && all >= HOT_ALLOCATIONS && pools_hot < LWP_SHADOW_HOT)
         pools_promote(pool, id);
-    pools_add_to(&pools_allocations, allocations);
-    pools_add_to(&pools_frees, frees);
+    pools_add_to(&pools_allocations, counts->allocations);
+    pools_add_to(&pools_frees, counts->frees);
 }
 
 double lwp_pools_kept(void)
@@ -129,9 +141,11 @@ uint64_t lwp_pools_write_counts(void)
 {
     uint64_t allocations = 0;
     for (uint32_t id = 1; lwp_pools && id <= lwp_pool_count; id++) {
-        const struct lwp_pool *pool = &lwp_pools[id];
-        allocations += pool->allocations;
-        lwp_pool_put_count(&lwp_process.file, id, pool);
+        struct lwp_pool all = lwp_pools[id];
+        allocations += all.allocations;
+        all.allocations += all.left_out;
+        all.frees += all.left_out > all.left_out_kept ? all.left_out - all.left_out_kept : 0;
+        lwp_pool_put_count(&lwp_process.file, id, &all);
     }
     return allocations;
 }

@@ -68,10 +68,13 @@ void lwp_sites_begin(struct lwp_thread *thread)
 /* With `frees` of its pool. */
 static void sites_add_path(struct lwp_sites *sites, struct lwp_allocation_path *path, uint32_t frees)
 {
-    const struct lwp_allocation_pool *of = &sites->pool[path - sites->path];
+    struct lwp_allocation_pool *of = &sites->pool[path - sites->path];
+    const struct lwp_pool_counts counts = {
+        .allocations = path->count, .left_out = of->left_out, .frees = frees, .bytes = ((uint64_t)path->count + of->left_out) * of->size};
     if (of->pool && (path->count || frees))
-        lwp_pool_count_in(of->pool, path->count, frees, (uint64_t)path->count * of->size);
+        lwp_pool_count_in(of->pool, &counts);
     path->count = 0;
+    of->left_out = 0;
 }
 
 static void sites_add_counts(struct lwp_sites *sites)
@@ -81,7 +84,7 @@ static void sites_add_counts(struct lwp_sites *sites)
             sites_add_path(sites, &sites->path[i * 64 + (unsigned)__builtin_ctzll(used)], 0);
     for (unsigned i = 1; i <= LWP_SHADOW_HOT; i++)
         if (sites->frees[i]) {
-            lwp_pool_count_in(lwp_shadow_hot[i], 0, sites->frees[i], 0);
+            lwp_pool_count_in(lwp_shadow_hot[i], &(struct lwp_pool_counts){.frees = sites->frees[i]});
             sites->frees[i] = 0;
         }
 }
@@ -198,7 +201,7 @@ static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t siz
     size_t index = (size_t)(path - sites->path);
     sites->paths_used[index / 64] |= (uint64_t)1 << index % 64;
     *path = (struct lwp_allocation_path){.key = key, .most = 1, .chain = (uint16_t)chain, .hot = lwp_pools[pool].hot};
-    sites->pool[index] = (struct lwp_allocation_pool){size, pool};
+    sites->pool[index] = (struct lwp_allocation_pool){.size = size, .pool = pool};
     return true;
 }
 
@@ -299,6 +302,6 @@ __attribute__((noinline)) void lwp_sites_count(struct lwp_sites *sites, struct l
 
 __attribute__((noinline)) void lwp_sites_freed(struct lwp_sites *sites, uint8_t hot)
 {
-    lwp_pool_count_in(lwp_shadow_hot[hot], 0, sites->frees[hot], 0);
+    lwp_pool_count_in(lwp_shadow_hot[hot], &(struct lwp_pool_counts){.frees = sites->frees[hot]});
     sites->frees[hot] = 0;
 }

@@ -33,6 +33,7 @@ struct lwp_allocation_path {
 /* What is rarely asked of them. */
 struct lwp_allocation_pool {
     uint32_t size, pool; /* pool 0: such blocks stay unknown */
+    uint32_t left_out;   /* that were not recorded, since they were counted in, on average */
 };
 
 struct lwp_sites {
@@ -87,6 +88,15 @@ static inline uint64_t lwp_sites_key(uint64_t ra, uint32_t size, bool own)
 static inline uint64_t lwp_sites_key_further(uint64_t key, uint64_t word)
 {
     return ((key ^ word) * 0xd6e8feb86659fd93u) | 1;
+}
+
+/* Whether they are so many that they are to be counted in, lest they count when others are there. */
+static inline bool lwp_sites_left_out_too(struct lwp_sites *sites, const struct lwp_allocation_path *path, uint32_t more)
+{
+    enum { MANY = 256 };
+    uint32_t *sum = &sites->pool[path - sites->path].left_out;
+    *sum += more;
+    return *sum >= MANY;
 }
 
 /* `frame` points at the allocator's return address on the stack. NULL: not known. */

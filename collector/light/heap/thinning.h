@@ -11,6 +11,7 @@ enum { LWP_LARGER_BYTES = 2048, LWP_LARGER_MOST = 2048 };
 /* Draws how many blocks are left out before the next one: programs allocate one kind after the other, again and again. */
 static inline void lwp_thinning_next(struct lwp_thread *self)
 {
+    self->heap_drawn = self->heap_thinning;
     self->heap_skips = self->heap_thinning ? lwp_random_below(&self->random, 2 * self->heap_thinning + 1) : 0;
 }
 

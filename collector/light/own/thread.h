@@ -22,6 +22,7 @@ struct lwp_thread {
     uint64_t heap_left_out;  /* small blocks that were not recorded, as that costs too much */
     uint64_t heap_charged;   /* of these: they are charged */
     uint32_t heap_skips;     /* allocations until one is recorded */
+    uint32_t heap_drawn;     /* heap_thinning when they were drawn: so many that are not recorded, on average */
     uint32_t heap_larger;    /* blocks that may yet be recorded out of turn (heap/thinning.h) */
     uint32_t hooks_left;     /* around the allocator's functions, until one is timed for LWP_HOOKS_TIMED */
     uint64_t hooks_ns;       /* what all cost by that, not charged yet */
