@@ -78,6 +78,31 @@ LOOPS unsigned check(void)
     return h;
 }
 
+/* a filter down each column, which begins anew at its top */
+float levels[ROWS][COLUMNS], smooth[ROWS][COLUMNS];
+LOOPS void filter(void)
+{
+    for (long j = 0; j < COLUMNS; j++) {
+        float before = 0, last = 0, two = 0;
+        for (long i = 0; i < ROWS; i++) {
+            smooth[i][j] = levels[i][j] * .25f + before * .25f + last * .3f + two * .2f;
+            before = levels[i][j];
+            two = last;
+            last = smooth[i][j];
+        }
+    }
+}
+
+/* columns that stay for the loop around, and others that it goes through */
+double left[ROWS][COLUMNS], right[ROWS][COLUMNS];
+LOOPS void reduce(void)
+{
+    for (long k = 0; k < COLUMNS; k++)
+        for (long j = k + 1; j < COLUMNS; j++)
+            for (long i = 0; i < ROWS; i++)
+                left[i][j] -= right[i][k] * .5;
+}
+
 int main(void)
 {
     static double a[64 * 64];
@@ -85,5 +110,7 @@ int main(void)
     for (int i = 0; i < 64; i++)
         rows[i] = a + 64 * i;
     deep();
+    filter();
+    reduce();
     return printf("%g\n", columns(a, 64, 64) + sparse(a, 64, 64) + pointers(rows, 64, 64) + triangle(a, 9) + planes(a, 1) + check()) < 0;
 }

@@ -189,6 +189,39 @@ static void assert_loads_first(struct lwp_code *code, uint32_t module)
         assert_true(pattern.accesses[i].vector == (i < 2));
 }
 
+/* A matrix is reduced by one of another's columns: that one stays where it is while the loop around goes from column to column. */
+static void assert_nest(struct lwp_code *code, uint32_t module, const char *path)
+{
+    struct lwp_profile of;
+    lwp_profile_init(&of);
+    of.code = code;
+    of.machine.line_bytes = LINE;
+    const struct code_module *in = code_module_at(code, module);
+    const uint64_t first = access_of(code, module, path, "reduce", 3, true);
+    uint64_t next = first;
+    uint32_t loop;
+    int64_t step;
+    do
+        next += code_decode_at(in, next, true).length;
+    while (!code_decode_at(in, next, true).memory.load);
+    assert_int_equal(lwp_code_loop_step(code, module, first, 1, false, &loop, &step), LWP_LOOP_STEP_CONSTANT);
+    const struct lwp_stream right = {.module = module, .weight = {900, 900, 900}, .address = step ? next : first},
+                            left = {.module = module, .weight = {100, 100, 100}, .address = step ? first : next};
+    struct lwp_order order = {
+        .profile = &of,
+        .count = 2,
+        .accesses = {{.stream = &right, .step = {LWP_ORDER_COLUMN, false, 72, false}, .columns = {8, 0.125}, .now = 1},
+                     {.stream = &left, .step = {LWP_ORDER_COLUMN, false, 72, false}, .columns = {8, 0.125}, .now = 1}}};
+    assert_ptr_equal(lwp_order_nest(&order), &order.accesses[1]);
+    assert_int_equal(order.level, 1);
+    assert_int_equal(order.by, 8);
+    order.count = 1;
+    assert_ptr_equal(lwp_order_nest(&order), &order.accesses[0]);
+    assert_int_equal(order.level, 2);
+    of.code = NULL;
+    lwp_profile_fini(&of);
+}
+
 static void test_code(void **state)
 {
     (void)state;
@@ -246,6 +279,9 @@ static void test_code_otherwise(void **state)
             assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 36);
             assert_step(code, module, at, 1, false, LWP_LOOP_STEP_CONSTANT, 4);
             assert_true(lwp_code_loop_ordered(code, module, at, 1));
+            at = access_of(code, module, path, "filter", 2, true); /* an array of each of its values may take their place */
+            assert_false(lwp_code_loop_ordered(code, module, at, 1));
+            assert_nest(code, module, path);
             at = access_of(code, module, path, "columns", 2, true); /* a sum may be made in any order */
             assert_false(lwp_code_loop_ordered(code, module, at, 1));
             assert_false(lwp_code_loop_ordered(code, module, at, 2));

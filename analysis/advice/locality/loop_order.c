@@ -189,75 +189,6 @@ static void order_count(struct lwp_order *order, struct lwp_order_access *access
     order->rows = fmax(order->rows, order_rows(profile, access));
 }
 
-/* ---- which loop goes from column to column ---- */
-
-/* By the code: the loop around that moves the access by less than a line. Where none does the columns may be those of several calls of
- * the function, unless loops around move it by more (they leave elements out on purpose), or the loop itself does not step evenly
- * (it goes round through all places, as a hash does). False: no column is left for the next one. */
-static bool order_around_of(struct lwp_order *order, const struct lwp_order_access *access)
-{
-    bool moves = false, even = false;
-    for (unsigned level = 0;; level++) {
-        uint32_t loop;
-        int64_t step;
-        enum lwp_loop_step_kind kind = lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, level,
-                                                          access->step.blocks, &loop, &step);
-        if (kind == LWP_LOOP_STEP_NO_LOOP)
-            return level == 0 || (even && !moves);
-        if (level == 0) {
-            even = kind != LWP_LOOP_STEP_UNKNOWN;
-            continue;
-        }
-        if (kind == LWP_LOOP_STEP_UNKNOWN)
-            return true;
-        if (kind == LWP_LOOP_STEP_CONSTANT && step && (uint64_t)llabs(step) < order->profile->machine.line_bytes) {
-            const struct lwp_loop *around = lwp_code_loop(order->profile->code, loop);
-            order->level = level;
-            order->by = step;
-            order->around = lwp_regions_final(order->profile, lwp_regions_at(order->profile, around->module, around->header));
-            return true;
-        }
-        moves |= kind == LWP_LOOP_STEP_VARIABLE || step;
-    }
-}
-
-/* The code says how far apart columns are where samples, which are taken at even distances, saw some only. */
-static void order_refine(struct lwp_order *order)
-{
-    const double line = (double)order->profile->machine.line_bytes;
-    for (size_t i = 0; i < order->count && order->level; i++) {
-        struct lwp_order_access *access = &order->accesses[i];
-        uint32_t loop;
-        int64_t step;
-        if (access->step.kind != LWP_ORDER_COLUMN ||
-            lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, order->level, access->step.blocks,
-                               &loop, &step) != LWP_LOOP_STEP_CONSTANT ||
-            !step || (uint64_t)llabs(step) >= access->columns.apart)
-            continue;
-        access->columns.apart = (uint64_t)llabs(step);
-        access->columns.lines = fmin(access->columns.lines, (double)llabs(step) / line);
-        access->then = access->blocked = access->now * access->columns.lines;
-    }
-}
-
-/* Lines an iteration once the loop around is the inner one, by the code; negative: not known. */
-static double order_decoded(struct lwp_order *order, const struct lwp_order_access *access)
-{
-    uint32_t loop;
-    int64_t step;
-    if (!order->level)
-        return -1;
-    switch (lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, order->level, access->step.blocks,
-                               &loop, &step)) {
-    case LWP_LOOP_STEP_CONSTANT:
-        return fmin(1, (double)llabs(step) / (double)order->profile->machine.line_bytes);
-    case LWP_LOOP_STEP_VARIABLE:
-        return 1;
-    default:
-        return -1;
-    }
-}
-
 /* ---- what the loop around does to rows ---- */
 
 /* Whether where the row lies goes with which column it is, in the samples that saw both. -1: not known. */
@@ -311,17 +242,6 @@ static bool order_has_column(const struct lwp_order *order)
     return false;
 }
 
-/* The column that stalls most; NULL: there is none. */
-static const struct lwp_order_access *order_column(const struct lwp_order *order)
-{
-    const struct lwp_order_access *column = NULL;
-    for (size_t i = 0; i < order->count; i++)
-        if (order->accesses[i].step.kind == LWP_ORDER_COLUMN &&
-            (!column || order->accesses[i].stream->weight.weight > column->stream->weight.weight))
-            column = &order->accesses[i];
-    return column;
-}
-
 /* Lines an iteration when loops are interchanged. */
 static void order_exchange(struct lwp_order *order, const struct lwp_order_access *column)
 {
@@ -330,7 +250,7 @@ static void order_exchange(struct lwp_order *order, const struct lwp_order_acces
         struct lwp_order_access *access = &order->accesses[i];
         if (access->small)
             continue;
-        double decoded = order_decoded(order, access);
+        double decoded = lwp_order_decoded(order, access);
         if (decoded >= 0) {
             access->then = access->step.kind == LWP_ORDER_COLUMN && decoded < 1 ? access->then : decoded;
             continue;
@@ -576,10 +496,9 @@ void lwp_loop_order_advise(struct lwp_profile *profile, struct lwp_sampled_local
             order_inherit(order, &order->accesses[i]);
         for (size_t i = 0; i < order->count; i++)
             order_count(order, &order->accesses[i]);
-        const struct lwp_order_access *column = order_column(order);
-        if (!column || !order_around_of(order, column))
+        const struct lwp_order_access *column = lwp_order_nest(order);
+        if (!column)
             continue;
-        order_refine(order);
         order_note(order, sampled);
         tips->count += order_advise(order, column, sampled, &tips->tips[tips->count]);
     }

@@ -28,6 +28,14 @@ struct lwp_order {
     uint32_t around; /* ... its region */
 };
 
+/* The column that stalls most, and into `order` the loop that goes from it to the next one. A loop between the two leaves that column where
+ * it is; if it goes from column to column of another array, it is the better one to interchange, and that column is returned. What the code
+ * says of columns' distances goes into all. NULL: there is no column, or no next one (loop_order_nest.c). */
+const struct lwp_order_access *lwp_order_nest(struct lwp_order *order);
+
+/* Lines an iteration once the loop around is the inner one, by the code; negative: not known. */
+double lwp_order_decoded(const struct lwp_order *order, const struct lwp_order_access *access);
+
 /* What becomes of the loop's time when it is interchanged with the one around it: ratio, low and high. False: it was not
  * measured (loop_order_measured.c), or what was run does not wait for memory as the loop does. `then` of all accesses is known. */
 struct lwp_gain_measured;

@@ -96,8 +96,9 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
         tip->next_step =
             lwp_arena_printf(profile->arena,
                              "Loop interchange: make %s the inner one and the loop %s the outer one, if no loop-carried dependence "
-                             "forbids it ('lwp patch' checks that in C, and makes the change); a sum kept in a variable "
-                             "becomes an array of sums. %.0f iterations then use a line that one uses now. Otherwise keep a "
+                             "forbids it ('lwp patch' checks that in C, and makes the change); a variable that goes "
+                             "from iteration to iteration, such as a sum, becomes an array. %.0f iterations then use a line that one uses "
+                             "now. Otherwise keep a "
                              "transposed copy. To count misses: lwp collect -e exact --detect locality.",
                              outer, here, 1 / column->columns.lines);
     else if (interchange)

@@ -2,11 +2,13 @@
  *
  * Such a value is in a register that one iteration of the inner loop computes from what the one before left there, and that the loop
  * around does not begin anew. What only counts is none, and neither is a sum, product, minimum or maximum that nothing else in the
- * loop reads: its parts may come in any order (of floating-point numbers, but for rounding). Blocks are taken in the order of their
- * addresses, as if all ran. Limits: what code that was not optimized keeps in memory is not followed. */
+ * loop reads: its parts may come in any order (of floating-point numbers, but for rounding). Blocks are taken from the loop's header on,
+ * as if all ran. Limits: what code that was not optimized keeps in memory is not followed. */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
+#include "base/arena.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { REGISTERS = 16, KEPT = 48, INSTRUCTIONS_MOST = 4000 };
@@ -67,27 +69,42 @@ static uint64_t kept_ordered(const struct kept *kept)
     return ordered;
 }
 
-/* Instructions of the loop itself are added; those of the one around it tell what is begun anew. */
-static bool kept_read_loops(const struct code_module *module, const struct flow_function *function, uint32_t inner, uint32_t outer,
+/* False: not all of the block could be decoded. `begins`: it is of the loop around; else of the loop itself. */
+static bool kept_read_block(const struct code_module *module, const struct flow_block *block, bool begins, uint32_t *decoded,
                             struct kept *kept)
+{
+    for (uint64_t at = block->start; at < block->end;) {
+        struct code_instruction instruction = code_decode_at(module, at, true);
+        if (!instruction.length || ++*decoded > INSTRUCTIONS_MOST)
+            return false;
+        at += instruction.length;
+        if (!begins)
+            kept_add(kept, &instruction);
+        else if (!instruction.linear.selects)
+            kept->begun |= code_values_written(&instruction) & ~code_values_read(&instruction) & ~kept_address(&instruction);
+    }
+    return true;
+}
+
+/* Instructions of the loop itself are added, from its header on: what its end only hands on to the next iteration may stand before that.
+ * Those of the loop around it tell what is begun anew. */
+static bool kept_read_loops(const struct code_module *module, const struct flow_function *function, uint32_t inner, uint32_t outer,
+                            uint32_t header, struct kept *kept)
 {
     uint32_t decoded = 0;
     for (uint32_t b = 0; b < function->block_count; b++) {
         const struct flow_block *block = &function->blocks[b];
-        if (!code_loop_holds(module->code, outer, block->loop))
-            continue;
-        for (uint64_t at = block->start; at < block->end;) {
-            struct code_instruction instruction = code_decode_at(module, at, true);
-            if (!instruction.length || ++decoded > INSTRUCTIONS_MOST)
-                return false;
-            at += instruction.length;
-            if (block->loop == inner)
-                kept_add(kept, &instruction);
-            else if (!code_loop_holds(module->code, inner, block->loop) && !instruction.linear.selects)
-                kept->begun |= code_values_written(&instruction) & ~code_values_read(&instruction) & ~kept_address(&instruction);
-        }
+        if (code_loop_holds(module->code, outer, block->loop) && !code_loop_holds(module->code, inner, block->loop) &&
+            !kept_read_block(module, block, true, &decoded, kept))
+            return false;
     }
-    return true;
+    uint32_t *order = lwp_zeroed(2 * function->block_count, sizeof *order);
+    const uint32_t count = code_loop_order(module->code, function, inner, header, order, order + function->block_count);
+    bool whole = true;
+    for (uint32_t i = 0; i < count && whole; i++)
+        whole = kept_read_block(module, &function->blocks[order[i]], false, &decoded, kept);
+    free(order);
+    return whole;
 }
 
 bool lwp_code_loop_ordered(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level)
@@ -104,5 +121,5 @@ bool lwp_code_loop_ordered(struct lwp_code *code, uint32_t module, uint64_t addr
         return false;
     for (int i = 0; i < KEPT; i++)
         kept.from[i] = (uint64_t)1 << i;
-    return kept_read_loops(in, function, inner, outer, &kept) && kept_ordered(&kept);
+    return kept_read_loops(in, function, inner, outer, function->blocks[block].header, &kept) && kept_ordered(&kept);
 }
