@@ -78,6 +78,10 @@ void lwp_overview_rows(const struct lwp_command *const *commands);
  * Returns false when the command is to leave with *exit_status (0 after --help, LWP_WRONG_USE after an error). */
 bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv, int *exit_status);
 
+/* The result that a command is about: its one operand; without any the newest in the current folder (lwp-*), and says which. NULL: neither,
+ * or several operands, and that was said. Valid until the next call. */
+const char *lwp_result_operand(const char *command, int count, char **operands);
+
 /* The name in a NULL-ended list nearest to `word` (edit distance <= 2), or NULL. */
 const char *lwp_nearest(const char *word, const char *const *names);
 

@@ -1,4 +1,4 @@
-#include "base/result_operand.h"
+#include "base/command.h"
 
 #include "base/log.h"
 

@@ -5,7 +5,6 @@
 #include "base/command.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "base/result_operand.h"
 #include "patch/arrays/arrays.h"
 #include "patch/loops/loops.h"
 #include "patch/rewrite/rewrite.h"

@@ -3,7 +3,6 @@
 #include "analysis/output/redact.h"
 #include "base/command.h"
 #include "base/log.h"
-#include "base/result_operand.h"
 #include "web/page.h"
 #include "web/result.h"
 #include "web/source.h"

@@ -1,7 +1,6 @@
 /* lwp serve: the report of a result, or an index of several, in a browser: the socket, the address, and the end. */
 #include "base/command.h"
 #include "base/log.h"
-#include "base/result_operand.h"
 #include "web/server.h"
 #include "web/site.h"
 

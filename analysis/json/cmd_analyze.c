@@ -3,7 +3,6 @@
 #include "analysis/ranks/ranks.h"
 #include "base/command.h"
 #include "base/log.h"
-#include "base/result_operand.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "analysis/output/terminal.h"
 #include "base/columns.h"
 #include "base/log.h"
-#include "base/result_operand.h"
+#include "base/command.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "analysis/output/terminal.h"
 #include "base/command.h"
 #include "base/log.h"
-#include "base/result_operand.h"
 
 #include <stdio.h>
 #include <string.h>

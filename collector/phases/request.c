@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "base/result_operand.h"
+#include "base/command.h"
 
 #include <glob.h>
 #include <stdio.h>
