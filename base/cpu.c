@@ -1,7 +1,11 @@
 #include "base/cpu.h"
 
+#include "base/clock.h"
+#include "base/order.h"
+
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void lwp_cpu_name(const char *root, char *name, size_t room)
 {
@@ -20,4 +24,23 @@ void lwp_cpu_name(const char *root, char *name, size_t room)
         break;
     }
     fclose(file);
+}
+
+double lwp_cpu_page_fault_ns(void)
+{
+    enum { TIMES = 9, PAGE = 4096, PAGES = 64 };
+    uint64_t took_ns[TIMES];
+    for (size_t i = 0; i < TIMES; i++) {
+        char *pages = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pages == MAP_FAILED)
+            return 0;
+        madvise(pages, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
+        const uint64_t begin = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+        for (size_t k = 0; k < PAGES; k++)
+            *(volatile char *)(pages + k * PAGE) = 1;
+        munmap(pages, (size_t)PAGES * PAGE); /* as every program has its pages released, at its end at the latest */
+        took_ns[i] = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
+    }
+    LWP_SORT(took_ns, TIMES, lwp_compare_u64);
+    return (double)took_ns[TIMES / 2] / PAGES;
 }

@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include "base/clock.h"
 #include "base/columns.h"
 #include "base/text.h"
 
@@ -9,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 static enum lwp_log_level log_level = LWP_LOG_NOTE;
@@ -46,9 +46,7 @@ void lwp_log(enum lwp_log_level level, const char *format, ...)
 
 static int64_t log_now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(lwp_clock(CLOCK_MONOTONIC) / 1000000);
 }
 
 static bool log_shows_progress(void)

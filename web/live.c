@@ -3,6 +3,7 @@
 #include "web/live.h"
 
 #include "base/busy.h"
+#include "base/clock.h"
 #include "base/json_file.h"
 #include "base/text.h"
 #include "config.h"
@@ -36,13 +37,6 @@ static json_t *live_run(const char *dir)
     return lwp_json_read(path, 0, NULL);
 }
 
-static double live_now(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Seconds that the program has run, or null. */
 static json_t *live_elapsed(const json_t *run)
 {
@@ -52,7 +46,7 @@ static json_t *live_elapsed(const json_t *run)
     if (json_is_number(wall))
         return json_real(json_number_value(wall));
     const char *rest = started ? strptime(started, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-    double elapsed = rest ? live_now(CLOCK_REALTIME) - ((double)timegm(&tm) + strtod(rest, NULL)) : -1;
+    double elapsed = rest ? lwp_clock_s(CLOCK_REALTIME) - ((double)timegm(&tm) + strtod(rest, NULL)) : -1;
     return elapsed >= 0 ? json_real(elapsed) : json_null(); /* a clock of another machine may be ahead */
 }
 
@@ -101,11 +95,11 @@ static void live_findings(struct lwp_live *live, const char *dir, double now)
 
 json_t *lwp_live_json(struct lwp_live *live, const char *dir, bool analysing)
 {
-    double now = live_now(CLOCK_MONOTONIC);
+    double now = lwp_clock_s(CLOCK_MONOTONIC);
     if (now >= live->next_s) {
         json_decref(live->counts);
         lwp_result_counts(dir, &live->counts, NULL);
-        double after = live_now(CLOCK_MONOTONIC), pause = LIVE_PAUSE * (after - now);
+        double after = lwp_clock_s(CLOCK_MONOTONIC), pause = LIVE_PAUSE * (after - now);
         live->next_s = after + (pause > LIVE_LEAST_S ? pause : LIVE_LEAST_S);
     }
     json_t *run = live_run(dir), *json = live->counts ? json_copy(live->counts) : json_object();

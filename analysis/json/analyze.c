@@ -8,11 +8,11 @@
 #include "analysis/json/json.h"
 #include "analysis/load/load.h"
 #include "analysis/measure/here.h"
-#include "analysis/measure/page_fault.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
 #include "analysis/ranks/ranks.h"
+#include "base/cpu.h"
 #include "base/json_file.h"
 #include "base/log.h"
 #include "config.h"
@@ -181,7 +181,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     profile.measure_seconds = in_time && count == 1 && lwp_measure_is_here(profile.run) ? analyze_measure : 0;
     profile.measure_most = profile.measure_seconds;
     if (profile.measure_seconds > 0 && !profile.page_fault_ns)
-        profile.page_fault_ns = (uint64_t)lwp_measure_page_fault();
+        profile.page_fault_ns = (uint64_t)lwp_cpu_page_fault_ns();
     analyze_ask(&profile, &answers);
     json_t *root = lwp_json_build(&profile, &answers);
     lwp_regroup_free(&answers.regroups);

@@ -2,6 +2,7 @@
  * that this pattern leaves them in. Other threads do the same beside the one that is timed. */
 #include "analysis/measure/pattern.h"
 
+#include "base/clock.h"
 #include "base/order.h"
 
 #include <errno.h>
@@ -34,13 +35,6 @@ static const double stretch_seconds = 0.01, warm_seconds = 0.03, memory_part = 0
 static const double settled = 0.05, settle_seconds = 0.4, spoiled_times = 3;
 /* What takes long to set up is timed for as long, but for no longer: what does not end in time is lost. */
 static const double turns_seconds = 1;
-
-static double time_now(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* One pattern over a part of its elements, in their order: threads have a part each of what they share. */
 struct time_walker {
@@ -119,9 +113,9 @@ static void walker_run(struct time_walker *walker, uint64_t rounds)
 
 static double walker_seconds(struct time_walker *walker, uint64_t rounds)
 {
-    double before = time_now(CLOCK_THREAD_CPUTIME_ID);
+    double before = lwp_clock_s(CLOCK_THREAD_CPUTIME_ID);
     walker_run(walker, rounds);
-    return time_now(CLOCK_THREAD_CPUTIME_ID) - before;
+    return lwp_clock_s(CLOCK_THREAD_CPUTIME_ID) - before;
 }
 
 static uint64_t walker_whole(double rounds)
@@ -132,9 +126,9 @@ static uint64_t walker_whole(double rounds)
 /* Goes to each page once: some virtual machines map pages anew when they are used first after others were made, 10 us each. */
 static void walker_map(struct time_walker *walker)
 {
-    const double begun = time_now(CLOCK_MONOTONIC);
+    const double begun = lwp_clock_s(CLOCK_MONOTONIC);
     const uint64_t some = walker_whole((double)walker->visits / 64);
-    for (uint64_t gone = 0; gone < walker->visits && time_now(CLOCK_MONOTONIC) - begun < turns_seconds; gone += some)
+    for (uint64_t gone = 0; gone < walker->visits && lwp_clock_s(CLOCK_MONOTONIC) - begun < turns_seconds; gone += some)
         walker_run(walker, some);
 }
 
@@ -152,11 +146,11 @@ static void walker_find_rounds(struct time_walker *walker)
  * else slowed this thread's own time down (in some virtual machines pages are mapped anew now and then, 10 us each). */
 static double walker_turn(struct time_walker *walker, bool *spoiled)
 {
-    double begun = time_now(CLOCK_MONOTONIC), took = 0, last[STRETCHES_ALIKE] = {0}, least, most, sum;
+    double begun = lwp_clock_s(CLOCK_MONOTONIC), took = 0, last[STRETCHES_ALIKE] = {0}, least, most, sum;
     const uint64_t some = walker_whole((double)walker->rounds / 8);
     for (uint64_t warm = 0; warm < walker->visits && took < warm_seconds; warm += some) {
         walker_run(walker, some);
-        took = time_now(CLOCK_MONOTONIC) - begun;
+        took = lwp_clock_s(CLOCK_MONOTONIC) - begun;
     }
     size_t stretches = 0;
     do {
@@ -168,7 +162,7 @@ static double walker_turn(struct time_walker *walker, bool *spoiled)
             most = fmax(most, last[i]);
             sum += last[i];
         }
-    } while (most > (1 + settled) * least && time_now(CLOCK_MONOTONIC) - begun < settle_seconds);
+    } while (most > (1 + settled) * least && lwp_clock_s(CLOCK_MONOTONIC) - begun < settle_seconds);
     const double count = fmin((double)stretches, STRETCHES_ALIKE);
     *spoiled |= sum / count > spoiled_times * stretch_seconds;
     return sum / count * 1e9 / (double)walker->rounds;
@@ -350,7 +344,7 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
 {
     const struct lwp_pattern *patterns[2] = {before, after};
     double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), bytes = 0;
-    double ns[2][TURNS_MOST], ratios[TURNS_MOST], began = time_now(CLOCK_MONOTONIC);
+    double ns[2][TURNS_MOST], ratios[TURNS_MOST], began = lwp_clock_s(CLOCK_MONOTONIC);
     size_t turns = 0, spoiled = 0;
     *times = (struct lwp_pattern_times){0};
     for (int i = 0; i < 2; i++)
@@ -371,8 +365,8 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
         walker_find_rounds(&team.walkers[i]);
     }
     const size_t needed = kept > 0 ? TURNS_NEEDED : 1;
-    const double until = lwp_pattern_turns_until(time_now(CLOCK_MONOTONIC) - began, seconds);
-    while (!status && turns < TURNS_MOST && spoiled < SPOILED_MOST && (turns < needed || time_now(CLOCK_MONOTONIC) - began < until)) {
+    const double until = lwp_pattern_turns_until(lwp_clock_s(CLOCK_MONOTONIC) - began, seconds);
+    while (!status && turns < TURNS_MOST && spoiled < SPOILED_MOST && (turns < needed || lwp_clock_s(CLOCK_MONOTONIC) - began < until)) {
         double turn[2];
         if (!time_turns(&team, kept, turn)) {
             spoiled++;
@@ -415,8 +409,8 @@ static bool time_receive(int from, double seconds, struct time_answer *answer)
 {
     struct pollfd waited = {.fd = from, .events = POLLIN};
     size_t got = 0;
-    for (double until = time_now(CLOCK_MONOTONIC) + seconds; got < sizeof *answer;) {
-        double left = until - time_now(CLOCK_MONOTONIC);
+    for (double until = lwp_clock_s(CLOCK_MONOTONIC) + seconds; got < sizeof *answer;) {
+        double left = until - lwp_clock_s(CLOCK_MONOTONIC);
         int ready = left > 0 ? poll(&waited, 1, (int)(left * 1000) + 1) : 0;
         if (ready == 0 || (ready < 0 && errno != EINTR))
             return false;

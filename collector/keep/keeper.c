@@ -3,6 +3,7 @@
 #include "collector/keep/keeper.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "collector/keeper.h"
 #include "format/spool.h"
 
@@ -43,13 +44,6 @@ struct lwp_keeper {
     bool paused, applied; /* no samples are wanted; the processes know */
     int failed; /* errno of the last sweeps of processes: something could not be written */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- a process's files ---- */
 
@@ -132,7 +126,7 @@ static void keeper_add(struct lwp_keeper *keeper, int fd, pid_t pid, pid_t known
     LWP_APPEND(&keeper->kept, &keeper->count, &keeper->room,
                (struct kept){.folder = -1, .pid = pid, .known = known, .head = head, .size = (uint64_t)st.st_size, .from = LWPS_SPOOL_HEAD});
     __atomic_store_n(&head->paused, __atomic_load_n(&keeper->paused, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
-    __atomic_store_n(&head->collected_ns, now_ns(), __ATOMIC_RELEASE);
+    __atomic_store_n(&head->collected_ns, lwp_clock(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
 }
 
 /* False: there was none. */
@@ -185,7 +179,7 @@ static void keeper_sweep(struct lwp_keeper *keeper)
         int failed = kept_sweep(keeper, &keeper->kept[i]);
         if (over && failed)
             keeper->failed = failed;
-        __atomic_store_n(&keeper->kept[i].head->collected_ns, now_ns(), __ATOMIC_RELEASE);
+        __atomic_store_n(&keeper->kept[i].head->collected_ns, lwp_clock(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
         if (over)
             keeper_drop(keeper, i);
     }
@@ -233,9 +227,9 @@ static void *keeper_run(void *of)
             ;
         if (!__atomic_load_n(&keeper->applied, __ATOMIC_ACQUIRE))
             keeper_tell(keeper);
-        if (now_ns() >= due) {
+        if (lwp_clock(CLOCK_MONOTONIC) >= due) {
             keeper_sweep(keeper);
-            due = now_ns() + (uint64_t)SWEEP_MS * 1000000u;
+            due = lwp_clock(CLOCK_MONOTONIC) + (uint64_t)SWEEP_MS * 1000000u;
         }
     }
     while (keeper_receive(keeper))

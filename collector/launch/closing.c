@@ -1,9 +1,9 @@
 /* The summary after a run: losses first, then the findings and the next command. */
 #include "collector/launch/closing.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "collector/launch/launch.h"
-#include "collector/machine/costs.h"
 
 #include <stdio.h>
 #include <string.h>

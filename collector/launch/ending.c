@@ -1,11 +1,11 @@
 #include "collector/launch/ending.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "collector/launch/closing.h"
 #include "collector/launch/load_cost.h"
 #include "collector/launch/rank.h"
-#include "collector/machine/costs.h"
 
 #include <errno.h>
 #include <math.h>

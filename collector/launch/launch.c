@@ -3,6 +3,8 @@
  * reached the program too, one sent by a process is passed on. */
 #include "collector/launch/launch.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -82,11 +84,6 @@ static pid_t launch_start(const struct lwp_launch *launch, int report)
     return child;
 }
 
-static double launch_seconds(const struct timespec *from, const struct timespec *to)
-{
-    return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) * 1e-9;
-}
-
 /* The Ctrl-C that ended the program may be pending for lwp too. */
 static void launch_drop_keys(void)
 {
@@ -144,21 +141,17 @@ static long launch_huge_kib(pid_t child, long *resident)
     return sum;
 }
 
-/* The next signal. Meanwhile, ever more rarely (at *look_s, which grows), the program's huge pages are looked at. */
-static int launch_wait(struct lwp_ended *ended, const struct timespec *start, double *look_s, siginfo_t *info)
+/* The next signal. Meanwhile, ever more rarely (*look_s after the start, which grows), the program's huge pages are looked at. */
+static int launch_wait(struct lwp_ended *ended, double start_s, double *look_s, siginfo_t *info)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const double left = fmax(0, *look_s - launch_seconds(start, &now));
-    const struct timespec until = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
-    int number = *look_s < launch_look_last_s ? sigtimedwait(&launch_set, info, &until) : sigwaitinfo(&launch_set, info);
+    const double now_s = lwp_clock_s(CLOCK_MONOTONIC) - start_s, left_s = fmax(0, *look_s - now_s);
+    const struct timespec left = {.tv_sec = (time_t)left_s, .tv_nsec = (long)((left_s - floor(left_s)) * 1e9)};
+    int number = *look_s < launch_look_last_s ? sigtimedwait(&launch_set, info, &left) : sigwaitinfo(&launch_set, info);
     if (number < 0 && errno == EAGAIN) {
         long resident, huge = launch_huge_kib(ended->pid, &resident);
         ended->huge_pages_kib = huge > ended->huge_pages_kib ? huge : ended->huge_pages_kib;
         ended->looked_at_kib = resident > ended->looked_at_kib ? resident : ended->looked_at_kib;
-        struct timespec looked;
-        clock_gettime(CLOCK_MONOTONIC, &looked);
-        const double began_s = launch_seconds(start, &now) + left, ended_s = launch_seconds(start, &looked);
+        const double began_s = now_s + left_s, ended_s = lwp_clock_s(CLOCK_MONOTONIC) - start_s;
         *look_s = fmax(*look_s * launch_look_grows, ended_s + (ended_s - began_s) / launch_look_part);
     }
     return number;
@@ -176,13 +169,12 @@ static int launch_failure(int report)
     return got == sizeof why ? why : 0;
 }
 
-static void launch_wait_since(const struct timespec *start, struct lwp_ended *ended)
+static void launch_wait_since(double start_s, struct lwp_ended *ended)
 {
     double look_s = launch_look_s;
-    struct timespec end;
     while (wait4(ended->pid, &ended->wait_status, WNOHANG, &ended->usage) == 0) {
         siginfo_t info;
-        int number = launch_wait(ended, start, &look_s, &info);
+        int number = launch_wait(ended, start_s, &look_s, &info);
         if (number == SIGCHLD && info.si_code == CLD_STOPPED)
             launch_stop_too(ended->pid);
         if (number == SIGTERM || number == SIGHUP)
@@ -190,16 +182,13 @@ static void launch_wait_since(const struct timespec *start, struct lwp_ended *en
         if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL && info.si_pid != ended->pid)
             kill(ended->pid, number);
     }
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    ended->wall_s = lwp_clock_s(CLOCK_MONOTONIC) - start_s;
     launch_drop_keys();
-    ended->wall_s = launch_seconds(start, &end);
 }
 
 void lwp_launch_wait(struct lwp_ended *ended)
 {
-    struct timespec start;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    launch_wait_since(&start, ended);
+    launch_wait_since(lwp_clock_s(CLOCK_MONOTONIC), ended);
 }
 
 int lwp_launch_hold(const struct lwp_launch *launch, struct lwp_waiting *waiting, struct lwp_error *err)
@@ -245,11 +234,10 @@ int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, str
 {
     *ended = (struct lwp_ended){.huge_pages_kib = -1, .looked_at_kib = -1};
     int report[2];
-    struct timespec start;
     if (pipe2(report, O_CLOEXEC))
         return lwp_error_errno(err, "cannot make a pipe");
     launch_take_signals();
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    const double start_s = lwp_clock_s(CLOCK_MONOTONIC);
     pid_t child = launch_start(launch, report[1]);
     close(report[1]);
     ended->pid = child;
@@ -258,7 +246,7 @@ int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, str
         return lwp_error_errno(err, "cannot start a process");
     }
     ended->exec_errno = launch_failure(report[0]);
-    launch_wait_since(&start, ended);
+    launch_wait_since(start_s, ended);
     return LWP_OK;
 }
 

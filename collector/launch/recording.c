@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/busy.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "collector/env.h"
 #include "collector/keep/account.h"

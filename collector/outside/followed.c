@@ -1,6 +1,7 @@
 #include "collector/outside/followed.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "collector/outside/jit_files.h"
 #include "collector/outside/tasks.h"
 
@@ -14,21 +15,14 @@
 
 enum { PAGE = LWP_REMOTE_PAGE, COMMAND_BYTES = 4096 };
 
-static uint64_t followed_clock(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static struct lwps_file followed_head(const struct lwp_followed *followed, uint32_t tid)
 {
     return (struct lwps_file){.engine = LWPS_ENGINE_TIMER,
                               .weight_unit = LWPS_WEIGHT_NS,
                               .pid = (uint32_t)followed->pid,
                               .tid = tid,
-                              .start_ns = followed_clock(CLOCK_MONOTONIC),
-                              .start_wall_ns = followed_clock(CLOCK_REALTIME)};
+                              .start_ns = lwp_clock(CLOCK_MONOTONIC),
+                              .start_wall_ns = lwp_clock(CLOCK_REALTIME)};
 }
 
 /* ---- what is mapped ---- */
@@ -180,9 +174,9 @@ static void followed_look(struct lwp_followed *followed, const struct lwp_mappin
 
 void lwp_followed_refresh(struct lwp_followed *followed, uint64_t time)
 {
-    uint64_t begun = followed_clock(CLOCK_MONOTONIC);
+    uint64_t begun = lwp_clock(CLOCK_MONOTONIC);
     followed_look(followed, NULL, time);
-    followed->refresh_took_ns = followed_clock(CLOCK_MONOTONIC) - begun;
+    followed->refresh_took_ns = lwp_clock(CLOCK_MONOTONIC) - begun;
 }
 
 /* The process's own calls of mmap() wait for it. */
@@ -214,7 +208,7 @@ static void put_process(struct lwp_followed *followed, uint64_t time)
 struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, const struct lwp_mappings *recorded, bool born, struct lwp_error *err)
 {
     struct lwp_followed *followed = lwp_zeroed(1, sizeof *followed);
-    uint64_t time = followed_clock(CLOCK_MONOTONIC);
+    uint64_t time = lwp_clock(CLOCK_MONOTONIC);
     followed->pid = pid;
     followed->interpreter = lwp_interpreter_new(pid);
     const struct lwps_file head = followed_head(followed, 0);

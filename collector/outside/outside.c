@@ -6,6 +6,7 @@
 #include "collector/outside/outside.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/pattern.h"
@@ -66,13 +67,6 @@ struct lwp_outside {
     } review; /* what it was when the period was last reviewed */
     uint64_t lost, throttled, samples, cpu_ns, own_ns;
 };
-
-static uint64_t outside_clock(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- open ---- */
 
@@ -139,7 +133,7 @@ struct lwp_outside *lwp_outside_new(const struct lwp_outside_wish *wish, struct 
         status = lwp_events_init(&outside->events, FIRST_PERIOD_NS, wish->children, err);
     if (!status) {
         outside->cost_ns = lwp_sample_cost(&outside->events.attr);
-        lwp_events_set_period(&outside->events, outside_period(wish, outside->cost_ns), outside_clock(CLOCK_MONOTONIC));
+        lwp_events_set_period(&outside->events, outside_period(wish, outside->cost_ns), lwp_clock(CLOCK_MONOTONIC));
         outside->process = (int)syscall(SYS_pidfd_open, outside->wish.pid, 0);
         sigprocmask(SIG_BLOCK, &set, NULL);
         outside->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -435,7 +429,7 @@ static void outside_change(void *of, bool on)
     if (outside->on == on)
         return;
     if (on) /* much may have changed */
-        refresh_all(outside, outside_clock(CLOCK_MONOTONIC), true);
+        refresh_all(outside, lwp_clock(CLOCK_MONOTONIC), true);
     lwp_events_switch(&outside->events, on);
     outside->on = on;
     outside->phase += on;
@@ -444,7 +438,7 @@ static void outside_change(void *of, bool on)
 /* Waits, at most until `until`. True: it is over. */
 static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp_outside_end *end)
 {
-    uint64_t now = outside_clock(CLOCK_MONOTONIC);
+    uint64_t now = lwp_clock(CLOCK_MONOTONIC);
     struct pollfd polled[3] = {{.fd = outside->signals, .events = POLLIN},
                                {.fd = outside->process, .events = POLLIN},
                                {.fd = outside->phases ? lwp_phases_fd(outside->phases) : -1, .events = POLLIN}};
@@ -464,7 +458,7 @@ static bool outside_wait(struct lwp_outside *outside, uint64_t until, struct lwp
     end->process_ended = ready > 0 && polled[1].revents;
     if (outside->process < 0)
         end->process_ended = kill(outside->wish.pid, 0) && errno == ESRCH;
-    return end->ended_by || end->process_ended || (until && outside_clock(CLOCK_MONOTONIC) >= until);
+    return end->ended_by || end->process_ended || (until && lwp_clock(CLOCK_MONOTONIC) >= until);
 }
 
 /* CPU time of the processes, and samples, so far. */
@@ -484,7 +478,7 @@ static void outside_sum(const struct lwp_outside *outside, uint64_t *cpu_ns, uin
 /* Samples less often where that costs more than it may. */
 static void outside_review(struct lwp_outside *outside, uint64_t now)
 {
-    uint64_t own_ns = outside_clock(CLOCK_PROCESS_CPUTIME_ID), samples, cpu_ns;
+    uint64_t own_ns = lwp_clock(CLOCK_PROCESS_CPUTIME_ID), samples, cpu_ns;
     if (now < outside->review.time + refresh_every_ns)
         return;
     outside_sum(outside, &cpu_ns, &samples);
@@ -537,13 +531,13 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
     *end = (struct lwp_outside_end){0};
     outside->dir = dir;
     outside->phases = phases;
-    uint64_t begun = outside_clock(CLOCK_MONOTONIC), own_before = outside_clock(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t begun = lwp_clock(CLOCK_MONOTONIC), own_before = lwp_clock(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t from = begun + (uint64_t)(wish->delay_s * 1e9);
     const bool held = wish->begin && wish->delay_s <= 0; /* until its events count; else it runs by then */
     bool over = false;
     if (wish->begin && !held)
         wish->begin(wish->of);
-    while (!over && wish->delay_s > 0 && outside_clock(CLOCK_MONOTONIC) < from) {
+    while (!over && wish->delay_s > 0 && lwp_clock(CLOCK_MONOTONIC) < from) {
         outside_wait(outside, from, end);
         over = end->ended_by || end->process_ended;
     }
@@ -561,23 +555,23 @@ int lwp_outside_run(struct lwp_outside *outside, const char *dir, struct lwp_pha
     if (!held)
         follow_children(outside);
     if (outside->on) /* what was mapped while they were looked at */
-        refresh_all(outside, outside_clock(CLOCK_MONOTONIC), true);
-    begun = outside_clock(CLOCK_MONOTONIC);
+        refresh_all(outside, lwp_clock(CLOCK_MONOTONIC), true);
+    begun = lwp_clock(CLOCK_MONOTONIC);
     uint64_t until = wish->duration_s > 0 ? begun + (uint64_t)(wish->duration_s * 1e9) : 0;
     while (!over) {
         over = outside_wait(outside, until, end);
         outside_drain(outside);
         if (!outside->on)
             continue;
-        lwp_events_vary_period(&outside->events, outside_clock(CLOCK_MONOTONIC));
-        refresh_all(outside, outside_clock(CLOCK_MONOTONIC), false);
-        outside_review(outside, outside_clock(CLOCK_MONOTONIC));
+        lwp_events_vary_period(&outside->events, lwp_clock(CLOCK_MONOTONIC));
+        refresh_all(outside, lwp_clock(CLOCK_MONOTONIC), false);
+        outside_review(outside, lwp_clock(CLOCK_MONOTONIC));
     }
     lwp_events_switch(&outside->events, false);
-    uint64_t now = outside_clock(CLOCK_MONOTONIC);
+    uint64_t now = lwp_clock(CLOCK_MONOTONIC);
     refresh_all(outside, now, true);
     outside_drain(outside);
-    outside->own_ns = outside_clock(CLOCK_PROCESS_CPUTIME_ID) - own_before;
+    outside->own_ns = lwp_clock(CLOCK_PROCESS_CPUTIME_ID) - own_before;
     struct lwp_followed *shown = NULL; /* the first process, if it is still there */
     for (size_t i = 0; i < outside->followed_count && !shown; i++)
         shown = outside->followed[i];

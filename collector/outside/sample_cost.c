@@ -2,6 +2,7 @@
  * loop gets less of it. Another process that takes the processor meanwhile does not count; the median leaves out what shares a core. */
 #include "collector/outside/sample_cost.h"
 
+#include "base/clock.h"
 #include "collector/perf/ring.h"
 
 #include <stdbool.h>
@@ -13,13 +14,6 @@
 
 enum { TURNS = 5, TURN_NS = 4000000, PERIOD_NS = 100003, PAGES = 64 };
 
-static uint64_t cost_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void cost_work(void)
 {
     for (int i = 0; i < 2000; i++)
@@ -29,12 +23,12 @@ static void cost_work(void)
 /* Rounds of work within the CPU time, and that time. */
 static double cost_turn(uint64_t *ns)
 {
-    uint64_t begun = cost_clock(), now;
+    uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID), now;
     double rounds = 0;
     do {
         cost_work();
         rounds++;
-        now = cost_clock();
+        now = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     } while (now < begun + TURN_NS);
     *ns = now - begun;
     return rounds;

@@ -1,6 +1,7 @@
 #include "collector/phases/phases.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,13 +31,6 @@ struct lwp_phases {
     void *of;
 };
 
-static uint64_t phases_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 struct sockaddr_un lwp_phases_address(int folder)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -47,7 +41,7 @@ struct sockaddr_un lwp_phases_address(int folder)
 struct lwp_phases *lwp_phases_open(const char *dir, bool on, struct lwp_error *err)
 {
     struct lwp_phases *phases = lwp_zeroed(1, sizeof *phases);
-    *phases = (struct lwp_phases){.stop = {-1, -1}, .on = on, .ever_off = !on, .count = on, .since_ns = phases_clock()};
+    *phases = (struct lwp_phases){.stop = {-1, -1}, .on = on, .ever_off = !on, .count = on, .since_ns = lwp_clock(CLOCK_MONOTONIC)};
     pthread_mutex_init(&phases->lock, NULL);
     phases->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     phases->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -71,7 +65,8 @@ static struct lwp_phases_answer phases_answer(const struct lwp_phases *phases)
     return (struct lwp_phases_answer){.magic = LWP_PHASES_MAGIC,
                                       .on = phases->on,
                                       .count = phases->count,
-                                      .recorded_ns = phases->recorded_ns + (phases->on ? phases_clock() - phases->since_ns : 0)};
+                                      .recorded_ns =
+                                          phases->recorded_ns + (phases->on ? lwp_clock(CLOCK_MONOTONIC) - phases->since_ns : 0)};
 }
 
 struct lwp_phases_answer lwp_phases_now(const struct lwp_phases *phases)
@@ -97,7 +92,7 @@ char *lwp_phases_note(const struct lwp_phases *phases)
 /* True: it is another one now. */
 static bool phases_switch(struct lwp_phases *phases, bool on)
 {
-    uint64_t now = phases_clock();
+    uint64_t now = lwp_clock(CLOCK_MONOTONIC);
     if (phases->on == on)
         return false;
     if (!on)

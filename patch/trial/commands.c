@@ -1,6 +1,7 @@
 #include "patch/trial/commands.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -45,13 +44,6 @@ void lwp_trial_signals_end(void)
 bool lwp_trial_interrupted(void)
 {
     return got;
-}
-
-double lwp_trial_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 static void become(const struct lwp_trial_command *command)
@@ -92,17 +84,17 @@ int lwp_trial_command(const struct lwp_trial_command *command, double *cpu)
     if (pid == 0)
         become(command);
     setpgid(pid, pid);
-    for (double end = lwp_trial_now() + command->seconds;;) {
+    for (double end = lwp_clock_s(CLOCK_MONOTONIC) + command->seconds;;) {
         pid_t ended = wait4(pid, &status, WNOHANG, &usage);
         if (ended == pid)
             break;
-        if ((ended < 0 && errno != EINTR) || got || lwp_trial_now() > end) {
+        if ((ended < 0 && errno != EINTR) || got || lwp_clock_s(CLOCK_MONOTONIC) > end) {
             kill(-pid, SIGKILL);
             wait4(pid, &status, 0, &usage);
             return -1;
         }
         usleep(2000);
     }
-    *cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+    *cpu = lwp_cpu_s(&usage);
     return status;
 }

@@ -21,6 +21,4 @@ void lwp_trial_signals_begin(void);
 void lwp_trial_signals_end(void);
 bool lwp_trial_interrupted(void);
 
-double lwp_trial_now(void); /* seconds, monotonic */
-
 #endif

@@ -1,5 +1,6 @@
 #include "patch/trial/trial.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "patch/trial/commands.h"
@@ -78,7 +79,7 @@ static double student(unsigned n)
 
 static int measure(const struct lwp_copies *copies, struct lwp_trial *trial, struct lwp_error *err)
 {
-    double sum = 0, squares = 0, end = lwp_trial_now() + trial->seconds, ratio = 0;
+    double sum = 0, squares = 0, end = lwp_clock_s(CLOCK_MONOTONIC) + trial->seconds, ratio = 0;
     if (run_pair(copies, trial, 0, &ratio, err)) /* caches of files are warm from here on */
         return err->status;
     for (unsigned n = 1; n <= PAIRS_MOST; n++) {
@@ -92,7 +93,7 @@ static int measure(const struct lwp_copies *copies, struct lwp_trial *trial, str
         trial->high = exp(mean + half);
         trial->pairs = n;
         lwp_log_progress("%u pairs: %.2fx (%.2f-%.2f)", n, trial->speedup, trial->low, trial->high);
-        if ((n >= PAIRS_LEAST && trial->high - trial->low < narrow * trial->speedup) || (lwp_trial_now() > end && n > 1))
+        if ((n >= PAIRS_LEAST && trial->high - trial->low < narrow * trial->speedup) || (lwp_clock_s(CLOCK_MONOTONIC) > end && n > 1))
             break;
     }
     return LWP_OK;

@@ -4,6 +4,7 @@
  *
  * Several candidates place a loop's fields alike: what was timed is kept. */
 #include "analysis/advice/gain/measured.h"
+#include "base/clock.h"
 #include "base/order.h"
 
 #include <math.h>
@@ -75,13 +76,6 @@ static void timed_join(const struct lwp_pattern_times *runs, size_t count, struc
     times->low = times->high = times->ratio; /* what turns of one run differ by is in the spread */
 }
 
-static double timed_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Of all time. */
 static double timed_share(const struct lwp_profile *profile, uint32_t region)
 {
@@ -90,7 +84,7 @@ static double timed_share(const struct lwp_profile *profile, uint32_t region)
 
 static void timed_charge(struct lwp_profile *profile, struct lwp_gain_timed *timed, double began)
 {
-    const double seconds = timed_now() - began;
+    const double seconds = lwp_clock_s(CLOCK_MONOTONIC) - began;
     timed->seconds += seconds;
     profile->measure_seconds -= seconds;
 }
@@ -118,7 +112,7 @@ static void timed_turn_round(struct lwp_pattern_times *times)
 static bool timed_run(struct lwp_profile *profile, struct lwp_gain_timed *timed)
 {
     struct lwp_error err = {0};
-    const double began = timed_now();
+    const double began = lwp_clock_s(CLOCK_MONOTONIC);
     const bool round = timed->count % 2;
     struct lwp_pattern_times *times = &timed->runs[timed->count];
     const struct lwp_pattern *first = round ? &timed->after : &timed->before, *second = round ? &timed->before : &timed->after;
@@ -142,7 +136,7 @@ static void timed_cold(struct lwp_profile *profile, struct lwp_gain_timed *timed
     struct lwp_error err = {0};
     if (timed->tried_cold || before <= (double)caches.l2_bytes || fmin(before, after) > shared_most * all)
         return;
-    const double began = timed_now();
+    const double began = lwp_clock_s(CLOCK_MONOTONIC);
     timed->tried_cold = true;
     if (!lwp_pattern_compare_cold(&timed->before, &timed->after, (double)caches.l2_bytes, seconds_each, &timed->cold, &err))
         timed->cold.both_fit = after < all ? fmin(1, after / fmin(before, all)) : 1;

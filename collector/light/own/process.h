@@ -2,13 +2,13 @@
 #ifndef LWP_COLLECTOR_LIGHT_OWN_PROCESS_H
 #define LWP_COLLECTOR_LIGHT_OWN_PROCESS_H
 
+#include "base/clock.h"
 #include "format/paths.h"
 #include "format/writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 struct lwp_process {
@@ -60,12 +60,5 @@ static inline void lwp_process_note(const char *text)
 
 /* To the standard error, if LWP_DEBUG is 1. */
 void lwp_process_debug(const char *what);
-
-static inline uint64_t lwp_clock(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 #endif
