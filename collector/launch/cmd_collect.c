@@ -15,87 +15,125 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int collect_run(int argc, char **argv, const struct lwp_command *self)
+/* A process that runs already. */
+static int collect_attach(const struct lwp_options *options, bool program, struct lwp_error *err)
 {
-    struct lwp_options options;
     struct lwp_settings settings;
-    struct lwp_error err = {0};
-    struct lwp_target target = {0};
+    if (program)
+        lwp_error_set(err, LWP_ERR_USAGE, "collect: -p samples a process that runs; it takes no program to start");
+    else if (!lwp_settings_read(&settings, options, err) && !lwp_attach(&settings, err))
+        return 0;
+    return LWP_EXIT_FAILED;
+}
+
+/* A program that cannot load lwp's library. */
+static int collect_outside(const struct lwp_settings *settings, const struct lwp_target *target, char **command, struct lwp_error *err)
+{
     struct lwp_rank rank;
-    struct lwp_engine engine;
+    if (lwp_rank_find(&rank))
+        lwp_error_set(err, LWP_ERR_USAGE, "'%s' %s, so lwp's library cannot be loaded into its ranks; link it dynamically with glibc",
+                      *command, target->closed);
+    else if (!lwp_settings_outside(settings->options, *command, target->closed, err))
+        return lwp_attach_start(settings, target, command, err);
+    return LWP_EXIT_FAILED;
+}
+
+/* A program that loads lwp's library, or runs under Valgrind. `helper`: as of lwp_record. */
+static int collect_inside(const struct lwp_settings *settings, const struct lwp_target *target, const struct lwp_engine *engine,
+                          const char *helper, char **command, struct lwp_error *err)
+{
+    const char *wanted = lwp_options_text(settings->options, "output");
+    const bool force = lwp_options_flag(settings->options, "force");
+    struct lwp_rank rank;
     struct lwp_place place = {.busy = -1};
-    char *library = NULL, *usable = NULL, *exact = NULL, *dir = NULL, *own = NULL, pid[16];
-    int exit_status;
-    if (!lwp_command_begin(&options, self, argc, argv, &exit_status))
-        return exit_status;
-    exit_status = LWP_EXIT_FAILED;
-    char **command = argv + options.operands;
-    if (lwp_options_given(&options, "pid")) {
-        if (*command)
-            lwp_error_set(&err, LWP_ERR_USAGE, "collect: -p samples a process that runs; it takes no program to start");
-        else if (!lwp_settings_read(&settings, &options, &err) && !lwp_attach(&settings, &err))
-            exit_status = 0;
-        goto out;
-    }
-    if (!*command) {
-        lwp_error_set(&err, LWP_ERR_USAGE, "collect: no program to run; for example: lwp collect ./app args");
-        goto out;
-    }
-    if (lwp_settings_read(&settings, &options, &err) ||
-        lwp_engine_choose(lwp_options_text(&options, "engine"), lwp_options_text(&options, "event"), settings.period > 0, &engine, &err))
-        goto out;
-    if (lwp_target_find(&target, *command, engine.exact, &err)) {
-        exit_status = target.exit_status;
-        goto out;
-    }
-    if (target.closed) {
-        if (lwp_rank_find(&rank))
-            lwp_error_set(&err, LWP_ERR_USAGE, "'%s' %s, so lwp's library cannot be loaded into its ranks; link it dynamically with glibc",
-                          *command, target.closed);
-        else if (!lwp_settings_outside(&options, *command, target.closed, &err))
-            exit_status = lwp_attach_start(&settings, &target, command, &err);
-        goto out;
-    }
-    if (engine.exact)
-        exact = lwp_exact_find(&err);
-    else if ((library = lwp_preload_find(&err)))
-        usable = lwp_preload_usable(library, &err);
-    if (!exact && !usable)
-        goto out;
-    const char *wanted = lwp_options_text(&options, "output");
-    bool ranked = lwp_rank_find(&rank), force = lwp_options_flag(&options, "force");
-    if (ranked && lwp_options_given(&options, "serve")) {
-        lwp_error_set(&err, LWP_ERR_USAGE, "collect: --serve is for a program that runs alone; run 'lwp serve DIR' beside the ranks");
-        goto out;
+    char *dir, *own = NULL, pid[16];
+    int exit_status = LWP_EXIT_FAILED;
+    const bool ranked = lwp_rank_find(&rank);
+    if (ranked && lwp_options_given(settings->options, "serve")) {
+        lwp_error_set(err, LWP_ERR_USAGE, "collect: --serve is for a program that runs alone; run 'lwp serve DIR' beside the ranks");
+        return LWP_EXIT_FAILED;
     }
     snprintf(pid, sizeof pid, "%d", (int)getpid());
     dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(*command, ranked ? rank.job : pid);
-    if (ranked ? lwp_rank_join(&rank, dir, force, &own, &place.busy, &err) : lwp_result_create(dir, force, &place.busy, &err))
+    if (ranked ? lwp_rank_join(&rank, dir, force, &own, &place.busy, err) : lwp_result_create(dir, force, &place.busy, err))
         goto out;
     place.shown = dir;
     place.own = ranked ? own : dir;
     place.rank = ranked ? &rank : NULL;
     place.absolute = realpath(place.own, NULL);
     if (!place.absolute) {
-        lwp_error_errno(&err, "cannot find %s", place.own);
+        lwp_error_errno(err, "cannot find %s", place.own);
         goto out;
     }
-    exit_status = lwp_record(&settings, &place, &target, &engine, exact ? exact : usable, command, &err);
-    if (err.text[0]) {
+    exit_status = lwp_record(settings, &place, target, engine, helper, command, err);
+    if (err->text[0]) {
         lwp_result_discard(place.own);
         if (ranked)
             lwp_rank_discard(dir);
     }
 out:
-    if (err.text[0])
-        lwp_log(LWP_LOG_ERROR, "%s", err.text);
-    lwp_preload_release(usable, library ? library : "");
-    lwp_target_fini(&target);
-    free(library);
-    free(exact);
     free(dir);
     free(own);
     free(place.absolute);
+    return exit_status;
+}
+
+static int collect_exact(const struct lwp_settings *settings, const struct lwp_target *target, const struct lwp_engine *engine,
+                         char **command, struct lwp_error *err)
+{
+    char *folder = lwp_exact_find(err);
+    int exit_status = folder ? collect_inside(settings, target, engine, folder, command, err) : LWP_EXIT_FAILED;
+    free(folder);
+    return exit_status;
+}
+
+static int collect_light(const struct lwp_settings *settings, const struct lwp_target *target, const struct lwp_engine *engine,
+                         char **command, struct lwp_error *err)
+{
+    int exit_status = LWP_EXIT_FAILED;
+    char *library = lwp_preload_find(err), *usable = library ? lwp_preload_usable(library, err) : NULL;
+    if (usable) {
+        exit_status = collect_inside(settings, target, engine, usable, command, err);
+        lwp_preload_release(usable, library);
+    }
+    free(library);
+    return exit_status;
+}
+
+static int collect_program(const struct lwp_options *options, char **command, struct lwp_error *err)
+{
+    struct lwp_settings settings;
+    struct lwp_engine engine;
+    struct lwp_target target = {0};
+    int exit_status;
+    if (!*command) {
+        lwp_error_set(err, LWP_ERR_USAGE, "collect: no program to run; for example: lwp collect ./app args");
+        return LWP_EXIT_FAILED;
+    }
+    if (lwp_settings_read(&settings, options, err) ||
+        lwp_engine_choose(lwp_options_text(options, "engine"), lwp_options_text(options, "event"), settings.period > 0, &engine, err))
+        return LWP_EXIT_FAILED;
+    if (lwp_target_find(&target, *command, engine.exact, err))
+        exit_status = target.exit_status;
+    else if (target.closed)
+        exit_status = collect_outside(&settings, &target, command, err);
+    else
+        exit_status = (engine.exact ? collect_exact : collect_light)(&settings, &target, &engine, command, err);
+    lwp_target_fini(&target);
+    return exit_status;
+}
+
+static int collect_run(int argc, char **argv, const struct lwp_command *self)
+{
+    struct lwp_options options;
+    struct lwp_error err = {0};
+    int exit_status;
+    if (!lwp_command_begin(&options, self, argc, argv, &exit_status))
+        return exit_status;
+    char **command = argv + options.operands;
+    exit_status = lwp_options_given(&options, "pid") ? collect_attach(&options, *command, &err) : collect_program(&options, command, &err);
+    if (err.text[0])
+        lwp_log(LWP_LOG_ERROR, "%s", err.text);
     return exit_status;
 }
 
