@@ -112,47 +112,66 @@ static const char *target_marked(int fd)
     return fgetxattr(fd, "security.capability", NULL, 0) > 0 ? "has file capabilities" : NULL;
 }
 
-static int target_check_elf(struct lwp_target *target, const char *path, int fd, const unsigned char *head, size_t size,
-                            struct lwp_error *err)
+static int target_check_processor(const char *path, const unsigned char *head, size_t size, struct lwp_error *err)
 {
-    Elf64_Ehdr ehdr;
     uint16_t machine = 0;
     if (size >= 20)
         memcpy(&machine, head + 18, sizeof machine);
-    if (size > EI_CLASS && (head[EI_CLASS] != ELFCLASS64 || machine != EM_X86_64)) {
-        bool is_32 = head[EI_CLASS] == ELFCLASS32 && (machine == EM_386 || machine == EM_X86_64);
-        return lwp_error_set(err, LWP_ERR_USAGE, "'%s' is %s program; lwp profiles 64-bit x86 programs: build it for x86-64%s",
-                             path, is_32 ? "a 32-bit" : "another processor's", is_32 ? " (without -m32 or -mx32)" : "");
-    }
-    bool interpreter = false, dynamic = false, musl = false;
-    if (size < sizeof ehdr)
-        goto broken;
-    const char *marked = target->traced ? target_marked(fd) : NULL;
-    if (marked)
-        return lwp_error_set(err, LWP_ERR_USAGE,
-                             "'%s' %s, and Valgrind runs no such program; profile a copy without that right (cp '%s' /tmp and run it "
-                             "from there)", path, marked, path);
-    if (target->traced)
+    if (size <= EI_CLASS || (head[EI_CLASS] == ELFCLASS64 && machine == EM_X86_64))
         return LWP_OK;
-    memcpy(&ehdr, head, sizeof ehdr);
-    if (ehdr.e_phentsize != sizeof(Elf64_Phdr) || ehdr.e_phnum == 0 || ehdr.e_phnum > TARGET_HEADERS_MAX)
-        goto broken;
-    for (unsigned i = 0; i < ehdr.e_phnum; i++) {
+    bool is_32 = head[EI_CLASS] == ELFCLASS32 && (machine == EM_386 || machine == EM_X86_64);
+    return lwp_error_set(err, LWP_ERR_USAGE, "'%s' is %s program; lwp profiles 64-bit x86 programs: build it for x86-64%s", path,
+                         is_32 ? "a 32-bit" : "another processor's", is_32 ? " (without -m32 or -mx32)" : "");
+}
+
+static int target_check_traced(const char *path, int fd, struct lwp_error *err)
+{
+    const char *marked = target_marked(fd);
+    if (!marked)
+        return LWP_OK;
+    return lwp_error_set(err, LWP_ERR_USAGE,
+                         "'%s' %s, and Valgrind runs no such program; profile a copy without that right (cp '%s' /tmp and run it "
+                         "from there)",
+                         path, marked, path);
+}
+
+/* What the program headers say of how it is linked. */
+struct target_linking {
+    bool dynamic, interpreter, musl;
+};
+
+/* False: the headers are damaged. */
+static bool target_read_linking(int fd, const Elf64_Ehdr *ehdr, struct target_linking *linking)
+{
+    *linking = (struct target_linking){0};
+    if (ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phnum == 0 || ehdr->e_phnum > TARGET_HEADERS_MAX)
+        return false;
+    for (unsigned i = 0; i < ehdr->e_phnum; i++) {
         Elf64_Phdr phdr;
-        off_t at = (off_t)(ehdr.e_phoff + i * sizeof phdr);
-        if (pread(fd, &phdr, sizeof phdr, at) != (ssize_t)sizeof phdr)
-            goto broken;
-        dynamic |= phdr.p_type == PT_DYNAMIC;
+        if (pread(fd, &phdr, sizeof phdr, (off_t)(ehdr->e_phoff + i * sizeof phdr)) != (ssize_t)sizeof phdr)
+            return false;
+        linking->dynamic |= phdr.p_type == PT_DYNAMIC;
         if (phdr.p_type == PT_INTERP) {
             char loader[TARGET_HEAD] = "";
-            ssize_t got = pread(fd, loader, sizeof loader - 1, (off_t)phdr.p_offset);
-            interpreter = got > 0;
-            musl = strstr(loader, "ld-musl") != NULL;
+            linking->interpreter = pread(fd, loader, sizeof loader - 1, (off_t)phdr.p_offset) > 0;
+            linking->musl = strstr(loader, "ld-musl") != NULL;
         }
     }
+    return true;
+}
+
+/* Why it cannot load lwp's library; NULL: it can. */
+static const char *target_closed(const char *path, const struct target_linking *linking)
+{
     /* The loader itself can be run by hand (ld.so PROGRAM): dynamic without an interpreter, and it heeds LD_PRELOAD. */
-    bool loader_itself = dynamic && strncmp(lwp_path_last(path), "ld", 2) == 0 && strstr(path, ".so");
-    target->closed = !interpreter && !loader_itself ? "is statically linked" : musl ? "is linked with the musl C library" : NULL;
+    bool loader_itself = linking->dynamic && strncmp(lwp_path_last(path), "ld", 2) == 0 && strstr(path, ".so");
+    if (!linking->interpreter && !loader_itself)
+        return "is statically linked";
+    return linking->musl ? "is linked with the musl C library" : NULL;
+}
+
+static int target_check_preloaded(struct lwp_target *target, const char *path, int fd, struct lwp_error *err)
+{
     const char *sanitized = target->closed ? NULL : lwp_sanitized(fd);
     if (sanitized)
         return lwp_error_set(err, LWP_ERR_USAGE,
@@ -165,9 +184,36 @@ static int target_check_elf(struct lwp_target *target, const char *path, int fd,
                              "(cp '%s' /tmp and run it from there), or run lwp as the user it becomes",
                              path, gains, path);
     return LWP_OK;
-broken:
+}
+
+static int target_check_elf(struct lwp_target *target, const char *path, int fd, const unsigned char *head, size_t size,
+                            struct lwp_error *err)
+{
+    Elf64_Ehdr ehdr;
+    struct target_linking linking;
+    int status = target_check_processor(path, head, size, err);
+    if (status)
+        return status;
+    if (size >= sizeof ehdr) {
+        if (target->traced)
+            return target_check_traced(path, fd, err);
+        memcpy(&ehdr, head, sizeof ehdr);
+        if (target_read_linking(fd, &ehdr, &linking)) {
+            target->closed = target_closed(path, &linking);
+            return target_check_preloaded(target, path, fd, err);
+        }
+    }
     target->exit_status = EXIT_NOT_EXECUTABLE;
     return lwp_error_set(err, LWP_ERR_USAGE, "cannot execute '%s': its ELF header is damaged", path);
+}
+
+/* A zero byte in the first line, as shells ask. */
+static bool target_is_binary(const unsigned char *head, ssize_t size)
+{
+    for (ssize_t i = 0; i < size && head[i] != '\n'; i++)
+        if (head[i] == '\0')
+            return true;
+    return false;
 }
 
 static int target_check(struct lwp_target *target, const char *path, int depth, struct lwp_error *err)
@@ -190,8 +236,7 @@ static int target_check(struct lwp_target *target, const char *path, int depth, 
         interpreter[strcspn(interpreter, " \t\n")] = '\0';
         if (depth < TARGET_SCRIPTS_MAX && *interpreter)
             status = target_check(target, interpreter, depth + 1, err);
-    } else if (got > 0 && memchr(head, '\0', strcspn((char *)head, "\n") + 1 > (size_t)got ? (size_t)got
-                                                  : strcspn((char *)head, "\n"))) {
+    } else if (target_is_binary(head, got)) {
         target->exit_status = EXIT_NOT_EXECUTABLE;
         status = lwp_error_set(err, LWP_ERR_USAGE, "cannot execute '%s': it is neither a program nor a script", path);
     } else if (depth == 0) {

@@ -20,6 +20,7 @@ $CC -o app app.c && $CC -static -o static app.c || exit 1
 echo text > plain
 mkdir empty results
 printf '#!/no/such/interpreter\n' > script && chmod +x script
+printf 'no\0text\n' > data && chmod +x data
 
 wants 125 'no program' "$LWP" collect
 wants 127 'not found' "$LWP" collect ./missing
@@ -27,6 +28,7 @@ wants 127 'not found' "$LWP" collect no-such-program-anywhere
 wants 127 '\./app' "$LWP" collect app
 wants 126 'cannot execute' "$LWP" collect ./plain
 wants 126 'cannot execute|directory' "$LWP" collect ./empty
+wants 126 'neither a program nor a script' "$LWP" collect ./data
 wants 125 'static' "$LWP" collect --detect sharing ./static
 wants 125 'exists' "$LWP" collect -o results ./app
 "$LWP" collect -q --no-analyze -o written sleep 60 > out 2> err & # until it is ended below
