@@ -121,6 +121,15 @@ static void test_columns(void **state)
     assert_float_equal(lwp_order_capacity(1 << 20, 5600, LINE), 16384, 1e-9);
 }
 
+static void test_column(void **state)
+{
+    (void)state;
+    assert_float_equal(lwp_order_column(1812, 42, 1900), 1900, 0); /* what so few places miss */
+    assert_float_equal(lwp_order_column(902, 42, 1900), 902 + 2 * 902.0 / 41, 1e-9);
+    assert_float_equal(lwp_order_column(1812, 4, 1900), 1812, 0);
+    assert_float_equal(lwp_order_column(1812, 42, 1000), 1812, 0); /* several blocks */
+}
+
 /* ---- what the code shows ---- */
 
 /* The first load in loops so many deep, into a vector register or not. */
@@ -499,6 +508,7 @@ int main(void)
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_column),
         cmocka_unit_test(test_code),
         cmocka_unit_test(test_code_otherwise),
         cmocka_unit_test_setup_teardown(test_interchange, make, clean),

@@ -104,12 +104,13 @@ static double order_range(const struct lwp_offsets *offsets)
     return offsets->count ? (double)(high - low) : 0;
 }
 
-/* From the first to the last row seen. */
+/* From the first to the last row. */
 static double order_rows(const struct lwp_profile *profile, const struct lwp_order_access *access)
 {
-    if (access->step.blocks)
-        return (double)profile->objects[access->stream->object].allocations;
-    return order_range(&access->stream->offsets) / (double)llabs(access->step.bytes) + 1;
+    const struct lwp_object *object = &profile->objects[access->stream->object];
+    const double step = (double)llabs(access->step.bytes), seen = order_range(&access->stream->offsets) / step + 1;
+    return access->step.blocks ? (double)object->allocations
+                               : lwp_order_column(seen, access->stream->offsets.count, floor((double)object->largest / step));
 }
 
 /* Whether all that the access goes to stays in the caches, in whatever order. */

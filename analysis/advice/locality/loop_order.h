@@ -37,6 +37,9 @@ struct lwp_order_columns {
 };
 struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step, uint64_t line);
 
+/* Rows of a column, of which so many places were seen, from the first to the last row `seen`; `whole`: of its object. */
+double lwp_order_column(double seen, uint32_t places, double whole);
+
 /* Lines of `bytes` of cache in `ways` that a walk in these steps can fill. Physical pages lie anywhere: only bits
  * within a page choose a set. */
 double lwp_order_capacity(uint64_t bytes, uint64_t step, uint64_t line);

@@ -2,12 +2,13 @@
  * places it goes to within one such step. */
 #include "analysis/advice/locality/loop_order_internal.h"
 
+#include "analysis/advice/gain/gain_model.h"
 #include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { ITERATIONS_MOST = 64, PARTS_MOST = 12, MOVES_LEAST = 4, COLUMNS_LEAST = 4, PAGE = 4096, PLACES_MOST = 256 };
+enum { ITERATIONS_MOST = 64, PARTS_MOST = 12, MOVES_LEAST = 4, COLUMNS_LEAST = 4, PLACES_LEAST = 8, PAGE = 4096, PLACES_MOST = 256 };
 
 static const double regular_share = 0.75; /* of the moves that agree */
 
@@ -126,6 +127,16 @@ struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, co
     columns.apart = apart.bytes;
     columns.lines = ceil(range * (double)apart.bytes / width) / range;
     return columns;
+}
+
+/* A uniform sample of n places misses (2 +- sqrt(2)) / (n + 1) of the column: it is all of the object's if it may be that long. What a
+ * cache or a TLB just holds, a few rows more do not. */
+double lwp_order_column(double seen, uint32_t places, double whole)
+{
+    if (places < PLACES_LEAST || whole <= seen)
+        return seen;
+    const double misses = seen / (places - 1);
+    return whole <= seen + (2 + lwp_gain_deviations * M_SQRT2) * misses ? whole : seen + 2 * misses;
 }
 
 double lwp_order_capacity(uint64_t bytes, uint64_t step, uint64_t line)
