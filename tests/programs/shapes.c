@@ -121,12 +121,76 @@ __attribute__((noipa)) void widen(long *to, const unsigned short *from, long cou
                      : "rax", "memory", "cc");
 }
 
+/* The smaller of what is there and a new value; the larger one so far; and the smaller of two others. */
+__attribute__((noipa)) void smaller(long *to, const long *from, long count)
+{
+    __asm__ volatile("1: movq (%0), %%rax\n\t"
+                     "movq (%1), %%rcx\n\t"
+                     "cmpq %%rax, %%rcx\n\t"
+                     "cmovgq %%rax, %%rcx\n\t"
+                     "movq %%rcx, (%0)\n\t"
+                     "leaq 8(%0), %0\n\t"
+                     "leaq 8(%1), %1\n\t"
+                     "decq %2\n\t"
+                     "jnz 1b"
+                     : "+r"(to), "+r"(from), "+r"(count)
+                     :
+                     : "rax", "rcx", "memory", "cc");
+}
+
+__attribute__((noipa)) void larger(double *to, const double *from, long count)
+{
+    __asm__ volatile("xorps %%xmm0, %%xmm0\n\t"
+                     "1: maxsd (%1), %%xmm0\n\t"
+                     "movsd %%xmm0, (%0)\n\t"
+                     "leaq 8(%1), %1\n\t"
+                     "decq %2\n\t"
+                     "jnz 1b"
+                     : "+r"(to), "+r"(from), "+r"(count)
+                     :
+                     : "xmm0", "memory", "cc");
+}
+
+__attribute__((noipa)) void largest(long *to, const long *from, long count)
+{
+    __asm__ volatile("xorl %%eax, %%eax\n\t"
+                     "1: movq (%1), %%rcx\n\t"
+                     "cmpq %%rcx, %%rax\n\t"
+                     "cmovlq %%rcx, %%rax\n\t"
+                     "leaq 8(%1), %1\n\t"
+                     "movq %%rax, (%0)\n\t"
+                     "decq %2\n\t"
+                     "jnz 1b"
+                     : "+r"(to), "+r"(from), "+r"(count)
+                     :
+                     : "rax", "rcx", "memory", "cc");
+}
+
+__attribute__((noipa)) void others(long *to, const long *from, long count)
+{
+    __asm__ volatile("1: movq 8(%1), %%rax\n\t"
+                     "movq (%1), %%rcx\n\t"
+                     "cmpq %%rax, %%rcx\n\t"
+                     "cmovgq %%rax, %%rcx\n\t"
+                     "movq %%rcx, (%0)\n\t"
+                     "leaq 8(%0), %0\n\t"
+                     "leaq 8(%1), %1\n\t"
+                     "decq %2\n\t"
+                     "jnz 1b"
+                     : "+r"(to), "+r"(from), "+r"(count)
+                     :
+                     : "rax", "rcx", "memory", "cc");
+}
+
 int main(void)
 {
     struct node node = {0, 0}, last = {0, -1};
     long other = 0;
     long wide[2];
     swap(&node, &other, 1), add(&node, &other, 1), widen(wide, &(unsigned short){0}, 1);
+    const long two[2] = {0, 1};
+    double most = 0;
+    smaller(&other, two, 1), larger(&most, &most, 1), largest(&other, two, 1), others(&other, two, 1);
     int index = 0;
     return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + drawn(&node, 0) + ninefold(&node, 1) + chain(&node, 1) +
                  nest(&node, 1) + merge(&node, &last));

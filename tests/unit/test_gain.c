@@ -358,6 +358,19 @@ static void guesses_of(struct lwp_code *code, uint32_t module, const char *path)
     near(lwp_gain_guesses(&profile, LOOP + 1), 0);
 }
 
+/* Stores that keep a minimum or a maximum. */
+static void keeps_of(struct lwp_code *code, uint32_t module, const char *path)
+{
+    static const char *const functions[] = {"smaller", "larger", "largest", "others", "add"};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        struct lwp_loop_shape shape;
+        const uint64_t store = access_at(code, module, path, functions[i], true, &shape);
+        assert_int_equal(lwp_code_keeps_extreme(code, module, store, shape.stays), i < 3);
+        assert_true(i < 1 || i > 2 || !lwp_code_keeps_extreme(code, module, store, false));
+    }
+    assert_false(lwp_code_keeps_extreme(code, module, 0, true));
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -395,6 +408,7 @@ static void test_shapes(void **state)
         access_at(code, module, path, "add", true, &adds);
         access_at(code, module, path, "widen", true, &widens);
         assert_true(swaps.copies_value && !adds.copies_value && widens.copies_value);
+        keeps_of(code, module, path);
         assert_false(lwp_loop_shape(code, module, programs_symbol(path, "main"), &none));
         assert_false(lwp_loop_shape(code, LWP_NONE, 0x1000, &none));
         assert_false(lwp_loop_shape(code, module, 0, &none));

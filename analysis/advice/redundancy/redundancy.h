@@ -30,6 +30,7 @@ enum lwp_cause {
     LWP_CAUSE_BISECTION,
     LWP_CAUSE_POINTER_CHAIN,
     LWP_CAUSE_VOLATILE,
+    LWP_CAUSE_KEPT_EXTREME,
 };
 
 struct lwp_redundancy_total {

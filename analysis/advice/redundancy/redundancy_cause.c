@@ -22,6 +22,7 @@ struct access_site {
     const char *function;               /* innermost, inlined or not; "" unknown */
     uint32_t loop;                      /* innermost source loop; LWP_NONE: none */
     struct lwp_memory_operand operand;
+    bool keeps_extreme;
     bool shaped; /* `shape` is known */
     struct lwp_loop_shape shape;
 };
@@ -35,6 +36,7 @@ static struct access_site site_of(struct lwp_profile *profile, uint32_t context)
     site.place = lwp_code_symbolize(profile->code, node->module, node->address);
     site.operand = lwp_code_operand(profile->code, node->module, node->address);
     site.shaped = lwp_loop_shape(profile->code, node->module, node->address, &site.shape);
+    site.keeps_extreme = lwp_code_keeps_extreme(profile->code, node->module, node->address, site.shaped && site.shape.stays);
     if (site.place->loop != LWP_NONE)
         site.loop = lwp_code_source_loop(profile->code, site.place->loop);
     if (site.place->frame_count && site.place->frames[0].function)
@@ -218,6 +220,8 @@ static enum lwp_cause memory_silent_store(const struct evidence *e)
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (site_initialises(second))
         return LWP_CAUSE_REPEATED_FILL;
+    if (second->keeps_extreme)
+        return LWP_CAUSE_KEPT_EXTREME;
     if (site_copies(second) || second->shape.copies_value) /* as it was by chance, or all of it: nothing is computed */
         return LWP_CAUSE_UNKNOWN;
     return second->operand.load || (second->shaped && !second->shape.repeats_value) ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;

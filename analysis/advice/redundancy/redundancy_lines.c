@@ -227,6 +227,7 @@ static bool is_one_access(const struct lwp_redundancy *item)
     case LWP_CAUSE_KEPT_IN_MEMORY:
     case LWP_CAUSE_MISSED_INLINING:
     case LWP_CAUSE_VOLATILE:
+    case LWP_CAUSE_KEPT_EXTREME:
     case LWP_CAUSE_UNKNOWN:
         return item->kind <= LWP_WATCHPOINT_SILENT_LOAD;
     default:
@@ -463,8 +464,8 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
 {
     const double nearly_always = 0.9;
     enum lwp_cause why = found->items[line->item].why;
-    if (!line->sure || line->foreign || why == LWP_CAUSE_VOLATILE || line->time.low < lwp_redundancy_share ||
-        (line->stake >= 0 && line->stake < lwp_redundancy_time))
+    if (!line->sure || line->foreign || why == LWP_CAUSE_VOLATILE || why == LWP_CAUSE_KEPT_EXTREME ||
+        line->time.low < lwp_redundancy_share || (line->stake >= 0 && line->stake < lwp_redundancy_time))
         return false;
     if ((line->saved.high > 0 || lwp_redundancy_is_search(why)) &&
         line->saved.value < lwp_redundancy_time) /* a scan of a few elements, or of who knows how many, is no slower than another search */

@@ -7,7 +7,7 @@ static const char *const cause_names[] = {
     "kept_in_memory",    "stored_twice",           "spill",         "missed_inlining", "redundant_computation",
     "converged",         "linear_search",          "repeated_walk", "same_arguments",  "loop_invariant",
     "common_expression", "computed_elsewhere",     "uniform_fill",  "full_search",     "tree_search",
-    "bisection",         "pointer_chain",          "volatile"};
+    "bisection",         "pointer_chain",          "volatile",      "kept_extreme"};
 
 static const struct {
     enum lwp_watchpoint_kind kind;
@@ -65,6 +65,10 @@ static const struct {
 
     {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_VOLATILE, "The variable is volatile, or atomic: the program asks for each store.",
      "If nothing but this thread looks at it, let it be a plain variable."},
+
+    {LWP_WATCHPOINT_SILENT_STORE, LWP_CAUSE_KEPT_EXTREME,
+     "The store keeps the smaller or the larger of a new value and of what is there, and that is what is there already.",
+     "Nothing is computed in vain. To store only what changes takes a branch in place of a conditional move, and is often slower."},
 
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_UNKNOWN,
      "The second line loads what the first has loaded, and nothing has changed it; why is unknown.",

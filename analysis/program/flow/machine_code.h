@@ -114,6 +114,10 @@ enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t modul
  * an order that matters (a check sum, a generator of random numbers): the two cannot be interchanged. */
 bool lwp_code_loop_ordered(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level);
 
+/* Whether the store keeps the smaller or the larger of a new value and of what is there (loop_extreme.c). `stays`: its loop stores to one
+ * place again and again. */
+bool lwp_code_keeps_extreme(struct lwp_code *code, uint32_t module, uint64_t address, bool stays);
+
 /* What an instruction does to memory, decoded from the module's file. */
 struct lwp_memory_operand {
     bool exists, load, store, vector;
