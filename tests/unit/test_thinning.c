@@ -29,11 +29,12 @@ static void spends_no_more_than_its_advance(void **state)
     static struct lwp_thread thread = {.budget = {.share = 0.03}};
     const uint64_t advance = (uint64_t)lwp_run_advance(thread.budget.share);
     for (unsigned block = 0, timed = 0; block < BLOCKS; block++) {
-        if (thread.heap_skips) {
-            thread.heap_skips--;
+        if (lwp_thinning_skips) {
+            lwp_thinning_skips--;
             continue;
         }
         lwp_thinning_next(&thread);
+        thread.heap_left_out = lwp_thinning_skips; /* leaving out costs nothing here */
         if (++timed % LWP_HOOKS_TIMED)
             continue;
         thread.hooks_ns += BLOCK_NS * LWP_HOOKS_TIMED;
@@ -43,6 +44,26 @@ static void spends_no_more_than_its_advance(void **state)
     assert_true(thread.budget.spent[LWP_COST_HEAP] > advance / 2);
     assert_true(thread.budget.spent[LWP_COST_HEAP] < advance + earned + steps);
     assert_int_equal(account.thinning, thread.heap_thinning);
+    lwp_thinning_end(&thread);
+}
+
+/* Of the blocks that a draw says are left out those count that came. */
+static void only_what_came_is_left_out(void **state)
+{
+    (void)state;
+    enum { CAME = 5 };
+    static struct lwp_thread thread = {.budget = {.share = 0.03}, .heap_thinning = LWP_THINNING_MOST};
+    while (lwp_thinning_skips < CAME)
+        lwp_thinning_next(&thread);
+    const uint64_t before = thread.heap_left_out - lwp_thinning_skips;
+    lwp_thinning_skips -= CAME;
+    lwp_thinning_charge(&thread);
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], (before + CAME) * (LEFT_OUT_NS + LEFT_OUT_COLD_NS));
+    lwp_thinning_end(&thread);
+    assert_int_equal(thread.heap_left_out, before + CAME);
+    thread.heap_left_out -= CAME; /* as in the middle of a draw: nothing is charged twice, nor taken back */
+    lwp_thinning_charge(&thread);
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], (before + CAME) * (LEFT_OUT_NS + LEFT_OUT_COLD_NS));
 }
 
 static void more_is_recorded_again_when_that_is_asked(void **state)
@@ -99,8 +120,8 @@ static void kinds_in_turn_are_recorded_alike(void **state)
     static struct lwp_thread thread = {.heap_thinning = THINNING};
     unsigned recorded[2] = {0};
     for (unsigned block = 0; block < ALL; block++) {
-        if (thread.heap_skips) {
-            thread.heap_skips--;
+        if (lwp_thinning_skips) {
+            lwp_thinning_skips--;
             continue;
         }
         recorded[block % 2]++;
@@ -109,16 +130,15 @@ static void kinds_in_turn_are_recorded_alike(void **state)
     unsigned all = recorded[0] + recorded[1], expected = ALL / (THINNING + 1);
     assert_in_range(all, expected * 0.95, expected * 1.05);
     assert_in_range(recorded[0], all * 0.47, all * 0.53);
+    lwp_thinning_end(&thread);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spends_no_more_than_its_advance),
-        cmocka_unit_test(more_is_recorded_again_when_that_is_asked),
-        cmocka_unit_test(as_many_are_left_out_at_once_as_it_takes),
-        cmocka_unit_test(what_is_left_out_is_charged_once),
-        cmocka_unit_test(kinds_in_turn_are_recorded_alike),
+        cmocka_unit_test(spends_no_more_than_its_advance),           cmocka_unit_test(only_what_came_is_left_out),
+        cmocka_unit_test(more_is_recorded_again_when_that_is_asked), cmocka_unit_test(as_many_are_left_out_at_once_as_it_takes),
+        cmocka_unit_test(what_is_left_out_is_charged_once),          cmocka_unit_test(kinds_in_turn_are_recorded_alike),
     };
     return cmocka_run_group_tests_name("thinning", tests, NULL, NULL);
 }

@@ -187,13 +187,18 @@ static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_si
     lwp_hook_end(sites->thread, &hook);
 }
 
-static FAST bool heap_leaves_out(struct lwp_thread *self)
+static FAST bool heap_skips(void)
 {
-    if (!self->heap_skips)
+    if (!lwp_thinning_skips)
         return false;
-    self->heap_skips--;
-    self->heap_left_out++;
+    lwp_thinning_skips--;
     return true;
+}
+
+/* Where few blocks are recorded most calls end here. */
+static FAST bool heap_leaves_out(size_t size)
+{
+    return size < LWP_LARGER_BYTES && size < heap_threshold && heap_skips();
 }
 
 /* For how many blocks below the threshold this one is recorded, on average; 0: it is not. */
@@ -203,7 +208,7 @@ static FAST uint32_t heap_stands_for(struct lwp_thread *self, size_t size)
         self->heap_larger--;
         return 1;
     }
-    if (heap_leaves_out(self))
+    if (heap_skips())
         return 0;
     const uint32_t drawn = self->heap_drawn;
     if (__builtin_expect(self->heap_thinning | drawn, 0))
@@ -435,12 +440,9 @@ static LWP_HOT_CODE __attribute__((noinline)) void *heap_malloc_noted(size_t siz
     return block;
 }
 
-/* Where few blocks are recorded most calls just jump on. */
 LWP_EXPORT LWP_HOT_CODE void *malloc(size_t size)
 {
-    const struct lwp_sites *sites = heap_on ? lwp_sites_self : NULL;
-    struct lwp_thread *self = sites ? sites->thread : NULL;
-    if (__builtin_expect(self && !self->busy && size < LWP_LARGER_BYTES && size < heap_threshold && heap_leaves_out(self), 1))
+    if (__builtin_expect(heap_leaves_out(size), 1))
         return real_malloc(size);
     return heap_malloc_noted(size, LWP_HEAP_FRAME);
 }
@@ -464,15 +466,23 @@ LWP_EXPORT LWP_HOT_CODE void free(void *block)
     real_free(block);
 }
 
-LWP_EXPORT LWP_HOT_CODE void *calloc(size_t count, size_t size)
+static LWP_HOT_CODE __attribute__((noinline)) void *heap_calloc_noted(size_t count, size_t size, const uint64_t *frame)
 {
     size_t bytes;
     bool too_large = __builtin_mul_overflow(count, size, &bytes);
     if (!heap_asks(bytes))
         return too_large ? NULL : lwp_bump_alloc(bytes);
     void *block = real_calloc(count, size);
-    heap_note(block, count * size, LWP_HEAP_FRAME);
+    heap_note(block, count * size, frame);
     return block;
+}
+
+LWP_EXPORT LWP_HOT_CODE void *calloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_expect(!__builtin_mul_overflow(count, size, &bytes) && heap_leaves_out(bytes), 1))
+        return real_calloc(count, size);
+    return heap_calloc_noted(count, size, LWP_HEAP_FRAME);
 }
 
 LWP_EXPORT LWP_HOT_CODE void *realloc(void *old, size_t size)
@@ -489,7 +499,8 @@ LWP_EXPORT LWP_HOT_CODE void *realloc(void *old, size_t size)
         heap_forget(old);
     }
     void *block = real_realloc(old, size);
-    heap_note_seldom(block, size, LWP_HEAP_FRAME); /* when it fails the old block stays, unknown from here on */
+    if (!heap_leaves_out(size))
+        heap_note_seldom(block, size, LWP_HEAP_FRAME); /* when it fails the old block stays, unknown from here on */
     return block;
 }
 

@@ -96,6 +96,8 @@ void lwp_sites_end(void)
         return;
     lwp_sites_self = NULL;
     sites_add_counts(sites);
+    if (sites->thread)
+        lwp_thinning_end(sites->thread);
     __atomic_fetch_add(&sites_left_out, sites->thread ? sites->thread->heap_left_out : 0, __ATOMIC_RELAXED);
     sites->thread = NULL;
     sites->rests = 0;
@@ -114,13 +116,14 @@ uint64_t lwp_sites_left_out(void)
     uint64_t all = __atomic_load_n(&sites_left_out, __ATOMIC_RELAXED);
     for (struct lwp_sites *sites = __atomic_load_n(&sites_all, __ATOMIC_ACQUIRE); sites; sites = sites->next)
         all += sites->thread ? sites->thread->heap_left_out : 0;
-    return all;
+    return all - lwp_thinning_skips;
 }
 
 void lwp_sites_after_fork(void)
 {
     sites_all = NULL; /* wiped; the address space is a small loss */
     lwp_sites_self = NULL;
+    lwp_thinning_skips = 0;
 }
 
 /* ---- slow paths ---- */

@@ -12,16 +12,19 @@ enum { HEAP_COLD = 2, REVIEW_NS = 1000000 };
  * free), some 5 in bench/mallocs, 15 in redis, whose own work in between takes what is looked at from the caches. */
 enum { LEFT_OUT_NS = 3, LEFT_OUT_COLD_NS = 7, COLD_PART = 32 /* of the time between them at most goes into the latter */ };
 
+__thread uint32_t lwp_thinning_skips;
+
 /* What recording takes from the program's caches, and the calls around it, are about as much again as the recording (bench/mallocs:
  * 44 ns a block, 25 of them in malloc and free here; where it was compared, 1.3 to 1.7 times that). */
 static void thinning_charge(struct lwp_thread *self, uint64_t cold_most_ns)
 {
-    const uint64_t left_out = self->heap_left_out - self->heap_charged;
+    const uint64_t until_now = self->heap_left_out - lwp_thinning_skips;
+    const uint64_t left_out = until_now > self->heap_charged ? until_now - self->heap_charged : 0; /* not in the middle of a draw */
     const uint64_t cold_ns = left_out * LEFT_OUT_COLD_NS;
     lwp_budget_spend(&self->budget, LWP_COST_HEAP,
                      self->hooks_ns * HEAP_COLD + left_out * LEFT_OUT_NS + (cold_ns < cold_most_ns ? cold_ns : cold_most_ns));
     self->hooks_ns = 0;
-    self->heap_charged = self->heap_left_out;
+    self->heap_charged += left_out;
 }
 
 void lwp_thinning_charge(struct lwp_thread *self)

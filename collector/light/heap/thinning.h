@@ -8,11 +8,23 @@
 /* Few blocks are this large, but most of a program's memory may be in them: from one review to the next so many are recorded out of turn. */
 enum { LWP_LARGER_BYTES = 2048, LWP_LARGER_MOST = 2048 };
 
-/* Draws how many blocks are left out before the next one: programs allocate one kind after the other, again and again. */
+/* Of the calling thread: so many blocks are left out before the next one. All that is looked at for these: what else is known of a thread
+ * is in cache lines and pages that the program's own work takes away in between. */
+extern __thread uint32_t lwp_thinning_skips;
+
+/* Draws that: programs allocate one kind after the other, again and again. */
 static inline void lwp_thinning_next(struct lwp_thread *self)
 {
     self->heap_drawn = self->heap_thinning;
-    self->heap_skips = self->heap_thinning ? lwp_random_below(&self->random, 2 * self->heap_thinning + 1) : 0;
+    lwp_thinning_skips = self->heap_thinning ? lwp_random_below(&self->random, 2 * self->heap_thinning + 1) : 0;
+    self->heap_left_out += lwp_thinning_skips;
+}
+
+/* The calling thread ends: what it would have left out yet is none of its blocks. */
+static inline void lwp_thinning_end(struct lwp_thread *self)
+{
+    self->heap_left_out -= lwp_thinning_skips;
+    lwp_thinning_skips = 0;
 }
 
 /* Charges what recording and leaving out have cost since that was last done. */

@@ -19,10 +19,9 @@ struct lwp_thread {
     bool attached;           /* file open, sampling possible */
     volatile int busy;       /* nesting guard: inside the collector, samples are counted as lost */
     uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded, on average */
-    uint64_t heap_left_out;  /* small blocks that were not recorded, as that costs too much */
+    uint64_t heap_left_out;  /* small blocks that were not recorded, as that costs too much; with those to come (heap/thinning.h) */
     uint64_t heap_charged;   /* of these: they are charged */
-    uint32_t heap_skips;     /* allocations until one is recorded */
-    uint32_t heap_drawn;     /* heap_thinning when they were drawn: so many that are not recorded, on average */
+    uint32_t heap_drawn;     /* heap_thinning at the last draw: so many are not recorded for one that is, on average */
     uint32_t heap_larger;    /* blocks that may yet be recorded out of turn (heap/thinning.h) */
     uint32_t hooks_left;     /* around the allocator's functions, until one is timed for LWP_HOOKS_TIMED */
     uint64_t hooks_ns;       /* what all cost by that, not charged yet */
