@@ -430,7 +430,10 @@ static void test_cxx(void **state)
 /* What a container of the C++ library keeps in its nodes is opened, as far as the program declares it. */
 static void test_nodes(void **state)
 {
-    static const struct build cxx[] = {{"g++", "-g -O1"}, {"clang++", "-g -O1"}, {"g++", "-gdwarf-4 -fdebug-types-section -O1"}};
+    static const struct build cxx[] = {{"g++", "-g -O1"},
+                                       {"clang++", "-g -O1"},
+                                       {"g++", "-gdwarf-4 -fdebug-types-section -O1"},
+                                       {"g++", "-g -O1 -fdebug-prefix-map=/usr=/home/me/gcc"}}; /* it is the library's wherever it is */
     static const struct {
         const char *symbol, *container, *fields[8];
         uint64_t payload_at; /* 0: none */
@@ -451,6 +454,7 @@ static void test_nodes(void **state)
             size_t at = 0, count = 0;
             assert_non_null(type);
             assert_string_equal(lwp_types_container(type), nodes[i].container);
+            assert_int_not_equal(type->owner, LWP_TYPE_OF_PROJECT);
             while (nodes[i].fields[count])
                 count++;
             assert_true(type->field_count >= count);

@@ -78,9 +78,9 @@ static void type_declared_at(struct lwp_code *code, struct lwp_type *type, Dwarf
 /* A program that is itself built there (a package of the distribution) is a project like others. */
 static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
 {
-    static const char *const folders[] = {"/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/",   "/opt/",
-                                          "/nix/store/",   "/rustc/",   "/rust/deps/",         "/.cargo/registry/", "/lib/gcc/",
-                                          "/lib/rustlib/"};
+    static const char *const folders[] = {"/usr/include/", "/usr/lib/",    "/usr/local/include/", "/usr/local/lib/",   "/opt/",
+                                          "/nix/store/",   "/rustc/",      "/rust/deps/",         "/.cargo/registry/", "/lib/gcc/",
+                                          "/lib/rustlib/", "/include/c++/"};
     const char *source = dwarf_diename(unit);
     if (!file || *file != '/')
         return LWP_TYPE_OWNER_UNKNOWN;
@@ -90,6 +90,13 @@ static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
             return LWP_TYPE_OF_SYSTEM;
     }
     return LWP_TYPE_OF_PROJECT;
+}
+
+/* Boost is where the program's makers put it, and no more theirs to change. */
+static bool type_of_boost(struct lwp_code *code, const char *file, Dwarf_Die *die)
+{
+    const char *name = file && strstr(file, "/boost/") ? code_die_name(code, die) : NULL;
+    return name && strncmp(name, "boost::", strlen("boost::")) == 0;
 }
 
 /* Rust's compiler does not say where types are declared: alloc::rc::RcInner<app::Node>. */
@@ -166,6 +173,8 @@ static struct lwp_type *type_read(struct code_module *module, Dwarf_Die *strippe
     type.language = in_unit ? type_die_language(&unit) : LWP_LANGUAGE_OTHER;
     type.owner = in_unit ? type_owner(type.file, &unit) : LWP_TYPE_OWNER_UNKNOWN;
     if (type.language == LWP_LANGUAGE_RUST && !type.file && is_struct && type_of_crate(code_die_name(code, stripped)))
+        type.owner = LWP_TYPE_OF_SYSTEM;
+    if (type.owner == LWP_TYPE_OF_PROJECT && type.language == LWP_LANGUAGE_CXX && type_of_boost(code, type.file, stripped))
         type.owner = LWP_TYPE_OF_SYSTEM;
     type.alignment = type_die_alignment(named);
     type.aligned = (type.language == LWP_LANGUAGE_C || type.language == LWP_LANGUAGE_CXX) && /* Rust says it of all */
