@@ -32,8 +32,8 @@ static bool reads_value(struct lwp_code *code, uint64_t low, uint64_t high, cons
 static void test_found(void **state)
 {
     static const char *const builds[][2] = {{"gcc", "-O2"}, {"gcc", "-O3"}, {"clang", "-O2"}};
-    static const char *const functions[] = {"found_in_place", "found_by_index", "found_again_and_again", "found_by_callers", "none_in_loop",
-                                            "none_of_next",   "none_of_one",     "kept_in_place"};
+    static const char *const functions[] = {"found_in_place", "found_by_index", "found_again_and_again", "found_by_callers", "found_at_end",
+                                            "none_in_loop",   "none_of_next",   "none_of_one",           "kept_in_place"};
     (void)state;
     for (size_t b = 0; b < sizeof builds / sizeof *builds; b++) {
         char path[256];

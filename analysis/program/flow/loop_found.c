@@ -185,6 +185,32 @@ static bool found_follows(const struct found_walk *walk, const struct flow_funct
     return (code_values_address(&walk->operand) & changed) != 0;
 }
 
+/* What holds the place before the access: the base, what it was copied from, and what it was copied to, in the block. */
+static struct found_state found_begin(const struct found_walk *walk, const struct flow_block *block)
+{
+    const struct lwp_memory_operand *memory = &walk->operand;
+    struct found_state state = {0};
+    state.of[memory->base] = memory->index >= 0 ? (struct found_value){.kind = FOUND_BASE}
+                                                : (struct found_value){.kind = FOUND_PLACE, .plus = -(int64_t)memory->displacement};
+    if (memory->index >= 0 && memory->index != memory->base)
+        state.of[memory->index] = (struct found_value){.kind = FOUND_INDEX};
+    const struct found_state alone = state;
+    for (uint64_t at = block->start; memory->index < 0 && at < walk->access;) {
+        const struct code_instruction instruction = code_decode_at(walk->module, at, true);
+        const struct code_linear *linear = &instruction.linear;
+        const bool plain = linear->exists && !linear->narrow && !linear->loads && !linear->selects;
+        const int8_t from = plain && linear->to == memory->base ? code_copied_register(linear) : -1;
+        found_step(walk, &state, &instruction);
+        if (instruction.written >> memory->base & 1) {
+            state = alone;
+            if (from >= 0 && from != memory->base)
+                state.of[from] = (struct found_value){.kind = FOUND_PLACE, .plus = alone.of[memory->base].plus - linear->plus};
+        }
+        at += instruction.length ? instruction.length : 1;
+    }
+    return state;
+}
+
 size_t lwp_loop_found(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_callers *callers,
                       struct lwp_sibling *found, size_t room, bool *kept)
 {
@@ -207,11 +233,7 @@ size_t lwp_loop_found(struct lwp_code *code, uint32_t module, uint64_t address, 
                                 .callers = callers,
                                 .found = found,
                                 .room = room};
-    struct found_state state = {0};
-    state.of[memory->base] = memory->index >= 0 ? (struct found_value){.kind = FOUND_BASE}
-                                                : (struct found_value){.kind = FOUND_PLACE, .plus = -(int64_t)memory->displacement};
-    if (memory->index >= 0 && memory->index != memory->base)
-        state.of[memory->index] = (struct found_value){.kind = FOUND_INDEX};
+    struct found_state state = found_begin(walk, &function->blocks[block]);
     found_step(walk, &state, &own);
     if (found_follows(walk, function)) {
         if (address + own.length < function->blocks[block].end)
