@@ -58,6 +58,15 @@ static json_t *json_stall_share(const struct lwp_json_tables *tables)
                                                                   : json_null();
 }
 
+/* Of all processes, as each said when it ended, or as the system says of those that were waited for: one that a signal killed said nothing,
+ * though samples of it show its time. */
+static json_t *json_cpu_seconds(const struct lwp_profile *profile)
+{
+    const double said = (double)(profile->user_ns + profile->system_ns);
+    const bool missing = lwp_unit_row(profile->weight_unit)->seconds && said < profile->total.weight;
+    return said > 0 && !missing ? lwp_json_share(said / 1e9) : json_copied(profile->run, "cpu_s");
+}
+
 json_t *lwp_json_run(struct lwp_json_tables *tables)
 {
     const struct lwp_profile *profile = tables->profile;
@@ -65,23 +74,22 @@ json_t *lwp_json_run(struct lwp_json_tables *tables)
     const struct lwp_unit_row *unit = lwp_unit_row(profile->weight_unit);
     const json_t *run = profile->run, *command = json_object_get(run, "command"), *status = json_object_get(run, "exit");
     double cpu = (double)(profile->user_ns + profile->system_ns);
-    return lwp_json_new("command", json_is_array(command) ? json_copied(run, "command") : json_array(), "cwd", json_copied(run, "cwd"),
-                        "host", json_copied(run, "host"), "started", json_copied(run, "started"), "wall_s", json_copied(run, "wall_s"),
-                        "cpu_s", cpu > 0 ? lwp_json_share(cpu / 1e9) : json_copied(run, "cpu_s"), "exit",
-                        json_is_object(status) ? json_copied(run, "exit") : json_pack("{s:n,s:n}", "code", "signal"), "engine",
-                        lwp_json_text(engine->name), "event", json_copied(run, "event"), "options", json_copied(run, "options"),
-                        "weight_unit", lwp_json_text(unit->name), "weight", json_real(profile->total.weight), "stall_share",
-                        json_stall_share(tables), "samples", lwp_json_count(profile->samples), "samples_with_address",
-                        lwp_json_count(profile->samples_with_address), "samples_lost", lwp_json_count(profile->samples_lost),
-                        "allocations_unrecorded",
-                        profile->allocations_unrecorded ? lwp_json_count(profile->allocations_unrecorded) : NULL, "kernel_ns",
-                        lwp_gain_kernel(profile) > 0 ? lwp_json_count((uint64_t)lwp_gain_kernel(profile)) : NULL, "overhead_percent",
-                        json_is_number(json_object_get(run, "overhead_percent")) ? json_copied(run, "overhead_percent")
-                        : cpu > 0 && !engine->exact ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100)
-                                                    : json_null(),
-                        "machine", json_machine(profile), "processes", json_processes(profile), "runs",
-                        json_array_size(profile->runs) > 1 ? json_incref(profile->runs) : NULL, "notes",
-                        LWP_JSON_LIST(i, profile->note_count, lwp_json_text(profile->notes[i])), NULL);
+    return lwp_json_new(
+        "command", json_is_array(command) ? json_copied(run, "command") : json_array(), "cwd", json_copied(run, "cwd"), "host",
+        json_copied(run, "host"), "started", json_copied(run, "started"), "wall_s", json_copied(run, "wall_s"), "cpu_s",
+        json_cpu_seconds(profile), "exit", json_is_object(status) ? json_copied(run, "exit") : json_pack("{s:n,s:n}", "code", "signal"),
+        "engine", lwp_json_text(engine->name), "event", json_copied(run, "event"), "options", json_copied(run, "options"), "weight_unit",
+        lwp_json_text(unit->name), "weight", json_real(profile->total.weight), "stall_share", json_stall_share(tables), "samples",
+        lwp_json_count(profile->samples), "samples_with_address", lwp_json_count(profile->samples_with_address), "samples_lost",
+        lwp_json_count(profile->samples_lost), "allocations_unrecorded",
+        profile->allocations_unrecorded ? lwp_json_count(profile->allocations_unrecorded) : NULL, "kernel_ns",
+        lwp_gain_kernel(profile) > 0 ? lwp_json_count((uint64_t)lwp_gain_kernel(profile)) : NULL, "overhead_percent",
+        json_is_number(json_object_get(run, "overhead_percent")) ? json_copied(run, "overhead_percent")
+        : cpu > 0 && !engine->exact                              ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100)
+                                                                 : json_null(),
+        "machine", json_machine(profile), "processes", json_processes(profile), "runs",
+        json_array_size(profile->runs) > 1 ? json_incref(profile->runs) : NULL, "notes",
+        LWP_JSON_LIST(i, profile->note_count, lwp_json_text(profile->notes[i])), NULL);
 }
 
 /* How much of the weight on heap and static data has a type, and a field; null when there is no such weight. */

@@ -14,6 +14,24 @@ for signal in TERM KILL SEGV ABRT TRAP; do
     grep -q '"signal"' r-$signal/run.json || fail "run.json without the signal"
 done
 
+# What a signal killed does not say how long it ran: its parent's own time is not the run's.
+cat > killed.c <<'C'
+#include <signal.h>
+#include <time.h>
+int main(void)
+{
+    while (clock() < CLOCKS_PER_SEC / 3)
+        ;
+    raise(SIGKILL);
+}
+C
+$CC -O1 -g -o killed killed.c || exit 1
+"$LWP" collect -q -o r-killed -- sh -c './killed; true' 2> err || { cat err; fail "a child that is killed"; }
+"$LWP" report --json r-killed | /usr/bin/python3 -c '
+import json, sys
+run = json.load(sys.stdin)["run"]
+sys.exit(not 0.3 <= run["cpu_s"] < 30)' || fail "CPU time of a child that was killed"
+
 head -c 3000000 /dev/urandom > input
 "$LWP" collect --no-analyze -o r-cat -- cat < input > output 2> err || fail "cat"
 cmp input output || fail "bytes through stdin and stdout changed"
