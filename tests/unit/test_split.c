@@ -493,31 +493,36 @@ static void a_pointer_takes_as_much_room_as_what_leaves(void **state)
     }
 }
 
-/* A key behind the structure, in its block, is no closer to the next node's after the split. */
-static void what_lies_behind_a_node_stays_with_it(void **state)
+/* A key behind the structure, in its block, is no closer to the next node's after the split; nor are a std::shared_ptr's counters before
+ * it. */
+static void what_lies_beside_a_node_stays_with_it(void **state)
 {
     (void)state;
     static const int group[] = {0, -1, -1, -1, -1};
-    double after[2];
-    for (int k = 0; k < 2; k++) {
+    double after[3];
+    for (int k = 0; k < 3; k++) {
         struct lwp_profile profile;
         struct lwp_gain gain;
         lwp_profile_init(&profile);
         uint32_t object = make_object(&profile, &gappy);
         profile.objects[object].single = true;
-        profile.objects[object].element_bytes = profile.objects[object].largest = profile.objects[object].pool_size = k ? 120 : 80;
+        profile.objects[object].element_start = k == 2 ? 40 : 0;
+        profile.objects[object].element_bytes = k == 1 ? 120 : 80;
+        profile.objects[object].largest = profile.objects[object].pool_size = k ? 120 : 80;
         use(&profile, object, 0, 0, 1, false, 400);
         for (size_t i = 0; i < profile.region_count; i++)
             profile.regions[i].weight = profile.total;
         lwp_streams_link(&profile);
         struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
         assert_non_null(layout);
-        assert_int_equal(layout->behind, k ? 40 : 0);
+        assert_int_equal(layout->behind, k == 1 ? 40 : 0);
+        assert_int_equal(lwp_layout_stays(layout), k ? 40 : 0);
         lwp_gain_estimate(&profile, layout, group, 1, &gain);
         after[k] = gain.bytes_after / (double)profile.objects[object].bytes * (double)layout->spacing;
         lwp_profile_fini(&profile);
     }
     assert_true(after[1] > after[0] + 24);
+    assert_true(after[2] > after[0] + 24);
 }
 
 /* What is read through a pointer that a search keeps may be any field: parting them may save nothing, another order of them does. */
@@ -724,7 +729,7 @@ int main(void)
         cmocka_unit_test(virtual_functions_stay_with_the_class),
         cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),
         cmocka_unit_test(a_pointer_takes_as_much_room_as_what_leaves),
-        cmocka_unit_test(what_lies_behind_a_node_stays_with_it),
+        cmocka_unit_test(what_lies_beside_a_node_stays_with_it),
         cmocka_unit_test(kept_pointers_may_want_all_parts),
         cmocka_unit_test(bits_stay_together_and_open_arrays_last),
     };

@@ -187,7 +187,7 @@ static void gain_place_split(const struct lwp_profile *profile, const struct lwp
             lwp_member_packing_add(&packing, (placement->groups - 1) * pointer_bytes, pointer_bytes);
         uint64_t size = lwp_member_packing_size(&packing);
         placement->of[g] = today;
-        placement->of[g].spacing = size + (g ? 0 : layout->around + layout->behind);
+        placement->of[g].spacing = size + (g ? 0 : lwp_layout_stays(layout));
         placement->of[g].alignment = 0;
         if (layout->container && layout->single && !g)
             placement->of[g] = gain_place_node(layout, &today, size);

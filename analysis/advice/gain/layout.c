@@ -370,6 +370,12 @@ bool lwp_layout_is_fixed(const struct lwp_layout *layout, const struct lwp_layou
     return layout->container && !(layout->payload && field->offset >= start && field->offset < start + layout->payload->bytes);
 }
 
+uint64_t lwp_layout_stays(const struct lwp_layout *layout)
+{
+    const uint64_t before = layout->single ? layout->spacing - layout->element_bytes : 0;
+    return before + layout->around + layout->behind;
+}
+
 bool lwp_layout_is_table(const struct lwp_layout_field *field)
 {
     return strncmp(field->name, "_vptr", 5) == 0;

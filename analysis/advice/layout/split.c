@@ -208,8 +208,7 @@ static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
             after.offsets[part.fields[i]] = part.offsets[i];
             after.group[part.fields[i]] = (int)g;
         }
-        after.of[g] = (struct lwp_gain_group){.spacing = part.bytes + (g ? 0 : split->layout->around + split->layout->behind),
-                                              .start = LWP_GAIN_MALLOC};
+        after.of[g] = (struct lwp_gain_group){.spacing = part.bytes + (g ? 0 : lwp_layout_stays(split->layout)), .start = LWP_GAIN_MALLOC};
     }
     lwp_gain_between(profile, split->layout, &after, &split->gain);
 }
@@ -222,7 +221,7 @@ static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *lay
     lwp_gain_place(profile, layout, &today);
     after = today;
     after.of[0] =
-        (struct lwp_gain_group){.spacing = lwp_round_up(layout->element_bytes + layout->around, sizeof(void *)), .start = LWP_GAIN_MALLOC};
+        (struct lwp_gain_group){.spacing = lwp_round_up(layout->spacing + layout->around, sizeof(void *)), .start = LWP_GAIN_MALLOC};
     *pool = (struct lwp_split){.kind = LWP_SPLIT_POOL, .layout = layout, .group = one, .groups = 1, .pooled = true};
     if (!layout->single || after.of[0].spacing >= today.of[0].spacing)
         return false;
