@@ -134,10 +134,12 @@ static void test_not_asked(void **state)
     lwp_profile_fini(&profile);
 }
 
-static struct lwp_reasons reasons_without_advice(struct lwp_profile *profile)
+static struct lwp_reasons reasons_of(struct lwp_profile *profile, uint32_t object, struct lwp_layout *layout)
 {
     struct lwp_layout *layouts[4] = {NULL};
     struct lwp_split_reason split[4] = {{.low = 0}};
+    layouts[object] = layout;
+    split[object].verdict = layout ? LWP_SPLIT_USED_TOGETHER : LWP_SPLIT_NOT_JUDGED;
     const struct lwp_splits splits = {.of_object = layouts, .reasons = split};
     const struct lwp_regroups regroups = {.count = 0};
     const struct lwp_conflicts conflicts = {.count = 0};
@@ -147,6 +149,35 @@ static struct lwp_reasons reasons_without_advice(struct lwp_profile *profile)
     lwp_streams_link(profile);
     lwp_reasons_find(profile, &splits, &regroups, &conflicts, &locality, &tips, &reasons);
     return reasons;
+}
+
+static struct lwp_reasons reasons_without_advice(struct lwp_profile *profile)
+{
+    return reasons_of(profile, 0, NULL);
+}
+
+/* A field that is a structure itself, or bytes that hold one, may be used in part: then its fields are not all used together. */
+static void test_large_field(void **state)
+{
+    (void)state;
+    for (int part = 0; part < 2; part++) {
+        struct lwp_profile profile;
+        fill(&profile, 1000, 500, 0);
+        uint32_t module = lwp_code_module(profile.code, "/opt/work", NULL, 0);
+        uint64_t offset, until;
+        const uint32_t index = lwp_objects_static(&profile, module, 0x1000, &offset, &until);
+        struct lwp_layout_field fields[] = {{.bytes = 8, .name = "hash", .seen = 8},
+                                            {.offset = 8, .bytes = 112, .name = "m_value", .seen = part ? 12 : 100}};
+        struct lwp_layout_loop loops[] = {{.uses = {true, true}, .used = 2}};
+        struct lwp_layout layout = {.objects = &index, .object_count = 1, .fields = fields, .field_count = 2, .loops = loops, .loop_count = 1};
+        for (int sample = 0; sample < 100; sample++)
+            lwp_tally_add(&profile.objects[index].weight, 1e6);
+        struct lwp_reasons reasons = reasons_of(&profile, index, &layout);
+        assert_int_equal(reasons.count, 1);
+        assert_string_equal(reasons.items[0].code, part ? "unknown_fields" : "used_together");
+        assert_true(!part || strstr(reasons.items[0].sentence, "12 of the 112 bytes of m_value"));
+        lwp_profile_fini(&profile);
+    }
 }
 
 /* What is the library's is not to be sampled longer. */
@@ -251,7 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sampled),    cmocka_unit_test(test_bound),        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_not_asked),  cmocka_unit_test(test_library_data), cmocka_unit_test(test_library_nodes),
+        cmocka_unit_test(test_not_asked),  cmocka_unit_test(test_large_field), cmocka_unit_test(test_library_data), cmocka_unit_test(test_library_nodes),
         cmocka_unit_test(test_unrecorded), cmocka_unit_test(test_hottest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SEEN_MOST = 1 << 16 }; /* bytes */
+
+static const double matters_least = 0.05; /* of the cost: what copies elements now and then hides nothing */
+
 static const double residue_counts = 0.08; /* rarer offsets of a stream are strays */
 
 struct layout_range {
@@ -287,7 +291,13 @@ static bool layout_goes_on(const struct lwp_layout *layout, const uint64_t *offs
     return links;
 }
 
-static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream)
+static void layout_see(const struct lwp_layout *layout, uint64_t from, uint64_t bytes, bool *seen)
+{
+    for (uint64_t at = from; at < from + bytes && at < layout->element_bytes; at++)
+        seen[at] = true;
+}
+
+static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *seen)
 {
     uint64_t offsets[LWP_RESERVOIR];
     bool uses[LWP_FIELDS_MAX] = {false};
@@ -312,9 +322,12 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
         layout_touch(layout, offsets[i], stream->bytes, uses);
     }
     layout_siblings(profile, layout, stream, uses);
-    if (copies || (!walks && kept * 2 < count)) /* no place of its own: it goes over everything */
-        for (size_t f = 0; f < layout->field_count; f++)
-            uses[f] = true;
+    const bool everything = copies || (!walks && kept * 2 < count); /* no place of its own */
+    for (size_t f = 0; f < layout->field_count && everything; f++)
+        uses[f] = true;
+    const bool matters = stream->weight.weight >= matters_least * layout->weight.weight;
+    for (size_t i = 0; i < count && seen && matters; i++)
+        layout_see(layout, everything ? 0 : offsets[i], everything ? layout->element_bytes : stream->bytes, seen);
     size_t used = 0;
     for (size_t f = 0; f < layout->field_count; f++)
         used += uses[f];
@@ -340,6 +353,17 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
             loop->near += stream->distances[i];
         else
             loop->far += stream->distances[i];
+    }
+}
+
+/* NULL: too large to be asked. */
+static void layout_seen(struct lwp_layout *layout, const bool *seen)
+{
+    for (size_t f = 0; f < layout->field_count; f++) {
+        struct lwp_layout_field *field = &layout->fields[f];
+        for (uint64_t at = field->offset; seen && at < field->offset + field->bytes; at++)
+            field->seen += at < layout->element_bytes && seen[at];
+        field->seen = seen ? field->seen : field->bytes;
     }
 }
 
@@ -414,9 +438,12 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
     }
     if (!(type ? layout_from_type(profile, layout) : layout_from_offsets(profile, layout)))
         return NULL;
+    bool *seen = layout->element_bytes <= SEEN_MOST ? lwp_zeroed(layout->element_bytes, sizeof *seen) : NULL;
     for (size_t k = 0; k < count; k++)
         for (uint32_t i = profile->object_streams[objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object)
-            layout_stream(profile, layout, &profile->streams[i]);
+            layout_stream(profile, layout, &profile->streams[i], seen);
+    layout_seen(layout, seen);
+    free(seen);
     qsort(layout->loops, layout->loop_count, sizeof *layout->loops, layout_loop_compare);
     layout_found(profile, layout);
     for (size_t i = 0; i < layout->loop_count; i++) {

@@ -13,6 +13,7 @@ struct lwp_layout_field {
     double observed;         /* cost of the stalls seen on it: goes to the first field touched of each line */
     double weight;           /* its even part of the cost of the loops that use it */
     uint64_t accesses;       /* seen with their address */
+    uint64_t seen;           /* bytes of it that accesses with much of the cost were seen to go to */
     bool bits;               /* bit fields of one storage unit: they move together */
     bool flexible;           /* an array up to the block's end: stays last */
 };
