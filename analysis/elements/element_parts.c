@@ -324,7 +324,7 @@ static void parts_make(struct parts *parts, struct part *part)
     object->largest = whole->largest;
     /* All of one block where nothing else is seen in it; of several, where no other type is. */
     if (part->accesses >= alone_least * (whole->bytes == whole->largest ? parts->code->accesses : parts->accesses))
-        object->bytes = !part->single ? whole->bytes : whole->pool_size ? whole->bytes / whole->pool_size * bytes : 0;
+        object->bytes = !part->single ? whole->bytes : whole->pool_size ? whole->bytes / whole->pool_size * object->pool_size : 0;
     else if (whole->bytes == whole->largest)
         object->bytes = object->largest = parts_is_alone(parts, part) ? part->range.high - part->range.low : parts_stretches(parts, part);
     parts_move(parts, part);

@@ -339,9 +339,27 @@ static void test_lone(void **state)
     }
 }
 
+/* One in each block, behind a header: as many as there are blocks. */
+static void test_single_behind_header(void **state)
+{
+    (void)state;
+    LOOK({&item, 8, behind_header, 0, false});
+    struct lwp_object *block = &profile.objects[object];
+    block->allocations = 1000;
+    block->largest = block->pool_size = 8 + 40;
+    block->bytes = 1000 * block->pool_size;
+    assert_true(lwp_element_parts_carve(&profile, object, &code));
+    const struct lwp_object *part = part_of(&item);
+    assert_true(part->single);
+    assert_int_equal(part->element_start, 8);
+    assert_int_equal(lwp_element_count(part), 1000);
+    done();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattices), cmocka_unit_test(test_agreement), cmocka_unit_test(test_parts),
-                                       cmocka_unit_test(test_whole), cmocka_unit_test(test_few_agree), cmocka_unit_test(test_lone)};
+                                       cmocka_unit_test(test_whole), cmocka_unit_test(test_few_agree), cmocka_unit_test(test_lone),
+                                       cmocka_unit_test(test_single_behind_header)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
