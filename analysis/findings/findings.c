@@ -57,13 +57,18 @@ static const char *finding_container_step(struct lwp_profile *profile, const str
                             "(std::pmr::%s): otherwise less is gained.",
                             last)
                       : "";
+    const char *array = strstr(last, "list")
+                            ? SAY(" A std::vector instead of the %s, in the same order, has no links that its loops would wait for: where "
+                                  "elements may move as it grows, try that first. What it brings was not measured.",
+                                  container)
+                            : "";
     return SAY(
         "Leave the last structure below in the %s and keep the rest elsewhere, in large blocks of its own: in a std::pmr::deque with a "
         "std::pmr::monotonic_buffer_resource, whose elements stay where they are, or in a std::vector, with an index instead of the "
         "pointer. From new one by one, or in a plain std::deque, whose blocks are small, the rest would lie between the nodes, and less "
         "would be gained. What creates, copies and erases elements has to do so with both parts.%s Then run lwp collect again and compare "
-        "with lwp diff.",
-        container, both);
+        "with lwp diff.%s",
+        container, both, array);
 }
 
 static const char *finding_split_step(struct lwp_profile *profile, const struct lwp_split *split)

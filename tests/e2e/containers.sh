@@ -99,6 +99,7 @@ for name in sys.argv[1:]:
             check(done.returncode == 0, f"{name}: the declaration does not compile: {done.stderr}{source}")
             finding = next(f for f in data["findings"] if "split" in f["refs"])
             check(re.match(r"Split Entry in the nodes of a std::list.* 2 groups: loops use \d+ of its 96 bytes", finding["title"]), finding["title"])
+            check("std::vector instead of the std::list" in finding["next_step"], finding["next_step"])
             check("std::pmr" in finding["next_step"] and finding["expected_speedup"][0] > 1, finding)
     else:
         check(not [s for s in splits if s["kind"] == "split"], f"{name}: {splits}")
