@@ -152,7 +152,7 @@ const nothingSampled = () => data.run.engine !== 'exact' && !data.run.samples;
 
 function missingParts() {
   const names = Object.entries(PARTS).filter(([key]) => nothingSampled() || data[key] === null || data[key] === undefined).map(([, name]) => name);
-  return names.length > 0 && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '), names.join(', '), '. Nothing is known about them, good or bad.');
+  return names.length > 0 && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '), names.join(', '), '. Nothing is known about that, good or bad.');
 }
 
 /* Beside the CPU time that the run takes without lwp: a short one may take less than lwp's start. */
@@ -187,10 +187,10 @@ function objectsTable(most) {
   return table('Data objects', [
     {title: 'Data', cell: r => [objectLink(r.index), splitOfObject(r.index) !== null && [' ', el('a.tag', {href: '#split/' + splitOfObject(r.index)}, 'advice')]],
       key: r => objectName(r.object), text: r => `${r.object.name} ${r.object.type} ${r.object.kind}`},
-    {title: 'Type', cell: r => r.object.type ? el('code', {title: r.object.type}, clip(brief(r.object.type), 80)) : unknown(), key: r => r.object.type || ''},
-    {title: 'Kind', cell: r => r.object.kind, key: r => r.object.kind},
     {title: 'Share of the time', cell: r => shareBar(r.object.share, r.object.share_ci, full), key: r => r.object.share, number: true},
     {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
+    {title: 'Type', cell: r => r.object.type ? el('code', {title: r.object.type}, clip(brief(r.object.type), 80)) : unknown(), key: r => r.object.type || ''},
+    {title: 'Kind', cell: r => r.object.kind, key: r => r.object.kind},
     {title: 'Element', cell: r => isNumber(r.object.element_bytes) ? bytes(r.object.element_bytes) : unknown(), key: r => r.object.element_bytes, number: true},
     {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most bytes allocated at one time'},
     {title: 'Allocated in', cell: r => brief(allocationPlace(r.object) || '') || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || '', wide: true},

@@ -72,7 +72,7 @@ function matched(node, words) {
 const TREE_OPEN = 0.5; /* the part of its parent from which a branch is open */
 function callTree(node, root, depth = 0) {
   const children = byValue(node).filter(child => child.value >= root.value * 0.005);
-  const label = [shareBar(node.value, null, root.value), node.kind === 'data' ? el('span.tag', null, 'data') : '', ' ', Number.isInteger(node.object) ? objectLink(node.object) : el('span', {title: node.name}, clip(brief(node.name), 90)), node.self > 0 && node.children.size > 0 && el('span.soft', null, ` ${percent(node.self)} itself`)];
+  const label = [shareBar(node.value, null, root.value), node.kind === 'data' && [' ', el('span.tag', null, 'data')], ' ', Number.isInteger(node.object) ? objectLink(node.object) : el('span', {title: node.name}, clip(brief(node.name), 90)), node.self > 0 && node.children.size > 0 && el('span.soft', null, ` ${percent(node.self)} itself`)];
   if (!children.length || depth > FLAME_DEPTH) return el('div.tree-leaf', null, label);
   const open = depth < 12 && (depth === 0 || children[0].value >= TREE_OPEN * node.value), branch = el('details.tree', {open}, el('summary', null, label));
   const fill = () => { if (branch.open && branch.childElementCount === 1) branch.append(...children.map(child => callTree(child, root, depth + 1))); };

@@ -114,7 +114,7 @@ function sharingSection() {
     {title: '95\u00a0% interval', cell: r => interval(r.item.share_ci) || unknown(), number: true},
     {title: 'Samples', cell: r => count(r.item.samples), key: r => r.item.samples, number: true},
     {title: 'Threads', cell: r => count(r.item.thread_count), key: r => r.item.thread_count, number: true},
-    {title: 'Fields', cell: r => list(r.item.fields).filter(Boolean).slice(0, 6).map(f => clip(f, 30)).join(', '), text: r => list(r.item.fields).join(' '), wide: true},
+    {title: 'Fields', cell: r => [...new Set(list(r.item.fields).filter(Boolean))].slice(0, 6).map(f => clip(f, 30)).join(', '), text: r => list(r.item.fields).join(' '), wide: true},
   ], rows) : nothingFound('No cache line was seen to go back and forth between threads.'));
 }
 
