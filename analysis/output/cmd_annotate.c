@@ -188,7 +188,7 @@ const struct lwp_command lwp_cmd_annotate = {
     .details =
         "Without DIR the newest lwp-* in the current folder is taken. FILE is the source file, or the end of its path.\n"
         "Beside each line with memory stall are its share of the program's time, the stride of the access that causes most of it, and\n"
-        "the data it is to.\n\n"
+        "the data that it accesses.\n\n"
         "Exit status: 0 done, 1 DIR or FILE could not be read or FILE has no memory stall, 125 wrong usage.",
     .options = annotate_options,
     .run = annotate_run,

@@ -181,8 +181,8 @@ const struct lwp_command lwp_cmd_doctor = {
     .name = "doctor",
     .usage = "[--json] [--self-test]",
     .summary = "report what lwp can measure on this machine, and how to fix what it cannot",
-    .details = "Exit status: 0 if lwp collect works here, 1 if it does not, 125 wrong usage. With --self-test: 0 if all that the\n"
-               "processor's PMU says of the loops is right, 1 if something is wrong or unknown.",
+    .details = "Exit status: 0 if lwp collect works here, 1 if it does not, 125 wrong usage. With --self-test: 0 if what\n"
+               "the processor's PMU reports of loops with known accesses is right, 1 if something is wrong or unknown.",
     .options = doctor_options,
     .run = doctor_run,
 };

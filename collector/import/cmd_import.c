@@ -91,15 +91,14 @@ const struct lwp_command lwp_cmd_import = {
     .name = "import",
     .usage = "[options] PERF.DATA",
     .summary = "convert a perf.data file into a result directory",
-    .details =
-        "Reads a perf.data file from this machine or another one, for example from a server with PEBS or IBS:\n\n"
-        "    perf mem record -o perf.data -- ./app args\n"
-        "    lwp import perf.data\n\n"
-        "Without such hardware, registers and stack serve in the place of addresses, also of a process that runs already:\n\n"
-        "    perf record -e task-clock:u --call-graph dwarf -p PID\n"
-        "    lwp import perf.data\n\n"
-        "For names, the programs and their debug information must exist here under the same paths; a file with a different\n"
-        "build id is not used. perf does not record heap blocks: only static data and large mappings become objects.",
+    .details = "Reads a perf.data file from this machine or another one, for example from a server with PEBS or IBS:\n\n"
+               "    perf mem record -o perf.data -- ./app args\n"
+               "    lwp import perf.data\n\n"
+               "Without such hardware, recorded registers and stacks take the place of addresses, also for a running process:\n\n"
+               "    perf record -e task-clock:u --call-graph dwarf -p PID\n"
+               "    lwp import perf.data\n\n"
+               "For names, the programs and their debug information must exist here under the same paths; a file with a different\n"
+               "build id is not used. perf does not record heap blocks: only static data and large mappings become objects.",
     .options = import_options,
     .run = import_run,
 };

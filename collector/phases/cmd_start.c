@@ -11,7 +11,7 @@ const struct lwp_command lwp_cmd_start = {
     .usage = "[options] [DIR]",
     .summary = "begin a phase: record from now on, in a collection that runs",
     .details = "Begins a phase of a collection that runs: what the program does from now on is recorded, until 'lwp stop DIR', 'lwp\n"
-               "collect' ends, or the program does. In a collection that records already nothing changes.\n\n" LWP_PHASES_DETAILS,
+               "collect' ends, or the program does. A collection that records already goes on.\n\n" LWP_PHASES_DETAILS,
     .options = lwp_phases_options,
     .run = start_run,
 };
