@@ -237,44 +237,107 @@ static int stall_instruction_heavier(const void *a, const void *b)
     return -LWP_COMPARE(x->weight, y->weight) ?: stall_instruction_compare(a, b);
 }
 
-static const struct stall_instruction *stall_at(const struct stall_instruction *all, size_t count, uint32_t module, uint64_t address)
+/* Instructions that stalled, in order of address. */
+struct stall_instructions {
+    struct stall_instruction *items;
+    size_t count, room;
+};
+
+static const struct stall_instruction *stall_at(const struct stall_instructions *all, uint32_t module, uint64_t address)
 {
     const struct stall_instruction key = {.module = module, .address = address};
-    return count ? bsearch(&key, all, count, sizeof *all, stall_instruction_compare) : NULL;
+    return all->count ? bsearch(&key, all->items, all->count, sizeof key, stall_instruction_compare) : NULL;
 }
 
-/* Those of a function around the ones that stalled, in order of address. */
-static json_t *stall_listing(struct lwp_json_tables *tables, const struct stall_instruction *all, size_t count,
-                             const struct lwp_symbolized *function, const char *file)
+/* Of all streams, each instruction once. */
+static struct stall_instructions stall_instructions(const struct lwp_profile *profile)
 {
-    struct lwp_profile *profile = tables->profile;
-    uint64_t starts[INSTRUCTIONS_MAX];
-    bool near[INSTRUCTIONS_MAX] = {false};
-    size_t instructions = 0;
-    unsigned length;
-    for (uint64_t at = function->function_low; at < function->function_high && instructions < INSTRUCTIONS_MAX &&
-                                               (length = lwp_code_disassemble(profile->code, function->module, at, NULL, 0));
-         at += length) {
-        const struct stall_instruction *hot = stall_at(all, count, function->module, at);
-        if (hot && hot->weight >= line_least * profile->total.weight)
-            for (size_t i = instructions > LISTED_AROUND ? instructions - LISTED_AROUND : 0;
-                 i <= instructions + LISTED_AROUND && i < INSTRUCTIONS_MAX; i++)
-                near[i] = true;
-        starts[instructions++] = at;
+    struct stall_instructions all = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->module != LWP_NONE && stream->weight.samples)
+            LWP_APPEND(&all.items, &all.count, &all.room,
+                       (struct stall_instruction){stream->module, stream->address, stream->weight.weight, stream->weight.samples});
     }
+    LWP_SORT(all.items, all.count, stall_instruction_compare);
+    for (size_t i = 0; i < all.count; i++)
+        if (kept && stall_instruction_compare(&all.items[kept - 1], &all.items[i]) == 0) {
+            all.items[kept - 1].weight += all.items[i].weight;
+            all.items[kept - 1].samples += all.items[i].samples;
+        } else {
+            all.items[kept++] = all.items[i];
+        }
+    all.count = kept;
+    return all;
+}
+
+static struct stall_instruction *stall_heaviest_first(const struct stall_instructions *all)
+{
+    struct stall_instruction *heavy = lwp_zeroed(all->count + 1, sizeof *heavy);
+    if (all->count)
+        memcpy(heavy, all->items, all->count * sizeof *heavy);
+    LWP_SORT(heavy, all->count, stall_instruction_heavier);
+    return heavy;
+}
+
+/* A function's instructions; `near`: around those that stalled. */
+struct stall_function {
+    uint64_t starts[INSTRUCTIONS_MAX];
+    bool near[INSTRUCTIONS_MAX];
+    size_t count;
+};
+
+static void stall_near(struct stall_function *code, size_t at)
+{
+    for (size_t i = at > LISTED_AROUND ? at - LISTED_AROUND : 0; i <= at + LISTED_AROUND && i < INSTRUCTIONS_MAX; i++)
+        code->near[i] = true;
+}
+
+static void stall_disassemble(const struct lwp_profile *profile, const struct stall_instructions *all,
+                              const struct lwp_symbolized *function, struct stall_function *code)
+{
+    *code = (struct stall_function){0};
+    for (uint64_t at = function->function_low; at < function->function_high && code->count < INSTRUCTIONS_MAX;) {
+        const unsigned length = lwp_code_disassemble(profile->code, function->module, at, NULL, 0);
+        if (!length)
+            break;
+        const struct stall_instruction *hot = stall_at(all, function->module, at);
+        if (hot && hot->weight >= line_least * profile->total.weight)
+            stall_near(code, code->count);
+        code->starts[code->count++] = at;
+        at += length;
+    }
+}
+
+/* {address, text, file, line, share, samples}; `file`: of the function, which is not said again. NULL: it cannot be decoded. */
+static json_t *stall_row(const struct lwp_profile *profile, const struct stall_instructions *all, uint32_t module, uint64_t address,
+                         const char *file)
+{
+    char text[TEXT_BYTES];
+    const struct stall_instruction *hot = stall_at(all, module, address);
+    const struct lwp_symbolized *code = lwp_code_symbolize(profile->code, module, address);
+    const struct lwp_frame *frame = code && code->frame_count ? &code->frames[0] : NULL;
+    const bool elsewhere = frame && frame->file && (!file || strcmp(frame->file, file) != 0);
+    if (!lwp_code_disassemble(profile->code, module, address, text, sizeof text))
+        return NULL;
+    return lwp_json_new("address", lwp_json_count(address), "text", lwp_json_text(text), "file",
+                        elsewhere ? lwp_json_text(frame->file) : NULL, "line", lwp_json_known(frame ? frame->line : 0), "share",
+                        hot ? lwp_json_share(hot->weight / profile->total.weight) : NULL, "samples",
+                        hot ? lwp_json_count(hot->samples) : NULL, NULL);
+}
+
+/* Instructions of a function around the ones that stalled, in order of address. */
+static json_t *stall_listing(const struct lwp_profile *profile, const struct stall_instructions *all, const struct lwp_symbolized *function,
+                             const char *file)
+{
+    struct stall_function code;
+    stall_disassemble(profile, all, function, &code);
     json_t *list = json_array();
-    for (size_t i = 0; i < instructions && json_array_size(list) < LISTED_MAX; i++) {
-        const struct stall_instruction *hot = stall_at(all, count, function->module, starts[i]);
-        const struct lwp_symbolized *code = near[i] ? lwp_code_symbolize(profile->code, function->module, starts[i]) : NULL;
-        const struct lwp_frame *frame = code && code->frame_count ? &code->frames[0] : NULL;
-        char text[TEXT_BYTES];
-        if (near[i] && lwp_code_disassemble(profile->code, function->module, starts[i], text, sizeof text))
-            json_array_append_new(
-                list, lwp_json_new("address", lwp_json_count(starts[i]), "text", lwp_json_text(text), "file",
-                                   frame && frame->file && (!file || strcmp(frame->file, file) != 0) ? lwp_json_text(frame->file) : NULL,
-                                   "line", lwp_json_known(frame ? frame->line : 0), "share",
-                                   hot ? lwp_json_share(hot->weight / profile->total.weight) : NULL, "samples",
-                                   hot ? lwp_json_count(hot->samples) : NULL, NULL));
+    for (size_t i = 0; i < code.count && json_array_size(list) < LISTED_MAX; i++) {
+        json_t *row = code.near[i] ? stall_row(profile, all, function->module, code.starts[i], file) : NULL;
+        if (row)
+            json_array_append_new(list, row);
     }
     return list;
 }
@@ -282,29 +345,12 @@ static json_t *stall_listing(struct lwp_json_tables *tables, const struct stall_
 /* The functions with most stall: [{function, module, instructions}]. */
 static json_t *stall_assembly(struct lwp_json_tables *tables)
 {
-    struct lwp_profile *profile = tables->profile;
-    struct stall_instruction *all = NULL;
-    size_t count = 0, room = 0, kept = 0;
-    for (size_t i = 0; i < profile->stream_count; i++)
-        if (profile->streams[i].module != LWP_NONE && profile->streams[i].weight.samples)
-            LWP_APPEND(&all, &count, &room,
-                       (struct stall_instruction){profile->streams[i].module, profile->streams[i].address,
-                                                  profile->streams[i].weight.weight, profile->streams[i].weight.samples});
-    LWP_SORT(all, count, stall_instruction_compare);
-    for (size_t i = 0; i < count; i++)
-        if (kept && stall_instruction_compare(&all[kept - 1], &all[i]) == 0) {
-            all[kept - 1].weight += all[i].weight;
-            all[kept - 1].samples += all[i].samples;
-        } else {
-            all[kept++] = all[i];
-        }
-    struct stall_instruction *heavy = lwp_zeroed(kept + 1, sizeof *heavy);
-    if (kept)
-        memcpy(heavy, all, kept * sizeof *heavy);
-    LWP_SORT(heavy, kept, stall_instruction_heavier);
+    const struct lwp_profile *profile = tables->profile;
+    struct stall_instructions all = stall_instructions(profile);
+    struct stall_instruction *heavy = stall_heaviest_first(&all);
     struct lwp_map done = {0};
     json_t *list = json_array();
-    for (size_t i = 0; i < kept && json_array_size(list) < LISTINGS && heavy[i].weight >= line_least * profile->total.weight; i++) {
+    for (size_t i = 0; i < all.count && json_array_size(list) < LISTINGS && heavy[i].weight >= line_least * profile->total.weight; i++) {
         const struct lwp_symbolized *code = lwp_code_symbolize(profile->code, heavy[i].module, heavy[i].address);
         if (!code || code->function_high <= code->function_low || code->function_high - code->function_low > FUNCTION_BYTES)
             continue;
@@ -312,14 +358,14 @@ static json_t *stall_assembly(struct lwp_json_tables *tables)
         if (*known != LWP_MAP_NONE)
             continue;
         *known = 1;
-        json_t *instructions = stall_listing(tables, all, kept, code, code->frames[code->frame_count - 1].file);
-        json_array_append_new(list, lwp_json_new("function", lwp_json_text(code->frames[code->frame_count - 1].function), "file",
-                                                 lwp_json_text(code->frames[code->frame_count - 1].file), "module",
-                                                 lwp_json_id(heavy[i].module), "instructions", instructions, NULL));
+        const struct lwp_frame function = code->frames[code->frame_count - 1]; /* the outermost */
+        json_t *instructions = stall_listing(profile, &all, code, function.file);
+        json_array_append_new(list, lwp_json_new("function", lwp_json_text(function.function), "file", lwp_json_text(function.file),
+                                                 "module", lwp_json_id(heavy[i].module), "instructions", instructions, NULL));
     }
     lwp_map_fini(&done);
     free(heavy);
-    free(all);
+    free(all.items);
     return list;
 }
 

@@ -46,34 +46,28 @@ static double affinity_between(const double *affinity, size_t fields, const int 
     return pairs ? sum / (double)pairs : 0;
 }
 
-size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_t fields, double threshold, double cold, int *group)
+/* The two groups with the highest affinity, if it reaches the threshold. A group's number is its first field. */
+static bool affinity_closest(const double *affinity, size_t fields, const int *group, double threshold, int *a, int *b)
 {
-    double all = 0;
+    double best = threshold;
+    *a = *b = -1;
     for (size_t i = 0; i < fields; i++)
-        all += weights[i];
-    for (size_t i = 0; i < fields; i++)
-        group[i] = weights[i] > 0 && weights[i] >= cold * all ? (int)i : -1;
-    for (;;) {
-        double best = threshold;
-        int a = -1, b = -1;
-        for (size_t i = 0; i < fields; i++)
-            for (size_t j = i + 1; j < fields; j++) {
-                if (group[i] != (int)i || group[j] != (int)j) /* one call for each pair of groups */
-                    continue;
-                double value = affinity_between(affinity, fields, group, group[i], group[j]);
-                if (value >= best && (a < 0 || value > best)) {
-                    best = value;
-                    a = group[i];
-                    b = group[j];
-                }
+        for (size_t j = i + 1; j < fields; j++) {
+            if (group[i] != (int)i || group[j] != (int)j) /* one call for each pair of groups */
+                continue;
+            double value = affinity_between(affinity, fields, group, group[i], group[j]);
+            if (value >= best && (*a < 0 || value > best)) {
+                best = value;
+                *a = group[i];
+                *b = group[j];
             }
-        if (a < 0)
-            break;
-        for (size_t i = 0; i < fields; i++)
-            if (group[i] == b)
-                group[i] = a;
-    }
-    /* Number them by weight. A group's name so far is its first field. */
+        }
+    return *a >= 0;
+}
+
+/* Numbers the groups by weight, the heaviest 0. Returns how many there are. */
+static size_t affinity_number(const double *weights, size_t fields, int *group)
+{
     double *sums = lwp_zeroed(fields, sizeof *sums);
     int *rank = lwp_zeroed(fields, sizeof *rank);
     size_t count = 0;
@@ -94,4 +88,19 @@ size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_
     free(sums);
     free(rank);
     return count;
+}
+
+size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_t fields, double threshold, double cold, int *group)
+{
+    double all = 0;
+    int a, b;
+    for (size_t i = 0; i < fields; i++)
+        all += weights[i];
+    for (size_t i = 0; i < fields; i++)
+        group[i] = weights[i] > 0 && weights[i] >= cold * all ? (int)i : -1;
+    while (affinity_closest(affinity, fields, group, threshold, &a, &b))
+        for (size_t i = 0; i < fields; i++)
+            if (group[i] == b)
+                group[i] = a;
+    return affinity_number(weights, fields, group);
 }
