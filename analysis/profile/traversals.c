@@ -114,32 +114,61 @@ static struct lwp_traversal_pair *traversal_pair_find(struct lwp_traversals *tra
     return LWP_PUSH(traversals->pair, (struct lwp_traversal_pair){.a = a, .b = b, .region = region});
 }
 
-/* Room for one more of `count` items. */
-static bool traversal_room(void **items, uint32_t count, uint32_t *room, uint32_t limit, size_t size)
+/* A uniform sample of all that were seen, with what its owner has of it. */
+struct traversal_reservoir {
+    void *items;
+    uint32_t *count, *room;
+    uint64_t *seen;
+    uint32_t limit; /* of items */
+    size_t size;    /* of one */
+};
+
+static inline struct traversal_reservoir traversal_places(struct lwp_traversal *of)
 {
-    if (count < *room)
+    return (struct traversal_reservoir){of->places, &of->count, &of->room, &of->accesses, LWP_TRAVERSAL_PLACES, sizeof *of->places};
+}
+
+static inline struct traversal_reservoir traversal_steps(struct lwp_traversal *of)
+{
+    return (struct traversal_reservoir){of->steps, &of->step_count, &of->step_room, &of->step_seen, LWP_TRAVERSAL_STEPS, sizeof *of->steps};
+}
+
+static inline struct traversal_reservoir traversal_paces(struct lwp_traversal *of)
+{
+    return (struct traversal_reservoir){of->paces, &of->pace_count, &of->pace_room, &of->pace_seen, LWP_TRAVERSAL_PACES, sizeof *of->paces};
+}
+
+static inline struct traversal_reservoir traversal_kept(struct lwp_traversal_meetings *of)
+{
+    return (struct traversal_reservoir){of->kept, &of->count, &of->room, &of->seen, LWP_TRAVERSAL_MEETINGS, sizeof *of->kept};
+}
+
+/* Room for one more item. */
+static bool traversal_room(struct traversal_reservoir *reservoir)
+{
+    if (*reservoir->count < *reservoir->room)
         return true;
-    uint32_t wanted = !*room ? FIRST_ROOM : *room * 2 < limit ? *room * 2 : limit;
-    void *grown = realloc(*items, wanted * size);
+    const uint32_t twice = *reservoir->room ? *reservoir->room * 2 : FIRST_ROOM,
+                   wanted = twice < reservoir->limit ? twice : reservoir->limit;
+    void *grown = realloc(reservoir->items, wanted * reservoir->size);
     if (!grown)
         return false;
-    *items = grown;
-    *room = wanted;
+    reservoir->items = grown;
+    *reservoir->room = wanted;
     return true;
 }
 
-/* Adds one of `seen` items to a reservoir of at most `limit`: once it is full, each of them replaces a random one, or none, so that
- * all have the same chance. Returns the array. Inline: called for each sample, and then limit and size are constants. */
-static inline __attribute__((always_inline)) void *traversal_keep(struct lwp_traversals *traversals, void *items, uint32_t *count,
-                                                                  uint32_t *room, uint64_t seen, uint32_t limit, const void *item,
-                                                                  size_t size)
+/* Adds an item: once the reservoir is full, each replaces a random one, or none, so that all have the same chance. Returns the array.
+ * Inline: called for each sample, and then limit and size are constants. */
+static inline __attribute__((always_inline)) void *traversal_keep(struct lwp_traversals *traversals, struct traversal_reservoir to,
+                                                                  const void *item)
 {
-    uint64_t place = *count < limit ? *count : traversal_random(traversals) % seen;
-    if (place >= limit || (place == *count && !traversal_room(&items, *count, room, limit, size)) || !items)
-        return items;
-    *count += place == *count;
-    memcpy((char *)items + place * size, item, size);
-    return items;
+    const uint64_t seen = ++*to.seen, place = *to.count < to.limit ? *to.count : traversal_random(traversals) % seen;
+    if (place >= to.limit || (place == *to.count && !traversal_room(&to)) || !to.items)
+        return to.items;
+    *to.count += place == *to.count;
+    memcpy((char *)to.items + place * to.size, item, to.size);
+    return to.items;
 }
 
 enum traversal_apart { TRAVERSAL_CLOSE, TRAVERSAL_LOOSE, TRAVERSAL_NEXT };
@@ -155,8 +184,7 @@ static void traversal_together(struct lwp_traversals *traversals, const struct l
                                               : apart == TRAVERSAL_LOOSE ? &pair->loose
                                                                          : &pair->next;
     const struct lwp_traversal_meeting meeting = {.a = a->offset, .b = b->offset, .thread = thread};
-    meetings->kept = traversal_keep(traversals, meetings->kept, &meetings->count, &meetings->room, ++meetings->seen, LWP_TRAVERSAL_MEETINGS,
-                                    &meeting, sizeof meeting);
+    meetings->kept = traversal_keep(traversals, traversal_kept(meetings), &meeting);
 }
 
 /* Any access that both samples saw will do: the random ones of a loop go nowhere, but the list that their indices come from, say, is
@@ -180,9 +208,40 @@ static void traversal_pace(struct lwp_traversals *traversals, const struct lwp_t
             continue;
         /* The time that the thread ran, not what others took from it between. */
         const struct lwp_traversal_pace pace = {.ns = accesses[0].ran_ns, .bytes = (int64_t)(access->offset - before->offset)};
-        traversal->paces = traversal_keep(traversals, traversal->paces, &traversal->pace_count, &traversal->pace_room,
-                                          ++traversal->pace_seen, LWP_TRAVERSAL_PACES, &pace, sizeof pace);
+        traversal->paces = traversal_keep(traversals, traversal_paces(traversal), &pace);
     }
+}
+
+/* From the last execution of the same instruction on the object to this one. */
+static void traversal_step(struct lwp_traversals *traversals, struct lwp_traversal *traversal, const struct lwp_traversal_access *accesses,
+                           int i)
+{
+    for (int j = i; j-- > 0;)
+        if (accesses[j].code == accesses[i].code && accesses[j].object == accesses[i].object) {
+            const int64_t step = (int64_t)(accesses[i].offset - accesses[j].offset);
+            traversal->steps = traversal_keep(traversals, traversal_steps(traversal), &step);
+            return;
+        }
+}
+
+/* With the accesses of the same sample just before it. */
+static void traversal_company(struct lwp_traversals *traversals, struct lwp_traversal *traversal, uint32_t thread,
+                              const struct lwp_traversal_access *accesses, int i)
+{
+    if (i == 0 || accesses[i - 1].region != accesses[i].region)
+        return;
+    if (accesses[i - 1].object == accesses[i].object) {
+        traversal->alone++;
+    } else {
+        traversal->paired++;
+        struct lwp_traversal *before = traversal_find(traversals, accesses[i - 1].object, accesses[i - 1].region);
+        if (before)
+            before->paired++;
+        traversal_together(traversals, &accesses[i - 1], &accesses[i], thread, accesses[i].close ? TRAVERSAL_CLOSE : TRAVERSAL_LOOSE);
+    }
+    if (i > 1 && accesses[i].close && accesses[i - 1].close && accesses[i - 2].object != accesses[i].object &&
+        accesses[i - 2].region == accesses[i].region)
+        traversal_together(traversals, &accesses[i - 2], &accesses[i], thread, TRAVERSAL_CLOSE);
 }
 
 void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_traversal_thread *thread,
@@ -195,29 +254,9 @@ void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_travers
         if (!traversal)
             continue;
         const struct lwp_traversal_place place = {.offset = accesses[i].offset, .time = time, .thread = thread->thread};
-        traversal->places = traversal_keep(traversals, traversal->places, &traversal->count, &traversal->room, ++traversal->accesses,
-                                           LWP_TRAVERSAL_PLACES, &place, sizeof place);
-        for (int j = i; j-- > 0;)
-            if (accesses[j].code == accesses[i].code && accesses[j].object == accesses[i].object) {
-                const int64_t step = (int64_t)(accesses[i].offset - accesses[j].offset);
-                traversal->steps = traversal_keep(traversals, traversal->steps, &traversal->step_count, &traversal->step_room,
-                                                  ++traversal->step_seen, LWP_TRAVERSAL_STEPS, &step, sizeof step);
-                break;
-            }
-        if (i == 0 || accesses[i - 1].region != accesses[i].region)
-            continue;
-        bool alone = accesses[i - 1].object == accesses[i].object;
-        traversal->alone += alone;
-        traversal->paired += !alone;
-        struct lwp_traversal *before = alone ? NULL : traversal_find(traversals, accesses[i - 1].object, accesses[i - 1].region);
-        if (before)
-            before->paired++;
-        if (!alone)
-            traversal_together(traversals, &accesses[i - 1], &accesses[i], thread->thread,
-                               accesses[i].close ? TRAVERSAL_CLOSE : TRAVERSAL_LOOSE);
-        if (i > 1 && accesses[i].close && accesses[i - 1].close && accesses[i - 2].object != accesses[i].object &&
-            accesses[i - 2].region == accesses[i].region)
-            traversal_together(traversals, &accesses[i - 2], &accesses[i], thread->thread, TRAVERSAL_CLOSE);
+        traversal->places = traversal_keep(traversals, traversal_places(traversal), &place);
+        traversal_step(traversals, traversal, accesses, i);
+        traversal_company(traversals, traversal, thread->thread, accesses, i);
     }
     if (count == 0)
         return;
@@ -239,29 +278,30 @@ static void traversal_draw(struct lwp_traversals *traversals, char *items, uint3
     memcpy(items + at * size, items + *left * size, size);
 }
 
-/* Joins two uniform samples, of `seen` and `other_seen` items, into one of at most `limit`: each place goes to either side with
- * the chance of a draw, without replacement, from all that both saw. */
-static void *traversal_join(struct lwp_traversals *traversals, void *items, uint32_t *count, uint32_t *room, uint64_t seen,
-                            const void *others, uint32_t other_count, uint64_t other_seen, uint32_t limit, size_t size)
+/* Joins two uniform samples into one: each place goes to either side with the chance of a draw, without replacement, from all that both
+ * saw. Returns the array. */
+static void *traversal_join(struct lwp_traversals *traversals, struct traversal_reservoir to, struct traversal_reservoir from)
 {
-    uint32_t left = *count, other_left = other_count, made = 0;
-    uint32_t wanted = left + other_left < limit ? left + other_left : limit;
-    if (other_count == 0)
-        return items;
-    char *joined = lwp_zeroed(limit, size), *copy = lwp_zeroed(other_count, size);
-    memcpy(copy, others, other_count * size);
+    uint32_t left = *to.count, other_left = *from.count, made = 0;
+    const uint32_t wanted = left + other_left < to.limit ? left + other_left : to.limit;
+    uint64_t seen = *to.seen, other_seen = *from.seen;
+    *to.seen += other_seen;
+    if (other_left == 0)
+        return to.items;
+    char *joined = lwp_zeroed(to.limit, to.size), *copy = lwp_zeroed(other_left, to.size);
+    memcpy(copy, from.items, other_left * to.size);
     while (made < wanted) {
         bool mine = left && (!other_left || traversal_random(traversals) % (seen + other_seen) < seen);
-        traversal_draw(traversals, mine ? items : copy, mine ? &left : &other_left, size, joined + made++ * size);
+        traversal_draw(traversals, mine ? to.items : copy, mine ? &left : &other_left, to.size, joined + made++ * to.size);
         if (mine)
             seen -= seen > 0;
         else
             other_seen -= other_seen > 0;
     }
-    free(items);
+    free(to.items);
     free(copy);
-    *count = made;
-    *room = limit;
+    *to.count = made;
+    *to.room = to.limit;
     return joined;
 }
 
@@ -269,37 +309,30 @@ static void traversal_merge_meetings(struct lwp_traversals *to, struct lwp_trave
                                      const struct lwp_traversal_meetings *from, bool swapped)
 {
     struct lwp_traversal_meeting turned[LWP_TRAVERSAL_MEETINGS];
-    for (uint32_t i = 0; i < from->count; i++) {
+    struct lwp_traversal_meetings other = *from;
+    for (uint32_t i = 0; i < from->count && swapped; i++) {
         turned[i] = from->kept[i];
-        if (swapped) {
-            turned[i].a = from->kept[i].b;
-            turned[i].b = from->kept[i].a;
-        }
+        turned[i].a = from->kept[i].b;
+        turned[i].b = from->kept[i].a;
     }
-    into->kept = traversal_join(to, into->kept, &into->count, &into->room, into->seen, turned, from->count, from->seen,
-                                LWP_TRAVERSAL_MEETINGS, sizeof *turned);
-    into->seen += from->seen;
+    if (swapped)
+        other.kept = turned;
+    into->kept = traversal_join(to, traversal_kept(into), traversal_kept(&other));
 }
 
 void lwp_traversals_merge(struct lwp_traversals *to, const struct lwp_traversals *from, const uint32_t *objects, const uint32_t *regions)
 {
     for (size_t i = 0; i < from->count; i++) {
-        const struct lwp_traversal *traversal = &from->items[i];
+        struct lwp_traversal *traversal = &from->items[i];
         if (objects && objects[traversal->object] == LWP_TRAVERSAL_LEFT_OUT)
             continue;
         struct lwp_traversal *into = traversal_find(to, objects ? objects[traversal->object] : traversal->object,
                                                     regions ? regions[traversal->region] : traversal->region);
         if (!into)
             continue;
-        into->places = traversal_join(to, into->places, &into->count, &into->room, into->accesses, traversal->places, traversal->count,
-                                      traversal->accesses, LWP_TRAVERSAL_PLACES, sizeof *traversal->places);
-        into->accesses += traversal->accesses;
-        into->steps = traversal_join(to, into->steps, &into->step_count, &into->step_room, into->step_seen, traversal->steps,
-                                     traversal->step_count, traversal->step_seen, LWP_TRAVERSAL_STEPS, sizeof *traversal->steps);
-        into->step_seen += traversal->step_seen;
-        into->paces = traversal_join(to, into->paces, &into->pace_count, &into->pace_room, into->pace_seen, traversal->paces,
-                                     traversal->pace_count, traversal->pace_seen, LWP_TRAVERSAL_PACES, sizeof *traversal->paces);
-        into->pace_seen += traversal->pace_seen;
+        into->places = traversal_join(to, traversal_places(into), traversal_places(traversal));
+        into->steps = traversal_join(to, traversal_steps(into), traversal_steps(traversal));
+        into->paces = traversal_join(to, traversal_paces(into), traversal_paces(traversal));
         into->alone += traversal->alone;
         into->paired += traversal->paired;
     }
