@@ -40,11 +40,17 @@ struct lwp_remainder_use {
     uint16_t bytes;
 };
 
-/* The accesses to elements of the type on the source lines first..last of the function, but for the machine loop that
- * holds the vector access at `address`; at most `room`. 0: there are none, or for some it is not known what they lead
- * to. */
-size_t lwp_remainder_uses(struct lwp_code *code, uint32_t module, uint64_t address, const char *file,
-                          uint32_t first_line, uint32_t last_line, const struct lwp_type *type,
+/* A loop that was made into a vector loop, and one for what is left over. */
+struct lwp_vector_loop {
+    uint32_t module;
+    uint64_t address; /* of a vector access */
+    const char *file;
+    uint32_t first_line, last_line;
+};
+
+/* The accesses to elements of the type on the loop's source lines, but for the machine loop that holds the vector access; at most `room`.
+ * 0: there are none, or for some it is not known what they lead to. */
+size_t lwp_remainder_uses(struct lwp_code *code, const struct lwp_vector_loop *loop, const struct lwp_type *type,
                           struct lwp_remainder_use *uses, size_t room);
 
 #endif

@@ -29,50 +29,51 @@ static bool remainder_same_type(const struct code_pointee *pointee, const struct
     return name && type->tag && strcmp(name, type->tag) == 0;
 }
 
-/* Of the same source loop, but not of its vector loop. */
-static bool remainder_holds(struct lwp_code *code, uint32_t module, uint64_t address, uint32_t vector_loop,
-                            const char *file, uint32_t first_line, uint32_t last_line)
+/* Whether the instruction is of the source loop, but not of its vector loop. */
+static bool remainder_holds(struct lwp_code *code, const struct lwp_vector_loop *loop, uint32_t vector_loop, uint64_t address)
 {
-    const struct lwp_symbolized *location = lwp_code_symbolize(code, module, address);
+    const struct lwp_symbolized *location = lwp_code_symbolize(code, loop->module, address);
     if (location && location->loop == vector_loop)
         return false;
     for (uint32_t i = 0; location && i < location->frame_count; i++) {
         const struct lwp_frame *frame = &location->frames[i];
-        if (frame->file && frame->line >= first_line && frame->line <= last_line && strcmp(frame->file, file) == 0)
+        if (frame->file && frame->line >= loop->first_line && frame->line <= loop->last_line && strcmp(frame->file, loop->file) == 0)
             return true;
     }
     return false;
 }
 
-size_t lwp_remainder_uses(struct lwp_code *code, uint32_t module_index, uint64_t address, const char *file,
-                          uint32_t first_line, uint32_t last_line, const struct lwp_type *type,
+/* Through a pointer: not to the stack or a static variable. */
+static bool remainder_follows_pointer(const struct lwp_memory_operand *memory)
+{
+    return memory->exists && memory->base != -2 && memory->base != CODE_RSP;
+}
+
+size_t lwp_remainder_uses(struct lwp_code *code, const struct lwp_vector_loop *loop, const struct lwp_type *type,
                           struct lwp_remainder_use *uses, size_t room)
 {
-    struct code_module *module = code ? code_module_at(code, module_index) : NULL;
+    struct code_module *module = code ? code_module_at(code, loop->module) : NULL;
     struct code_range range;
     const char *name;
     size_t count = 0;
-    const struct lwp_symbolized *vector = module ? lwp_code_symbolize(code, module_index, address) : NULL;
-    if (!module || !file || !vector || vector->loop == LWP_NONE || !first_line || !type->bytes ||
-        !code_function_at(module, address, &range, &name) || range.high - range.low > FUNCTION_BYTES_MAX)
+    const struct lwp_symbolized *vector = module ? lwp_code_symbolize(code, loop->module, loop->address) : NULL;
+    if (!vector || vector->loop == LWP_NONE || !loop->file || !loop->first_line || !type->bytes ||
+        !code_function_at(module, loop->address, &range, &name) || range.high - range.low > FUNCTION_BYTES_MAX)
         return 0;
-    for (uint64_t at = range.low; at < range.high;) {
+    for (uint64_t at = range.low, next; at < range.high; at = next) {
         struct code_instruction instruction = code_decode_at(module, at, true);
-        const struct lwp_memory_operand *memory = &instruction.memory;
-        uint64_t here = at;
-        at += instruction.length ? instruction.length : 1;
-        if (!instruction.length || !memory->exists || memory->base == -2 || memory->base == CODE_RSP ||
-            !remainder_holds(code, module_index, here, vector->loop, file, first_line, last_line))
+        next = at + (instruction.length ? instruction.length : 1);
+        if (!instruction.length || !remainder_follows_pointer(&instruction.memory) || !remainder_holds(code, loop, vector->loop, at))
             continue;
         struct code_target target;
-        if (!code_points_to(module, here, &target))
+        if (!code_points_to(module, at, &target))
             return 0;
         if (!remainder_same_type(&target.pointee, type))
             continue;
         if (target.modulus % type->bytes || count == room)
             return 0;
         int64_t size = (int64_t)type->bytes;
-        uses[count++] = (struct lwp_remainder_use){(uint64_t)((target.offset % size + size) % size), memory->bytes};
+        uses[count++] = (struct lwp_remainder_use){(uint64_t)((target.offset % size + size) % size), instruction.memory.bytes};
     }
     return count;
 }

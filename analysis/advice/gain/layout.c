@@ -238,9 +238,8 @@ static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout
         layout->weight.weight < 0.01 * profile->total.weight) /* costs time */
         return false;
     const struct lwp_region *region = &profile->regions[stream->region];
-    size_t count = region->is_function ? 0
-                                       : lwp_remainder_uses(profile->code, stream->module, stream->address, region->file,
-                                                            region->first_line, region->last_line, layout->type, needed, USES);
+    const struct lwp_vector_loop loop = {stream->module, stream->address, region->file, region->first_line, region->last_line};
+    size_t count = region->is_function ? 0 : lwp_remainder_uses(profile->code, &loop, layout->type, needed, USES);
     for (size_t i = 0; i < count; i++)
         layout_touch(layout, needed[i].offset, needed[i].bytes, kept);
     for (size_t f = 0; f < layout->field_count; f++) {
