@@ -99,51 +99,66 @@ static const struct lwp_communication_region *reads_before(const struct lwp_prof
     return NULL;
 }
 
+/* The largest cache that much of what is read again comes too late for. */
+struct tip_cache {
+    const char *name;
+    double elements; /* that it holds */
+    double far;      /* the share that comes after more */
+};
+
+static bool tip_cache_missed(const struct lwp_caches *caches, const struct lwp_communication_region *region, struct tip_cache *missed)
+{
+    const struct tip_cache largest_first[] = {{.name = "last-level cache", .elements = region->max_cutoff},
+                                              {.name = "second-level cache", .elements = (double)caches->l2_bytes / region->element_bytes},
+                                              {.name = "first-level cache", .elements = (double)caches->l1_bytes / region->element_bytes}};
+    for (size_t i = 0; i < sizeof largest_first / sizeof *largest_first; i++) {
+        *missed = largest_first[i];
+        missed->far = missed->elements > 0 ? lwp_distances_above(region->returns.buckets, region->returns.count, missed->elements) : 0;
+        if (missed->far >= far_share)
+            return true;
+    }
+    return false;
+}
+
+/* What else would shorten the distances, as ends of a sentence. */
+static const char *tip_distance_also(struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                                     const struct lwp_communication_region *region, double again)
+{
+    const char *pattern = lwp_communication_pattern(region->first, found->count);
+    const struct lwp_communication_region *before = reads_before(profile, found, region);
+    const char *fuse = "", *schedule = "", *sort = "";
+    if (before)
+        fuse = lwp_arena_printf(profile->arena, "; fuse it with the loop at %s, which goes over the same data before it",
+                                region_where(profile, before));
+    if (region->kind == LWP_COMMUNICATION_PARALLEL)
+        schedule = "; give each thread neighbouring iterations (schedule(static), or a larger chunk)";
+    if (pattern && strcmp(pattern, "all to all") == 0 && again >= reuse_of_all)
+        sort = lwp_arena_printf(profile->arena,
+                                "; each thread goes through all that the others wrote, %.0f times: where only elements near each other "
+                                "matter, keep them sorted by cells of space and look at neighbouring cells only",
+                                again);
+    return lwp_arena_printf(profile->arena, "%s%s%s", fuse, schedule, sort);
+}
+
 static bool tip_distance(struct lwp_profile *profile, const struct lwp_counted_communication *found,
                          const struct lwp_communication_region *region, struct lwp_communication_tip *tip)
 {
-    const struct lwp_caches *caches = &profile->machine;
-    const struct {
-        const char *name;
-        double elements;
-    } levels[] = {{"last-level cache", region->max_cutoff},
-                  {"second-level cache", (double)caches->l2_bytes / region->element_bytes},
-                  {"first-level cache", (double)caches->l1_bytes / region->element_bytes}};
-    double again = (double)region->agains / (double)(region->firsts ? region->firsts : 1), far = 0;
-    if (!region->returns.count || again < reuse_least)
+    const double again = (double)region->agains / (double)(region->firsts ? region->firsts : 1);
+    struct tip_cache cache;
+    if (!region->returns.count || again < reuse_least || !tip_cache_missed(&profile->machine, region, &cache))
         return false;
-    size_t level = 0;
-    for (; level < sizeof levels / sizeof *levels; level++) {
-        far = levels[level].elements > 0 ? lwp_distances_above(region->returns.buckets, region->returns.count, levels[level].elements) : 0;
-        if (far >= far_share)
-            break;
-    }
-    if (far < far_share)
-        return false;
-    const char *where = region_where(profile, region), *pattern = lwp_communication_pattern(region->first, found->count);
-    const struct lwp_communication_region *before = reads_before(profile, found, region);
-    bool all = pattern && strcmp(pattern, "all to all") == 0 && again >= reuse_of_all;
+    const char *where = region_where(profile, region);
     tip->kind = "distance";
     tip->title = lwp_arena_printf(
         profile->arena,
         "High communication reuse distance at %s: threads read each other's data again after %llu other elements, too late for the %s",
-        where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - far / 2), levels[level].name);
+        where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - cache.far / 2), cache.name);
     tip->next_step = lwp_arena_printf(
         profile->arena,
         "%.0f %% of what is read again of another thread's data at %s comes after more other elements than the %s holds (%.0f). Use it "
         "again sooner: "
-        "block the arrays so that a block of at most %.0f elements is used up before the next (array blocking, loop interchange)%s%s%s.",
-        100 * far, where, levels[level].name, levels[level].elements, levels[level].elements / 2,
-        before ? lwp_arena_printf(profile->arena, "; fuse it with the loop at %s, which goes over the same data before it",
-                                  region_where(profile, before))
-               : "",
-        region->kind == LWP_COMMUNICATION_PARALLEL ? "; give each thread neighbouring iterations (schedule(static), or a larger chunk)"
-                                                   : "",
-        all ? lwp_arena_printf(profile->arena,
-                               "; each thread goes through all that the others wrote, %.0f times: where only elements near each other "
-                               "matter, keep them sorted by cells of space and look at neighbouring cells only",
-                               again)
-            : "");
+        "block the arrays so that a block of at most %.0f elements is used up before the next (array blocking, loop interchange)%s.",
+        100 * cache.far, where, cache.name, cache.elements, cache.elements / 2, tip_distance_also(profile, found, region, again));
     return true;
 }
 
