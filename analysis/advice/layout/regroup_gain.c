@@ -64,8 +64,8 @@ static enum regroup_pattern gain_pattern_by_company(const struct lwp_regroup_can
 }
 
 /* Two arrays at one index each, some iterations apart, are as good as two executions of one instruction. */
-static size_t gain_strides(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop,
-                           const struct lwp_regroup_array *a, const struct lwp_regroup_array *b, uint64_t *strides, size_t room)
+static size_t gain_strides_between(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop,
+                                   const struct lwp_regroup_array *a, const struct lwp_regroup_array *b, uint64_t *strides, size_t room)
 {
     double ahead[LWP_TRAVERSAL_MEETINGS];
     const struct lwp_traversal_pair *pair = lwp_traversals_pair(&candidates->traversals, a->object, b->object, loop->region);
@@ -85,49 +85,69 @@ static bool gain_scattered(const uint64_t *strides, size_t count)
     return count >= 6 && single * 2 >= count;
 }
 
+/* What is known of how a loop goes over the arrays of a group. */
+struct gain_strides {
+    uint64_t of[STRIDES_MAX]; /* in elements */
+    size_t count;
+    uint64_t smallest_element; /* bytes */
+    size_t used;               /* arrays that the loop uses ... */
+    size_t vectors;            /* ... by vectors, ... */
+    size_t fixed;              /* ... with a stride that its code shows */
+    bool pure;                 /* all are from one array each, not from one array to another */
+};
+
+static struct gain_strides gain_strides_seen(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
+                                             const struct lwp_regroup_loop *loop)
+{
+    struct gain_strides seen = {.smallest_element = UINT64_MAX};
+    for (size_t i = 0; i < regroup->count; i++) {
+        const uint32_t member = regroup->members[i];
+        const struct lwp_regroup_array *array = &candidates->arrays[member];
+        const struct lwp_traversal *traversal = lwp_traversals_of(&candidates->traversals, array->object, loop->region);
+        if (!traversal || !loop->uses[member])
+            continue;
+        seen.used++;
+        seen.vectors += loop->vector[member];
+        seen.fixed += loop->strided[member];
+        LWP_LOWER(seen.smallest_element, array->element_bytes);
+        for (uint32_t k = 0; k < traversal->step_count && seen.count < STRIDES_MAX; k++) {
+            uint64_t step = (uint64_t)llabs(traversal->steps[k]) / array->element_bytes;
+            if (step)
+                seen.of[seen.count++] = step;
+        }
+    }
+    seen.pure = seen.count >= STRIDES_NEEDED;
+    for (size_t i = 0; i < regroup->count && !seen.pure; i++)
+        for (size_t k = 0; k < i; k++)
+            seen.count += gain_strides_between(candidates, loop, &candidates->arrays[regroup->members[i]],
+                                               &candidates->arrays[regroup->members[k]], seen.of + seen.count, STRIDES_MAX - seen.count);
+    return seen;
+}
+
 static enum regroup_pattern gain_pattern(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
                                          const struct lwp_regroup_loop *loop, uint64_t line, uint64_t *stride)
 {
-    uint64_t strides[STRIDES_MAX], smallest = UINT64_MAX;
-    size_t count = 0, vectors = 0, used = 0, fixed = 0;
+    struct gain_strides seen = gain_strides_seen(candidates, regroup, loop);
     *stride = 1;
-    for (size_t i = 0; i < regroup->count; i++) {
-        const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
-        const struct lwp_traversal *traversal = lwp_traversals_of(&candidates->traversals, array->object, loop->region);
-        if (!traversal || !loop->uses[regroup->members[i]])
-            continue;
-        used++;
-        vectors += loop->vector[regroup->members[i]];
-        fixed += loop->strided[regroup->members[i]];
-        smallest = array->element_bytes < smallest ? array->element_bytes : smallest;
-        for (uint32_t k = 0; k < traversal->step_count && count < STRIDES_MAX; k++) {
-            uint64_t step = (uint64_t)llabs(traversal->steps[k]) / array->element_bytes;
-            if (step)
-                strides[count++] = step;
-        }
-    }
-    /* By its code: where some have a stride, all have. That others have none may only mean that registers ran out. */
-    enum regroup_pattern by_code = fixed >= 2 || fixed == used ? PATTERN_SEQUENTIAL : PATTERN_UNKNOWN;
-    bool pure = count >= STRIDES_NEEDED;
-    for (size_t i = 0; i < regroup->count && !pure; i++)
-        for (size_t k = 0; k < i; k++)
-            count += gain_strides(candidates, loop, &candidates->arrays[regroup->members[i]], &candidates->arrays[regroup->members[k]],
-                                  strides + count, STRIDES_MAX - count);
-    if (vectors * 2 > used) /* of consecutive elements */
+    if (seen.vectors * 2 > seen.used) /* of consecutive elements */
         return PATTERN_SEQUENTIAL;
-    if (count < STRIDES_NEEDED) {
-        enum regroup_pattern seen = gain_pattern_by_company(candidates, regroup, loop);
-        return seen == PATTERN_UNKNOWN ? by_code : by_code == PATTERN_UNKNOWN || by_code == seen ? seen : PATTERN_UNKNOWN;
+    /* By its code: where some have a stride, all have. That others have none may only mean that registers ran out. */
+    const enum regroup_pattern by_code = seen.fixed >= 2 || seen.fixed == seen.used ? PATTERN_SEQUENTIAL : PATTERN_UNKNOWN;
+    if (seen.count < STRIDES_NEEDED) {
+        const enum regroup_pattern by_company = gain_pattern_by_company(candidates, regroup, loop);
+        if (by_company == PATTERN_UNKNOWN)
+            return by_code;
+        return by_code == PATTERN_UNKNOWN || by_code == by_company ? by_company : PATTERN_UNKNOWN;
     }
-    uint64_t common = lwp_stride_common(strides, count, 1);
-    qsort(strides, count, sizeof *strides, lwp_compare_u64);
-    if (common * smallest > line && (pure || strides[count - 1] >= strides[0] + 2 * common)) {
+    const uint64_t common = lwp_stride_common(seen.of, seen.count, 1);
+    qsort(seen.of, seen.count, sizeof *seen.of, lwp_compare_u64);
+    if (common * seen.smallest_element > line && (seen.pure || seen.of[seen.count - 1] >= seen.of[0] + 2 * common)) {
         *stride = common;
         return PATTERN_STRIDED;
     }
-    if (strides[count / 2] <= SEQUENTIAL_STRIDE)
+    if (seen.of[seen.count / 2] <= SEQUENTIAL_STRIDE)
         return PATTERN_SEQUENTIAL;
-    if (gain_scattered(strides, count))
+    if (gain_scattered(seen.of, seen.count))
         return by_code == PATTERN_SEQUENTIAL ? PATTERN_UNKNOWN : PATTERN_RANDOM;
     return by_code;
 }
