@@ -145,6 +145,24 @@ static void test_struct(void **state)
 }
 
 /* What a structure has room for, and what is declared in it. */
+/* How long an array is follows from both of its bounds; the lower one is the language's where it is not said. */
+static void test_lower_bounds(void **state)
+{
+    (void)state;
+    static const struct expected_field fields[] = {
+        {0, 40, 1, "name", "character name[40]"},
+        {40, 5, 1, "days", "character days[5]"},
+    };
+    struct loaded loaded;
+    uint64_t elements;
+    if (!load(&loaded, "gcc", "-nostdlib -static -Wl,-e,start", "lower_bounds.S"))
+        skip();
+    const struct lwp_type *type = type_of_symbol(&loaded, "cells", 0, &elements);
+    assert_non_null(type);
+    check_fields(type, fields, sizeof fields / sizeof *fields);
+    unload(&loaded);
+}
+
 static void test_lengths(void **state)
 {
     (void)state;
@@ -527,12 +545,19 @@ static void test_library_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_struct),        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_held),          cmocka_unit_test(test_held_across_units),
-        cmocka_unit_test(test_statics),       cmocka_unit_test(test_access),
-        cmocka_unit_test(test_call),          cmocka_unit_test(test_stack),
-        cmocka_unit_test(test_cxx),           cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_library_names), cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_struct),
+        cmocka_unit_test(test_lower_bounds),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_held),
+        cmocka_unit_test(test_held_across_units),
+        cmocka_unit_test(test_statics),
+        cmocka_unit_test(test_access),
+        cmocka_unit_test(test_call),
+        cmocka_unit_test(test_stack),
+        cmocka_unit_test(test_cxx),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_library_names),
+        cmocka_unit_test(test_nodes),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -136,8 +136,7 @@ bool type_die_is_pointer(Dwarf_Die *die)
     return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
 }
 
-/* One dimension of an array; 0: flexible or unknown. */
-static uint64_t type_dimension(Dwarf_Die *range)
+uint64_t type_die_dimension(Dwarf_Die *range)
 {
     uint64_t count;
     int64_t upper, lower = 0;
@@ -171,7 +170,7 @@ bool type_die_array(Dwarf_Die *array, Dwarf_Die *element, uint64_t *elements)
              child = code_die_after(&child)) {
             if (dwarf_tag(&child) != DW_TAG_subrange_type && dwarf_tag(&child) != DW_TAG_enumeration_type)
                 continue;
-            uint64_t count = type_dimension(&child);
+            uint64_t count = type_die_dimension(&child);
             if (__builtin_mul_overflow(*elements, count, elements) || *elements > TYPE_BYTES_LIMIT)
                 *elements = 0;
             dimensions++;

@@ -29,6 +29,10 @@ bool type_die_bytes(Dwarf_Die *type, uint64_t *bytes);
 bool type_die_own_alignment(Dwarf_Die *die, uint64_t *alignment);
 uint64_t type_die_alignment(Dwarf_Die *type); /* 1 when unknown */
 
+/* How many elements one dimension of an array has, from the lower bound that the language or the program gives it; 0: flexible or unknown.
+ */
+uint64_t type_die_dimension(Dwarf_Die *range);
+
 /* Of an array: the element's type behind all dimensions, and how many (0: flexible or unknown). */
 bool type_die_array(Dwarf_Die *stripped, Dwarf_Die *element, uint64_t *elements);
 

@@ -96,17 +96,15 @@ static const char *text_named(struct type_text *text, Dwarf_Die *type, int depth
 
 static const char *text_array(struct type_text *text, Dwarf_Die *type, const char *inner)
 {
-    int64_t value;
     int dimensions = 0;
     for (Dwarf_Die child = code_die_first(type); child.addr && dimensions < 16; child = code_die_after(&child)) {
         if (dwarf_tag(&child) != DW_TAG_subrange_type)
             continue;
         dimensions++;
-        bool known = code_die_bound(&child, DW_AT_count, &value);
-        if (!known && code_die_bound(&child, DW_AT_upper_bound, &value))
-            known = value < INT64_MAX && ++value > 0;
-        inner = known ? lwp_arena_printf(text->code->arena, "%s[%lld]", inner, (long long)value)
-                      : lwp_arena_printf(text->code->arena, "%s[]", inner);
+        uint64_t count = type_die_dimension(&child);
+        inner = count || dwarf_hasattr(&child, DW_AT_count)
+                    ? lwp_arena_printf(text->code->arena, "%s[%llu]", inner, (unsigned long long)count)
+                    : lwp_arena_printf(text->code->arena, "%s[]", inner);
     }
     return dimensions ? inner : lwp_arena_printf(text->code->arena, "%s[]", inner);
 }
