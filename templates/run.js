@@ -31,7 +31,7 @@ function viewRun() {
       ['Samples', `${count(run.samples)}, of them ${count(run.samples_with_address)} with an address`],
       ['Lost samples', count(run.samples_lost)],
       ['Memory stall', isNumber(run.stall_share) ? percent(run.stall_share) : unknown()],
-      ['Types known', data.types ? `for ${percent(data.types.share)} of the time spent on heap and static data, with the field for ${percent(data.types.share_with_field)}` : unknown()],
+      ['Types known', data.types ? `for ${percent(data.types.share)} of the time spent on heap, mapped and static data, with the field for ${percent(data.types.share_with_field)}` : unknown()],
       ['Cost of measuring', isNumber(run.overhead_percent) ? `${measuringCost()}, beside the CPU time without lwp` : unknown()],
       ['Run time', `${seconds(run.wall_s)}, CPU time ${seconds(run.cpu_s)}`],
       ['Ended with', exitText(run.exit)],

@@ -532,7 +532,7 @@ struct lwp_field_coverage lwp_field_coverage_weigh(const struct lwp_profile *pro
     struct lwp_field_coverage all = {.weight = 0};
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        if (object->kind != LWP_OBJECT_HEAP && object->kind != LWP_OBJECT_STATIC)
+        if (object->kind != LWP_OBJECT_HEAP && object->kind != LWP_OBJECT_STATIC && object->kind != LWP_OBJECT_MMAP)
             continue;
         all.weight += object->weight.weight;
         all.agreement.looked_at += object->agreement.looked_at;

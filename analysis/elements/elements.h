@@ -12,7 +12,7 @@ void lwp_elements_notes(struct lwp_profile *profile);
 
 /* How much of the cost of data accesses has a name. */
 struct lwp_field_coverage {
-    double weight; /* of accesses to heap and static data */
+    double weight; /* of accesses to heap, mapped and static data */
     double type;   /* the part of it on objects whose type is known */
     double field;  /* the part of it whose field is known too; of plain numbers and pointers the type is all */
     struct lwp_agreement agreement; /* of all these accesses */

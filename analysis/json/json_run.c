@@ -92,7 +92,7 @@ json_t *lwp_json_run(struct lwp_json_tables *tables)
         LWP_JSON_LIST(i, profile->note_count, lwp_json_text(profile->notes[i])), NULL);
 }
 
-/* How much of the weight on heap and static data has a type, and a field; null when there is no such weight. */
+/* How much of the weight on heap, mapped and static data has a type, and a field; null when there is no such weight. */
 json_t *lwp_json_types(struct lwp_json_tables *tables)
 {
     const struct lwp_field_coverage typed = lwp_field_coverage_weigh(tables->profile);

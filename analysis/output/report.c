@@ -51,7 +51,8 @@ static void report_run(const struct lwp_report *report)
     }
     const json_t *types = json_object_get(report->root, "types");
     if (json_is_object(types))
-        fprintf(report->out, "Types     known for %.0f %% of the time spent on heap and static data\n", lwp_json_percent(types, "share"));
+        fprintf(report->out, "Types     known for %.0f %% of the time spent on heap, mapped and static data\n",
+                lwp_json_percent(types, "share"));
 }
 
 static void report_objects(const struct lwp_report *report)
