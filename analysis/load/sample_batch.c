@@ -185,6 +185,7 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
     lwp_stream_table_count(
         streams, access->stream,
         &(struct lwp_stream_access){.offset = access->offset, .rank = access->rank, .bytes = access->bytes, .flags = access->flags});
+    lwp_stream_table_seen(streams, access->stream, access->address);
     if (count->common == LWP_NONE)
         count->common = access->functions;
     else if (count->common != access->functions && count->common)
@@ -206,8 +207,8 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
 
 static inline void batch_apart(struct lwp_stream_table *streams, const struct lwp_batch_access *access)
 {
-    if (batch_is_apart(access)) {
-        const struct lwp_batch_access *first = access - access->back;
+    const struct lwp_batch_access *first = access - access->back;
+    if (batch_is_apart(access) && (access->links || lwp_stream_table_both_walk(streams, first->stream, access->stream))) {
         lwp_stream_table_apart(streams, first->stream,
                                access->address > first->address ? access->address - first->address : first->address - access->address);
     }

@@ -16,7 +16,9 @@ struct lwp_stream_count {
     bool vector;
     uint8_t fair; /* accesses that are; 255: or more */
     struct lwp_reservoir offsets;
-    bool has_cold; /* something is in its struct lwp_stream_cold */
+    bool has_cold;  /* something is in its struct lwp_stream_cold */
+    bool moves;     /* it was seen at two addresses */
+    uint16_t place; /* of its first address, a hash */
 } __attribute__((aligned(64)));
 
 /* ... and the cold part, which few streams have: no page of it exists before it is written. */
@@ -154,6 +156,23 @@ static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32
         lwp_stream_spill(&(struct lwp_stream_part){count, NULL, &table->colds[stream]});
     count->fair += lwp_stream_rank_is_fair(access->rank) && count->fair < UINT8_MAX;
     lwp_reservoir_add(&table->offsets, &count->offsets, access->rank, access->offset);
+}
+
+/* After the access was counted. */
+static inline void lwp_stream_table_seen(struct lwp_stream_table *table, uint32_t stream, uint64_t address)
+{
+    struct lwp_stream_count *count = &table->counts[stream];
+    const uint16_t place = (uint16_t)(address * 0x9e3779b97f4a7c15u >> 48);
+    if (!count->has_cold && count->accesses == 1)
+        count->place = place;
+    count->moves |= count->place != place;
+}
+
+/* How far two accesses of a sample are apart tells how the loop walks, but not from what stays where it is: a length before the elements.
+ */
+static inline bool lwp_stream_table_both_walk(const struct lwp_stream_table *table, uint32_t stream, uint32_t other)
+{
+    return stream == other || (table->counts[stream].moves && table->counts[other].moves);
 }
 
 /* The distance of two accesses of one sample to one object. */
