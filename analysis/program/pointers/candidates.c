@@ -133,6 +133,12 @@ static bool candidate_fits(struct lwp_code *code, uint32_t module, uint64_t addr
     return (target->offset % size + size) % size + memory.bytes <= size;
 }
 
+/* A structure that ends in an array of unknown length has no other one behind it. */
+static bool type_is_open(const struct lwp_type *type)
+{
+    return type->field_count && type->fields[type->field_count - 1].bytes == 0;
+}
+
 bool lwp_types_place(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_code_place *place)
 {
     struct code_module *module = code_module_at(code, module_index);
@@ -148,7 +154,8 @@ bool lwp_types_place(struct lwp_code *code, uint32_t module_index, uint64_t addr
                                      .from = target.offset,
                                      .beside = !target.modulus && (target.offset < 0 || target.offset >= size),
                                      .variable = target.pointee.name};
-    return place->type && place->type->bytes == target.pointee.bytes;
+    const bool past = target.modulus || target.offset >= size;
+    return place->type && place->type->bytes == target.pointee.bytes && !(past && type_is_open(place->type));
 }
 
 /* The exact value's candidate first, when there is one, then the possible ones. */
@@ -192,8 +199,7 @@ static bool block_is_header(struct code_module *module, uint64_t address, const 
     struct code_scopes *function = code_scopes_at(module, address);
     struct code_pointee returned;
     Dwarf_Die declared;
-    bool open_ended = type->field_count && type->fields[type->field_count - 1].bytes == 0;
-    return holder->returned && !open_ended && holder->returned_at >= (int64_t)type->bytes && function &&
+    return holder->returned && !type_is_open(type) && holder->returned_at >= (int64_t)type->bytes && function &&
            type_die_of(&function->items[0].die, &declared) && type_die_strip(&declared, NULL) && type_die_is_pointer(&declared) &&
            !(code_pointee_of(declared, &returned) && code_type(module, returned.type) == type);
 }

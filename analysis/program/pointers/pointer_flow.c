@@ -347,5 +347,9 @@ bool code_points_to(struct code_module *module, uint64_t pc, struct code_target 
         return false;
     const struct pointer_value *value = &answers->items[count - 1].value;
     *target = (struct code_target){answers->sources.items[value->source], value->offset, value->modulus};
+    struct code_pointee element;
+    uint64_t at;
+    if (code_pointee_in_tail(module, &target->pointee, target->offset, target->modulus, &element, &at))
+        *target = (struct code_target){element, (int64_t)at, element.bytes};
     return true;
 }

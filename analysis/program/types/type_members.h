@@ -29,6 +29,11 @@ bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset
 bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus, bool untyped,
                           struct code_pointee *pointee);
 
+/* An address behind a structure that ends in an array of unknown length is in that array: its element, and where in it the address is.
+ * `offset` and `modulus` as above. */
+bool code_pointee_in_tail(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus,
+                          struct code_pointee *element, uint64_t *at);
+
 /* Whether a value of `inner` begins `offset` bytes into one of `outer`, itself, as a member, in an array, or with its members written
  * again at the start of a struct. */
 bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner);
