@@ -57,21 +57,25 @@ function threadStrips(object) {
 
 function objectFacts(object) {
   const accesses = (object.loads || 0) + (object.stores || 0);
-  return facts([
-    ['Name', objectName(object)], ['Type', object.type ? el('code', null, object.type) : unknown()], ['Kind', object.kind || 'unknown'],
-    ['Element', isNumber(object.element_bytes) ? bytes(object.element_bytes) : unknown()],
-    ['Elements', isNumber(object.elements) ? count(object.elements) : unknown()],
-    object.element_start > 0 && ['Before them', `a header of ${bytes(object.element_start)}`],
-    isNumber(object.element_bytes) && agreementText(object) && ['Fields', agreementText(object)],
-    object.fields_unknown && ['Fields', `unknown: ${object.fields_unknown}`],
-    ['Size', isNumber(object.bytes) ? bytes(object.bytes) : unknown()],
-    ['Allocations', isNumber(object.allocations) ? count(object.allocations) : unknown()],
-    isNumber(object.time_share) && ['Time in loops that use it', percent(object.time_share)],
-    ['Sampled accesses', `${count(accesses)} (${count(object.loads)} loads, ${count(object.stores)} stores)`],
-    object.module !== null && at(data.modules, object.module) && ['Module', at(data.modules, object.module).path],
-    Number.isInteger(object.context) && ['Allocated at', callPath(object.context)],
-    Number.isInteger(object.common_context) && ['Always used below', callPath(object.common_context)],
-  ], 'dl.list');
+  return facts(
+      [
+          [ 'Name', objectName(object) ],
+          [ 'Type', object.type ? el('code', null, object.type) : unknown() ],
+          [ 'Kind', object.kind || 'unknown' ],
+          [ 'Element', isNumber(object.element_bytes) ? bytes(object.element_bytes) : unknown() ],
+          [ 'Elements', isNumber(object.elements) ? `${isNumber(object.used_bytes) ? 'about ' : ''}${count(object.elements)}` : unknown() ],
+          object.element_start > 0 && [ 'Before them', `a header of ${bytes(object.element_start)}` ],
+          isNumber(object.element_bytes) && agreementText(object) && [ 'Fields', agreementText(object) ],
+          object.fields_unknown && [ 'Fields', `unknown: ${object.fields_unknown}` ],
+          [ 'Size', isNumber(object.bytes) ? bytes(object.bytes) : unknown() ],
+          [ 'Allocations', isNumber(object.allocations) ? count(object.allocations) : unknown() ],
+          isNumber(object.time_share) && [ 'Time in loops that use it', percent(object.time_share) ],
+          [ 'Sampled accesses', `${count(accesses)} (${count(object.loads)} loads, ${count(object.stores)} stores)` ],
+          object.module !== null && at(data.modules, object.module) && [ 'Module', at(data.modules, object.module).path ],
+          Number.isInteger(object.context) && [ 'Allocated at', callPath(object.context) ],
+          Number.isInteger(object.common_context) && [ 'Always used below', callPath(object.common_context) ],
+      ],
+      'dl.list');
 }
 
 function viewObjects() {

@@ -17,9 +17,6 @@ bool lwp_element_place(const struct lwp_object *object, uint64_t offset, uint64_
  */
 double lwp_element_stream_place(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t *place);
 
-/* How many there were at most; 0: unknown. */
-uint64_t lwp_element_count(const struct lwp_object *object);
-
 /* Whether most of what the stream touches lies behind the elements, when those end there (0: they do not). */
 bool lwp_element_beyond(const struct lwp_stream *stream, uint64_t end);
 

@@ -7,6 +7,7 @@
 #include "analysis/elements/elements.h"
 
 #include "analysis/elements/element_code.h"
+#include "analysis/elements/element_count.h"
 #include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
@@ -445,6 +446,7 @@ static void element_round(struct element_round *round)
         lwp_element_code_collect(round->profile, round->objects[i], &round->code);
         element_decide(round->profile, round->objects[i], &round->evidence[i], &round->code);
         lwp_element_agreement_check(round->profile, round->objects[i], &round->code);
+        lwp_element_reach_find(round->profile, round->objects[i]);
         round->carved |= lwp_element_parts_carve(round->profile, round->objects[i], &round->code);
         lwp_element_covers_free(&round->evidence[i].covers);
     }

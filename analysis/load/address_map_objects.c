@@ -11,6 +11,8 @@
 /* An object in this process. */
 struct live_object {
     uint32_t object;
+    uint32_t blocks, newest; /* how many are there; the last one allocated, in blocks[] */
+    bool grows;              /* that one is larger than the only other one, and may take its place */
     uint64_t now;
     struct lwp_object_life life; /* bytes: the most at one time */
 };
@@ -51,19 +53,33 @@ static void objects_count_pool(const struct map_pool *pool, struct live_object *
     live->life.allocations += pool->count.allocations;
 }
 
+/* Before the object's next event, that this block is freed (NULL: another one, or none is left). A growing array's old block is there until
+ * its elements are copied, a small part of the new one's life: they count once. */
+static void live_settle(const struct lwp_address_map *map, struct live_object *live, const struct map_block *freed)
+{
+    const struct map_block *newest = &map->blocks[live->newest];
+    const bool replaced = live->grows && freed && freed != newest && freed->end_time - newest->time < (newest->end_time - newest->time) / 2;
+    LWP_RAISE(live->life.bytes, replaced ? newest->size : live->now);
+    live->grows = false;
+}
+
 static void objects_count_event(const struct lwp_address_map *map, uint32_t event, struct objects_lives *lives)
 {
     const struct map_block *block = &map->blocks[event / 2];
     struct live_object *live = objects_live(lives, block->of);
+    live_settle(map, live, event % 2 ? block : NULL);
     if (event % 2) {
         live->now -= block->size < live->now ? block->size : live->now;
+        live->blocks -= live->blocks > 0;
         return;
     }
     uint64_t allocated = lwp_address_map_time(map, block->time);
     uint64_t freed = block->end_time == UINT64_MAX ? UINT64_MAX : lwp_address_map_time(map, block->end_time);
+    live->grows = live->blocks == 1 && live->now < block->size;
     live->now += block->size;
+    live->blocks++;
+    live->newest = event / 2;
     live->life.allocations++;
-    LWP_RAISE(live->life.bytes, live->now);
     LWP_RAISE(live->life.largest, block->size);
     LWP_LOWER(live->life.allocated_ns, allocated);
     LWP_RAISE(live->life.freed_ns, freed);
@@ -101,6 +117,8 @@ static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resol
     }
     for (size_t i = 0; i < map->event_count; i++)
         objects_count_event(map, map->events[i], &lives);
+    for (size_t i = 0; i < lives.count; i++)
+        live_settle(map, &lives.items[i], NULL);
     pthread_mutex_lock(&map->profile->lock);
     for (size_t i = 0; i < lives.count; i++)
         lwp_objects_count(&map->profile->objects[lives.items[i].object], &lives.items[i].life);

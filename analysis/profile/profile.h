@@ -69,6 +69,7 @@ struct lwp_object {
     uint64_t element_start;     /* bytes before the first element, or before the one of each block: a header */
     uint64_t around;            /* single: bytes of each block that are not of the element: it is the head of something larger */
     uint64_t element_end;       /* from here on there are none: a table's control bytes; 0: they go on to the end */
+    uint64_t element_reach;     /* so far into each block elements are used, about; 0: to its end (element_count.c) */
     double element_probability; /* that element_bytes is right; 0 when it is unknown */
     const char *fields_unknown; /* why; NULL: they are known, or were not looked for */
     bool start_open;            /* nothing says whether a header comes before the elements */

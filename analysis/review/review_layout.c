@@ -4,6 +4,7 @@
 #include "analysis/review/names.h"
 #include "base/path.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,14 +113,30 @@ static bool layout_counted(const struct lwp_review *review, const json_t *object
     return !json_is_integer(unrecorded) || lwp_json_amount(object, "allocations") <= 1;
 }
 
+/* An array that grows has room for more: how many elements are used is known from samples. */
+static const char *layout_elements(struct lwp_review *review, const json_t *object)
+{
+    const double elements = lwp_json_amount(object, "elements");
+    if (lwp_json_amount(object, "used_bytes") <= 0 || elements < 1)
+        return SAY("%s%.0f elements", layout_counted(review, object) ? "" : "about ", elements);
+    const double digits = pow(10, fmax(0, floor(log10(elements)) - 2));
+    return SAY("about %.0f elements", digits * round(elements / digits));
+}
+
+static const char *layout_bytes(struct lwp_review *review, const json_t *object)
+{
+    const double all = lwp_json_amount(object, "bytes"), used = lwp_json_amount(object, "used_bytes");
+    const char *text = lwp_review_bytes(review, all);
+    return used > 0 && used < all ? SAY("%s of %s", lwp_review_bytes(review, used), text) : text;
+}
+
 static void layout_split_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *split, const json_t *object)
 {
     const json_t *traffic = json_object_get(split, "traffic"), *memory = json_object_get(split, "memory");
     FACT("evidence", "memory stall on it takes %.1f %% of all time (%.1f-%.1f), %.0f samples", 100 * item->share, 100 * item->share_low,
          100 * item->share_high, lwp_json_amount(object, "samples"));
-    FACT("", "%s%.0f elements of %.0f bytes%s, %s; its loops take %.1f %%", layout_counted(review, object) ? "" : "about ",
-         lwp_json_amount(object, "elements"), lwp_json_amount(object, "element_bytes"), layout_sure(review, split),
-         lwp_review_bytes(review, lwp_json_amount(object, "bytes")), lwp_json_percent(object, "time_share"));
+    FACT("", "%s of %.0f bytes%s, %s; its loops take %.1f %%", layout_elements(review, object), lwp_json_amount(object, "element_bytes"),
+         layout_sure(review, split), layout_bytes(review, object), lwp_json_percent(object, "time_share"));
     layout_declared(review, item, object);
     FACT("confidence", "%s%s", lwp_json_string_or(split, "confidence", "?"), layout_witnesses(review, object));
     layout_gain(review, item, split);

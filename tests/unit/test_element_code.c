@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "analysis/elements/element_code.h"
+#include "analysis/elements/element_count.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"

@@ -1,6 +1,7 @@
 /* Loops that take turns displace each other's data. When each of them runs is not known for all data, only what it goes to. */
 #include "analysis/advice/gain/displaced.h"
 
+#include "analysis/elements/element_count.h"
 #include "base/arena.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ double lwp_gain_displaced(const struct lwp_profile *profile, uint32_t region, co
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
         const bool apart = object->kind != LWP_OBJECT_STACK && object->kind != LWP_OBJECT_UNKNOWN;
-        bytes += apart && lwp_gain_displaces(elsewhere[i], loop) ? (double)object->bytes : 0;
+        bytes += apart && lwp_gain_displaces(elsewhere[i], loop) ? (double)lwp_element_used(object) : 0;
     }
     free(elsewhere);
     return bytes;

@@ -14,6 +14,7 @@
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/spread.h"
+#include "analysis/elements/element_count.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/program/flow/machine_code.h"
@@ -400,7 +401,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
     if (share.value <= 0 || !layout->element_bytes || !lwp_gain_known(profile))
         return;
     for (size_t k = 0; k < layout->object_count; k++)
-        bytes += (double)profile->objects[layout->objects[k]].bytes;
+        bytes += (double)lwp_element_used(&profile->objects[layout->objects[k]]);
     double elements = fmax(1, bytes / (double)layout->spacing);
     lwp_gain_place(profile, layout, &today);
     gain->spacing = today.of[0].spacing;

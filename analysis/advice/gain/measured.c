@@ -11,6 +11,7 @@
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/gain/returns.h"
 #include "analysis/advice/gain/states.h"
+#include "analysis/elements/element_count.h"
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
@@ -80,13 +81,14 @@ static bool measured_written(const struct lwp_profile *profile, const struct lwp
 {
     double bytes = 0;
     for (size_t i = 0; i < profile->object_count; i++)
-        bytes += profile->objects[i].kind == LWP_OBJECT_STACK ? 0 : (double)profile->objects[i].bytes;
+        bytes += profile->objects[i].kind == LWP_OBJECT_STACK ? 0 : (double)lwp_element_used(&profile->objects[i]);
     if (bytes > 0 && (double)profile->resident_bytes >= bytes)
         return true;
     bool stored = false, larger = false;
     for (size_t k = 0; k < visit->object_count; k++) {
-        stored |= profile->objects[visit->objects[k]].stores > 0;
-        larger |= profile->resident_bytes && profile->objects[visit->objects[k]].largest > profile->resident_bytes;
+        const struct lwp_object *object = &profile->objects[visit->objects[k]];
+        stored |= object->stores > 0;
+        larger |= profile->resident_bytes && (object->element_reach ? object->element_reach : object->largest) > profile->resident_bytes;
     }
     return stored && !larger;
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/advice/gain/measured.h"
 #include "analysis/caches/tlb.h"
+#include "analysis/elements/element_count.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
@@ -105,7 +106,7 @@ static void pages_pattern(const struct lwp_profile *profile, const struct pages_
     pattern->arrays[0] =
         (struct lwp_pattern_array){.walk = use->shape.chained ? LWP_PATTERN_CHAINED : LWP_PATTERN_INDEXED, .spacing = spacing};
     pattern->array_count = 1;
-    pattern->elements = object->bytes / spacing;
+    pattern->elements = lwp_element_used(object) / spacing;
     pattern->far = use->far;
     lwp_gain_computes(&use->shape, use->visits, pattern);
     pattern->threads = 1;

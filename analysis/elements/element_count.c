@@ -1,0 +1,75 @@
+/* How many elements does an object have? */
+#include "analysis/elements/element_count.h"
+
+#include "analysis/elements/element_place.h"
+#include "analysis/profile/streams.h"
+
+#include <math.h>
+
+/* Of an array whose elements are all used alike: less likely than this is not believed; and the last quarter of what is used has a quarter of
+ * the samples, half of that at least. (Of the upper half of a matrix fewer and fewer elements are used.) */
+static const double unlikely = 1e-3, last = 0.25, last_least = 0.125;
+
+struct count_samples {
+    uint64_t furthest;
+    double all, beyond; /* beyond: an offset */
+};
+
+static struct count_samples count_samples(const struct lwp_profile *profile, uint32_t index, uint64_t beyond)
+{
+    struct count_samples samples = {0};
+    uint64_t offsets[LWP_RESERVOIR];
+    for (uint32_t s = profile->object_streams[index]; s != LWP_NONE; s = profile->streams[s].next_of_object) {
+        const size_t count = lwp_streams_offsets(&profile->streams[s], offsets, LWP_RESERVOIR);
+        samples.all += (double)count;
+        for (size_t i = 0; i < count; i++) {
+            samples.furthest = offsets[i] > samples.furthest ? offsets[i] : samples.furthest;
+            samples.beyond += offsets[i] >= beyond;
+        }
+    }
+    return samples;
+}
+
+void lwp_element_reach_find(struct lwp_profile *profile, uint32_t index)
+{
+    struct lwp_object *object = &profile->objects[index];
+    const uint64_t start = object->element_start, spacing = lwp_element_spacing(object);
+    object->element_reach = 0;
+    if (!object->element_bytes || object->single || object->element_end || object->pool_size || object->bytes < object->largest)
+        return;
+    struct count_samples samples = count_samples(profile, index, 0);
+    if (samples.furthest < start)
+        return;
+    const uint64_t end = start + ((samples.furthest - start) / spacing + 1) * spacing;
+    /* The highest of n even draws is n / (n + 1) of the way, in the mean. */
+    const double reach = (double)end * (1 + 1 / fmax(1, samples.all));
+    if (reach >= (double)object->largest || pow((double)end / (double)object->largest, samples.all) >= unlikely)
+        return;
+    samples = count_samples(profile, index, (uint64_t)((1 - last) * (double)end));
+    if (samples.beyond >= last_least * samples.all)
+        object->element_reach = (uint64_t)reach;
+}
+
+uint64_t lwp_element_used(const struct lwp_object *object)
+{
+    const double blocks = object->largest ? (double)object->bytes / (double)object->largest : 1;
+    return object->element_reach ? (uint64_t)(blocks * (double)object->element_reach) : object->bytes;
+}
+
+uint64_t lwp_element_count(const struct lwp_object *object)
+{
+    uint64_t start = object->element_start, spacing = lwp_element_spacing(object);
+    if (!object->element_bytes || object->bytes < start)
+        return 0;
+    if (object->element_reach)
+        return (uint64_t)((double)object->bytes / (double)object->largest * (double)(object->element_reach - start)) / spacing;
+    if (object->single)
+        return object->bytes / (start + object->element_bytes);
+    if (object->pool_size > start && object->pool_size == object->largest) /* each block has a header, and perhaps a rest */
+        return object->bytes / object->pool_size * ((object->pool_size - start) / spacing);
+    uint64_t end = object->element_end ? object->element_end : object->largest;
+    if (object->bytes <= object->largest || !(start || object->element_end) || end < start)
+        return (object->bytes - start) / spacing;
+    /* Each block has a header, and tables that grew have as large a part of control bytes. */
+    return (uint64_t)((double)object->bytes / (double)object->largest * (double)(end - start)) / spacing;
+}
