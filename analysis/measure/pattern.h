@@ -69,7 +69,8 @@ struct lwp_pattern {
                           * as the processor has it */
     double apart;        /* ... and through registers that get nothing of it: many rounds ahead of what is loaded */
     bool floating;       /* the chain: in floating-point registers */
-    bool through_memory; /* ... and is stored at the end of a round and loaded again in the next one */
+    bool through_memory; /* ... and is stored at the end of a round and loaded again in the next one, */
+    bool at_address;     /* ... by an address of its own, not by a register that stays the same */
     bool guesses;        /* a round has a jump that goes either way, as good as drawn, once its first access has come */
     enum lwp_pattern_pages pages;
     unsigned threads; /* that run it beside each other, each on a part of the elements; 0: one */

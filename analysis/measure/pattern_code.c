@@ -296,14 +296,19 @@ static bool code_is_link(const struct lwp_pattern *pattern, const struct lwp_pat
            access->bytes == 8 && !access->store;
 }
 
-/* How long that takes differs between processors: some have a number at hand that was stored just now. */
-static void code_through_memory(struct emit_buffer *code, bool floating)
+/* How long that takes differs between processors: some have a number at hand that was stored just now, where the same register says its
+ * place. */
+static void code_through_memory(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
+    const ZydisRegister other = pattern->at_address ? code_address : code_place;
     const ZydisEncoderOperand place = emit_memory(code_place, offsetof(struct lwp_pattern_place, kept), 8),
-                              chain = emit_register(floating ? code_sum : code_chain);
-    const ZydisMnemonic move = floating ? ZYDIS_MNEMONIC_MOVSD : ZYDIS_MNEMONIC_MOV;
+                              again = emit_memory(other, offsetof(struct lwp_pattern_place, kept), 8),
+                              chain = emit_register(pattern->floating ? code_sum : code_chain);
+    const ZydisMnemonic move = pattern->floating ? ZYDIS_MNEMONIC_MOVSD : ZYDIS_MNEMONIC_MOV;
+    if (pattern->at_address)
+        emit_move(code, code_address, emit_register(code_place));
     emit_add(code, move, 2, place, chain);
-    emit_add(code, move, 2, chain, place);
+    emit_add(code, move, 2, chain, again);
 }
 
 /* The next index: from the upper bits of a chain that gets nothing of what is loaded, and is as long as the loop's. */
@@ -386,7 +391,7 @@ static void code_visit(struct emit_buffer *code, const struct lwp_pattern *patte
     if (!pattern->draws)
         code_wait_apart(code, pattern->apart, pattern->instructions * (ahead + 1) - code->instructions);
     if (pattern->through_memory)
-        code_through_memory(code, round.floating);
+        code_through_memory(code, pattern);
     if (leader < pattern->array_count)
         emit_move(code, emit_low(code_index, 4),
                   emit_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));

@@ -656,14 +656,15 @@ static void test_through_memory(void **state)
 {
     (void)state;
     enum { ELEMENTS = 1000, BEFORE = 77 };
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
         struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 8, ELEMENTS);
         struct lwp_pattern_memory memory;
         struct lwp_pattern_code code;
         struct lwp_pattern_place place = {.rounds = ELEMENTS, .kept = BEFORE};
         pattern.floating = i % 2;
         pattern.chain = 4;
-        pattern.through_memory = i / 2;
+        pattern.through_memory = i / 2 % 2;
+        pattern.at_address = i / 4;
         assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
         assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
         place.at[0] = (uint64_t)(uintptr_t)memory.first[0];

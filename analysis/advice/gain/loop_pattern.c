@@ -197,6 +197,8 @@ void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct
     pattern->scaled = (unsigned)lround(shape->scaled / visits);
     pattern->apart = shape->chain > shape->loaded_chain ? shape->chain / visits : 0;
     pattern->floating = shape->chain_of_vectors;
+    pattern->through_memory = shape->kept != LWP_LOOP_KEPT_IN_REGISTER && visits <= 1;
+    pattern->at_address = shape->kept == LWP_LOOP_KEPT_AT_ADDRESS;
     pattern->unrolled = (unsigned)fmin(visits, LWP_PATTERN_UNROLLED);
 }
 

@@ -11,10 +11,11 @@
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/flow/loop_calls.h"
 #include "analysis/program/flow/loop_spills.h"
+#include "analysis/program/flow/loop_waits.h"
 
 #include <string.h>
 
-enum { REGISTERS = 16, INSTRUCTIONS_MAX = 4000, CHAIN_REGISTERS = 48 /* general ones, then those of vectors */ };
+enum { REGISTERS = CODE_REGISTERS, INSTRUCTIONS_MAX = 4000, CHAIN_REGISTERS = LOOP_REGISTERS };
 
 struct shape_flow {
     uint32_t from[REGISTERS];   /* registers whose value goes into this one, a bit each */
@@ -191,73 +192,6 @@ static bool shape_repeats(const struct shape_flow *flow, const struct code_instr
     return !(flow->changed & shape_bit(instruction->put));
 }
 
-/* Latency of the values that go from one iteration to the next: waits[s][r] is how long after register s of the iteration's start
- * register r is there; negative: it does not depend on it. Blocks are taken in the order of their addresses, as if all ran. */
-struct shape_waits {
-    int16_t waits[CHAIN_REGISTERS][CHAIN_REGISTERS];
-    uint8_t scaled[CHAIN_REGISTERS][CHAIN_REGISTERS]; /* of it: sums with a factor */
-};
-
-static void waits_begin(struct shape_waits *waits)
-{
-    memset(waits->scaled, 0, sizeof waits->scaled);
-    for (int s = 0; s < CHAIN_REGISTERS; s++)
-        for (int r = 0; r < CHAIN_REGISTERS; r++)
-            waits->waits[s][r] = s == r ? 0 : -1;
-}
-
-static void waits_add(struct shape_waits *waits, const struct code_instruction *instruction)
-{
-    uint64_t read = code_values_read(instruction), written = code_values_written(instruction);
-    int cycles = written ? code_cycles(instruction) : 0;
-    const bool scales = code_scales(instruction);
-    for (int s = 0; s < CHAIN_REGISTERS && written; s++) {
-        int latest = -1, scaled = 0;
-        for (uint64_t left = read; left; left &= left - 1) {
-            const int from = __builtin_ctzll(left), at = waits->waits[s][from];
-            scaled = at > latest ? waits->scaled[s][from] : scaled;
-            latest = at > latest ? at : latest;
-        }
-        int done = latest < 0 ? -1 : latest + cycles > INT16_MAX ? INT16_MAX : latest + cycles;
-        for (uint64_t left = written; left; left &= left - 1) {
-            waits->waits[s][__builtin_ctzll(left)] = (int16_t)done;
-            waits->scaled[s][__builtin_ctzll(left)] = (uint8_t)(scaled + scales > UINT8_MAX ? UINT8_MAX : scaled + scales);
-        }
-    }
-}
-
-/* The one of these registers whose value is waited for longest; -1: none is. */
-static int waits_longest(const struct shape_waits *waits, uint64_t registers)
-{
-    int longest = -1, cycles = 0;
-    for (int r = 0; r < CHAIN_REGISTERS; r++)
-        if (registers >> r & 1 && waits->waits[r][r] > cycles) {
-            longest = r;
-            cycles = waits->waits[r][r];
-        }
-    return longest;
-}
-
-/* The chains of one iteration after the other: of all registers, and of those that get something from what is `loaded`. */
-static void waits_chains(const struct shape_waits *waits, uint64_t loaded, struct lwp_loop_shape *shape)
-{
-    const int any = waits_longest(waits, UINT64_MAX), through = waits_longest(waits, loaded);
-    shape->chain = any < 0 ? 0 : waits->waits[any][any];
-    shape->loaded_chain = through < 0 ? 0 : waits->waits[through][through];
-    shape->scaled = through < 0 ? 0 : waits->scaled[through][through];
-    shape->chain_of_vectors = through >= REGISTERS;
-}
-
-/* Registers whose value in one iteration depends on that in the one before, but for those loaded through themselves. */
-static uint64_t waits_carried(const struct shape_waits *waits, const struct shape_flow *flow)
-{
-    uint64_t written = (flow->changed | flow->stepped) | (uint64_t)flow->changed_vectors << REGISTERS, carried = 0;
-    for (int r = 0; r < CHAIN_REGISTERS; r++)
-        if (waits->waits[r][r] >= 0 && written >> r & 1)
-            carried |= (uint64_t)1 << r;
-    return carried;
-}
-
 struct loop_facts {
     uint64_t carried;          /* general registers, then vector ones */
     uint64_t loaded;           /* ... that get something from what the loop, or what it calls or holds, loads */
@@ -267,7 +201,7 @@ struct loop_facts {
     struct lwp_loop_shape shape; /* without what is told of one access */
 };
 
-static void facts_add(struct loop_facts *facts, struct shape_waits *waits, const struct code_instruction *instruction)
+static void facts_add(struct loop_facts *facts, struct loop_waits *waits, const struct code_instruction *instruction, uint64_t next)
 {
     struct lwp_loop_shape *shape = &facts->shape;
     bool accesses = instruction->memory.exists;
@@ -278,16 +212,16 @@ static void facts_add(struct loop_facts *facts, struct shape_waits *waits, const
     shape->loads += accesses && instruction->memory.load;
     shape->stores += accesses && instruction->memory.store;
     shape_add(&facts->flow, instruction);
-    waits_add(waits, instruction);
+    code_loop_waits_add(waits, instruction, next);
 }
 
 /* False: its code cannot be read, or is too long. */
 static bool facts_read(const struct code_module *module, const struct flow_function *function, uint32_t loop, struct loop_facts *facts)
 {
     const struct lwp_code *code = module->code;
-    struct shape_waits waits;
+    struct loop_waits waits;
     uint32_t decoded = 0;
-    waits_begin(&waits);
+    code_loop_waits_begin(&waits);
     for (uint32_t b = 0; b < function->block_count; b++) {
         const struct flow_block *block = &function->blocks[b];
         if (!code_loop_holds(code, loop, block->loop))
@@ -299,7 +233,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
                 return false;
             at += instruction.length;
             if (block->loop == loop) {
-                facts_add(facts, &waits, &instruction);
+                facts_add(facts, &waits, &instruction, at);
                 continue;
             }
             shape_add_values(&facts->flow, &instruction);
@@ -312,9 +246,10 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     const uint32_t calls = facts->flow.calls, kept = calls ? calls + code_loop_spills(module, function, loop) : 0;
     facts->stores = facts->shape.stores > kept ? facts->shape.stores - kept : 0;
     const uint64_t loaded = shape_from_loads(&facts->flow);
-    waits_chains(&waits, loaded, &facts->shape);
+    code_loop_waits_chains(&waits, loaded, facts->flow.changed | facts->flow.stepped, &facts->shape);
     facts->loaded = shape_spread(&facts->flow, loaded | facts->flow.elsewhere);
-    facts->carried = waits_carried(&waits, &facts->flow);
+    const uint64_t written = (facts->flow.changed | facts->flow.stepped) | (uint64_t)facts->flow.changed_vectors << REGISTERS;
+    facts->carried = code_loop_waits_carried(&waits) & written;
     facts->chased = shape_chased(&facts->flow, &facts->pointers);
     facts->shape.chained = facts->chased;
     return facts->shape.instructions > 0;

@@ -39,6 +39,10 @@ enum lwp_loop_search {
 
 enum { CODE_SCALED_CYCLES = 2 }; /* of a sum with a factor */
 
+/* Where a chain's value is from one iteration to the next. Processors may have what was stored at hand, where both instructions say its
+ * place by a register that is still the same. */
+enum lwp_loop_kept { LWP_LOOP_KEPT_IN_REGISTER, LWP_LOOP_KEPT_BY_REGISTER, LWP_LOOP_KEPT_AT_ADDRESS };
+
 /* What a machine loop is made of, and whether its loads wait for each other. */
 struct lwp_loop_shape {
     uint32_t instructions;  /* without those of loops in it, and without what takes no time of its own */
@@ -55,6 +59,7 @@ struct lwp_loop_shape {
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
     double loaded_chain;    /* ... through those only that get something from what is loaded, from one place after another */
     uint32_t scaled;        /* instructions of the latter that add with a factor (lea): of two cycles there, of one on some processors */
+    enum lwp_loop_kept kept; /* the latter: between two iterations in memory */
     bool chain_of_vectors;  /* the latter: through vector registers, where floating-point numbers are */
     enum lwp_loop_search search;
     bool repeats_value; /* ... stores a constant, the loop's counter, or else what is not changed in it */
