@@ -174,6 +174,13 @@ static struct pointer_value pointer_load(struct pointer_run *run, const struct p
 
 /* ---- variables ---- */
 
+/* LLVM says of an index that it is the pointer it belongs to. The code knows better where it makes the number: from a constant, or by
+ * steps. */
+static bool pointer_is_index(const struct pointer_value *value)
+{
+    return value->kind == POINTER_NUMBER && value->modulus != 1 && (value->modulus || value->offset);
+}
+
 /* A header with an array behind it: a pointer past the end of what it is known to lead to has another type. */
 static void pointer_note_behind(struct pointer_run *run, const struct pointer_value *value, uint32_t inner,
                                 int64_t inner_offset)
@@ -194,6 +201,8 @@ static void pointer_apply_seed(struct pointer_run *run, struct pointer_value *va
                                uint32_t source)
 {
     struct pointer_value named = pointer_address(source, seed->offset);
+    if (pointer_is_index(value))
+        return;
     if (value->kind == POINTER_ADDRESS) {
         const struct code_pointee *known = &run->answers->sources.items[value->source],
                                   *own = &run->answers->sources.items[source];

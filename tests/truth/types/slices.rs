@@ -58,6 +58,41 @@ impl Field {
     }
 }
 
+struct Parcel {
+    key: i64,
+    name: [u8; 40],
+    weight: f64,
+    next: i64,
+}
+
+fn parcels() -> Vec<Parcel> {
+    let mut made = Vec::new();
+    for i in 0..300000i64 {
+        made.push(Parcel {
+            key: i,
+            name: [0; 40],
+            weight: i as f64,
+            next: 0,
+        });
+    }
+    made
+}
+
+// Of a constant number of elements, so that one register goes on in them.
+// TRUTH weigh: slices::Parcel { weight }
+// TRUTH parcels: slices::Parcel { * }
+#[inline(never)]
+fn weigh(rounds: usize) -> f64 {
+    let made = parcels();
+    let mut sum = 0.0;
+    for _ in 0..rounds {
+        for parcel in made.iter() {
+            sum += parcel.weight;
+        }
+    }
+    sum + (made[5].key + made[7].next) as f64 + made[9].name[3] as f64
+}
+
 // TRUTH kinetic: slices::Body { velocity, mass }
 #[inline(never)]
 fn kinetic(bodies: &[Body]) -> f64 {
@@ -167,7 +202,7 @@ fn main() {
         cells,
         width: count * 2,
     };
-    let mut sum = 0.0;
+    let mut sum = weigh(rounds);
     for _ in 0..rounds {
         sum += kinetic(&bodies) + follow(&first) as f64 + areas(&shapes) + gather(&bodies, &order);
         drift(&mut bodies, 0.5);
