@@ -9,13 +9,15 @@ from chromium import LWP, TMP, Browser, By, axe, check, problems, served
 
 PROGRAM = r"""
 #include <unistd.h>
-static struct { double x, y, z, w, rest[4]; } all[100000];
+enum { COUNT = 1000000 };
+static struct { double x, y, z, w, rest[4]; } all[COUNT];
 int main(void)
 {
-    volatile double sum = 0;
+    double sum = 0;
+    for (int i = 0; i < COUNT; i++) all[i].x = i;
     while (access("stop", F_OK))
-        for (int i = 0; i < 100000; i++) sum += all[i].x;
-    return 0;
+        for (int i = 0; i < COUNT; i++) sum += all[i].x;
+    return sum < 0;
 }
 """
 
