@@ -10,43 +10,42 @@
  * the samples, half of that at least. (Of the upper half of a matrix fewer and fewer elements are used.) */
 static const double unlikely = 1e-3, last = 0.25, last_least = 0.125;
 
-struct count_samples {
-    uint64_t furthest;
-    double all, beyond; /* beyond: an offset */
-};
-
-static struct count_samples count_samples(const struct lwp_profile *profile, uint32_t index, uint64_t beyond)
+static uint64_t count_furthest(const struct lwp_profile *profile, uint32_t index, const struct lwp_stream **most)
 {
-    struct count_samples samples = {0};
-    uint64_t offsets[LWP_RESERVOIR];
-    for (uint32_t s = profile->object_streams[index]; s != LWP_NONE; s = profile->streams[s].next_of_object) {
-        const size_t count = lwp_streams_offsets(&profile->streams[s], offsets, LWP_RESERVOIR);
-        samples.all += (double)count;
-        for (size_t i = 0; i < count; i++) {
-            samples.furthest = offsets[i] > samples.furthest ? offsets[i] : samples.furthest;
-            samples.beyond += offsets[i] >= beyond;
-        }
+    uint64_t offsets[LWP_RESERVOIR], furthest = 0;
+    *most = NULL;
+    LWP_STREAMS_OF(profile, index, stream) {
+        const size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
+        for (size_t i = 0; i < count; i++)
+            furthest = offsets[i] > furthest ? offsets[i] : furthest;
+        if (count && (!*most || stream->accesses > (*most)->accesses))
+            *most = stream;
     }
-    return samples;
+    return furthest;
 }
 
+/* By the stream with most accesses: others may be of a time when there were fewer elements. */
 void lwp_element_reach_find(struct lwp_profile *profile, uint32_t index)
 {
     struct lwp_object *object = &profile->objects[index];
     const uint64_t start = object->element_start, spacing = lwp_element_spacing(object);
+    const struct lwp_stream *stream;
+    uint64_t offsets[LWP_RESERVOIR];
     object->element_reach = 0;
     if (!object->element_bytes || object->single || object->element_end || object->pool_size || object->bytes < object->largest)
         return;
-    struct count_samples samples = count_samples(profile, index, 0);
-    if (samples.furthest < start)
+    const uint64_t furthest = count_furthest(profile, index, &stream);
+    if (!stream || furthest < start)
         return;
-    const uint64_t end = start + ((samples.furthest - start) / spacing + 1) * spacing;
+    const size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
+    const uint64_t end = start + ((furthest - start) / spacing + 1) * spacing;
     /* The highest of n even draws is n / (n + 1) of the way, in the mean. */
-    const double reach = (double)end * (1 + 1 / fmax(1, samples.all));
-    if (reach >= (double)object->largest || pow((double)end / (double)object->largest, samples.all) >= unlikely)
-        return;
-    samples = count_samples(profile, index, (uint64_t)((1 - last) * (double)end));
-    if (samples.beyond >= last_least * samples.all)
+    const double samples = (double)count, reach = (double)end * (1 + 1 / samples);
+    size_t beyond = 0;
+    for (size_t i = 0; i < count; i++)
+        beyond += (double)offsets[i] >= (1 - last) * (double)end;
+    if (reach < (double)object->largest && pow((double)end / (double)object->largest, samples) < unlikely &&
+        (double)beyond >= last_least * samples)
         object->element_reach = (uint64_t)reach;
 }
 
