@@ -1122,10 +1122,28 @@ static void test_window_of_neighbours(void **state)
             assert_in_range(window_of(window, most), window * 3 / 4, window * 5 / 4);
 }
 
+/* A list whose newest node is its head: each is before the last one, so it is no disorder. */
+static void test_from_last_to_first(void **state)
+{
+    (void)state;
+    enum { SEEN = 50, NODE = 64 };
+    struct lwp_move kept[SEEN];
+    struct lwp_profile profile = {.moves = {.items = &(struct lwp_code_moves){.count = SEEN, .kept = kept}, .count = 1},
+                                  .regions = &(struct lwp_region){.same_as = 0}};
+    const struct lwp_gain_visit visit = {.objects = &(uint32_t){0}, .object_count = 1};
+    struct lwp_pattern pattern = {0};
+    for (uint32_t i = 0; i < SEEN; i++)
+        kept[i] = (struct lwp_move){.bytes = -NODE, .next = true};
+    lwp_gain_chain_pattern(&profile, &visit, NODE, &pattern);
+    near(pattern.far, 0);
+    assert_int_equal(pattern.window, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_window_of_neighbours),
+        cmocka_unit_test(test_from_last_to_first),
         cmocka_unit_test(test_order_of_code),
         cmocka_unit_test(test_lines_sequential),
         cmocka_unit_test(test_lines_random),

@@ -7,7 +7,8 @@
 
 enum { MOVES_LEAST = 8, MOVES_MOST = 256 };
 
-static const double far_elements = 128, few_steps = 0.05; /* of all: back to where memory was freed */
+static const double far_elements = 128, few_steps = 0.05, /* of all: back to where memory was freed */
+    nearly_all = 0.95;
 
 struct chain_moves {
     double near[MOVES_MOST]; /* in elements */
@@ -76,7 +77,7 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
 {
     struct chain_moves moves = {.next = true};
     double back = 0;
-    size_t steps = 0;
+    size_t steps = 0, before = 0;
     pattern->far = visit->far < 0 ? 1 : visit->far;
     chain_moves_of(profile, visit, spacing, &moves);
     pattern->search = chain_search(&moves);
@@ -93,8 +94,11 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
     for (size_t i = 0; i < moves.count; i++)
         if (moves.near[i] < 0) {
             back -= moves.near[i];
+            before += moves.near[i] > -1.5;
             steps++;
         }
+    if ((double)before >= nearly_all * (double)moves.count) /* from the last to the first, as a list is whose newest node is its head */
+        return;
     if ((double)steps > few_steps * (double)moves.count)
         pattern->window = (uint64_t)lround(3 * back / (double)steps - 1);
 }
