@@ -1,6 +1,7 @@
 
 #include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
+#include "analysis/statistics/stride.h"
 
 #include <stdlib.h>
 
@@ -69,11 +70,9 @@ static void cover_stream(const struct lwp_profile *profile, const struct lwp_str
         stream->module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, stream->module, stream->address);
     size_t count = place ? lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS) : 0;
     for (size_t k = 0; k < count && k < SIBLINGS; k++) {
-        int64_t size = (int64_t)stride;
-        int64_t at = (((int64_t)residue + siblings[k].delta) % size + size) % size;
+        const uint64_t at = lwp_stride_residue((int64_t)residue + siblings[k].delta, stride);
         if (siblings[k].loop == place->loop && siblings[k].bytes)
-            cover_add(cover, stride, (uint64_t)at, siblings[k].bytes,
-                      lwp_code_operand(profile->code, stream->module, siblings[k].address).packed);
+            cover_add(cover, stride, at, siblings[k].bytes, lwp_code_operand(profile->code, stream->module, siblings[k].address).packed);
     }
 }
 

@@ -53,7 +53,7 @@ static void element_vote(struct lwp_element_votes *votes, const struct lwp_type 
 
 bool lwp_element_is_flexible(const struct lwp_type *type)
 {
-    return type->kind == LWP_TYPE_STRUCT && type->field_count && type->fields[type->field_count - 1].bytes == 0;
+    return type->kind == LWP_TYPE_STRUCT && lwp_types_is_open(type);
 }
 
 /* As C derives: what a pointer to the head is cast to. */

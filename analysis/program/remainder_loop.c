@@ -9,6 +9,7 @@
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/pointers/pointers.h"
 #include "analysis/program/types/type_die.h"
+#include "analysis/statistics/stride.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static bool remainder_holds(struct lwp_code *code, const struct lwp_vector_loop 
 /* Through a pointer: not to the stack or a static variable. */
 static bool remainder_follows_pointer(const struct lwp_memory_operand *memory)
 {
-    return memory->exists && memory->base != -2 && memory->base != CODE_RSP;
+    return memory->exists && memory->base != CODE_RIP && memory->base != CODE_RSP;
 }
 
 size_t lwp_remainder_uses(struct lwp_code *code, const struct lwp_vector_loop *loop, const struct lwp_type *type,
@@ -72,8 +73,7 @@ size_t lwp_remainder_uses(struct lwp_code *code, const struct lwp_vector_loop *l
             continue;
         if (target.modulus % type->bytes || count == room)
             return 0;
-        int64_t size = (int64_t)type->bytes;
-        uses[count++] = (struct lwp_remainder_use){(uint64_t)((target.offset % size + size) % size), instruction.memory.bytes};
+        uses[count++] = (struct lwp_remainder_use){lwp_stride_residue(target.offset, type->bytes), instruction.memory.bytes};
     }
     return count;
 }

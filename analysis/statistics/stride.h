@@ -15,6 +15,13 @@ struct lwp_stride lwp_stride_estimate(const uint64_t *addresses, size_t count);
 
 uint64_t lwp_stride_gcd(uint64_t a, uint64_t b);
 
+/* How far an offset is behind the last multiple of the stride, which is not 0; before the first one, too. */
+static inline uint64_t lwp_stride_residue(int64_t offset, uint64_t stride)
+{
+    const int64_t size = (int64_t)stride;
+    return (uint64_t)((offset % size + size) % size);
+}
+
 /* The largest distance above `least` that most of those given are multiples of, `least` where there is none: the ends of rows and strays
  * are not. A dozen of them are tried. */
 uint64_t lwp_stride_common(const uint64_t *distances, size_t count, uint64_t least);

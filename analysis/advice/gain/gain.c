@@ -18,6 +18,7 @@
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/program/flow/machine_code.h"
+#include "analysis/statistics/stride.h"
 
 #include <math.h>
 #include <string.h>
@@ -316,14 +317,13 @@ static const uint64_t *gain_first(struct lwp_profile *profile, const struct lwp_
     enum { SIBLINGS = 64 };
     struct lwp_sibling siblings[SIBLINGS];
     uint64_t place;
-    const int64_t size = (int64_t)layout->spacing;
     if (profile->measure_most <= 0 || !stream || !profile->code || stream->module == LWP_NONE ||
         lwp_element_stream_place(profile, stream, &place) < 0.5)
         return NULL;
     uint64_t *first = lwp_arena_alloc(profile->arena, layout->field_count + 1, sizeof *first);
     const size_t count = lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS);
     for (size_t i = 0; i < count && i < SIBLINGS; i++) {
-        const uint64_t at = (uint64_t)((((int64_t)place + siblings[i].delta) % size + size) % size);
+        const uint64_t at = lwp_stride_residue((int64_t)place + siblings[i].delta, layout->spacing);
         for (size_t f = 0; f < layout->field_count; f++)
             if (at - layout->fields[f].offset < layout->fields[f].bytes && (!first[f] || siblings[i].address < first[f]))
                 first[f] = siblings[i].address;

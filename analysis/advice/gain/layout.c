@@ -11,6 +11,7 @@
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
+#include "analysis/statistics/stride.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -220,10 +221,9 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
     const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, stream->module, stream->address);
     size_t count = lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS);
     for (size_t i = 0; i < count && i < SIBLINGS; i++) {
-        int64_t size = (int64_t)layout->spacing;
-        int64_t at = (((int64_t)residue + siblings[i].delta) % size + size) % size;
-        if (place && siblings[i].loop == place->loop && at < (int64_t)layout->element_bytes)
-            layout_touch(layout, (uint64_t)at, siblings[i].bytes, uses);
+        const uint64_t at = lwp_stride_residue((int64_t)residue + siblings[i].delta, layout->spacing);
+        if (place && siblings[i].loop == place->loop && at < layout->element_bytes)
+            layout_touch(layout, at, siblings[i].bytes, uses);
     }
 }
 

@@ -11,7 +11,7 @@ static int8_t decode_register(ZydisRegister name)
     if (name == ZYDIS_REGISTER_NONE)
         return -1;
     if (name == ZYDIS_REGISTER_RIP || name == ZYDIS_REGISTER_EIP)
-        return -2;
+        return CODE_RIP;
     ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
     if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
         return -1;
@@ -209,7 +209,7 @@ static struct code_linear decode_lea(const ZydisDecodedOperand *from, uint64_t n
                                  .index = decode_register(from->mem.index),
                                  .scale = from->mem.scale,
                                  .plus = from->mem.disp.has_displacement ? from->mem.disp.value : 0};
-    if (linear.base == -2) {
+    if (linear.base == CODE_RIP) {
         linear.base = -1;
         linear.plus = (int64_t)(next + (uint64_t)linear.plus);
     }

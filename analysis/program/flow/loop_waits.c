@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { RIP = -2 };
-
 void code_loop_waits_begin(struct loop_waits *waits)
 {
     memset(waits, 0, sizeof *waits);
@@ -24,7 +22,7 @@ static int16_t waits_later(int latest, int cycles)
 /* The cell at the operand's place, made when there is none; NULL: it is no such place, or there are too many. */
 static struct loop_cell *waits_cell(struct loop_waits *waits, const struct lwp_memory_operand *memory, uint64_t next)
 {
-    const int64_t at = memory->displacement + (memory->base == RIP ? (int64_t)next : 0);
+    const int64_t at = memory->displacement + (memory->base == CODE_RIP ? (int64_t)next : 0);
     if (!memory->exists || !(memory->load || memory->store) || memory->index >= 0 || memory->gather || memory->string || memory->bytes > 8)
         return NULL;
     for (uint32_t c = 0; c < waits->cell_count; c++)

@@ -123,6 +123,8 @@ bool lwp_code_loop_ordered(struct lwp_code *code, uint32_t module, uint64_t addr
  * place again and again. */
 bool lwp_code_keeps_extreme(struct lwp_code *code, uint32_t module, uint64_t address, bool stays);
 
+enum { CODE_RIP = -2 };
+
 /* What an instruction does to memory, decoded from the module's file. */
 struct lwp_memory_operand {
     bool exists, load, store, vector;
@@ -132,7 +134,7 @@ struct lwp_memory_operand {
     bool packed; /* may hold several numbers: not the scalar kind of a vector instruction */
     uint16_t bytes;
     int32_t displacement;
-    int8_t base, index; /* 0..15 as in the ModRM encoding (rax=0 .. r15=15), -1: none, -2: rip */
+    int8_t base, index; /* 0..15 as in the ModRM encoding (rax=0 .. r15=15), -1: none, CODE_RIP */
     uint8_t scale;
 };
 struct lwp_memory_operand lwp_code_operand(struct lwp_code *code, uint32_t module, uint64_t address);

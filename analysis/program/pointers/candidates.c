@@ -6,6 +6,7 @@
 #include "analysis/program/pointers/pointers.h"
 #include "analysis/program/types/type_die.h"
 #include "analysis/program/types/type_variables.h"
+#include "analysis/statistics/stride.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -124,19 +125,12 @@ static const struct code_candidates *candidates_in_scope(struct code_module *mod
 /* A claim that contradicts the access is no answer: bytes beyond the end of a struct. */
 static bool candidate_fits(struct lwp_code *code, uint32_t module, uint64_t address, const struct code_target *target)
 {
-    int64_t size = (int64_t)target->pointee.bytes;
     struct lwp_memory_operand memory = lwp_code_operand(code, module, address);
-    if (target->pointee.descriptor || size == 0)
+    if (target->pointee.descriptor || target->pointee.bytes == 0)
         return false;
     if (memory.bytes > 8 || (target->modulus && target->modulus % target->pointee.bytes))
         return true;
-    return (target->offset % size + size) % size + memory.bytes <= size;
-}
-
-/* A structure that ends in an array of unknown length has no other one behind it. */
-static bool type_is_open(const struct lwp_type *type)
-{
-    return type->field_count && type->fields[type->field_count - 1].bytes == 0;
+    return lwp_stride_residue(target->offset, target->pointee.bytes) + memory.bytes <= target->pointee.bytes;
 }
 
 bool lwp_types_place(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_code_place *place)
@@ -150,12 +144,12 @@ bool lwp_types_place(struct lwp_code *code, uint32_t module_index, uint64_t addr
     if ((target.modulus && target.modulus % target.pointee.bytes) || memory.string || memory.gather)
         return false;
     *place = (struct lwp_code_place){.type = code_type(module, target.pointee.type),
-                                     .at = (uint64_t)((target.offset % size + size) % size),
+                                     .at = lwp_stride_residue(target.offset, target.pointee.bytes),
                                      .from = target.offset,
                                      .beside = !target.modulus && (target.offset < 0 || target.offset >= size),
                                      .variable = target.pointee.name};
     const bool past = target.modulus || target.offset >= size;
-    return place->type && place->type->bytes == target.pointee.bytes && !(past && type_is_open(place->type));
+    return place->type && place->type->bytes == target.pointee.bytes && !(past && lwp_types_is_open(place->type));
 }
 
 /* The exact value's candidate first, when there is one, then the possible ones. */
@@ -199,7 +193,7 @@ static bool block_is_header(struct code_module *module, uint64_t address, const 
     struct code_scopes *function = code_scopes_at(module, address);
     struct code_pointee returned;
     Dwarf_Die declared;
-    return holder->returned && !type_is_open(type) && holder->returned_at >= (int64_t)type->bytes && function &&
+    return holder->returned && !lwp_types_is_open(type) && holder->returned_at >= (int64_t)type->bytes && function &&
            type_die_of(&function->items[0].die, &declared) && type_die_strip(&declared, NULL) && type_die_is_pointer(&declared) &&
            !(code_pointee_of(declared, &returned) && code_type(module, returned.type) == type);
 }

@@ -58,7 +58,7 @@ static struct pointer_value pointer_memory(struct pointer_run *run, const struct
                                            const struct code_instruction *instruction)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
-    if (memory->base == -2)
+    if (memory->base == CODE_RIP)
         return pointer_sum(run, state, -1, -1, 1, (int64_t)(pc + instruction->length) + memory->displacement);
     return pointer_sum(run, state, memory->base, memory->index, memory->scale, memory->displacement);
 }

@@ -118,9 +118,9 @@ struct pointer_value pointer_join(const struct pointer_sources *sources, const s
 bool pointer_holds(struct code_module *module, const struct code_pointee *outer, const struct pointer_value *value,
                    const struct code_pointee *inner, int64_t inner_offset)
 {
-    int64_t size = (int64_t)outer->bytes, offset;
-    if (outer->descriptor || inner->descriptor || size == 0 || (value->modulus && value->modulus % outer->bytes) ||
+    int64_t offset;
+    if (outer->descriptor || inner->descriptor || outer->bytes == 0 || (value->modulus && value->modulus % outer->bytes) ||
         __builtin_sub_overflow(value->offset, inner_offset, &offset))
         return false;
-    return code_type_holds_kept(module, outer->type, (uint64_t)((offset % size + size) % size), inner->type);
+    return code_type_holds_kept(module, outer->type, lwp_stride_residue(offset, outer->bytes), inner->type);
 }

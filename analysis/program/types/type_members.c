@@ -6,6 +6,7 @@
 
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
+#include "analysis/statistics/stride.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -274,11 +275,10 @@ bool code_pointee_in_tail(struct code_module *module, const struct code_pointee 
     if (from->descriptor || (!modulus && offset < (int64_t)from->bytes) || !type_die_strip(&stripped, NULL) ||
         !code_die_is_struct(&stripped) || !member_tail(&stripped, &member, &start, element) || modulus % element->bytes)
         return false;
-    const int64_t size = (int64_t)element->bytes;
     Dwarf_Die plain = element->type;
     if (!type_die_strip(&plain, NULL) || !code_die_is_struct(&plain)) /* a number is the structure's own field */
         return false;
-    *at = (uint64_t)(((offset - (int64_t)start) % size + size) % size);
+    *at = lwp_stride_residue(offset - (int64_t)start, element->bytes);
     const char *name = dwarf_diename(&member);
     if (*from->name && name)
         element->name = code_intern(module->code, lwp_arena_printf(module->code->arena, "%s->%s", from->name, name));
@@ -301,7 +301,7 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
     if (modulus && modulus % from->bytes &&
         (offset < 0 || offset >= size || !member_in_array(from->type, (uint64_t)offset, modulus, 0)))
         return false;
-    if (!member_pointer(module, from->type, (uint64_t)((offset % size + size) % size), untyped, pointee))
+    if (!member_pointer(module, from->type, lwp_stride_residue(offset, from->bytes), untyped, pointee))
         return false;
     /* "list->next" of a list is a "list"; and of "a->b->c" the last two are the name: it does not grow for ever. */
     const char *last = strstr(from->name, "->") ? strstr(from->name, "->") + 2 : from->name;

@@ -54,6 +54,12 @@ struct lwp_type {
     const void *die;               /* DWARF's entry of it, for lwp_types_hold(); NULL: none */
 };
 
+/* Whether it ends in an array of unknown length: no other one lies behind it. */
+static inline bool lwp_types_is_open(const struct lwp_type *type)
+{
+    return type->field_count && type->fields[type->field_count - 1].bytes == 0;
+}
+
 /* A static variable: the type of one element and how many (1 when it is no array). NULL: unknown. */
 const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t *elements);
 
