@@ -22,7 +22,6 @@ struct access_site {
     const char *function;               /* innermost, inlined or not; "" unknown */
     uint32_t loop;                      /* innermost source loop; LWP_NONE: none */
     struct lwp_memory_operand operand;
-    bool keeps_extreme;
     bool shaped; /* `shape` is known */
     struct lwp_loop_shape shape;
 };
@@ -36,7 +35,6 @@ static struct access_site site_of(struct lwp_profile *profile, uint32_t context)
     site.place = lwp_code_symbolize(profile->code, node->module, node->address);
     site.operand = lwp_code_operand(profile->code, node->module, node->address);
     site.shaped = lwp_loop_shape(profile->code, node->module, node->address, &site.shape);
-    site.keeps_extreme = lwp_code_keeps_extreme(profile->code, node->module, node->address, site.shaped && site.shape.stays);
     if (site.place->loop != LWP_NONE)
         site.loop = lwp_code_source_loop(profile->code, site.place->loop);
     if (site.place->frame_count && site.place->frames[0].function)
@@ -207,6 +205,12 @@ static enum lwp_cause memory_dead(const struct evidence *e)
     return e->same_loop && e->same && e->stays ? LWP_CAUSE_KEPT_IN_MEMORY : LWP_CAUSE_UNKNOWN;
 }
 
+static bool site_keeps_extreme(const struct lwp_profile *profile, const struct access_site *site)
+{
+    return site->place &&
+           lwp_code_keeps_extreme(profile->code, site->place->module, site->place->address, site->shaped && site->shape.stays);
+}
+
 static enum lwp_cause memory_silent_store(const struct evidence *e)
 {
     const struct access_site *second = &e->second;
@@ -220,7 +224,7 @@ static enum lwp_cause memory_silent_store(const struct evidence *e)
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (site_initialises(second))
         return LWP_CAUSE_REPEATED_FILL;
-    if (second->keeps_extreme)
+    if (site_keeps_extreme(e->profile, second))
         return LWP_CAUSE_KEPT_EXTREME;
     if (site_copies(second) || second->shape.copies_value) /* as it was by chance, or all of it: nothing is computed */
         return LWP_CAUSE_UNKNOWN;
