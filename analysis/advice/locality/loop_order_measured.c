@@ -206,6 +206,7 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
     const bool in_memory = interchanged && (nest->sums || nest->stored);
     pattern->chain = in_memory ? 1 : pattern->chain;
     pattern->floating &= !in_memory;
+    pattern->through_memory &= !in_memory;
     pattern->scaled = in_memory ? 0 : pattern->scaled;
     pattern->threads = 1;
     pattern->array_count = nest->arrays;
