@@ -60,15 +60,14 @@ uint64_t lwp_element_count(const struct lwp_object *object)
     uint64_t start = object->element_start, spacing = lwp_element_spacing(object);
     if (!object->element_bytes || object->bytes < start)
         return 0;
-    if (object->element_reach)
-        return (uint64_t)((double)object->bytes / (double)object->largest * (double)(object->element_reach - start)) / spacing;
     if (object->single)
         return object->bytes / (start + object->element_bytes);
     if (object->pool_size > start && object->pool_size == object->largest) /* each block has a header, and perhaps a rest */
         return object->bytes / object->pool_size * ((object->pool_size - start) / spacing);
-    uint64_t end = object->element_end ? object->element_end : object->largest;
-    if (object->bytes <= object->largest || !(start || object->element_end) || end < start)
+    uint64_t end = object->element_reach ? object->element_reach : object->element_end ? object->element_end : object->largest;
+    const bool partly = object->element_reach || (object->bytes > object->largest && (start || object->element_end));
+    if (!partly || end < start)
         return (object->bytes - start) / spacing;
-    /* Each block has a header, and tables that grew have as large a part of control bytes. */
+    /* Each block has a header, those of a growing array have as large a part unused, and tables that grew of control bytes. */
     return (uint64_t)((double)object->bytes / (double)object->largest * (double)(end - start)) / spacing;
 }

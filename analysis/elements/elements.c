@@ -446,8 +446,8 @@ static void element_round(struct element_round *round)
         lwp_element_code_collect(round->profile, round->objects[i], &round->code);
         element_decide(round->profile, round->objects[i], &round->evidence[i], &round->code);
         lwp_element_agreement_check(round->profile, round->objects[i], &round->code);
-        lwp_element_reach_find(round->profile, round->objects[i]);
         round->carved |= lwp_element_parts_carve(round->profile, round->objects[i], &round->code);
+        lwp_element_reach_find(round->profile, round->objects[i]);
         lwp_element_covers_free(&round->evidence[i].covers);
     }
     round->count = 0;
@@ -534,7 +534,7 @@ struct lwp_field_coverage lwp_field_coverage_weigh(const struct lwp_profile *pro
     struct lwp_field_coverage all = {.weight = 0};
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        if (object->kind != LWP_OBJECT_HEAP && object->kind != LWP_OBJECT_STATIC && object->kind != LWP_OBJECT_MMAP)
+        if (!lwp_objects_is_data(object))
             continue;
         all.weight += object->weight.weight;
         all.agreement.looked_at += object->agreement.looked_at;

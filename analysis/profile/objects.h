@@ -39,12 +39,17 @@ uint32_t lwp_objects_part(struct lwp_profile *profile, uint32_t index, const str
  * this profile's numbers already. */
 uint32_t lwp_objects_adopt(struct lwp_profile *profile, const struct lwp_object *other);
 
+/* Whether it is memory of the program's that is no stack. */
+static inline bool lwp_objects_is_data(const struct lwp_object *object)
+{
+    return object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_STATIC || object->kind == LWP_OBJECT_MMAP;
+}
+
 /* Whether its blocks are large enough to be an array whose traversals matter. */
 static inline bool lwp_objects_is_array(const struct lwp_profile *profile, uint32_t index)
 {
     const struct lwp_object *object = &profile->objects[index];
-    return object->largest >= LWP_ARRAY_BYTES &&
-           (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_STATIC || object->kind == LWP_OBJECT_MMAP);
+    return object->largest >= LWP_ARRAY_BYTES && lwp_objects_is_data(object);
 }
 
 /* For qsort_r() of objects' indices, with profile->objects: the most cost first. */

@@ -2,6 +2,7 @@
 #include "analysis/advice/gain/displaced.h"
 
 #include "analysis/elements/element_count.h"
+#include "analysis/profile/objects.h"
 #include "base/arena.h"
 
 #include <math.h>
@@ -28,8 +29,7 @@ double lwp_gain_displaced(const struct lwp_profile *profile, uint32_t region, co
         elsewhere[objects[k]] = 0;
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        const bool apart = object->kind != LWP_OBJECT_STACK && object->kind != LWP_OBJECT_UNKNOWN;
-        bytes += apart && lwp_gain_displaces(elsewhere[i], loop) ? (double)lwp_element_used(object) : 0;
+        bytes += lwp_objects_is_data(object) && lwp_gain_displaces(elsewhere[i], loop) ? (double)lwp_element_used(object) : 0;
     }
     free(elsewhere);
     return bytes;
