@@ -206,23 +206,24 @@ static json_t *json_one_object(struct lwp_json_tables *tables, uint32_t index)
     const struct lwp_layout *layout = tables->answers->splits.of_object[index];
     const struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
     json_t *context = lwp_json_context(tables, object->context), *common = lwp_json_context(tables, object->common);
-    return lwp_json_new(
-        "kind", json_string(kinds[object->kind]), "name", lwp_json_text(lwp_objects_name(profile, index)), "type",
-        lwp_json_text(object->type ? object->type->name : NULL), "declared", json_declared(object), "bytes",
-        lwp_json_known(json_bytes(object)), "allocated_bytes", lwp_json_known(object->bytes), "element_bytes",
-        lwp_json_known(object->element_bytes), "element_probability",
-        object->element_bytes ? lwp_json_share(object->element_probability) : json_null(), "element_start",
-        object->start_open ? json_null() : lwp_json_count(object->element_start), "element_spacing",
-        lwp_json_known(lwp_element_spacing(object)), "agreement", json_agreement(object), "fields_unknown",
-        lwp_json_text(object->fields_unknown), "elements", lwp_json_known(lwp_element_count(object)), "used_bytes",
-        lwp_json_known(object->element_reach ? lwp_element_used(object) : 0), "allocations", lwp_json_known(object->allocations), "context", context, "common_context",
-        common, "site", json_site(profile, object), "module", lwp_json_id(object->module), "share", lwp_json_share(share.value), "share_ci",
-        lwp_json_interval(&share), "stall_share", lwp_json_share(lwp_share_of(&object->weight, &profile->stalled).value), "time_share",
-        lwp_json_share(fmin(1, object->time_weight / fmax(1, profile->total.weight))), "samples", lwp_json_count(object->weight.samples),
-        "accesses", lwp_json_count(object->accesses), "loads", lwp_json_count(object->loads), "stores", lwp_json_count(object->stores),
-        "memory", json_memory(profile, index), "threads", json_object_threads(profile, index), "single", json_boolean(object->single),
-        "fields", LWP_JSON_LIST(f, layout ? layout->field_count : 0, json_field(profile, layout, &layout->fields[f])), "loops",
-        layout ? json_object_loops(tables, layout) : json_plain_loops(tables, index), NULL);
+    return lwp_json_new("kind", json_string(kinds[object->kind]), "name", lwp_json_text(lwp_objects_name(profile, index)), "type",
+                        lwp_json_text(object->type ? object->type->name : NULL), "declared", json_declared(object), "bytes",
+                        lwp_json_known(json_bytes(object)), "allocated_bytes", lwp_json_known(object->bytes), "element_bytes",
+                        lwp_json_known(object->element_bytes), "element_probability",
+                        object->element_bytes ? lwp_json_share(object->element_probability) : json_null(), "element_start",
+                        object->start_open ? json_null() : lwp_json_count(object->element_start), "element_spacing",
+                        lwp_json_known(lwp_element_spacing(object)), "agreement", json_agreement(object), "fields_unknown",
+                        lwp_json_text(object->fields_unknown), "elements", lwp_json_known(lwp_element_count(object)), "used_bytes",
+                        lwp_json_known(object->element_reach ? lwp_element_used(object) : 0), "allocations",
+                        lwp_json_known(object->allocations), "context", context, "common_context", common, "site",
+                        json_site(profile, object), "module", lwp_json_id(object->module), "share", lwp_json_share(share.value), "share_ci",
+                        lwp_json_interval(&share), "stall_share", lwp_json_share(lwp_share_of(&object->weight, &profile->stalled).value),
+                        "time_share", lwp_json_share(fmin(1, object->time_weight / fmax(1, profile->total.weight))), "samples",
+                        lwp_json_count(object->weight.samples), "accesses", lwp_json_count(object->accesses), "loads",
+                        lwp_json_count(object->loads), "stores", lwp_json_count(object->stores), "memory", json_memory(profile, index),
+                        "threads", json_object_threads(profile, index), "single", json_boolean(object->single), "fields",
+                        LWP_JSON_LIST(f, layout ? layout->field_count : 0, json_field(profile, layout, &layout->fields[f])), "loops",
+                        layout ? json_object_loops(tables, layout) : json_plain_loops(tables, index), NULL);
 }
 
 struct json_heat {

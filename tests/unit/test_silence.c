@@ -156,16 +156,21 @@ static struct lwp_reasons reasons_without_advice(struct lwp_profile *profile)
     return reasons_of(profile, 0, NULL);
 }
 
+/* The same, and a variable of the program's. */
+static uint32_t fill_with_own(struct lwp_profile *profile)
+{
+    uint64_t offset, until;
+    fill(profile, 1000, 500, 0);
+    return lwp_objects_static(profile, lwp_code_module(profile->code, "/opt/work", NULL, 0), 0x1000, &offset, &until);
+}
+
 /* A field that is a structure itself, or bytes that hold one, may be used in part: then its fields are not all used together. */
 static void test_large_field(void **state)
 {
     (void)state;
     for (int part = 0; part < 2; part++) {
         struct lwp_profile profile;
-        fill(&profile, 1000, 500, 0);
-        uint32_t module = lwp_code_module(profile.code, "/opt/work", NULL, 0);
-        uint64_t offset, until;
-        const uint32_t index = lwp_objects_static(&profile, module, 0x1000, &offset, &until);
+        const uint32_t index = fill_with_own(&profile);
         struct lwp_layout_field fields[] = {{.bytes = 8, .name = "hash", .seen = 8},
                                             {.offset = 8, .bytes = 112, .name = "m_value", .seen = part ? 12 : 100}};
         struct lwp_layout_loop loops[] = {{.uses = {true, true}, .used = 2}};
@@ -215,10 +220,7 @@ static void test_library_nodes(void **state)
                                             {.name = "std::_Rb_tree_node<Order>", .kind = LWP_TYPE_STRUCT, .owner = LWP_TYPE_OF_SYSTEM}};
     for (size_t i = 0; i < 2; i++) {
         struct lwp_profile profile;
-        fill(&profile, 1000, 500, 0);
-        uint32_t module = lwp_code_module(profile.code, "/opt/work", NULL, 0);
-        uint64_t offset, until;
-        const uint32_t index = lwp_objects_static(&profile, module, 0x1000, &offset, &until);
+        const uint32_t index = fill_with_own(&profile);
         struct lwp_object *object = &profile.objects[index];
         object->type = &types[i];
         for (int sample = 0; sample < 100; sample++)
