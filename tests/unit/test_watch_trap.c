@@ -23,6 +23,11 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+bool lwp_confinement_came(void)
+{
+    return false;
+}
+
 bool lwp_shared_has(uint64_t address)
 {
     (void)address;

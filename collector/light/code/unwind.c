@@ -71,7 +71,8 @@ static int unwind_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
     }
     if (__builtin_expect(unwind_copied != NULL, 0) && unwind_is_copied(address))
         return unwind_memory_copied(address, value);
-    if (address - unwind_low < unwind_bytes || (page == unwind_page && (address + sizeof *value - 1) / PAGE_BYTES == page)) {
+    const bool known = address - unwind_low < unwind_bytes || (page == unwind_page && (address + sizeof *value - 1) / PAGE_BYTES == page);
+    if (known && !lwp_own_stops(address, sizeof *value)) {
         *value = *(const unw_word_t *)address;
         return 0;
     }

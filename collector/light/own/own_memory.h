@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Zeroes, touched lazily. NULL: none left. Given back by munmap. */
@@ -23,8 +24,14 @@ int lwp_own_unmap(void *memory, size_t bytes);
 /* From now on nothing is unmapped: other threads may still look at it while the process ends. */
 void lwp_own_memory_keep(void);
 
-/* Copies what can be read there, without a fault and by a call that sandboxes let through; false: not all can. Reads itself: not for
- * what debug registers watch. */
+/* Debug register `which` (below LWP_OWN_STOPS) stops the calling thread at accesses to these bytes; 0 bytes: at none. A stop that lwp
+ * causes itself, in a handler that blocks SIGTRAP, costs as much as a sample; and where a virtual machine loses its cause the kernel sends
+ * a SIGTRAP that no mask holds back, and the program dies. */
+enum { LWP_OWN_STOPS = 4 };
+void lwp_own_stops_at(unsigned which, uint64_t address, unsigned bytes);
+bool lwp_own_stops(uint64_t address, size_t bytes); /* whether reading there stops the calling thread */
+
+/* Copies what can be read there, without a fault or a stop, and by calls that sandboxes let through; false: not all can. */
 bool lwp_own_copy(void *to, const void *from, size_t bytes);
 
 #endif

@@ -153,18 +153,20 @@ static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontex
 /* Debug registers stop a thread by an exception whose cause stands in a register of its own. Where that was lost (in virtual
  * machines) the kernel does not see that it was our event, and sends a plain SIGTRAP. Nobody but lwp has it stop there:
  * debuggers take theirs before. The program's own int1 is the instruction before (as any whose last byte is 0xf1 seems to be), or in
- * virtual machines on AMD's processors the one it stopped at; and its single steps show in the flags. */
+ * virtual machines on AMD's processors the one it stopped at; and its single steps show in the flags, but for that after a popf. */
 static bool signals_is_stray(int signal, const siginfo_t *info, const ucontext_t *context)
 {
-    enum { INT1 = 0xf1, FLAG_TRAP = 0x100 };
+    enum { INT1 = 0xf1, POPF = 0x9d, FLAG_TRAP = 0x100 };
     const greg_t *machine = context->uc_mcontext.gregs;
     unsigned char code[2] = {0};
     if (signal != SIGTRAP)
         return false;
+    const bool steps = machine[REG_EFL] & FLAG_TRAP, fatal = signals.theirs.sa_handler == SIG_DFL;
     if (info->si_code == TRAP_BRKPT)
-        return lwp_own_copy(code, (const void *)(machine[REG_RIP] - 1), sizeof code) && code[0] != INT1 && code[1] != INT1;
+        return !steps && lwp_own_copy(code, (const void *)(machine[REG_RIP] - 1), sizeof code) && code[0] != INT1 && code[1] != INT1 &&
+               (code[0] != POPF || fatal);
     if (info->si_code == TRAP_TRACE)
-        return signals.theirs.sa_handler == SIG_DFL && !(machine[REG_EFL] & FLAG_TRAP);
+        return fatal && !steps;
     return info->si_code == TRAP_HWBKPT;
 }
 

@@ -4,6 +4,7 @@
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/hot.h"
 #include "collector/light/own/own_files.h"
+#include "collector/light/own/own_memory.h"
 #include "collector/light/own/perf_signal.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/settings.h"
@@ -34,6 +35,13 @@ static void register_close(int fd)
 {
     if (register_claim(fd) && ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
         close(fd);
+}
+
+static void registers_clear(struct lwp_debug_registers *registers)
+{
+    *registers = (struct lwp_debug_registers){0};
+    for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
+        lwp_own_stops_at(i, 0, 0);
 }
 
 static struct perf_event_attr register_attributes(unsigned which, enum lwp_debug_kind kind, uint64_t address,
@@ -136,6 +144,13 @@ static bool register_is_programs(uint64_t address)
     return found;
 }
 
+/* lwp's handlers keep and restore it, where they must not stop (own_memory.h). */
+static bool register_is_errno(uint64_t address, unsigned bytes)
+{
+    const uint64_t number = (uint64_t)&errno;
+    return address < number + sizeof errno && number < address + bytes;
+}
+
 /* The kernel writes there on its way back to the program: the stop would be on that way, too, and have it write again, for ever. */
 static bool register_never_returns(uint64_t address, unsigned bytes)
 {
@@ -153,7 +168,8 @@ static bool register_never_returns(uint64_t address, unsigned bytes)
 bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
                    unsigned bytes)
 {
-    if (lwp_debug_given_up() || (kind != LWP_DEBUG_EXECUTE && register_never_returns(address, bytes)))
+    const bool data = kind != LWP_DEBUG_EXECUTE;
+    if (lwp_debug_given_up() || (data && (register_is_errno(address, bytes) || register_never_returns(address, bytes))))
         return false;
     if (registers->refusals >= REFUSALS_MOST && ++registers->refusals % RETRY_EVERY)
         return false;
@@ -163,7 +179,8 @@ bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum l
                                                    : register_open(registers, which, &attributes);
     registers->at[which].armed = registers->at[which].open; /* also when refused: the kernel switches on again what it
                                                                could not change */
-    registers->at[which].data = set && kind != LWP_DEBUG_EXECUTE;
+    registers->at[which].data = set && data;
+    lwp_own_stops_at(which, address, set && data ? bytes : 0);
     if (set) {
         registers->refusals = 0;
         return true;
@@ -179,6 +196,7 @@ void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
     if (registers->at[which].armed && !lwp_debug_given_up() && register_is_there(registers, which))
         ioctl(registers->at[which].fd, PERF_EVENT_IOC_DISABLE, 0);
     registers->at[which].armed = registers->at[which].data = false;
+    lwp_own_stops_at(which, 0, 0);
 }
 
 unsigned lwp_debug_armed(const struct lwp_debug_registers *registers)
@@ -199,7 +217,7 @@ void lwp_debug_close(struct lwp_debug_registers *registers)
     for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
         if (register_is_there(registers, i))
             register_close(registers->at[i].fd);
-    *registers = (struct lwp_debug_registers){0};
+    registers_clear(registers);
 }
 
 void lwp_debug_forget(struct lwp_debug_registers *registers)
@@ -207,7 +225,7 @@ void lwp_debug_forget(struct lwp_debug_registers *registers)
     for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
         if (register_is_there(registers, i) && register_claim(registers->at[i].fd))
             close(registers->at[i].fd);
-    *registers = (struct lwp_debug_registers){0};
+    registers_clear(registers);
 }
 
 void lwp_debug_give_up(void)
