@@ -1,5 +1,5 @@
 /* Where a chain goes from each element, and when it ends, as samples saw it. */
-#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/chain.h"
 
 #include "analysis/profile/regions.h"
 

@@ -1,6 +1,7 @@
 /* Loops that take turns displace each other's data. When each of them runs is not known for all data, only what it goes to. */
 #include "analysis/advice/gain/displaced.h"
 
+#include "analysis/advice/gain/timed.h"
 #include "analysis/elements/element_count.h"
 #include "analysis/profile/objects.h"
 #include "base/arena.h"

@@ -2,7 +2,8 @@
 #ifndef LWP_ANALYSIS_ADVICE_GAIN_DISPLACED_H
 #define LWP_ANALYSIS_ADVICE_GAIN_DISPLACED_H
 
-#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/visit.h"
+#include "analysis/measure/pattern.h"
 #include "analysis/profile/profile.h"
 
 /* Bytes of the objects that loops other than `region` go through, without `objects`: at most so much, as they may run at another time. */

@@ -10,6 +10,7 @@
  * spread of the runs or the model's range. */
 #include "analysis/advice/gain/gain.h"
 
+#include "analysis/advice/gain/chain.h"
 #include "analysis/advice/gain/displaced.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/set_up.h"

@@ -3,8 +3,9 @@
  * The fields that the loop uses lie in one array for each group of the placement. Beside them the loop's accesses to other large
  * data objects are made, step by step or anywhere, as their code and their samples say; the instructions and the chain of values
  * from one iteration to the next are the loop's own. */
-#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/loop_pattern.h"
 
+#include "analysis/advice/gain/chain.h"
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/streams.h"
 

@@ -6,11 +6,14 @@
  * less than the loop. */
 #include "analysis/advice/gain/measured.h"
 
+#include "analysis/advice/gain/chain.h"
 #include "analysis/advice/gain/displaced.h"
 #include "analysis/advice/gain/guesses.h"
+#include "analysis/advice/gain/loop_pattern.h"
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/gain/returns.h"
 #include "analysis/advice/gain/states.h"
+#include "analysis/advice/gain/timed.h"
 #include "analysis/elements/element_count.h"
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/regions.h"
@@ -59,11 +62,6 @@ static double measured_pace(const struct lwp_profile *profile, const struct lwp_
         return measured_pace_beside(profile, visit);
     double pace = lwp_pace(traversal->paces, traversal->pace_count, (double)visit->spacing, (double)object->largest);
     return pace > 0 ? pace : measured_pace_beside(profile, visit);
-}
-
-static struct lwp_gain_range measured_stalls(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
-{
-    return lwp_gain_stall_share(profile, visit->region, &visit->shape);
 }
 
 /* Whether loops inside the loop take time that the pattern lacks: then only the same time shows that they do not matter. */
@@ -203,36 +201,21 @@ bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_
     return waits <= stalls->high + stall_agrees && waits >= stall_least * stalls->low && off <= log(pace_most);
 }
 
-/* A search along a chain ends somewhere, and the next one begins elsewhere without waiting for it: how many are under way at one time was
- * not seen (measured_search). The truth lies between one after the other and all at one time. */
-static void measured_overlapped(struct lwp_profile *profile, struct lwp_pattern before, struct lwp_pattern after,
-                                const struct lwp_gain_range *stalls, uint32_t region, struct lwp_gain_measured *measured)
-{
-    struct lwp_pattern *const both[] = {&before, &after};
-    struct lwp_pattern_times times;
-    struct lwp_gain_measured other = {.paces = measured->paces};
-    for (int i = 0; i < 2; i++)
-        for (size_t a = 0; a < both[i]->array_count; a++) {
-            if (both[i]->arrays[a].walk == LWP_PATTERN_LINKED)
-                return;
-            if (both[i]->arrays[a].walk == LWP_PATTERN_CHAINED)
-                both[i]->arrays[a].walk = LWP_PATTERN_INDEXED;
-        }
-    if (!lwp_gain_times(profile, region, &before, &after, &times))
-        return;
-    lwp_gain_choose_state(&times, &measured->paces);
-    lwp_gain_interval(&times, stalls, 0, &other);
-    measured->ratio = sqrt(measured->ratio * other.ratio);
-    measured->low = fmin(measured->low, other.low);
-    measured->high = fmax(measured->high, other.high);
-}
-
 /* ---- jumps that are guessed ---- */
 
 /* The times of a loop between two patterns, and what of that is sure. */
 struct measured_mix {
     struct lwp_pattern_times without, with; /* jumps that are guessed; with: one a visit */
     double least, most;                     /* how many there are */
+};
+
+/* A loop's pattern in both layouts, and what was timed of it. */
+struct measured_run {
+    struct lwp_gain_range stalls; /* the part of its time that the loop was seen to wait */
+    struct lwp_pattern today, changed;
+    struct lwp_pattern_times times;
+    bool guessed; /* jumps that are guessed matter: `times` is the middle of the mix */
+    struct measured_mix mix;
 };
 
 static double measured_between(double without, double with, double part)
@@ -260,10 +243,11 @@ static struct lwp_pattern_times measured_mixed(const struct measured_mix *mix, d
 
 /* As many jumps are guessed wrong as the loop's own time leaves room for, where that is known; else there is room at least for what the
  * loop waits longer than the pattern, and at most the samples behind either way say how many there are. False: none that matter. */
-static bool measured_guesses(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_pattern today,
-                             struct lwp_pattern changed, const struct lwp_gain_range *stalls, struct lwp_gain_measured *measured,
-                             struct measured_mix *mix)
+static bool measured_guesses(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct measured_run *run,
+                             struct lwp_gain_measured *measured)
 {
+    struct lwp_pattern today = run->today, changed = run->changed;
+    struct measured_mix *mix = &run->mix;
     const double most = measured->guesses;
     if (most <= 0)
         return false;
@@ -273,7 +257,7 @@ static bool measured_guesses(struct lwp_profile *profile, const struct lwp_gain_
         return false;
     }
     const double each = mix->with.before - mix->without.before,
-                 time = measured->pace > 0 ? measured->pace : mix->without.core / (1 - fmin(stalls->low, 1));
+                 time = measured->pace > 0 ? measured->pace : mix->without.core / (1 - fmin(run->stalls.low, 1));
     if (each <= 0)
         return false;
     mix->least = fmax(0, fmin(most, (time - mix->without.before) / each));
@@ -335,69 +319,113 @@ double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes
     return sampled <= stall_agrees && computes < sampled ? sqrt(computes * sampled) : sampled;
 }
 
-bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
-                      const struct lwp_gain_placement *after, struct lwp_gain_measured *measured)
+/* Both patterns, with as long a chain as today's needs to wait no more of its time than the loop does. False: they cannot be run. */
+static bool measured_fit(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
+                         const struct lwp_gain_placement *after, struct measured_run *run)
 {
-    struct lwp_pattern today, changed;
-    struct lwp_pattern_times times = {0};
     const double spacing = (double)before->of[0].spacing;
-    double chain = lwp_gain_chain_cycles(&visit->shape, visit->visits), waits = 0;
-    struct measured_mix mix = {0};
-    *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
-    if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
-        return false;
-    if (!visit->access.dependent) /* searches along chains have guesses of their own */
-        measured->guesses = lwp_gain_guesses(profile, visit->region) / visit->visits;
-    const struct lwp_gain_range stalls = measured_stalls(profile, visit);
-    measured_own_time(profile, visit, measured);
-    if (visit->access.pattern == LWP_GAIN_UNKNOWN && !visit->access.dependent)
-        return false;
+    const struct lwp_pattern_times *times = &run->times;
+    double chain = lwp_gain_chain_cycles(&visit->shape, visit->visits);
     for (int tries = 0; tries < MEASURED_TRIES; tries++) {
-        if (!lwp_gain_pattern(profile, visit, before, chain, spacing, &today) ||
-            !lwp_gain_pattern(profile, visit, after, chain, spacing, &changed) ||
-            !lwp_gain_times_once(profile, visit->region, &today, &changed, &times))
+        if (!lwp_gain_pattern(profile, visit, before, chain, spacing, &run->today) ||
+            !lwp_gain_pattern(profile, visit, after, chain, spacing, &run->changed) ||
+            !lwp_gain_times_once(profile, visit->region, &run->today, &run->changed, &run->times))
             return false;
-        waits = 1 - fmin(1, times.core / times.before);
-        if (waits - stalls.high < stall_agrees)
+        const double too_long = 1 - fmin(1, times->core / times->before) - run->stalls.high, cycles = chain + run->today.scaled;
+        if (too_long < stall_agrees)
             break;
-        const double cycles = chain + today.scaled;
-        chain += (waits - stalls.high) * times.before / (cycles > 4 ? times.core / cycles : usual_cycle_ns);
+        chain += too_long * times->before / (cycles > 4 ? times->core / cycles : usual_cycle_ns);
     }
-    /* One instruction loads and adds: which of the two is awaited no sample says. */
-    measured->doubtful =
-        measured->pace <= 0 && visit->shape.loaded_chain >= chain_long * visit->visits && !measured_written(profile, visit);
-    double after_others = 0;
-    const bool displaced = lwp_gain_time_displaced(profile, visit, &today, &changed, &after_others);
-    /* One run that is unlike the loop says little: it may be a neighbour's. */
-    lwp_gain_times(profile, visit->region, &today, &changed, &times);
-    mix.without = times;
-    const bool guessed = measured_guesses(profile, visit, today, changed, &stalls, measured, &mix);
-    if (guessed)
-        times = measured_mixed(&mix, (mix.least + mix.most) / 2);
-    lwp_gain_choose_state(&times, &measured->paces);
+    return true;
+}
+
+/* One run that is unlike the loop says little: it may be a neighbour's. */
+static void measured_run_often(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct measured_run *run,
+                               struct lwp_gain_measured *measured)
+{
+    lwp_gain_times(profile, visit->region, &run->today, &run->changed, &run->times);
+    run->mix.without = run->times;
+    run->guessed = measured_guesses(profile, visit, run, measured);
+    if (run->guessed)
+        run->times = measured_mixed(&run->mix, (run->mix.least + run->mix.most) / 2);
+    lwp_gain_choose_state(&run->times, &measured->paces);
+}
+
+/* The new layout's time to today's, and whether these are the loop's times. */
+static void measured_compare(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct measured_run *run,
+                             struct lwp_gain_measured *measured)
+{
+    struct lwp_pattern_times times = run->times;
     const double pace = measured_nearest(measured, times.before);
     measured->core = times.core;
     measured->pattern = times.before;
-    measured->threads = today.threads;
-    lwp_gain_interval(&times, &stalls, pace, measured);
-    times.core = mix.without.core; /* behind a wrong guess loads seem to wait */
-    const struct lwp_gain_range waits_for_memory = {today.endings ? 0 : stalls.low, stalls.high};
+    measured->threads = run->today.threads;
+    lwp_gain_interval(&times, &run->stalls, pace, measured);
+    times.core = run->mix.without.core; /* behind a wrong guess loads seem to wait */
+    const struct lwp_gain_range waits_for_memory = {run->today.endings ? 0 : run->stalls.low, run->stalls.high};
     measured_believe(profile, visit, &times, &waits_for_memory, pace, measured);
-    for (int most = 0; guessed && most < 2; most++) {
-        struct lwp_pattern_times mixed = measured_mixed(&mix, most ? mix.most : mix.least);
+    for (int most = 0; run->guessed && most < 2; most++) {
+        struct lwp_pattern_times mixed = measured_mixed(&run->mix, most ? run->mix.most : run->mix.least);
         lwp_gain_choose_state(&mixed, &measured->paces);
         measured->low = fmin(measured->low, mixed.ratio);
         measured->high = fmax(measured->high, mixed.ratio);
     }
-    if (measured->between && visit->access.dependent && visit->shape.exits > 1 && measured->pace <= 0 && !today.search)
-        measured_overlapped(profile, today, changed, &stalls, visit->region, measured);
-    if (measured->between && today.search)
+}
+
+/* A search along a chain ends somewhere, and the next one begins elsewhere without waiting for it: how many are under way at one time was
+ * not seen. The truth lies between one after the other and all at one time. */
+static void measured_overlapped(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct measured_run *run,
+                                struct lwp_gain_measured *measured)
+{
+    struct lwp_pattern today = run->today, changed = run->changed, *const both[] = {&today, &changed};
+    struct lwp_pattern_times times;
+    struct lwp_gain_measured other = {.paces = measured->paces};
+    for (int i = 0; i < 2; i++)
+        for (size_t a = 0; a < both[i]->array_count; a++) {
+            if (both[i]->arrays[a].walk == LWP_PATTERN_LINKED)
+                return;
+            if (both[i]->arrays[a].walk == LWP_PATTERN_CHAINED)
+                both[i]->arrays[a].walk = LWP_PATTERN_INDEXED;
+        }
+    if (!lwp_gain_times(profile, visit->region, &today, &changed, &times))
+        return;
+    lwp_gain_choose_state(&times, &measured->paces);
+    lwp_gain_interval(&times, &run->stalls, 0, &other);
+    measured->ratio = sqrt(measured->ratio * other.ratio);
+    measured->low = fmin(measured->low, other.low);
+    measured->high = fmax(measured->high, other.high);
+}
+
+bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
+                      const struct lwp_gain_placement *after, struct lwp_gain_measured *measured)
+{
+    const bool dependent = visit->access.dependent, ordered = visit->access.pattern != LWP_GAIN_UNKNOWN;
+    struct measured_run run = {0};
+    double after_others = 0;
+    *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
+    if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
+        return false;
+    if (!dependent) /* searches along chains have guesses of their own */
+        measured->guesses = lwp_gain_guesses(profile, visit->region) / visit->visits;
+    run.stalls = lwp_gain_stall_share(profile, visit->region, &visit->shape);
+    measured_own_time(profile, visit, measured);
+    if (!(ordered || dependent) || !measured_fit(profile, visit, before, after, &run))
+        return false;
+    /* One instruction loads and adds: which of the two is awaited no sample says. */
+    measured->doubtful =
+        measured->pace <= 0 && visit->shape.loaded_chain >= chain_long * visit->visits && !measured_written(profile, visit);
+    const bool displaced = lwp_gain_time_displaced(profile, visit, &run.today, &run.changed, &after_others);
+    measured_run_often(profile, visit, &run, measured);
+    measured_compare(profile, visit, &run, measured);
+    if (measured->between && run.today.search)
         lwp_gain_begun(measured);
+    else if (measured->between && dependent && visit->shape.exits > 1 && measured->pace <= 0)
+        measured_overlapped(profile, visit, &run, measured);
     if (displaced)
-        lwp_gain_of_displaced(after_others / times.before, measured);
-    measured->crowded = visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent &&
-                        (lwp_gain_chain_cycles(&visit->shape, visit->visits) + today.scaled >= chain_long);
-    measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&stalls, measured->core / measured->pattern));
+        lwp_gain_of_displaced(after_others / run.times.before, measured);
+    measured->crowded = visit->access.pattern == LWP_GAIN_RANDOM && !dependent &&
+                        lwp_gain_chain_cycles(&visit->shape, visit->visits) + run.today.scaled >= chain_long;
+    measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&run.stalls, measured->core / measured->pattern));
     measured->high = fmax(measured->high, measured->ratio);
     return true;
 }

@@ -2,7 +2,7 @@
 #ifndef LWP_ANALYSIS_ADVICE_GAIN_RETURNS_H
 #define LWP_ANALYSIS_ADVICE_GAIN_RETURNS_H
 
-#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/visit.h"
 
 /* Nanoseconds a visit, its 90 % interval; both 0: not known. So many threads run the loop: each on all elements, or on a part. */
 struct lwp_gain_range lwp_gain_returns(struct lwp_profile *profile, const struct lwp_gain_visit *visit, unsigned threads);

@@ -2,6 +2,8 @@
  * them) and with nothing of it in them. Where the loop's own time is known, it says which of these the program had. */
 #include "analysis/advice/gain/states.h"
 
+#include "analysis/advice/gain/timed.h"
+
 #include <math.h>
 
 /* Of the way from one time to another one, 0 to 1. */

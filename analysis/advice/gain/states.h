@@ -2,7 +2,8 @@
 #ifndef LWP_ANALYSIS_ADVICE_GAIN_STATES_H
 #define LWP_ANALYSIS_ADVICE_GAIN_STATES_H
 
-#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/visit.h"
+#include "analysis/measure/pattern.h"
 
 /* Sets before, after and ratio to those of the state in which `before` takes what the loop takes, or what is nearest to that between the
  * states that were timed. `paces`: nanoseconds that the loop may take; both 0: not known, and nothing changes. */

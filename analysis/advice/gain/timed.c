@@ -3,7 +3,9 @@
  * run is, and how far they are apart says how sure it is.
  *
  * Several candidates place a loop's fields alike: what was timed is kept. */
-#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/timed.h"
+
+#include "analysis/advice/gain/gain_model.h"
 #include "base/clock.h"
 #include "base/order.h"
 

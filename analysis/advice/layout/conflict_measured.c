@@ -7,8 +7,10 @@
  * met at other physical addresses. */
 #include "analysis/advice/layout/conflicts_internal.h"
 
+#include "analysis/advice/gain/loop_pattern.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/pace.h"
+#include "analysis/advice/gain/timed.h"
 
 #include <math.h>
 #include <stdlib.h>

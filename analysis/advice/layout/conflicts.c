@@ -16,6 +16,7 @@
  * ahead: whether that matters, only a run on the machine says. */
 #include "analysis/advice/layout/conflicts_internal.h"
 
+#include "analysis/advice/gain/measured.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/tables/engines.h"

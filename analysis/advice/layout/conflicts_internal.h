@@ -2,7 +2,7 @@
 #ifndef LWP_ANALYSIS_ADVICE_LAYOUT_CONFLICTS_INTERNAL_H
 #define LWP_ANALYSIS_ADVICE_LAYOUT_CONFLICTS_INTERNAL_H
 
-#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/visit.h"
 #include "analysis/advice/layout/conflicts.h"
 
 enum { LWP_CONFLICT_STREAMS_MAX = 256 };

@@ -7,7 +7,7 @@
  *
  * From lines to time as for splits (gain_model.c). Limits: a column traversal whose lines stay in the cache until the next column
  * counts as if they did not; loops that lose their vector instructions when arrays are regrouped are feared, not measured. */
-#include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/visit.h"
 #include "analysis/advice/layout/regroup_internal.h"
 #include "base/order.h"
 

@@ -7,7 +7,9 @@
  * call. */
 #include "analysis/advice/locality/huge_pages.h"
 
+#include "analysis/advice/gain/loop_pattern.h"
 #include "analysis/advice/gain/measured.h"
+#include "analysis/advice/gain/timed.h"
 #include "analysis/caches/tlb.h"
 #include "analysis/elements/element_count.h"
 #include "analysis/profile/objects.h"

@@ -5,8 +5,10 @@
  * stored, and no iteration waits for the one before then; the other way round, what is stored at one place each time becomes such a sum.
  * Limits: of a window that slides along a column most lines are in the caches already; that is not run. The compiler may find vector
  * instructions for the new inner loop, which the run does not have. */
+#include "analysis/advice/gain/loop_pattern.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/pace.h"
+#include "analysis/advice/gain/timed.h"
 #include "analysis/advice/locality/loop_order_internal.h"
 #include "analysis/program/flow/machine_code.h"
 #include "base/order.h"

@@ -1,0 +1,24 @@
+/* Where does a chain go from each element, and when does it end? */
+#ifndef LWP_ANALYSIS_ADVICE_GAIN_CHAIN_H
+#define LWP_ANALYSIS_ADVICE_GAIN_CHAIN_H
+
+#include "analysis/advice/gain/visit.h"
+#include "analysis/measure/pattern.h"
+
+/* Where samples saw a chain go: to neighbours, and so for many elements, which only then share the lines that it waits for; or anywhere.
+ * Not known: too few steps were seen, or it is soon at its end, and the next one begins elsewhere (a search of a tree whose nodes lie near
+ * each other). */
+enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing);
+
+/* Where its pattern's visits go, in a chain. */
+void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
+                            struct lwp_pattern *pattern);
+
+/* Of a pattern's searches of `search` visits (0: of very many) those whose end is guessed wrong, in eighths, where searches make so many
+ * `visits` on average. */
+unsigned lwp_gain_endings(double visits, unsigned search);
+
+/* Widens what was measured of searches along chains, and takes its middle: what leads to them is not run. */
+void lwp_gain_begun(struct lwp_gain_measured *measured);
+
+#endif
