@@ -168,7 +168,7 @@ static void assert_rows(struct lwp_code *code, uint32_t module, const char *path
     struct lwp_profile of = {.code = code};
     const struct lwp_stream stream = {.module = module, .address = access_of(code, module, path, function, 3, true)};
     const struct lwp_order_access column = {.stream = &stream, .step = {LWP_ORDER_COLUMN, false, 72, false}};
-    const struct lwp_order order = {.profile = &of, .rows = 100, .level = 1};
+    const struct lwp_order order = {.profile = &of, .rows = 100, .outer = {.level = 1}};
     bool seen = false;
     assert_float_equal(lwp_order_rows(&order, &column, &seen), most, 0);
     assert_int_equal(seen, triangle);
@@ -222,11 +222,11 @@ static void assert_nest(struct lwp_code *code, uint32_t module, const char *path
         .accesses = {{.stream = &right, .step = {LWP_ORDER_COLUMN, false, 72, false}, .columns = {8, 0.125}, .now = 1},
                      {.stream = &left, .step = {LWP_ORDER_COLUMN, false, 72, false}, .columns = {8, 0.125}, .now = 1}}};
     assert_ptr_equal(lwp_order_nest(&order), &order.accesses[1]);
-    assert_int_equal(order.level, 1);
-    assert_int_equal(order.by, 8);
+    assert_int_equal(order.outer.level, 1);
+    assert_int_equal(order.outer.by, 8);
     order.count = 1;
     assert_ptr_equal(lwp_order_nest(&order), &order.accesses[0]);
-    assert_int_equal(order.level, 2);
+    assert_int_equal(order.outer.level, 2);
     of.code = NULL;
     lwp_profile_fini(&of);
 }
@@ -446,7 +446,7 @@ static void test_kept(void **state)
     for (int i = 0; i < 4; i++) {
         const int64_t apart = i & 1 ? along : crossing;
         struct lwp_order *order = calloc(1, sizeof *order);
-        *order = (struct lwp_order){.profile = &profile, .region = INNER, .count = 2, .level = 1, .by = i & 2 ? -8 : 8};
+        *order = (struct lwp_order){.profile = &profile, .region = INNER, .count = 2, .outer = {1, i & 2 ? -8 : 8, LWP_NONE}};
         memcpy(order->accesses, accesses, sizeof accesses);
         struct lwp_traversal_access sample[2] = {{.object = objects[0], .region = INNER, .code = 0x200, .address = 0x90000},
                                                  {.object = objects[0], .region = INNER, .code = 0x208, .close = true}};

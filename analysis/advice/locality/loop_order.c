@@ -392,7 +392,7 @@ static void order_row(const struct lwp_order *order, const struct lwp_order_acce
                                                       .seen = column->stream->accesses,
                                                       .stride = column->step.bytes,
                                                       .stride_share = 1,
-                                                      .outer = order->level ? order->by : (int64_t)column->columns.apart};
+                                                      .outer = order->outer.level ? order->outer.by : (int64_t)column->columns.apart};
 }
 
 /* Lines say that there is something to gain, and not how much: whether the compiler finds vector instructions, what iterations wait for and
@@ -459,7 +459,7 @@ static void order_note(const struct lwp_order *order, struct lwp_sampled_localit
             const struct lwp_order_access *access = &order->accesses[i];
             if (access->step.kind != LWP_ORDER_COLUMN || access->stream->object != row->object)
                 continue;
-            row->outer = order->level ? order->by : (int64_t)access->columns.apart;
+            row->outer = order->outer.level ? order->outer.by : (int64_t)access->columns.apart;
             if (!open || (row->stride && row->stride != access->step.bytes))
                 continue;
             row->stride = access->step.bytes;
@@ -485,7 +485,7 @@ void lwp_loop_order_advise(struct lwp_profile *profile, struct lwp_sampled_local
         const bool heavy = lwp_share_of(&profile->regions[region].weight, &profile->total).value >= share_least;
         if (profile->regions[region].is_function || (!heavy && !order_has_row(sampled, region)))
             continue;
-        *order = (struct lwp_order){.profile = profile, .region = region, .complete = true, .around = LWP_NONE};
+        *order = (struct lwp_order){.profile = profile, .region = region, .complete = true, .outer = {.region = LWP_NONE}};
         for (size_t i = 0; i < profile->stream_count; i++)
             if (profile->streams[i].region == region && profile->streams[i].object != LWP_NONE && profile->streams[i].module != LWP_NONE)
                 order_add(order, &profile->streams[i]);

@@ -14,6 +14,13 @@ struct lwp_order_access {
     double now, then, blocked; /* lines an iteration: today, interchanged, blocked */
 };
 
+/* The loop that goes from column to column. */
+struct lwp_order_outer {
+    unsigned level;  /* so many around the innermost one; 0: not known */
+    int64_t by;      /* bytes that it goes on each time */
+    uint32_t region; /* LWP_NONE: not known */
+};
+
 struct lwp_order {
     struct lwp_profile *profile;
     uint32_t region;
@@ -22,16 +29,18 @@ struct lwp_order {
     bool complete;            /* all accesses are there */
     struct lwp_tally stalled; /* of columns */
     struct lwp_loop_shape shape;
-    double rows;     /* longest column seen */
-    unsigned level;  /* of the loop that goes from column to column: so many around; 0: not known */
-    int64_t by;      /* ... by so many bytes */
-    uint32_t around; /* ... its region */
+    double rows; /* longest column seen */
+    struct lwp_order_outer outer;
 };
 
 /* The column that stalls most, and into `order` the loop that goes from it to the next one. A loop between the two leaves that column where
  * it is; if it goes from column to column of another array, it is the better one to interchange, and that column is returned. What the code
  * says of columns' distances goes into all. NULL: there is no column, or no next one (loop_order_nest.c). */
 const struct lwp_order_access *lwp_order_nest(struct lwp_order *order);
+
+/* What an iteration of the loop that is so many around the innermost one adds to the access's address, by the code. */
+enum lwp_loop_step_kind lwp_order_moves(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level,
+                                        int64_t *bytes);
 
 /* Lines an iteration once the loop around is the inner one, by the code; negative: not known. */
 double lwp_order_decoded(const struct lwp_order *order, const struct lwp_order_access *access);

@@ -17,12 +17,10 @@ enum { SIBLINGS = 64 };
 /* What one iteration of the inner loop, and of the one around, adds to the access's address. False: not known. */
 static bool kept_steps(const struct lwp_order *order, const struct lwp_order_access *access, int64_t *inner, int64_t *outer)
 {
-    uint32_t loop;
     *inner = access->step.bytes;
-    enum lwp_loop_step_kind kind = lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, order->level,
-                                                      access->step.blocks, &loop, outer);
+    const enum lwp_loop_step_kind kind = lwp_order_moves(order, access, order->outer.level, outer);
     if (kind == LWP_LOOP_STEP_NO_LOOP || kind == LWP_LOOP_STEP_UNKNOWN) /* that the loop around moves the column by */
-        *outer = order->by;
+        *outer = order->outer.by;
     return *inner != 0 && *outer != 0;
 }
 
@@ -63,9 +61,9 @@ static bool kept_pair(const struct lwp_order *order, const struct lwp_stream *st
 bool lwp_order_is_kept(const struct lwp_order *order, const struct lwp_order_access *column)
 {
     int64_t inner, outer;
-    if (!order->level)
+    if (!order->outer.level)
         return false;
-    if (lwp_code_loop_ordered(order->profile->code, column->stream->module, column->stream->address, order->level))
+    if (lwp_code_loop_ordered(order->profile->code, column->stream->module, column->stream->address, order->outer.level))
         return true;
     for (size_t i = 0; i < order->count; i++) {
         const struct lwp_order_access *store = &order->accesses[i];

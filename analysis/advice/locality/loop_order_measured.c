@@ -26,11 +26,9 @@ static const double add_cycles = 1, float_add_cycles = 4; /* of a sum */
 static bool measured_outer(const struct lwp_order *order, const struct lwp_order_access *access, uint64_t *by)
 {
     const uint64_t step = (uint64_t)llabs(access->step.bytes);
-    uint32_t loop;
     int64_t constant;
-    enum lwp_loop_step_kind kind = order->level ? lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address,
-                                                                     order->level, access->step.blocks, &loop, &constant)
-                                                : LWP_LOOP_STEP_UNKNOWN;
+    const enum lwp_loop_step_kind kind =
+        order->outer.level ? lwp_order_moves(order, access, order->outer.level, &constant) : LWP_LOOP_STEP_UNKNOWN;
     if (access->step.kind == LWP_ORDER_COLUMN)
         *by = kind == LWP_LOOP_STEP_CONSTANT && constant ? (uint64_t)llabs(constant) : access->columns.apart;
     else if (kind == LWP_LOOP_STEP_CONSTANT)
@@ -62,11 +60,9 @@ static bool measured_apart(const struct lwp_order *order, const struct lwp_strea
 double lwp_order_rows(const struct lwp_order *order, const struct lwp_order_access *column, bool *triangle)
 {
     double rows = order->rows;
-    for (unsigned level = order->level + 1; order->level; level++) {
-        uint32_t loop;
+    for (unsigned level = order->outer.level + 1; order->outer.level; level++) {
         int64_t step;
-        enum lwp_loop_step_kind kind = lwp_code_loop_step(order->profile->code, column->stream->module, column->stream->address, level,
-                                                          column->step.blocks, &loop, &step);
+        const enum lwp_loop_step_kind kind = lwp_order_moves(order, column, level, &step);
         if (kind == LWP_LOOP_STEP_NO_LOOP)
             break;
         const double plane = kind == LWP_LOOP_STEP_CONSTANT ? floor((double)llabs(step) / (double)llabs(column->step.bytes)) : 0;
@@ -284,7 +280,7 @@ static double measured_pace(const struct lwp_order *order, const struct lwp_orde
     }
     qsort(paces, count, sizeof *paces, pace_compare);
     const uint32_t middle = count / 2;
-    if (!count || order->level > 1 || (double)paces[middle].ns > round_ns * nest->rows * nest->columns)
+    if (!count || order->outer.level > 1 || (double)paces[middle].ns > round_ns * nest->rows * nest->columns)
         return 0;
     return lwp_pace(paces, count, 1, nest->rows * nest->columns);
 }

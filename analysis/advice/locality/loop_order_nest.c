@@ -7,17 +7,32 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* `loop`: an id for lwp_code_loop(). */
+static enum lwp_loop_step_kind order_step(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level,
+                                          uint32_t *loop, int64_t *bytes)
+{
+    return lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, level, access->step.blocks, loop,
+                              bytes);
+}
+
+enum lwp_loop_step_kind lwp_order_moves(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level,
+                                        int64_t *bytes)
+{
+    uint32_t loop;
+    return order_step(order, access, level, &loop, bytes);
+}
+
 /* By the code: the loop around that moves the access by less than a line. Where none does the columns may be those of several calls of
  * the function, unless loops around move it by more (they leave elements out on purpose), or the loop itself does not step evenly
  * (it goes round through all places, as a hash does). False: no column is left for the next one. */
-static bool order_around_of(struct lwp_order *order, const struct lwp_order_access *access)
+static bool order_outer_of(const struct lwp_order *order, const struct lwp_order_access *access, struct lwp_order_outer *outer)
 {
     bool moves = false, even = false;
+    *outer = (struct lwp_order_outer){.region = LWP_NONE};
     for (unsigned level = 0;; level++) {
         uint32_t loop;
         int64_t step;
-        enum lwp_loop_step_kind kind = lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, level,
-                                                          access->step.blocks, &loop, &step);
+        const enum lwp_loop_step_kind kind = order_step(order, access, level, &loop, &step);
         if (kind == LWP_LOOP_STEP_NO_LOOP)
             return level == 0 || (even && !moves);
         if (level == 0) {
@@ -27,10 +42,9 @@ static bool order_around_of(struct lwp_order *order, const struct lwp_order_acce
         if (kind == LWP_LOOP_STEP_UNKNOWN)
             return true;
         if (kind == LWP_LOOP_STEP_CONSTANT && step && (uint64_t)llabs(step) < order->profile->machine.line_bytes) {
-            const struct lwp_loop *around = lwp_code_loop(order->profile->code, loop);
-            order->level = level;
-            order->by = step;
-            order->around = lwp_regions_final(order->profile, lwp_regions_at(order->profile, around->module, around->header));
+            const struct lwp_loop *found = lwp_code_loop(order->profile->code, loop);
+            const uint32_t region = lwp_regions_at(order->profile, found->module, found->header);
+            *outer = (struct lwp_order_outer){level, step, lwp_regions_final(order->profile, region)};
             return true;
         }
         moves |= kind == LWP_LOOP_STEP_VARIABLE || step;
@@ -41,13 +55,10 @@ static bool order_around_of(struct lwp_order *order, const struct lwp_order_acce
 static void order_refine(struct lwp_order *order)
 {
     const double line = (double)order->profile->machine.line_bytes;
-    for (size_t i = 0; i < order->count && order->level; i++) {
+    for (size_t i = 0; i < order->count && order->outer.level; i++) {
         struct lwp_order_access *access = &order->accesses[i];
-        uint32_t loop;
         int64_t step;
-        if (access->step.kind != LWP_ORDER_COLUMN ||
-            lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, order->level, access->step.blocks,
-                               &loop, &step) != LWP_LOOP_STEP_CONSTANT ||
+        if (access->step.kind != LWP_ORDER_COLUMN || lwp_order_moves(order, access, order->outer.level, &step) != LWP_LOOP_STEP_CONSTANT ||
             !step || (uint64_t)llabs(step) >= access->columns.apart)
             continue;
         access->columns.apart = (uint64_t)llabs(step);
@@ -56,14 +67,11 @@ static void order_refine(struct lwp_order *order)
     }
 }
 
-double lwp_order_decoded(const struct lwp_order *order, const struct lwp_order_access *access)
+/* Lines an iteration, by the code, where the loop so many around becomes the inner one; negative: not known. */
+static double order_lines(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level)
 {
-    uint32_t loop;
     int64_t step;
-    if (!order->level)
-        return -1;
-    switch (lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, order->level, access->step.blocks,
-                               &loop, &step)) {
+    switch (level ? lwp_order_moves(order, access, level, &step) : LWP_LOOP_STEP_UNKNOWN) {
     case LWP_LOOP_STEP_CONSTANT:
         return fmin(1, (double)llabs(step) / (double)order->profile->machine.line_bytes);
     case LWP_LOOP_STEP_VARIABLE:
@@ -71,6 +79,11 @@ double lwp_order_decoded(const struct lwp_order *order, const struct lwp_order_a
     default:
         return -1;
     }
+}
+
+double lwp_order_decoded(const struct lwp_order *order, const struct lwp_order_access *access)
+{
+    return order_lines(order, access, order->outer.level);
 }
 
 /* The column that stalls most; NULL: there is none. */
@@ -84,12 +97,12 @@ static const struct lwp_order_access *order_column(const struct lwp_order *order
     return column;
 }
 
-/* Lines an iteration when loops are interchanged, as far as the code says. */
-static double order_left(const struct lwp_order *order)
+/* Lines an iteration of all accesses then, as today where the code does not say. */
+static double order_left(const struct lwp_order *order, unsigned level)
 {
     double left = 0;
     for (size_t i = 0; i < order->count; i++) {
-        const double decoded = order->accesses[i].small ? 0 : lwp_order_decoded(order, &order->accesses[i]);
+        const double decoded = order->accesses[i].small ? 0 : order_lines(order, &order->accesses[i], level);
         left += decoded < 0 ? order->accesses[i].now : decoded;
     }
     return left;
@@ -98,22 +111,20 @@ static double order_left(const struct lwp_order *order)
 const struct lwp_order_access *lwp_order_nest(struct lwp_order *order)
 {
     const struct lwp_order_access *column = order_column(order);
-    if (!column || !order_around_of(order, column))
+    if (!column || !order_outer_of(order, column, &order->outer))
         return NULL;
-    double least = order_left(order);
-    for (size_t i = 0; i < order->count && order->level > 1; i++) {
-        const struct lwp_order_access *other = &order->accesses[i];
-        const struct lwp_order before = {.level = order->level, .by = order->by, .around = order->around};
-        double left;
-        if (other->step.kind == LWP_ORDER_COLUMN && order_around_of(order, other) && order->level && order->level < before.level &&
-            (left = order_left(order)) < least) {
-            column = other;
-            least = left;
+    double least = order_left(order, order->outer.level);
+    for (size_t i = 0; i < order->count && order->outer.level > 1; i++) {
+        struct lwp_order_outer nearer;
+        if (order->accesses[i].step.kind != LWP_ORDER_COLUMN || !order_outer_of(order, &order->accesses[i], &nearer) || !nearer.level ||
+            nearer.level >= order->outer.level)
             continue;
+        const double left = order_left(order, nearer.level);
+        if (left < least) {
+            column = &order->accesses[i];
+            order->outer = nearer;
+            least = left;
         }
-        order->level = before.level;
-        order->by = before.by;
-        order->around = before.around;
     }
     order_refine(order);
     return column;

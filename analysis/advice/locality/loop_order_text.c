@@ -77,7 +77,7 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
 {
     struct lwp_profile *profile = order->profile;
     const struct lwp_region *region = &profile->regions[order->region];
-    const uint32_t parent = order->level ? order->around : region->parent;
+    const uint32_t parent = order->outer.level ? order->outer.region : region->parent;
     const struct lwp_region *around = parent == LWP_NONE ? NULL : &profile->regions[parent];
     const char *names = order_names(order), *here = order_place(profile, region);
     const bool nest = around && !around->is_function;
@@ -85,7 +85,7 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
     const char *step = column->step.blocks
                            ? lwp_arena_printf(profile->arena, "from one block to the next (%lld bytes)", llabs(column->step.bytes))
                            : lwp_arena_printf(profile->arena, "with a stride of %lld bytes", llabs(column->step.bytes));
-    const long long by = order->level ? llabs(order->by) : (long long)column->columns.apart;
+    const long long by = order->outer.level ? llabs(order->outer.by) : (long long)column->columns.apart;
     tip->title = lwp_arena_printf(profile->arena, "The loop %s traverses %s column by column, %s; %s moves by %lld byte%s: %s", here, names,
                                   step, outer, by, by == 1 ? "" : "s",
                                   !interchange ? "block the two"
