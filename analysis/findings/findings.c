@@ -364,8 +364,9 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
         lwp_finding_gain_unknown(finding, tip->stake);
     else
         lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
-    finding->objects = &tip->object; /* of loops in another order the data stay as they are */
-    finding->object_count = strcmp(tip->kind, "pages") == 0 || strcmp(tip->kind, "padding") == 0;
+    const bool pages = strcmp(tip->kind, "pages") == 0, several = pages && tip->object_count;
+    finding->objects = several ? tip->objects : &tip->object; /* of loops in another order the data stay as they are */
+    finding->object_count = several ? tip->object_count : pages || strcmp(tip->kind, "padding") == 0;
     finding->regions = &tip->region;
     finding->region_count = tip->region != LWP_NONE;
     finding->id = lwp_finding_id(

@@ -2,7 +2,7 @@
 # Measures: only a run of a chain on both kinds of pages shows what huge pages are worth here
 # A chain that goes anywhere in 260 MiB, each node on a page of its own, on small pages: huge pages are advised where the program is faster with them, as a run of its
 # accesses shows that, too;
-# of the same program with huge pages nothing is said of them; nor (LONG) where the program's pages were looked at before it filled its memory.
+# arrays that a loop goes through at the same random index are one finding; of the same program with huge pages nothing is said of them; nor (LONG) where the program's pages were looked at before it filled its memory.
 set -u
 . "$SRC/tests/sampled.sh"
 fail() { echo "FAILED: $*"; exit 1; }
@@ -53,6 +53,33 @@ int main(int argc, char **argv)
 }
 C
 $CC -O2 -g -o chase chase.c || fail "compile"
+cat > two.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+enum { N = 1 << 23 };
+static long *made(void)
+{
+    long *array = aligned_alloc(1 << 21, N * sizeof *array);
+    madvise(array, N * sizeof *array, MADV_NOHUGEPAGE);
+    for (long i = 0; i < N; i++)
+        array[i] = i;
+    return array;
+}
+int main(int argc, char **argv)
+{
+    long *first = made(), *second = made(), sum = 0;
+    unsigned at = 1;
+    for (long i = atol(argv[argc - 1]) * 100000; i > 0; i--) {
+        at = at * 1664525 + 1013904223;
+        sum += first[at >> 9] + second[at >> 9];
+    }
+    return printf("%ld\n", sum) < 0;
+}
+C
+$CC -O2 -g -o two two.c || fail "compile"
+collect_samples 150 two.r 200 -F 997 --max-overhead 50 -- ./two @ || fail "two"
+analyze_until pages two.r || fail "analyze"
 collect_samples 150 small.r 200 -F 997 --max-overhead 50 -- ./chase @ || fail "small"
 collect_samples 150 huge.r 200 -F 997 --max-overhead 50 -- ./chase huge @ || fail "huge"
 [ -z "${LONG:-}" ] || "$LWP" collect -q --no-analyze -F 997 --max-overhead 50 -o late.r ./chase huge late 200 > late.r.out || fail "late"
@@ -80,6 +107,10 @@ else:
         print(f"skip small pages: {unknown[0]}")
     elif len(small) != 1 or "nodes" not in small[0]["title"] or not 1.02 <= small[0]["expected_speedup"][0] <= small[0]["speedup"]:
         sys.exit(f"FAILED: small pages: {small}, and huge ones bring {gains[1]:.2f}")
+two = [f["title"] for f in found("two")]
+if len(two) > 1 or two and not ("first" in two[0] and "second" in two[0]):
+    sys.exit(f"FAILED: two arrays: {two}")
+print("two arrays:", two)
 for name in "huge", "late":
     if os.path.exists(name + ".r/analysis.json") and found(name):
         sys.exit(f"FAILED: {name}: {found(name)}")

@@ -2,17 +2,18 @@
  * to use huge pages.
  *
  * Accesses that go anywhere in more memory than the TLB has entries for wait for page walks beside the data. How much, depends on the
- * machine: the loop's accesses to the object are run on small pages and on huge ones. Only what this shows is said: there is no estimate.
- * Limits: places are drawn evenly from the object; one object at a time; loops of the program's code, not what functions do that they
- * call. */
+ * machine: the loop's accesses are run on small pages and on huge ones, those to objects with as many elements in one run, as a page walk
+ * for one object is hidden behind that for another. Only what this shows is said: there is no estimate.
+ * Limits: places are drawn evenly from an object; objects of one run have the same places; loops of the program's code, not what functions
+ * do that they call. */
 #include "analysis/advice/locality/huge_pages.h"
 
 #include "analysis/advice/gain/loop_pattern.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/timed.h"
+#include "analysis/advice/locality/huge_pages_text.h"
 #include "analysis/caches/tlb.h"
 #include "analysis/elements/element_count.h"
-#include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
 #include "analysis/tables/severity.h"
@@ -23,7 +24,9 @@
 
 enum { SIBLINGS = 64, MOVES_LEAST = 8, TIPS_MOST = 8 };
 
-static const double share_least = 0.05; /* of all time */
+static const double share_least = 0.05; /* of all time, of all objects of a run; */
+static const double share_each = 0.01;  /* ... of each */
+static const double same_count = 0.02;  /* what two objects' numbers of elements may differ by, to be run together */
 static const double far_least = 0.5;    /* of the moves lead to another page */
 static const double huge_already = 0.5; /* of the object, that may lie on huge pages today */
 static const double gain_least = 1.02;
@@ -53,6 +56,13 @@ static double pages_far(const struct lwp_profile *profile, const struct lwp_stre
     }
     return count >= MOVES_LEAST ? (double)far / (double)count : -1;
 }
+
+/* ... with objects that are run together: of another than the first it begins anywhere with the same index. */
+struct pages_group {
+    struct pages_use of[LWP_PATTERN_ARRAYS];
+    size_t count;
+    double share; /* of all time */
+};
 
 static bool pages_sibling(const struct lwp_profile *profile, const struct lwp_stream *a, const struct lwp_stream *b, int64_t *apart)
 {
@@ -96,22 +106,23 @@ static bool pages_find(const struct lwp_profile *profile, const struct lwp_sampl
     return use->first != NULL;
 }
 
-static void pages_pattern(const struct lwp_profile *profile, const struct pages_use *use, struct lwp_pattern *pattern)
+static uint64_t pages_spacing(const struct lwp_profile *profile, const struct pages_use *use)
 {
-    const struct lwp_object *object = &profile->objects[use->row->object];
-    const uint64_t line = profile->machine.line_bytes, element = object->element_bytes;
+    const uint64_t element = profile->objects[use->row->object].element_bytes;
+    return element >= 8 && element % 8 == 0 ? element : use->shape.chained ? profile->machine.line_bytes : 8;
+}
+
+static double pages_elements(const struct lwp_profile *profile, const struct pages_use *use)
+{
+    return floor((double)lwp_element_used(&profile->objects[use->row->object]) / (double)pages_spacing(profile, use));
+}
+
+static void pages_accesses(const struct lwp_profile *profile, const struct pages_use *use, size_t array, struct lwp_pattern *pattern)
+{
+    const uint64_t spacing = pattern->arrays[array].spacing;
     struct lwp_loop_shape shape;
     int64_t apart;
     double far;
-    memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
-    const uint64_t spacing = element >= 8 && element % 8 == 0 ? element : use->shape.chained ? line : 8;
-    pattern->arrays[0] =
-        (struct lwp_pattern_array){.walk = use->shape.chained ? LWP_PATTERN_CHAINED : LWP_PATTERN_INDEXED, .spacing = spacing};
-    pattern->array_count = 1;
-    pattern->elements = lwp_element_used(object) / spacing;
-    pattern->far = use->far;
-    lwp_gain_computes(&use->shape, use->visits, pattern);
-    pattern->threads = 1;
     for (size_t i = 0; i < profile->stream_count && pattern->access_count < LWP_PATTERN_ACCESSES; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
         if (!pages_is_random(profile, stream, use->row, &shape, &far) ||
@@ -122,7 +133,23 @@ static void pages_pattern(const struct lwp_profile *profile, const struct pages_
         const unsigned bytes = stream->bytes > 8 ? 8 : stream->bytes;
         if (offset + bytes <= spacing)
             pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
-                .offset = offset, .bytes = bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
+                .array = array, .offset = offset, .bytes = bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
+    }
+}
+
+static void pages_pattern(const struct lwp_profile *profile, const struct pages_group *group, struct lwp_pattern *pattern)
+{
+    const struct pages_use *first = &group->of[0];
+    memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
+    pattern->array_count = group->count;
+    pattern->elements = (uint64_t)pages_elements(profile, first);
+    pattern->far = first->far;
+    lwp_gain_computes(&first->shape, first->visits, pattern);
+    pattern->threads = 1;
+    for (size_t i = 0; i < group->count; i++) {
+        pattern->arrays[i].walk = group->of[i].shape.chained ? LWP_PATTERN_CHAINED : LWP_PATTERN_INDEXED;
+        pattern->arrays[i].spacing = pages_spacing(profile, &group->of[i]);
+        pages_accesses(profile, &group->of[i], i, pattern);
     }
 }
 
@@ -151,20 +178,31 @@ bool lwp_huge_pages_gain(const struct lwp_pattern_times *of, const struct lwp_ga
     return tip->gain.low >= gain_least;
 }
 
-static bool pages_measure(struct lwp_profile *profile, const struct pages_use *use, struct lwp_locality_tip *tip)
+/* The part of a loop's time on data that goes to objects of the group. */
+static double pages_part(const struct lwp_sampled_locality *sampled, const struct pages_group *group)
+{
+    double all = 0;
+    for (size_t i = 0; i < sampled->count; i++)
+        all += sampled->rows[i].region == group->of[0].row->region ? sampled->rows[i].share : 0;
+    return fmin(1, group->share / all);
+}
+
+static bool pages_measure(struct lwp_profile *profile, const struct lwp_sampled_locality *sampled, const struct pages_group *group,
+                          struct lwp_locality_tip *tip)
 {
     struct lwp_pattern small, huge;
     struct lwp_pattern_times times;
     bool same;
-    pages_pattern(profile, use, &small);
+    pages_pattern(profile, group, &small);
     memcpy(&huge, &small, sizeof huge);
     small.pages = LWP_PATTERN_SMALL;
     huge.pages = LWP_PATTERN_HUGE;
-    const uint32_t region = use->row->region;
-    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, region, &use->shape);
-    const struct lwp_share whole = lwp_share_of(&profile->regions[region].weight, &profile->total);
-    if (whole.value * stalls.high < 1 - 1 / gain_least || !lwp_gain_times_once(profile, region, &small, &huge, &times) ||
-        !lwp_gain_resembles(&times, &stalls, 0, &same) || !lwp_gain_times(profile, region, &small, &huge, &times) ||
+    const double part = pages_part(sampled, group);
+    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, tip->region, &group->of[0].shape);
+    struct lwp_share whole = lwp_share_of(&profile->regions[tip->region].weight, &profile->total);
+    whole = (struct lwp_share){.value = part * whole.value, .low = part * whole.low, .high = part * whole.high};
+    if (whole.value * stalls.high < 1 - 1 / gain_least || !lwp_gain_times_once(profile, tip->region, &small, &huge, &times) ||
+        !lwp_gain_resembles(&times, &stalls, 0, &same) || !lwp_gain_times(profile, tip->region, &small, &huge, &times) ||
         !lwp_gain_resembles(&times, &stalls, 0, &same))
         return false;
     const bool gains = lwp_huge_pages_gain(&times, &stalls, &whole, lwp_gain_sampled(profile), tip);
@@ -172,41 +210,8 @@ static bool pages_measure(struct lwp_profile *profile, const struct pages_use *u
         lwp_profile_note(profile,
                          "Whether huge pages for %s would make the program faster is not known: its accesses were run only once on this "
                          "machine, or runs differed.",
-                         lwp_objects_name(profile, use->row->object));
+                         lwp_huge_pages_names(profile, tip));
     return gains;
-}
-
-static const char *pages_how(struct lwp_profile *profile, const struct lwp_object *object, const char *name)
-{
-    if (object->kind == LWP_OBJECT_STATIC)
-        return lwp_arena_printf(profile->arena,
-                                "at the program's start, madvise(%s, sizeof %s, MADV_HUGEPAGE), with its start on a multiple of 2 MiB "
-                                "(alignas(1 << 21))",
-                                name, name);
-    return lwp_arena_printf(profile->arena, "%s of %s and madvise(..., MADV_HUGEPAGE) on it before it is first written",
-                            object->kind == LWP_OBJECT_MMAP ? "a mapping on a multiple of 2 MiB"
-                                                            : "aligned_alloc(1 << 21, ...) in place of the allocation",
-                            name);
-}
-
-static void pages_text(struct lwp_profile *profile, const struct pages_use *use, struct lwp_locality_tip *tip)
-{
-    const struct lwp_region *region = &profile->regions[use->row->region];
-    const struct lwp_object *object = &profile->objects[use->row->object];
-    const char *lines = lwp_regions_lines(profile, region), *name = lwp_objects_name(profile, use->row->object);
-    tip->title = lwp_arena_printf(
-        profile->arena, "Back %s with huge pages: the loop %s goes anywhere in its %.0f MiB, on more pages than the TLB reaches", name,
-        lines              ? lwp_arena_printf(profile->arena, "at %s", lines)
-        : region->function ? lwp_arena_printf(profile->arena, "in %s", region->function)
-                           : "in code without a name",
-        (double)object->bytes / 1048576);
-    tip->next_step = lwp_arena_printf(
-        profile->arena,
-        "Huge pages: %s. Without a change of the program: GLIBC_TUNABLES=glibc.malloc.hugetlb=1 for what malloc() allocates, or 'always' "
-        "in "
-        "/sys/kernel/mm/transparent_hugepage/enabled. The accesses were run on this machine on pages of 4 KiB and on huge ones. Then run "
-        "lwp collect again and compare with lwp diff.",
-        pages_how(profile, object, name));
 }
 
 /* Whether another order of the loop is advised, after which it goes from page to page less often. */
@@ -223,40 +228,105 @@ static double pages_both(double a, double b)
     return 1 / fmax(0.01, 1 / a + 1 / b - 1);
 }
 
-/* One change serves all loops over an object: their savings add up. False: no tip is about it yet. */
-static bool pages_joined(struct lwp_locality_tip *tips, size_t count, const struct lwp_locality_tip *more)
+static bool pages_has(const struct lwp_locality_tip *tip, uint32_t object)
+{
+    for (size_t i = 0; i < tip->object_count; i++)
+        if (tip->objects[i] == object)
+            return true;
+    return false;
+}
+
+static void pages_about(struct lwp_profile *profile, struct lwp_locality_tip *tip, const uint32_t *more, size_t count)
+{
+    uint32_t *objects = lwp_arena_alloc(profile->arena, tip->object_count + count, sizeof *objects);
+    if (tip->object_count)
+        memcpy(objects, tip->objects, tip->object_count * sizeof *objects);
+    for (size_t i = 0; i < count; i++)
+        if (!pages_has(tip, more[i]))
+            objects[tip->object_count++] = more[i];
+    tip->objects = objects;
+}
+
+/* One change serves all loops over an object: their savings add up. False: no tip is about any of them yet. */
+static bool pages_joined(struct lwp_profile *profile, struct lwp_locality_tip *tips, size_t count, const struct lwp_locality_tip *more)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(tips[i].kind, more->kind) != 0 || tips[i].object != more->object)
+        bool common = false;
+        for (size_t k = 0; k < more->object_count; k++)
+            common |= strcmp(tips[i].kind, more->kind) == 0 && pages_has(&tips[i], more->objects[k]);
+        if (!common)
             continue;
         tips[i].speedup = pages_both(tips[i].speedup, more->speedup);
         tips[i].gain.low = pages_both(tips[i].gain.low, more->gain.low);
         tips[i].gain.high = pages_both(tips[i].gain.high, more->gain.high);
         tips[i].share += more->share;
+        pages_about(profile, &tips[i], more->objects, more->object_count);
         return true;
     }
     return false;
 }
 
+/* What the program had on huge pages. */
+struct pages_now {
+    double huge, seen;
+};
+
+static bool pages_is_candidate(const struct lwp_profile *profile, const struct pages_now *now, const struct lwp_sampled_row *row)
+{
+    const struct lwp_object *object = &profile->objects[row->object];
+    const struct lwp_region *region = &profile->regions[row->region];
+    return row->share >= share_each && lwp_evidence_of(region->weight.samples) && !region->is_function &&
+           object->bytes > LWP_TLB_PAGES * page && object->kind != LWP_OBJECT_STACK && object->kind != LWP_OBJECT_UNKNOWN &&
+           now->huge < huge_already * (double)object->bytes && now->seen >= huge_already * (double)object->bytes &&
+           (object->kind == LWP_OBJECT_STATIC || object->largest >= huge_page);
+}
+
+/* A chain is run alone: each step waits for the one before. */
+static bool pages_is_beside(const struct lwp_profile *profile, const struct pages_use *first, const struct pages_use *use)
+{
+    const double elements = pages_elements(profile, first);
+    return !use->shape.chained && fabs(pages_elements(profile, use) - elements) <= same_count * elements;
+}
+
+/* Rows from `from` on that are run together, none of those that `done` has. */
+static void pages_collect(const struct lwp_profile *profile, const struct pages_now *now, const struct lwp_sampled_locality *sampled,
+                          size_t from, bool *done, struct pages_group *group)
+{
+    *group = (struct pages_group){.count = 0};
+    for (size_t i = from; i < sampled->count && group->count < LWP_PATTERN_ARRAYS; i++) {
+        const struct lwp_sampled_row *row = &sampled->rows[i];
+        struct pages_use use;
+        if (done[i] || row->region != sampled->rows[from].region || !pages_is_candidate(profile, now, row) ||
+            !pages_find(profile, row, &use))
+            continue;
+        if (group->count && !pages_is_beside(profile, &group->of[0], &use))
+            continue;
+        done[i] = true;
+        group->share += row->share;
+        group->of[group->count++] = use;
+        if (use.shape.chained)
+            return;
+    }
+}
+
 void lwp_huge_pages_advise(struct lwp_profile *profile, const struct lwp_sampled_locality *sampled, struct lwp_locality_tips *tips)
 {
-    const double huge = pages_seen(profile, "huge_pages_kib"), seen = pages_seen(profile, "looked_at_kib");
-    if (profile->engine == LWPS_ENGINE_EXACT || !profile->machine.line_bytes || !lwp_gain_known(profile) || huge < 0)
+    const struct pages_now now = {.huge = pages_seen(profile, "huge_pages_kib"), .seen = pages_seen(profile, "looked_at_kib")};
+    if (profile->engine == LWPS_ENGINE_EXACT || !profile->machine.line_bytes || !lwp_gain_known(profile) || now.huge < 0)
         return;
     struct lwp_locality_tip *all = lwp_arena_alloc(profile->arena, tips->count + TIPS_MOST, sizeof *all);
+    bool *done = lwp_arena_alloc(profile->arena, sampled->count + 1, sizeof *done);
     if (tips->count)
         memcpy(all, tips->tips, tips->count * sizeof *all);
     tips->tips = all;
-    const size_t room = tips->count + TIPS_MOST;
+    const size_t before = tips->count, room = before + TIPS_MOST;
     for (size_t i = 0; i < sampled->count && tips->count < room; i++) {
         const struct lwp_sampled_row *row = &sampled->rows[i];
-        const struct lwp_object *object = &profile->objects[row->object];
-        struct pages_use use;
-        if (row->share < share_least || !lwp_evidence_of(profile->regions[row->region].weight.samples) ||
-            profile->regions[row->region].is_function || object->bytes <= LWP_TLB_PAGES * page || object->kind == LWP_OBJECT_STACK ||
-            object->kind == LWP_OBJECT_UNKNOWN || huge >= huge_already * (double)object->bytes ||
-            seen < huge_already * (double)object->bytes || (object->kind != LWP_OBJECT_STATIC && object->largest < huge_page) ||
-            pages_is_reordered(tips, row->region) || !pages_find(profile, row, &use))
+        struct pages_group group;
+        if (pages_is_reordered(tips, row->region))
+            continue;
+        pages_collect(profile, &now, sampled, i, done, &group);
+        if (group.share < share_least)
             continue;
         struct lwp_locality_tip *tip = &tips->tips[tips->count];
         *tip = (struct lwp_locality_tip){.kind = "pages",
@@ -264,9 +334,10 @@ void lwp_huge_pages_advise(struct lwp_profile *profile, const struct lwp_sampled
                                          .object = row->object,
                                          .region = row->region,
                                          .samples = profile->regions[row->region].weight.samples};
-        if (!pages_measure(profile, &use, tip) || pages_joined(tips->tips, tips->count, tip))
-            continue;
-        pages_text(profile, &use, tip);
-        tips->count++;
+        for (size_t k = 0; k < group.count; k++)
+            pages_about(profile, tip, &group.of[k].row->object, 1);
+        tips->count += pages_measure(profile, sampled, &group, tip) && !pages_joined(profile, tips->tips, tips->count, tip);
     }
+    for (size_t i = before; i < tips->count; i++)
+        lwp_huge_pages_say(profile, &tips->tips[i]);
 }

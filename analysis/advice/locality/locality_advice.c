@@ -476,7 +476,7 @@ bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct 
     for (size_t i = 0; i < tips->count; i++) {
         const struct lwp_locality_tip *tip = &tips->tips[i];
         bool over = false;
-        for (size_t k = 0; k < tip->object_count; k++)
+        for (size_t k = 0; k < tip->object_count && strcmp(tip->kind, "pages") != 0; k++)
             over |= tip->objects[k] == object;
         saved += over && tip->speedup > 0 ? 1 - 1 / tip->speedup : 0;
     }

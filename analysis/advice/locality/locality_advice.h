@@ -15,7 +15,7 @@ struct lwp_locality_tip {
     double speedup;             /* ... the likeliest; 0: not known */
     double stake;               /* the part of all time that there is to gain at most, where `gain` is not known; 0: not known either */
     const char *title, *next_step;
-    const uint32_t *objects; /* without a trace: which the loop goes over in another way then */
+    const uint32_t *objects; /* without a trace: which the loop goes over in another way then; of "pages": which are backed */
     size_t object_count;
 };
 
