@@ -24,7 +24,8 @@ static uint64_t count_furthest(const struct lwp_profile *profile, uint32_t index
     return furthest;
 }
 
-/* By the stream with most accesses: others may be of a time when there were fewer elements. */
+/* By the stream with most accesses: others may be of a time when there were fewer elements. The exact engine's windows are no even draws:
+ * loops that take about as long as from one to the next are seen at the same places each time. */
 void lwp_element_reach_find(struct lwp_profile *profile, uint32_t index)
 {
     struct lwp_object *object = &profile->objects[index];
@@ -32,6 +33,8 @@ void lwp_element_reach_find(struct lwp_profile *profile, uint32_t index)
     const struct lwp_stream *stream;
     uint64_t offsets[LWP_RESERVOIR];
     object->element_reach = 0;
+    if (profile->instructions_recorded < profile->instructions)
+        return;
     if (!object->element_bytes || object->single || object->element_end || object->pool_size || object->bytes < object->largest)
         return;
     const uint64_t furthest = count_furthest(profile, index, &stream);
