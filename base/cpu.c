@@ -26,21 +26,25 @@ void lwp_cpu_name(const char *root, char *name, size_t room)
     fclose(file);
 }
 
-double lwp_cpu_page_fault_ns(void)
+double lwp_cpu_page_fault_ns(uint64_t pages)
 {
-    enum { TIMES = 9, PAGE = 4096, PAGES = 64 };
+    enum { TIMES_FEW = 3, TIMES = 9, PAGE = 4096, LEAST = 64, MANY = 1024, MOST = 8192 };
+    const size_t count = pages < LEAST  ? LEAST
+                         : pages > MOST ? MOST
+                                        : pages,
+                 bytes = count * PAGE, times = count > MANY ? TIMES_FEW : TIMES;
     uint64_t took_ns[TIMES];
-    for (size_t i = 0; i < TIMES; i++) {
-        char *pages = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (pages == MAP_FAILED)
+    for (size_t i = 0; i < times; i++) {
+        char *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mapped == MAP_FAILED)
             return 0;
-        madvise(pages, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
+        madvise(mapped, bytes, MADV_NOHUGEPAGE);
         const uint64_t begin = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-        for (size_t k = 0; k < PAGES; k++)
-            *(volatile char *)(pages + k * PAGE) = 1;
-        munmap(pages, (size_t)PAGES * PAGE); /* as every program has its pages released, at its end at the latest */
+        for (size_t k = 0; k < count; k++)
+            *(volatile char *)(mapped + k * PAGE) = 1;
+        munmap(mapped, bytes); /* as every program has its pages released, at its end at the latest */
         took_ns[i] = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
     }
-    LWP_SORT(took_ns, TIMES, lwp_compare_u64);
-    return (double)took_ns[TIMES / 2] / PAGES;
+    LWP_SORT(took_ns, times, lwp_compare_u64);
+    return (double)took_ns[times / 2] / (double)count;
 }

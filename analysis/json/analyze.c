@@ -181,7 +181,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     profile.measure_seconds = in_time && count == 1 && lwp_measure_is_here(profile.run) ? analyze_measure : 0;
     profile.measure_most = profile.measure_seconds;
     if (profile.measure_seconds > 0 && !profile.page_fault_ns)
-        profile.page_fault_ns = (uint64_t)lwp_cpu_page_fault_ns();
+        profile.page_fault_ns = (uint64_t)lwp_cpu_page_fault_ns(profile.resident_bytes / 4096);
     analyze_ask(&profile, &answers);
     json_t *root = lwp_json_build(&profile, &answers);
     lwp_regroup_free(&answers.regroups);

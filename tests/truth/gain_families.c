@@ -251,7 +251,7 @@ static void set_up(void)
     for (int i = 0; i < ROW; i++)
         for (int j = 0; j < ROW; j++) {
             a[i][j] = (TYPE)(i % 3);
-            b[i][j] = (TYPE)(j % 5);
+            b[i][j] = (TYPE)(j % 5 + 1); /* halves of 0 would come to be numbers that processors take a hundred cycles for */
             c[i][j] = 1;
         }
 }

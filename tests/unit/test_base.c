@@ -1,6 +1,7 @@
 /* The small pieces everything else stands on: options, arena, map, errors, log, text for JSON. */
 #include "base/arena.h"
 #include "base/command.h"
+#include "base/cpu.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/path.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -390,6 +392,18 @@ static void functions_in_brief(void **state)
     }
 }
 
+/* A program's many pages are not the few that the kernel has at hand. */
+static void page_fault_of_as_many(void **state)
+{
+    (void)state;
+    const uint64_t many = 5000;
+    struct rusage before, after;
+    getrusage(RUSAGE_THREAD, &before);
+    assert_true(lwp_cpu_page_fault_ns(many) > 0);
+    getrusage(RUSAGE_THREAD, &after);
+    assert_true((uint64_t)(after.ru_minflt - before.ru_minflt) >= many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_visible),
         cmocka_unit_test(functions_in_brief),
         cmocka_unit_test(paths_of_the_system),
+        cmocka_unit_test(page_fault_of_as_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
