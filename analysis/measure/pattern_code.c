@@ -104,11 +104,24 @@ static void code_wait_scaled(struct emit_buffer *code, const struct lwp_pattern 
         emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_chain), emit_at(ninefold, 0, 8));
 }
 
-/* What the chain is longer than its accesses make it; `room`: for so many instructions. */
-static void code_wait(struct emit_buffer *code, bool floating, double cycles, double room)
+/* A sum of numbers of 4 bytes, taken for one of 8, is subnormal: processors take a hundred cycles for it. */
+static ZydisMnemonic code_sum_of(const struct lwp_pattern *pattern)
 {
+    bool four = false, wider = false;
+    for (size_t i = 0; i < pattern->access_count; i++) {
+        const struct lwp_pattern_access *access = &pattern->accesses[i];
+        four |= !access->store && access->bytes >= 4 && access->bytes < 8;
+        wider |= !access->store && access->bytes >= 8;
+    }
+    return four && !wider ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
+}
+
+/* What the chain is longer than its accesses make it; `room`: for so many instructions. */
+static void code_wait(struct emit_buffer *code, const struct lwp_pattern *pattern, double cycles, double room)
+{
+    const bool floating = pattern->floating;
     for (; floating && cycles >= SUM_CYCLES; cycles -= SUM_CYCLES)
-        emit_add(code, ZYDIS_MNEMONIC_ADDSD, 2, emit_register(code_sum), emit_register(ZYDIS_REGISTER_XMM0));
+        emit_add(code, code_sum_of(pattern), 2, emit_register(code_sum), emit_register(ZYDIS_REGISTER_XMM0));
     for (; !floating && cycles >= PRODUCT_CYCLES && cycles > room; cycles -= PRODUCT_CYCLES, room--)
         emit_multiply(code, code_chain, code_chain, 1);
     for (; !floating && cycles >= 1; cycles--)
@@ -387,7 +400,7 @@ static void code_visit(struct emit_buffer *code, const struct lwp_pattern *patte
         round.cycles -= 1;
     }
     code_wait_scaled(code, pattern);
-    code_wait(code, round.floating, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
+    code_wait(code, pattern, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
     if (!pattern->draws)
         code_wait_apart(code, pattern->apart, pattern->instructions * (ahead + 1) - code->instructions);
     if (pattern->through_memory)

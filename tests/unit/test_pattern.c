@@ -619,6 +619,25 @@ static void test_scaled(void **state)
     }
 }
 
+/* A chain of sums is one of numbers as wide as those that are loaded: others would be subnormal in it, and take a hundred cycles each. */
+static void test_float_sums(void **state)
+{
+    (void)state;
+    static const uint8_t sums[][4] = {{0xf3, 0x0f, 0x58, 0xc8}, {0xf2, 0x0f, 0x58, 0xc8}}; /* addss %xmm0,%xmm1; addsd */
+    for (unsigned doubles = 0; doubles < 2; doubles++) {
+        struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 256, 1000);
+        struct lwp_pattern_code code;
+        pattern.instructions = 12;
+        pattern.floating = true;
+        pattern.chain = 12;
+        pattern.accesses[0].bytes = doubles ? 8 : 4;
+        assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+        assert_non_null(memmem(code.memory, code.bytes, sums[doubles], sizeof sums[doubles]));
+        assert_null(memmem(code.memory, code.bytes, sums[!doubles], sizeof sums[!doubles]));
+        lwp_pattern_code_free(&code);
+    }
+}
+
 /* What ends a search of few visits is hardly ever guessed, also where the same searches are made again and again. */
 static void test_endings(void **state)
 {
@@ -686,18 +705,32 @@ static void test_long_to_set_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts),    cmocka_unit_test(test_visits_each_element),
-                                       cmocka_unit_test(test_order),        cmocka_unit_test(test_inner_loop),
-                                       cmocka_unit_test(test_link_once),    cmocka_unit_test(test_window),
-                                       cmocka_unit_test(test_nested),       cmocka_unit_test(test_memory_is_slower),
-                                       cmocka_unit_test(test_searches),     cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_refused),      cmocka_unit_test(test_gaps),
-                                       cmocka_unit_test(test_instructions), cmocka_unit_test(test_many_elements),
-                                       cmocka_unit_test(test_cold),         cmocka_unit_test(test_guesses),
-                                       cmocka_unit_test(test_links_stay),   cmocka_unit_test(test_through_memory),
-                                       cmocka_unit_test(test_apart),        cmocka_unit_test(test_unrolled),
-                                       cmocka_unit_test(test_scaled),       cmocka_unit_test(test_long_to_set_up),
-                                       cmocka_unit_test(test_endings),      cmocka_unit_test(test_stores_last),
-                                       cmocka_unit_test(test_vectors),      cmocka_unit_test(test_sums)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conflicts),
+                                       cmocka_unit_test(test_visits_each_element),
+                                       cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_inner_loop),
+                                       cmocka_unit_test(test_link_once),
+                                       cmocka_unit_test(test_window),
+                                       cmocka_unit_test(test_nested),
+                                       cmocka_unit_test(test_memory_is_slower),
+                                       cmocka_unit_test(test_searches),
+                                       cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_gaps),
+                                       cmocka_unit_test(test_instructions),
+                                       cmocka_unit_test(test_many_elements),
+                                       cmocka_unit_test(test_cold),
+                                       cmocka_unit_test(test_guesses),
+                                       cmocka_unit_test(test_links_stay),
+                                       cmocka_unit_test(test_through_memory),
+                                       cmocka_unit_test(test_apart),
+                                       cmocka_unit_test(test_unrolled),
+                                       cmocka_unit_test(test_scaled),
+                                       cmocka_unit_test(test_float_sums),
+                                       cmocka_unit_test(test_long_to_set_up),
+                                       cmocka_unit_test(test_endings),
+                                       cmocka_unit_test(test_stores_last),
+                                       cmocka_unit_test(test_vectors),
+                                       cmocka_unit_test(test_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
