@@ -1,7 +1,7 @@
 /* perf.data in, result directory out: one folder for each process image, one file for each thread.
  *
  * What perf knows and lwp's own collector does too: instruction, address, latency, data source, call path, mappings; instead of
- * addresses, registers and a part of the stack (collector/outside/interpreter.c).
+ * addresses, registers and a part of the stack (collector/outside/process/interpreter.c).
  * What it does not know: heap blocks (a mapping of its own, as malloc makes for large arrays, is one object; all
  * smaller blocks are the heap, one object) and how wide an access was (the analysis decodes the instruction). The
  * cost of a sample is its latency times the events it stands for; without latencies, the events; of clocks, ns. */

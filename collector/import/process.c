@@ -2,7 +2,7 @@
 #include "collector/import/state.h"
 
 #include "base/arena.h"
-#include "collector/outside/image.h"
+#include "collector/outside/process/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

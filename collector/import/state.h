@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "collector/import/import.h"
 #include "collector/import/perf_file.h"
-#include "collector/outside/interpreter.h"
+#include "collector/outside/process/interpreter.h"
 #include "collector/outside/thread_files.h"
 #include "format/paths.h"
 #include "format/writer.h"

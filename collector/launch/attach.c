@@ -8,7 +8,7 @@
 #include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
 #include "collector/outside/outside.h"
-#include "collector/outside/tasks.h"
+#include "collector/outside/process/tasks.h"
 #include "collector/phases/phases.h"
 
 #include <fcntl.h>

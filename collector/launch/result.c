@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "collector/keeper.h"
 #include "collector/launch/exact.h"
-#include "collector/outside/jit_files.h"
+#include "collector/outside/process/jit_files.h"
 #include "collector/phases/phases.h"
 #include "format/reader.h"
 #include "format/seal.h"
@@ -52,7 +52,7 @@ static bool result_is_samples(const char *name, bool aside)
         end = result_digits(name + 1);
     if (end && *end == '.' && result_digits(end + 1))
         end = result_digits(end + 1);
-    if (aside && (strcmp(name, "perf.map") == 0 || strcmp(name, "jit.dump") == 0)) /* collector/outside/jit_files.h */
+    if (aside && (strcmp(name, "perf.map") == 0 || strcmp(name, "jit.dump") == 0)) /* collector/outside/process/jit_files.h */
         return true;
     if (!end || strncmp(end, ".lwps", 5))
         return false;

@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "collector/outside/jit_files.h"
-#include "collector/outside/tasks.h"
+#include "collector/outside/process/jit_files.h"
+#include "collector/outside/process/tasks.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

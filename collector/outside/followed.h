@@ -3,7 +3,7 @@
 #define LWP_COLLECTOR_OUTSIDE_FOLLOWED_H
 
 #include "base/error.h"
-#include "collector/outside/interpreter.h"
+#include "collector/outside/process/interpreter.h"
 #include "collector/outside/thread_files.h"
 #include "format/paths.h"
 #include "format/writer.h"

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "collector/lwp.h"
-#include "collector/outside/tasks.h"
+#include "collector/outside/process/tasks.h"
 #include "collector/perf/probe.h"
 
 #include <asm/perf_regs.h>

@@ -1,6 +1,6 @@
 #include "collector/outside/sample.h"
 
-#include "collector/outside/thread_base.h"
+#include "collector/outside/process/thread_base.h"
 
 #include <asm/perf_regs.h>
 

@@ -126,4 +126,14 @@ for try in 1 2 3; do # beside others it may be looked at too rarely
     "$LWP" dump unseen$try/p*/process.lwps | grep -q 'note The samples stand for [0-9]* % of the time' && break
     [ $try != 3 ] || fail "no note of threads that nothing is seen of"
 done
+
+# Until a delay is over lwp sleeps.
+sleep 60 &
+process=$!
+python3 - "$LWP" $process << 'P' || fail "lwp was busy during --delay"
+import os, subprocess, sys
+subprocess.run([sys.argv[1], "collect", "--no-analyze", "-q", "-o", "delayed", "-p", sys.argv[2], "--delay", "3", "--duration", "0.1"])
+sys.exit(sum(os.times()[2:4]) > 1.5)
+P
+kill $process
 exit $failed

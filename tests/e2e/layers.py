@@ -54,6 +54,7 @@ collector/exact/detect/redundancy
 collector/exact/detect/registers collector/exact/detect/values collector/exact/detect/communication
 collector/exact
 collector/machine collector/phases
+collector/outside/process
 collector/outside
 collector/keep
 collector/launch

@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/outside/jit_files.h"
-#include "collector/outside/recorded_mappings.h"
-#include "collector/outside/remote.h"
-#include "collector/outside/thread_base.h"
-#include "collector/outside/unwinder.h"
+#include "collector/outside/process/jit_files.h"
+#include "collector/outside/process/recorded_mappings.h"
+#include "collector/outside/process/remote.h"
+#include "collector/outside/process/thread_base.h"
+#include "collector/outside/process/unwinder.h"
 #include "collector/perf/sample.h"
 
 #include <asm/perf_regs.h>

@@ -1,6 +1,6 @@
 /* By the unwind tables (CFI, DWARF 5 section 6.4) of the modules' files, read by libdw. What a table says of an instruction is kept,
  * so that a frame costs one lookup. Code without tables (JIT, Go without debug information) is taken to have frame pointers. */
-#include "collector/outside/unwinder.h"
+#include "collector/outside/process/unwinder.h"
 
 #include "base/arena.h"
 

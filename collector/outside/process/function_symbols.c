@@ -1,4 +1,4 @@
-#include "collector/outside/function_symbols.h"
+#include "collector/outside/process/function_symbols.h"
 
 #include "base/arena.h"
 

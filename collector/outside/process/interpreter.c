@@ -1,5 +1,5 @@
 /* locate -> frames -> charge -> walk ahead -> homes. An address that is not certain is not reported. */
-#include "collector/outside/interpreter.h"
+#include "collector/outside/process/interpreter.h"
 
 #include "base/arena.h"
 #include "base/random.h"

@@ -1,6 +1,6 @@
 /* Where functions begin and end by an ELF file's symbol table: of files without unwind table, as Go's. */
-#ifndef LWP_COLLECTOR_OUTSIDE_FUNCTION_SYMBOLS_H
-#define LWP_COLLECTOR_OUTSIDE_FUNCTION_SYMBOLS_H
+#ifndef LWP_COLLECTOR_OUTSIDE_PROCESS_FUNCTION_SYMBOLS_H
+#define LWP_COLLECTOR_OUTSIDE_PROCESS_FUNCTION_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

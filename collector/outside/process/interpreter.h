@@ -1,11 +1,11 @@
 /* From a sample of the kernel's with registers and stack to a sample record: the same model as the light engine's
  * (collector/code/charge.c), but for breakpoints and watchpoints, which a process cannot be given from outside in time. */
-#ifndef LWP_COLLECTOR_OUTSIDE_INTERPRETER_H
-#define LWP_COLLECTOR_OUTSIDE_INTERPRETER_H
+#ifndef LWP_COLLECTOR_OUTSIDE_PROCESS_INTERPRETER_H
+#define LWP_COLLECTOR_OUTSIDE_PROCESS_INTERPRETER_H
 
 #include "collector/code/predecessors.h"
-#include "collector/outside/remote.h"
-#include "collector/outside/unwinder.h"
+#include "collector/outside/process/remote.h"
+#include "collector/outside/process/unwinder.h"
 #include "collector/perf/sample.h"
 #include "format/paths.h"
 #include "format/record.h"

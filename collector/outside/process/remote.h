@@ -1,11 +1,11 @@
 /* Another process as a program whose code is followed: its code, what of its memory is as it was, its modules. */
-#ifndef LWP_COLLECTOR_OUTSIDE_REMOTE_H
-#define LWP_COLLECTOR_OUTSIDE_REMOTE_H
+#ifndef LWP_COLLECTOR_OUTSIDE_PROCESS_REMOTE_H
+#define LWP_COLLECTOR_OUTSIDE_PROCESS_REMOTE_H
 
 #include "base/hash.h"
 #include "collector/code/program.h"
-#include "collector/outside/image.h"
-#include "collector/outside/mappings.h"
+#include "collector/outside/process/image.h"
+#include "collector/outside/process/mappings.h"
 
 #include <stdbool.h>
 #include <stddef.h>

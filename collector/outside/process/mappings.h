@@ -1,6 +1,6 @@
 /* What is mapped where in another process, now, as /proc/PID/maps says. */
-#ifndef LWP_COLLECTOR_OUTSIDE_MAPPINGS_H
-#define LWP_COLLECTOR_OUTSIDE_MAPPINGS_H
+#ifndef LWP_COLLECTOR_OUTSIDE_PROCESS_MAPPINGS_H
+#define LWP_COLLECTOR_OUTSIDE_PROCESS_MAPPINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

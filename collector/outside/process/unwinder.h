@@ -1,9 +1,9 @@
 /* Call paths of another process's threads, from registers and the part of the stack that was saved with a sample. */
-#ifndef LWP_COLLECTOR_OUTSIDE_UNWINDER_H
-#define LWP_COLLECTOR_OUTSIDE_UNWINDER_H
+#ifndef LWP_COLLECTOR_OUTSIDE_PROCESS_UNWINDER_H
+#define LWP_COLLECTOR_OUTSIDE_PROCESS_UNWINDER_H
 
 #include "collector/code/forward_walk.h"
-#include "collector/outside/remote.h"
+#include "collector/outside/process/remote.h"
 
 enum { LWP_REMOTE_FRAMES = 64 };
 

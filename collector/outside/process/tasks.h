@@ -1,6 +1,6 @@
 /* Which processes and threads there are, as /proc says. */
-#ifndef LWP_COLLECTOR_OUTSIDE_TASKS_H
-#define LWP_COLLECTOR_OUTSIDE_TASKS_H
+#ifndef LWP_COLLECTOR_OUTSIDE_PROCESS_TASKS_H
+#define LWP_COLLECTOR_OUTSIDE_PROCESS_TASKS_H
 
 #include "base/error.h"
 

@@ -1,4 +1,4 @@
-#include "collector/outside/recorded_mappings.h"
+#include "collector/outside/process/recorded_mappings.h"
 
 #include "base/arena.h"
 

@@ -1,9 +1,9 @@
-#include "collector/outside/jit_files.h"
+#include "collector/outside/process/jit_files.h"
 
 #include "base/arena.h"
 #include "base/path.h"
-#include "collector/outside/mappings.h"
-#include "collector/outside/tasks.h"
+#include "collector/outside/process/mappings.h"
+#include "collector/outside/process/tasks.h"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -1,4 +1,4 @@
-#include "collector/outside/tasks.h"
+#include "collector/outside/process/tasks.h"
 
 #include "base/arena.h"
 #include "base/path.h"

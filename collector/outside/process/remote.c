@@ -1,11 +1,11 @@
 /* A sample is looked at some tens of milliseconds after it was taken, and the process went on meanwhile. What its memory held then is
  * only known of the stack, a part of which the kernel copies with the sample, and of mapped files that cannot be written to: of
  * these, pages are kept. */
-#include "collector/outside/remote.h"
+#include "collector/outside/process/remote.h"
 
 #include "base/arena.h"
-#include "collector/outside/function_symbols.h"
-#include "collector/outside/tasks.h"
+#include "collector/outside/process/function_symbols.h"
+#include "collector/outside/process/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "collector/outside/mappings.h"
+#include "collector/outside/process/mappings.h"
 
 #include "base/arena.h"
 

@@ -1,6 +1,6 @@
 /* What compilers inside programs (JavaScript, Java, Python, ...) say of the code that they make, in files made for perf. */
-#ifndef LWP_COLLECTOR_OUTSIDE_JIT_FILES_H
-#define LWP_COLLECTOR_OUTSIDE_JIT_FILES_H
+#ifndef LWP_COLLECTOR_OUTSIDE_PROCESS_JIT_FILES_H
+#define LWP_COLLECTOR_OUTSIDE_PROCESS_JIT_FILES_H
 
 #include <sys/types.h>
 

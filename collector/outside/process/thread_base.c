@@ -1,7 +1,7 @@
 /* FS is not among the registers that a sample has, and to ask for it the thread would have to be stopped. But the kernel says
  * where a thread has its list of robust mutexes, which glibc and musl keep within the thread control block. That block holds its own
  * address, at 0 (x86-64 psABI, TLS variant II) and, of glibc, at 16 once more. */
-#include "collector/outside/thread_base.h"
+#include "collector/outside/process/thread_base.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* What is mapped in processes by the kernel's records of it: of those that have ended before anybody could look. */
-#ifndef LWP_COLLECTOR_OUTSIDE_RECORDED_MAPPINGS_H
-#define LWP_COLLECTOR_OUTSIDE_RECORDED_MAPPINGS_H
+#ifndef LWP_COLLECTOR_OUTSIDE_PROCESS_RECORDED_MAPPINGS_H
+#define LWP_COLLECTOR_OUTSIDE_PROCESS_RECORDED_MAPPINGS_H
 
 #include "base/hash.h"
-#include "collector/outside/mappings.h"
+#include "collector/outside/process/mappings.h"
 
 struct lwp_recorded_process {
     struct lwp_mappings mappings;

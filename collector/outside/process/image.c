@@ -1,4 +1,4 @@
-#include "collector/outside/image.h"
+#include "collector/outside/process/image.h"
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>

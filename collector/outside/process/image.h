@@ -1,6 +1,6 @@
 /* An ELF file that is mapped in a process: where the whole of it lies. */
-#ifndef LWP_COLLECTOR_OUTSIDE_IMAGE_H
-#define LWP_COLLECTOR_OUTSIDE_IMAGE_H
+#ifndef LWP_COLLECTOR_OUTSIDE_PROCESS_IMAGE_H
+#define LWP_COLLECTOR_OUTSIDE_PROCESS_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
