@@ -174,6 +174,32 @@ static void assert_rows(struct lwp_code *code, uint32_t module, const char *path
     assert_int_equal(seen, triangle);
 }
 
+/* Rows that samples saw say whether columns get longer each time; all of one length are half way on average. */
+static void test_lengths(void **state)
+{
+    enum { PLACES = 100, ROWS = 200, STEP = 4096 };
+    (void)state;
+    struct lwp_order_length lengths[2];
+    uint64_t places[PLACES];
+    const struct lwp_stream stream = {.offsets = {.items = places, .count = PLACES}};
+    const struct lwp_order order = {
+        .count = 1, .accesses = {{.stream = &stream, .step = {LWP_ORDER_COLUMN, false, STEP, false}, .columns = {.apart = 8}}}};
+    for (int kind = 0; kind < 3; kind++) { /* of one length; longer each time; and so are its rows */
+        for (uint64_t i = 0; i < PLACES; i++) {
+            const double part = ((double)i + 0.5) / PLACES, row = kind ? 1 - sqrt(1 - part) : part,
+                         other = (double)(i * 37 % PLACES) / PLACES, across = kind == 2 ? 1 - sqrt(1 - other) : other;
+            places[i] = (uint64_t)(row * ROWS) * STEP + (uint64_t)(across * STEP / 8) * 8;
+        }
+        const unsigned count = lwp_order_lengths(&order, order.accesses, false, false, lengths);
+        assert_int_equal(count, kind ? 2 : 1);
+        for (unsigned i = 0; i < count; i++)
+            assert_true(kind == 2 ? lengths[i].rows < 1 && lengths[i].columns < 1 : lengths[i].columns >= 1);
+        assert_true(!kind || lengths[0].visits + lengths[1].visits == 1);
+    }
+    assert_int_equal(lwp_order_lengths(&order, order.accesses, true, false, lengths), 1); /* rows of planes: not known */
+    assert_int_equal(lwp_order_lengths(&order, order.accesses, true, true, lengths), 2);
+}
+
 /* A sum that a register holds and that is stored each time is loaded, added to and stored in the new order: not loaded right after. */
 static void assert_loads_first(struct lwp_code *code, uint32_t module)
 {
@@ -509,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_column),
+        cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_code),
         cmocka_unit_test(test_code_otherwise),
         cmocka_unit_test_setup_teardown(test_interchange, make, clean),

@@ -59,6 +59,19 @@ bool lwp_order_pattern(const struct lwp_order *order, const struct lwp_order_acc
  * row further on each time. */
 double lwp_order_rows(const struct lwp_order *order, const struct lwp_order_access *column, bool *triangle);
 
+/* A part of the longest runs of the inner loop and of the one around, and the part of all visits that is in such ones. */
+struct lwp_order_length {
+    double rows, columns, visits;
+};
+
+/* How many, and which, lengths a nest is run with: 1 where all runs are of one length. `planes`: loops further out go from plane to plane;
+ * `triangle`: the code says that columns get shorter (loop_order_lengths.c). */
+unsigned lwp_order_lengths(const struct lwp_order *order, const struct lwp_order_access *column, bool planes, bool triangle,
+                           struct lwp_order_length lengths[2]);
+
+/* Whether runs have other lengths each time, from where samples were in them: 0 to 1, from the first to the last place seen. */
+bool lwp_order_tapers(const double *places, size_t count);
+
 /* Whether the new inner loop adds everything up at one place, each time after the one before: lines alone say little of its time then. */
 bool lwp_order_begins_sums(const struct lwp_order *order);
 

@@ -312,6 +312,7 @@ static bool measured_run(const struct lwp_order *order, const struct lwp_order_a
     const bool sums = nest->sums || nest->stored;
     bool same;
     lwp_gain_interval(&times, &any, pace, measured); /* it may compute where memory is fast enough */
+    measured->pattern = times.before;
     const bool as_sampled = lwp_gain_resembles(&times, &(struct lwp_gain_range){sums ? 0 : sampled.low, sampled.high}, pace, &same);
     /* Where sums are awaited at the place where loads are, which of the two it is no sample says. */
     if (!as_sampled && sums && lwp_gain_resembles(&times, &any, pace, &same)) {
@@ -322,32 +323,53 @@ static bool measured_run(const struct lwp_order *order, const struct lwp_order_a
     return true;
 }
 
-/* A triangle's columns are as long as chance has it, short ones in near caches: some four fifths of its time is that of a fifth to four
- * fifths of the longest (of n rows in three loops: 6 x (1 - x), x = length / n). It is run with both. */
+/* With the lengths that runs have; each counts as long as it takes. */
+static bool measured_lengths(const struct lwp_order *order, const struct lwp_order_access *column, const struct measured_nest *nest,
+                             struct lwp_gain_measured *measured, bool *resembles)
+{
+    struct lwp_order_length lengths[2];
+    const bool planes = nest->rows < measured_blocks(order->rows);
+    const unsigned count = lwp_order_lengths(order, column, planes, nest->triangle, lengths);
+    double all = 0;
+    *measured = (struct lwp_gain_measured){0};
+    for (unsigned i = 0; i < count; i++) {
+        struct lwp_gain_measured of = {0};
+        struct measured_nest part = *nest;
+        part.triangle = count > 1;
+        part.rows = fmax(LWP_PATTERN_UNROLLED, measured_blocks(lengths[i].rows * nest->rows));
+        part.columns = fmax(LWP_PATTERN_UNROLLED, measured_blocks(lengths[i].columns * nest->columns));
+        if (!measured_run(order, column, &part, &of, resembles))
+            return false;
+        const double takes = lengths[i].visits * of.pattern;
+        measured->ratio += takes * of.ratio;
+        measured->low += takes * of.low;
+        measured->high += takes * of.high;
+        measured->today = fmax(measured->today, of.today);
+        all += takes;
+    }
+    measured->ratio /= all;
+    measured->low /= all;
+    measured->high /= all;
+    return true;
+}
+
 bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_measured *measured)
 {
-    static const double parts[] = {0.8, 0.2};
     struct measured_nest nest = {0};
     bool resembles = false;
     *measured = (struct lwp_gain_measured){0};
     if (!order->shape.instructions || !measured_gather(order, column, &nest))
         return false;
-    const int ways = lwp_order_begins_sums(order) ? 2 : 1, lengths = nest.triangle ? 2 : 1;
-    for (int i = 0; i < ways * lengths; i++) {
+    const int ways = lwp_order_begins_sums(order) ? 2 : 1;
+    for (int i = 0; i < ways; i++) {
         struct lwp_gain_measured of;
-        struct measured_nest part = nest;
-        part.reloads = i % ways;
-        if (nest.triangle) {
-            part.rows = fmax(LWP_PATTERN_UNROLLED, measured_blocks(parts[i / ways] * nest.rows));
-            part.columns = fmax(LWP_PATTERN_UNROLLED, measured_blocks(parts[i / ways] * nest.columns));
-        }
-        if (!measured_run(order, column, &part, &of, &resembles))
+        nest.reloads = i;
+        if (!measured_lengths(order, column, &nest, &of, &resembles))
             return false;
-        measured->ratio = i ? measured->ratio * of.ratio : of.ratio;
+        measured->ratio = i ? sqrt(measured->ratio * of.ratio) : of.ratio;
         measured->low = i ? fmin(measured->low, of.low) : of.low;
         measured->high = i ? fmax(measured->high, of.high) : of.high;
         measured->today = fmax(measured->today, of.today);
     }
-    measured->ratio = pow(measured->ratio, 1.0 / (ways * lengths));
     return resembles;
 }

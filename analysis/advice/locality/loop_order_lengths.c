@@ -1,0 +1,68 @@
+/* How long the runs of a nest's loops are: of a triangle each has another length, short ones in near caches.
+ *
+ * Code says so where a loop further out begins a column a row further on. Samples do where the end moves: places in a loop of one length
+ * are half way on average, those in one that gets longer each time are a third of the way from the end that stays (0.375 of it where a
+ * visit in a longer run takes as much longer).
+ */
+#include "analysis/advice/locality/loop_order_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PLACES_LEAST = 64 };
+
+static const double off_least = 0.05, deviations = 3;
+
+bool lwp_order_tapers(const double *places, size_t count)
+{
+    double mean = 0;
+    for (size_t i = 0; i < count; i++)
+        mean += places[i] / (double)count;
+    const double off = fabs(mean - 0.5);
+    return count >= PLACES_LEAST && off > off_least && off * sqrt(12.0 * (double)count) > deviations;
+}
+
+/* Which row (or column) of its array each sample of these columns saw, as a part of the way from the first to the last. */
+static size_t lengths_places(const struct lwp_order *order, const struct lwp_order_access *column, bool rows, double *places, size_t room)
+{
+    const uint64_t step = (uint64_t)llabs(column->step.bytes);
+    size_t count = 0;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_offsets *offsets = &order->accesses[i].stream->offsets;
+        uint64_t low = UINT64_MAX, high = 0;
+        if (order->accesses[i].step.kind != LWP_ORDER_COLUMN || order->accesses[i].step.bytes != column->step.bytes)
+            continue;
+        for (uint32_t k = 0; k < offsets->count; k++) {
+            const uint64_t at = rows ? offsets->items[k] / step : offsets->items[k] % step;
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+        }
+        for (uint32_t k = 0; k < offsets->count && count < room && high > low; k++)
+            places[count++] = (double)((rows ? offsets->items[k] / step : offsets->items[k] % step) - low) / (double)(high - low);
+    }
+    return count;
+}
+
+/* Of so many of the longest, n in three loops: of loops that both get shorter x (1 - x) of the time is that of x, of one that alone gets
+ * longer x. So the first are run with a fifth and four fifths, the second with the two lengths of Gauss' quadrature. */
+unsigned lwp_order_lengths(const struct lwp_order *order, const struct lwp_order_access *column, bool planes, bool triangle,
+                           struct lwp_order_length lengths[2])
+{
+    enum { ROOM = 1024 };
+    double places[ROOM] = {0};
+    lengths[0] = (struct lwp_order_length){1, 1, 1};
+    if (column->step.blocks)
+        planes = true; /* a row's number is not in its place */
+    size_t count = planes ? 0 : lengths_places(order, column, true, places, ROOM);
+    if (!triangle && !lwp_order_tapers(places, count))
+        return 1;
+    count = planes ? 0 : lengths_places(order, column, false, places, ROOM);
+    if (count >= PLACES_LEAST && !lwp_order_tapers(places, count)) {
+        lengths[0] = (struct lwp_order_length){0.845, 1, 0.636};
+        lengths[1] = (struct lwp_order_length){0.355, 1, 0.364};
+    } else {
+        lengths[0] = (struct lwp_order_length){0.8, 0.8, 0.5};
+        lengths[1] = (struct lwp_order_length){0.2, 0.2, 0.5};
+    }
+    return 2;
+}
