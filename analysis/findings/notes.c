@@ -7,6 +7,7 @@
 #include "analysis/advice/gain/gain_model.h"
 #include "analysis/tables/engines.h"
 #include "analysis/tables/severity.h"
+#include "base/arena.h"
 #include "base/path.h"
 
 #include <math.h>
@@ -139,6 +140,37 @@ static void module_notes(struct lwp_profile *profile)
 /* Instructions, some tenths of a second: to start a program takes milliseconds. */
 static const uint64_t run_brief = 1000000000;
 
+static const char *run_time(struct lwp_profile *profile, double ns)
+{
+    return ns < 100e6 ? lwp_arena_printf(profile->arena, "%.2g ms", ns * 1e-6) : lwp_arena_printf(profile->arena, "%.2g s", ns * 1e-9);
+}
+
+static void run_note_brief(struct lwp_profile *profile)
+{
+    const double kernel = lwp_gain_kernel(profile), millions = (double)profile->instructions * 1e-6;
+    const char *native = "";
+    if (profile->native_instructions)
+        native = lwp_arena_printf(profile->arena, " (copies of the program ran %.0f %% of it without Valgrind, in %s)",
+                                  100 * fmin(1, (double)profile->native_instructions / (double)profile->instructions),
+                                  run_time(profile, (double)profile->native_ns));
+    if (kernel > 0)
+        lwp_profile_note(
+            profile,
+            "The run has %.3g million instructions: a fraction of a second without Valgrind. What the kernel does for a program "
+            "is not traced. That is at least %s here (start: %s, %llu page faults of %.2g us), which no other layout or "
+            "search saves. Gains of searches are of the whole, and as uncertain as how long the traced part takes%s; those of "
+            "layouts are of the traced part. Trace more work to see what a longer run gains.",
+            millions, run_time(profile, kernel), run_time(profile, (double)profile->starts * (double)profile->start_ns),
+            (unsigned long long)profile->page_faults, (double)profile->page_fault_ns * 1e-3, native);
+    else
+        lwp_profile_note(
+            profile,
+            "The run has %.3g million instructions: a fraction of a second without Valgrind. What the kernel does for a program "
+            "(starting it, page faults, system calls) is not traced; of so short a run that may be most of the time, and it then "
+            "gains less than is predicted. Trace more work to see what a longer one gains.",
+            millions);
+}
+
 static void run_measured(struct lwp_profile *profile)
 {
     const struct lwp_engine_row *engine = lwp_engine_row(profile->engine);
@@ -161,27 +193,8 @@ static void run_measured(struct lwp_profile *profile)
         lwp_profile_note(profile, "There were too many different pairs of accesses: the last ones are not reported.");
     if (engine->note)
         lwp_profile_note(profile, "%s", engine->note);
-    const double kernel = lwp_gain_kernel(profile);
-    const bool brief = engine->exact && profile->instructions && profile->instructions < run_brief;
-    char native[100] = "";
-    if (brief && profile->native_instructions)
-        snprintf(native, sizeof native, " (copies of the program ran %.0f %% of it without Valgrind, in %.2g ms)",
-                 100 * fmin(1, (double)profile->native_instructions / (double)profile->instructions), (double)profile->native_ns * 1e-6);
-    if (brief && kernel > 0)
-        lwp_profile_note(profile,
-                         "The run has %.3g million instructions: a fraction of a second without Valgrind. What the kernel does for a program "
-                         "is not traced. That is at least %.2g ms here (start: %.2g ms, %llu page faults of %.2g us), which no other layout or "
-                         "search saves. Gains of searches are of the whole, and as uncertain as how long the traced part takes%s; those of "
-                         "layouts are of the traced part. Trace more work to see what a longer run gains.",
-                         (double)profile->instructions * 1e-6, kernel * 1e-6, (double)profile->starts * (double)profile->start_ns * 1e-6,
-                         (unsigned long long)profile->page_faults, (double)profile->page_fault_ns * 1e-3, native);
-    else if (brief)
-        lwp_profile_note(
-            profile,
-            "The run has %.3g million instructions: a fraction of a second without Valgrind. What the kernel does for a program "
-            "(starting it, page faults, system calls) is not traced; of so short a run that may be most of the time, and it then "
-            "gains less than is predicted. Trace more work to see what a longer one gains.",
-            (double)profile->instructions * 1e-6);
+    if (engine->exact && profile->instructions && profile->instructions < run_brief)
+        run_note_brief(profile);
     if (engine->note_of_weights && profile->samples)
         lwp_profile_note(profile, "%s", engine->note_of_weights);
     if (unit->note)

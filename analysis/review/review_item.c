@@ -287,8 +287,9 @@ const char *lwp_review_lines(const struct lwp_review *review, const struct lwp_r
 
 /* ---- texts of the profiled program, made fit to be shown wherever they will be ---- */
 
-/* What is longer is no name that a person reads: its middle goes. Advice is several sentences, each with names. */
-enum { NAME_MAX_SHOWN = 400, ADVICE_MAX_SHOWN = 2000, PATH_MAX_SHOWN = 4096, DECLARATION_MAX_SHOWN = 1 << 16 };
+/* What is longer is no name that a person reads: its middle goes. What lwp says is several sentences, each with
+ * names. */
+enum { NAME_MAX_SHOWN = 400, SENTENCES_MAX_SHOWN = 2000, PATH_MAX_SHOWN = 4096, DECLARATION_MAX_SHOWN = 1 << 16 };
 
 static void review_clean_text(void *to, const char *key, json_t *text)
 {
@@ -296,13 +297,16 @@ static void review_clean_text(void *to, const char *key, json_t *text)
     if (strcmp(key, "patch") == 0) /* for a tool that applies it; made fit where it is printed */
         return;
     bool declaration = strcmp(key, "declaration") == 0, path = strcmp(key, "file") == 0 || strcmp(key, "path") == 0;
-    bool advice = strcmp(key, "next_step") == 0 || strcmp(key, "remedy") == 0;
+    static const char *const sentences[] = {"next_step", "remedy", "notes", "sentence"};
+    bool said = false;
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        said |= strcmp(key, sentences[i]) == 0;
     bool long_function = strcmp(key, "function") == 0 && json_string_length(text) > NAME_MAX_SHOWN;
     char *brief = long_function ? lwp_function_brief(json_string_value(text)) : NULL;
     char *shown = lwp_visible(brief ? brief : json_string_value(text), declaration,
                               declaration ? DECLARATION_MAX_SHOWN
                               : path      ? PATH_MAX_SHOWN
-                              : advice    ? ADVICE_MAX_SHOWN
+                              : said      ? SENTENCES_MAX_SHOWN
                                           : NAME_MAX_SHOWN);
     if (shown && strcmp(shown, json_string_value(text)) != 0)
         json_string_set(text, shown);

@@ -186,17 +186,18 @@ static void test_known_by_half(void **state)
     }
 }
 
-/* Advice is several sentences and stays whole; a name of that length loses its middle. */
+/* Advice and notes are several sentences and stay whole; a name of that length loses its middle. */
 static void test_clean(void **state)
 {
     (void)state;
     char text[601];
     memset(text, 'a', 600);
     text[600] = '\0';
-    json_t *root = json_pack("{s:[{s:s, s:s}]}", "findings", "title", text, "next_step", text);
+    json_t *root = json_pack("{s:[{s:s, s:s}], s:[s]}", "findings", "title", text, "next_step", text, "notes", text);
     lwp_review_clean(root);
     json_t *finding = json_array_get(json_object_get(root, "findings"), 0);
     assert_string_equal(json_string_value(json_object_get(finding, "next_step")), text);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(root, "notes"), 0)), text);
     assert_int_equal(json_string_length(json_object_get(finding, "title")), 400);
     json_decref(root);
 }
