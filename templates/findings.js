@@ -215,6 +215,17 @@ function leftAlone() {
 
 const FIRST_CARDS = 2; /* what a screen has room for */
 
+function exitText(exit)
+{
+    if (!exit)
+        return 'unknown';
+    if (isNumber(exit.signal))
+        return `by signal ${exit.signal}`;
+    return isNumber(exit.code) ? `with status ${exit.code}` : 'unknown';
+}
+
+const endedBadly = exit => exit && (isNumber(exit.signal) || exit.code > 0);
+
 function viewFindings() {
   const findings = list(data.findings), run = data.run;
   const most = Math.max(2, ...findings.map(f => isRange(f.expected_speedup) ? Math.ceil(f.expected_speedup[1] * 2) / 2 : 1));
@@ -229,7 +240,7 @@ function viewFindings() {
         (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time is memory stall on unknown data.` : '')),
     page.view === 'diff' && el('p.note', null, el('a', {href: '#diff'}, gainCame(diff.program || {}) || 'Before and after'), ': this is the report of the second run.'),
     tiles([
-      ['Run time', seconds(run.wall_s), isNumber(run.cpu_s) ? `${seconds(run.cpu_s)} of CPU time` : null],
+      ['Run time', seconds(run.wall_s), isNumber(run.cpu_s) ? `${seconds(run.cpu_s)} of CPU time` : null, endedBadly(run.exit) && `ended ${exitText(run.exit)}`],
       ['Memory stall', isNumber(run.stall_share) && run.samples > 0 ? percent(run.stall_share) : 'unknown', run.samples > 0 ? 'of the CPU time sampled' : 'nothing was sampled'],
       ['Samples', count(run.samples), `${count(run.samples_with_address)} with an address${run.samples_lost ? `, ${count(run.samples_lost)} lost` : ''}`],
       ['Cost of measuring', measuringCost(), !isNumber(run.overhead_percent) ? null : briefRun() ? 'so short a run bears the whole start of lwp' : 'of the CPU time without lwp', run.engine && `${run.engine} engine`],

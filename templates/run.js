@@ -11,12 +11,6 @@ function collectLine() {
 
 const dateText = started => String(started).replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
 
-function exitText(exit) {
-  if (!exit) return 'unknown';
-  if (isNumber(exit.signal)) return `killed by signal ${exit.signal}`;
-  return isNumber(exit.code) ? `status ${exit.code}` : 'unknown';
-}
-
 function viewRun() {
   const run = data.run, machine = run.machine || {};
   const command = collectLine();
@@ -34,7 +28,7 @@ function viewRun() {
       ['Types known', data.types ? `for ${percent(data.types.share)} of the time spent on heap, mapped and static data, with the field for ${percent(data.types.share_with_field)}` : unknown()],
       ['Cost of measuring', isNumber(run.overhead_percent) ? `${measuringCost()}, beside the CPU time without lwp` : unknown()],
       ['Run time', `${seconds(run.wall_s)}, CPU time ${seconds(run.cpu_s)}`],
-      ['Ended with', exitText(run.exit)],
+      ['Ended', exitText(run.exit)],
       ['Started', run.started !== null && run.started !== undefined ? dateText(run.started) : unknown()],
       ['In folder', run.cwd || unknown()], ['On host', run.host || unknown()],
       ['Analysed by', 'lwp ' + (data.lwp_version || 'of unknown version')],

@@ -29,6 +29,16 @@ static void report_command(const struct lwp_report *report, const json_t *comman
     free(shown);
 }
 
+/* What ended otherwise than a program that has done its work may not have done it. */
+static void report_ending(const struct lwp_report *report, const json_t *ended)
+{
+    const double signal = lwp_json_amount(ended, "signal"), code = lwp_json_amount(ended, "code");
+    if (signal > 0)
+        fprintf(report->out, "Ended     by signal %.0f\n", signal);
+    else if (code > 0)
+        fprintf(report->out, "Ended     with status %.0f\n", code);
+}
+
 static void report_run(const struct lwp_report *report)
 {
     const json_t *run = json_object_get(report->root, "run");
@@ -44,6 +54,7 @@ static void report_run(const struct lwp_report *report)
     if (added)
         fprintf(out, "; lwp added %s", added);
     putc('\n', out);
+    report_ending(report, json_object_get(run, "exit"));
     const char *seen = lwp_json_string(json_object_get(report->root, "coverage"), "sentence");
     if (seen) {
         fprintf(out, "Seen      ");

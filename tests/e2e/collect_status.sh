@@ -14,6 +14,13 @@ for signal in TERM KILL SEGV ABRT TRAP; do
     grep -q '"signal"' r-$signal/run.json || fail "run.json without the signal"
 done
 
+# A report says so, as the program may not have done its work.
+for ending in 7:"with status 7" SEGV:"by signal 11"; do
+    "$LWP" report r-${ending%%:*} > report 2> err || { cat err; fail "a report of ${ending%%:*}"; }
+    grep -qx "Ended     ${ending#*:}" report || { cat report; fail "a report without the ending"; }
+done
+"$LWP" report r-0 | grep '^Ended' && fail "an ending that is as usual"
+
 # What a signal killed does not say how long it ran: its parent's own time is not the run's.
 cat > killed.c <<'C'
 #include <signal.h>

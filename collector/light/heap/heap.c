@@ -402,7 +402,7 @@ uint64_t lwp_heap_finish(uint64_t *unrecorded)
     if (lwp_blocks_lost()) {
         char text[160];
         snprintf(text, sizeof text,
-                 "%llu large blocks and mappings came too fast or were too many to be recorded: what was in them is unknown",
+                 "%llu large blocks and mappings came too fast or were too many to be recorded: what was in them is unknown.",
                  (unsigned long long)lwp_blocks_lost());
         lwp_process_note(text);
     }
@@ -410,7 +410,7 @@ uint64_t lwp_heap_finish(uint64_t *unrecorded)
     if (left_out > (pooled + left_out) / LEFT_OUT_TOLD) {
         char text[160];
         snprintf(text, sizeof text,
-                 "%.0f %% of the allocations of small blocks were not recorded, to keep the overhead low: what was in them is unknown",
+                 "%.0f %% of the allocations of small blocks were not recorded, to keep the overhead low: what was in them is unknown.",
                  100.0 * (double)left_out / (double)(pooled + left_out));
         lwp_process_note(text);
     }
