@@ -142,6 +142,18 @@ static bool memory_draws(const struct lwp_pattern *pattern)
     return draws;
 }
 
+/* Round and round, each element once: where a round ends at its first element the next one begins beside it. */
+static void memory_jumps(uint64_t jump, uint32_t elements, uint32_t *order, uint32_t count)
+{
+    uint64_t first = 0, at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        order[i] = (uint32_t)at;
+        at = (at + jump) % elements;
+        if (at == first)
+            first = at = (first + 1) % elements;
+    }
+}
+
 static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
     uint64_t state = 88172645463325252ull;
@@ -155,7 +167,9 @@ static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_me
         memory->order[i] = scattered ? memory_mixed(i, elements) : i;
     for (uint64_t i = 0; !status && pattern->window > 1 && i < count; i += pattern->window)
         memory_disorder(memory->order + i, count - i < pattern->window ? count - i : pattern->window, &state);
-    if (!status && memory_draws(pattern))
+    if (!status && pattern->jump)
+        memory_jumps(pattern->jump, elements, memory->order, count);
+    else if (!status && memory_draws(pattern))
         for (uint32_t i = 0; i < count; i++)
             memory->order[i] = (uint32_t)(memory_random(&state) % elements);
     else if (!status && pattern->far > 0 && !scattered)

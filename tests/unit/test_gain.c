@@ -335,6 +335,26 @@ static struct lwp_loop_shape shape_of(struct lwp_code *code, uint32_t module, co
     return shape;
 }
 
+/* Stores to where an array of pointers leads, behind a jump past them: it counts, but not how often it is taken. */
+static void led_of(struct lwp_code *code, uint32_t module, const char *path)
+{
+    enum { LOOP = 3 };
+    struct lwp_loop_shape shape, pointers;
+    struct lwp_loop_choice choice;
+    double open;
+    const uint64_t store = access_at(code, module, path, "led", true, &shape);
+    access_of(code, module, path, "led", &pointers);
+    assert_true(shape.led && !shape.steps && !shape.chained && !pointers.led && pointers.steps);
+    assert_false(shape_of(code, module, path, "list").led || shape_of(code, module, path, "jumps").led);
+    assert_int_equal(lwp_loop_choices(code, module, store, &choice, 1), 1);
+    const bool first = choice.high[0];
+    assert_true(choice.high[first] == 0 && choice.low[!first] <= store && store < choice.high[!first]);
+    struct lwp_stream stream = {.region = LOOP, .module = module, .address = store, .weight.weight = 30};
+    struct lwp_profile profile = {.code = code, .streams = &stream, .stream_count = 1};
+    near(lwp_gain_guesses(&profile, LOOP, &open), 0);
+    near(open, 1);
+}
+
 /* Jumps that go by what was loaded count by how often they go either way, as far as samples behind both say. */
 static void guesses_of(struct lwp_code *code, uint32_t module, const char *path)
 {
@@ -346,19 +366,25 @@ static void guesses_of(struct lwp_code *code, uint32_t module, const char *path)
         assert_int_equal(lwp_loop_choices(code, module, access_of(code, module, path, others[i], &shape), none, ROOM), 0);
     const uint64_t merge = access_of(code, module, path, "merge", &shape);
     const size_t count = lwp_loop_choices(code, module, merge, choices, ROOM);
-    assert_in_range(count, 1, 2);
+    assert_in_range(count, 1, 4);
     const struct lwp_symbolized *location = lwp_code_symbolize(code, module, merge);
-    for (size_t c = 0; c < count; c++)
-        for (int way = 0; way < 2; way++)
+    const struct lwp_loop_choice *both = NULL;
+    for (size_t c = 0; c < count; c++) {
+        both = choices[c].high[0] && choices[c].high[1] && !both ? &choices[c] : both;
+        for (int way = 0; way < 2 && choices[c].high[way]; way++)
             assert_true(location->function_low < choices[c].low[way] && choices[c].low[way] < choices[c].high[way] &&
                         choices[c].high[way] <= location->function_high);
-    struct lwp_stream streams[] = {{.region = LOOP, .module = module, .address = choices[0].low[0], .weight.weight = 30},
-                                   {.region = LOOP, .module = module, .address = choices[0].high[1] - 1, .weight.weight = 10}};
+    }
+    assert_non_null(both);
+    struct lwp_stream streams[] = {{.region = LOOP, .module = module, .address = both->low[0], .weight.weight = 30},
+                                   {.region = LOOP, .module = module, .address = both->high[1] - 1, .weight.weight = 10}};
     struct lwp_profile profile = {.code = code, .streams = streams, .stream_count = 2};
-    assert_true(lwp_gain_guesses(&profile, LOOP) >= 2 * 10.0 / 40 - 1e-9);
+    double open;
+    assert_true(lwp_gain_guesses(&profile, LOOP, &open) >= 2 * 10.0 / 40 - 1e-9);
     profile.stream_count = 1; /* it always goes one way */
-    near(lwp_gain_guesses(&profile, LOOP), 0);
-    near(lwp_gain_guesses(&profile, LOOP + 1), 0);
+    near(lwp_gain_guesses(&profile, LOOP, &open), 0);
+    near(lwp_gain_guesses(&profile, LOOP + 1, &open), 0);
+    near(open, 0); /* no loop's */
 }
 
 /* Stores that keep a minimum or a maximum. */
@@ -406,6 +432,7 @@ static void test_shapes(void **state)
         assert_false(nest.chained);
         assert_int_equal(nest.accesses, 1); /* the inner loop is not counted */
         guesses_of(code, module, path);
+        led_of(code, module, path);
         struct lwp_loop_shape none, swaps, adds, widens;
         access_at(code, module, path, "swap", true, &swaps);
         access_at(code, module, path, "add", true, &adds);

@@ -12,6 +12,7 @@
 
 #include "analysis/advice/gain/chain.h"
 #include "analysis/advice/gain/displaced.h"
+#include "analysis/advice/gain/jumps.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/spread.h"
@@ -357,7 +358,9 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
         visit.visits = fmax(1, (double)loop->stride / (double)layout->spacing);
         visit.access.instructions = visit.shape.instructions / visit.visits;
     }
-    visit.access.dependent |= layout->single;
+    visit.access.dependent |= layout->single && !visit.shape.led; /* how other nodes are come to the code does not show */
+    if (visit.access.pattern == LWP_GAIN_RANDOM && !visit.access.dependent && !visit.shape.steps)
+        visit.jump = (double)lwp_gain_jump(profile, stream);
     return visit;
 }
 

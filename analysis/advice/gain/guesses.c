@@ -10,7 +10,7 @@
 
 enum { CHOICES_MOST = 64 };
 
-double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region)
+double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region, double *open)
 {
     const struct lwp_stream *most = NULL;
     struct lwp_loop_choice choices[CHOICES_MOST];
@@ -20,9 +20,14 @@ double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region)
         if (stream->region == region && stream->module != LWP_NONE && (!most || stream->weight.weight > most->weight.weight))
             most = stream;
     }
+    *open = 0;
     const size_t count = most && profile->code ? lwp_loop_choices(profile->code, most->module, most->address, choices, CHOICES_MOST) : 0;
     for (size_t c = 0; c < count; c++) {
         double behind[2] = {0, 0};
+        if (!choices[c].high[0] || !choices[c].high[1]) {
+            ++*open;
+            continue;
+        }
         for (size_t i = 0; i < profile->stream_count; i++)
             for (int way = 0; way < 2; way++) {
                 const struct lwp_stream *stream = &profile->streams[i];

@@ -5,7 +5,7 @@
 #include "analysis/profile/profile.h"
 
 /* Jumps each time round that go either way as if drawn, at most: one that goes the rarer way in a tenth of cases counts like a fifth of one
- * that is drawn. */
-double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region);
+ * that is drawn. *open: how many jumps there are past some code: how often they are taken no sample says. */
+double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region, double *open);
 
 #endif

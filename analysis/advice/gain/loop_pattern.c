@@ -203,6 +203,13 @@ void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct
     pattern->unrolled = (unsigned)fmin(visits, LWP_PATTERN_UNROLLED);
 }
 
+/* In elements, forward. */
+static uint64_t loop_jump(const struct lwp_gain_visit *visit, double spacing)
+{
+    const double jump = fmod(round(visit->jump / spacing), visit->elements);
+    return (uint64_t)(jump < 0 ? jump + floor(visit->elements) : jump);
+}
+
 bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
                       double chain, double spacing, struct lwp_pattern *pattern)
 {
@@ -215,6 +222,8 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
     lwp_gain_computes(&visit->shape, visit->visits, pattern);
     pattern->draws =
         visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent && visit->leader == LWP_NONE && visit->shape.drawn;
+    if (visit->jump != 0)
+        pattern->jump = loop_jump(visit, spacing);
     pattern->chain = chain;
     pattern->threads = lwp_gain_threads(profile, visit);
     return loop_fields(profile, visit, placement, line, pattern) && loop_others(profile, visit, pattern) &&

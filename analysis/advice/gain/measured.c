@@ -241,6 +241,12 @@ static struct lwp_pattern_times measured_mixed(const struct measured_mix *mix, d
     return times;
 }
 
+/* Jumps past code are taken for guessed wrong only where the loop takes longer than its pattern does in any state of the caches. */
+static double measured_open(const struct lwp_pattern_times *without, const struct lwp_gain_measured *measured)
+{
+    return without->before * (1 + lwp_gain_pace_agrees) < measured->pace ? measured->open : 0;
+}
+
 /* As many jumps are guessed wrong as the loop's own time leaves room for, where that is known; else there is room at least for what the
  * loop waits longer than the pattern, and at most the samples behind either way say how many there are. False: none that matter. */
 static bool measured_guesses(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct measured_run *run,
@@ -248,13 +254,19 @@ static bool measured_guesses(struct lwp_profile *profile, const struct lwp_gain_
 {
     struct lwp_pattern today = run->today, changed = run->changed;
     struct measured_mix *mix = &run->mix;
-    const double most = measured->guesses;
+    struct lwp_pattern_times slowest = run->times;
+    lwp_gain_choose_state(&slowest, &measured->paces);
+    const double open = measured_open(&slowest, measured), most = measured->guesses + open;
     if (most <= 0)
         return false;
     today.guesses = changed.guesses = true;
     if (!lwp_gain_times(profile, visit->region, &today, &changed, &mix->with)) {
-        measured->doubtful = true;
+        measured->doubtful = measured->guesses > 0;
         return false;
+    }
+    if (open > 0) {
+        mix->without = slowest;
+        lwp_gain_choose_state(&mix->with, &measured->paces);
     }
     const double each = mix->with.before - mix->without.before,
                  time = measured->pace > 0 ? measured->pace : mix->without.core / (1 - fmin(run->stalls.low, 1));
@@ -406,8 +418,9 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
         return false;
     if (!dependent) /* searches along chains have guesses of their own */
-        measured->guesses = lwp_gain_guesses(profile, visit->region) / visit->visits;
+        measured->guesses = lwp_gain_guesses(profile, visit->region, &measured->open) / visit->visits;
     run.stalls = lwp_gain_stall_share(profile, visit->region, &visit->shape);
+    measured->open /= visit->visits;
     measured_own_time(profile, visit, measured);
     if (!(ordered || dependent) || !measured_fit(profile, visit, before, after, &run))
         return false;

@@ -17,6 +17,7 @@ struct lwp_gain_visit {
     double elements;       /* visited */
     double beside;         /* bytes of what is placed that only other loops go through, perhaps in turns with this one */
     double visits;         /* of elements, each time round: more than one where the loop is unrolled */
+    double jump;           /* bytes, of visits at random that all go as far (jumps.h); 0: they do not, or it is not known */
     double far;            /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
     uint32_t leader; /* of visits at random: the object whose numbers are the next visit's index (lwp_loop_leads); LWP_NONE: none. One of
                       * `objects` where each is a field, or another one that the loop goes to */
@@ -33,6 +34,7 @@ struct lwp_gain_measured {
     double ratio;                /* of the new layout's time to that of today's */
     unsigned threads;            /* that ran the pattern at one time */
     double guesses;              /* jumps a visit that go either way, at most (guesses.h); known even where nothing was measured */
+    double open;                 /* ... jumps a visit that may be guessed wrong, beside these: how often no sample says */
     double today;                /* how far the logarithm of today's time may be from the usual in one run, 90 % */
     double low, high;            /* its interval: the spread of the runs, and what a pattern may differ from its loop */
     bool reproduced;             /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */

@@ -1,5 +1,5 @@
 /* Jumps of a loop that go the one or the other way by what the loop loads, each way to code of its own, as where two sorted lists are
- * merged. Processors guess such jumps, and what follows a wrong guess waits: loads behind it seem to stall.
+ * merged, or past such code. Processors guess such jumps, and what follows a wrong guess waits: loads behind it seem to stall.
  *
  * What is compared comes from data if it was loaded through a register that changes in the loops around it, or computed from such a value.
  * The order of instructions is ignored, as in loop_shape.c. */
@@ -86,18 +86,37 @@ static bool choices_own(const struct choices_walk *walk, uint32_t b)
     return walk->entered[b] == 1 && choices_within(walk, b);
 }
 
+/* Whether one way is past the other one's code, to where that goes on. */
+static bool choices_passes(const struct choices_walk *walk, const uint32_t *ways, const bool *own)
+{
+    const struct flow_function *function = walk->function;
+    const uint32_t code = ways[!own[0]], past = ways[own[0]];
+    if (own[0] == own[1])
+        return false;
+    for (uint32_t e = function->edge_first[code]; e < function->edge_first[code + 1]; e++)
+        if (function->edges[e] == past)
+            return true;
+    return false;
+}
+
 static size_t choices_find(const struct choices_walk *walk, struct lwp_loop_choice *choices, size_t room)
 {
     const struct flow_function *function = walk->function;
     size_t count = 0;
     for (uint32_t b = 0; b < function->block_count && count < room; b++) {
         const uint32_t *ways = function->edges + function->edge_first[b];
-        if (function->edge_first[b + 1] - function->edge_first[b] != 2 || !choices_own(walk, ways[0]) || !choices_own(walk, ways[1]) ||
-            (function->blocks[ways[0]].loop != walk->loop && function->blocks[ways[1]].loop != walk->loop) || !choices_depends(walk, b))
+        if (function->edge_first[b + 1] - function->edge_first[b] != 2 || !choices_within(walk, ways[0]) ||
+            !choices_within(walk, ways[1]) ||
+            (function->blocks[ways[0]].loop != walk->loop && function->blocks[ways[1]].loop != walk->loop))
+            continue;
+        const bool own[2] = {choices_own(walk, ways[0]), choices_own(walk, ways[1])};
+        if (!(own[0] && own[1]) && !choices_passes(walk, ways, own))
+            continue;
+        if (!choices_depends(walk, b))
             continue;
         for (int way = 0; way < 2; way++) {
-            choices[count].low[way] = function->blocks[ways[way]].start;
-            choices[count].high[way] = function->blocks[ways[way]].end;
+            choices[count].low[way] = own[way] ? function->blocks[ways[way]].start : 0;
+            choices[count].high[way] = own[way] ? function->blocks[ways[way]].end : 0;
         }
         count++;
     }

@@ -500,9 +500,10 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
     shape->stays = asked.memory.exists && !gathers && !(registers & (flow->stepped | flow->changed));
     shape->drawn = asked.memory.exists && !gathers && registers & flow->changed && !(registers & facts->loaded);
-    shape->search = asked.memory.exists && registers
-                        ? loop_search(code, in, function, function->blocks[block].loop, shape_looked_at(flow, &asked.memory))
-                        : LWP_LOOP_SEARCH_NONE;
+    const uint32_t looked_at = shape_looked_at(flow, &asked.memory);
+    shape->led = asked.memory.exists && looked_at != registers && (looked_at & flow->stepped) && !(looked_at & flow->changed);
+    shape->search =
+        asked.memory.exists && registers ? loop_search(code, in, function, function->blocks[block].loop, looked_at) : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);
     shape->copies_value = shape_copies_value(flow, in, &function->blocks[block], address, &asked);
     return true;

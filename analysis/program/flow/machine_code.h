@@ -55,6 +55,7 @@ struct lwp_loop_shape {
     bool steps;             /* the access at the address moves on by a constant each time round; */
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
+    bool led;               /* ... is to where a pointer leads that the loop loads, from an array of them that it steps through */
     bool drawn;             /* ... is to a place that the loop works out from nothing that it, or what it calls or holds, loads */
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
     double loaded_chain;    /* ... through those only that get something from what is loaded, from one place after another */
@@ -78,7 +79,7 @@ enum lwp_loop_search lwp_loop_search_by_call(struct lwp_code *code, uint32_t mod
 bool lwp_loop_leads(struct lwp_code *code, uint32_t module, uint64_t address);
 
 /* A jump of a loop that goes one of two ways by what was loaded, each to instructions that are reached in no other way: from low to
- * before high. */
+ * before high; both 0: there are none, the jump is past those of the other way. */
 struct lwp_loop_choice {
     uint64_t low[2], high[2];
 };
