@@ -198,6 +198,7 @@ static void test_lengths(void **state)
     }
     assert_int_equal(lwp_order_lengths(&order, order.accesses, true, false, lengths), 1); /* rows of planes: not known */
     assert_int_equal(lwp_order_lengths(&order, order.accesses, true, true, lengths), 2);
+    assert_true(lengths[0].visits > 2 * lengths[1].visits); /* LU: both loops are as much shorter */
 }
 
 /* A sum that a register holds and that is stored each time is loaded, added to and stored in the new order: not loaded right after. */
@@ -459,6 +460,30 @@ static void test_calm(void **state)
     assert_int_equal(tips.count, 0);
 }
 
+/* Two rows an iteration: the other one is half a step away, or half a step and a whole row of the columns that there are, which no
+ * iteration moves. */
+static void kept_unrolled(const struct lwp_order_access accesses[2])
+{
+    uint64_t rows[PLACES];
+    struct lwp_stream store = *accesses[0].stream;
+    store.offsets = (struct lwp_offsets){.items = rows, .count = PLACES};
+    for (int wide = 0; wide < 2; wide++) { /* columns of half a step, and of all of it */
+        for (uint64_t i = 0; i < PLACES; i++)
+            rows[i] = i * PITCH + i * (wide ? PITCH : PITCH / 2) / PLACES / 8 * 8;
+        struct lwp_order *order = calloc(1, sizeof *order);
+        *order = (struct lwp_order){.profile = &profile, .region = INNER, .count = 2, .outer = {1, 8, LWP_NONE}};
+        memcpy(order->accesses, accesses, 2 * sizeof *accesses);
+        order->accesses[0].stream = &store;
+        struct lwp_traversal_access sample[2] = {{.object = objects[0], .region = INNER, .code = 0x200, .address = 0x90000},
+                                                 {.object = objects[0], .region = INNER, .code = 0x208, .close = true}};
+        sample[1].address = 0x90000 + PITCH / 2;
+        lwp_moves_fini(&profile.moves);
+        lwp_moves_sample(&profile.moves, &profile, sample, 2);
+        assert_int_equal(lwp_order_is_kept(order, &order->accesses[0]), wide);
+        free(order);
+    }
+}
+
 /* A store a step up and a column to the left of a load: the other way round it would come first. */
 static void test_kept(void **state)
 {
@@ -483,6 +508,7 @@ static void test_kept(void **state)
         assert_int_equal(lwp_order_is_kept(order, &order->accesses[0]), i == 0 || i == 3);
         free(order);
     }
+    kept_unrolled(accesses);
 }
 
 /* A transpose: what is walked row by row becomes a column. */

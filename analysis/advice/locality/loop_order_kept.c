@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SIBLINGS = 64 };
+enum { SIBLINGS = 64, PLACES_LEAST = 16 };
 
 /* What one iteration of the inner loop, and of the one around, adds to the access's address. False: not known. */
 static bool kept_steps(const struct lwp_order *order, const struct lwp_order_access *access, int64_t *inner, int64_t *outer)
@@ -24,23 +24,37 @@ static bool kept_steps(const struct lwp_order *order, const struct lwp_order_acc
     return *inner != 0 && *outer != 0;
 }
 
-/* d in whole steps of the longer one, the rest in the other. */
-static bool kept_crosses(int64_t d, int64_t inner, int64_t outer)
+/* From the first to the last column that samples of the access saw: the loop around moves it by no more, as far as they say. */
+static int64_t kept_across(const struct lwp_order_access *access, int64_t step)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    for (uint32_t i = 0; i < access->stream->offsets.count; i++) {
+        const uint64_t place = access->stream->offsets.items[i] % (uint64_t)llabs(step);
+        low = place < low ? place : low;
+        high = place > high ? place : high;
+    }
+    return access->stream->offsets.count >= PLACES_LEAST ? (int64_t)(high - low) : INT64_MAX;
+}
+
+/* d in whole steps of the longer one, the rest in the other, as far as that goes (`across`). */
+static bool kept_crosses(int64_t d, int64_t inner, int64_t outer, int64_t across)
 {
     const int64_t longer = llabs(inner) > llabs(outer) ? inner : outer, shorter = longer == inner ? outer : inner;
     const int64_t whole = llround((double)d / (double)longer), rest = d - whole * longer;
-    return whole && rest && (whole > 0) != ((rest > 0) == (shorter > 0));
+    return whole && rest && (longer != inner || llabs(rest) <= across) && (whole > 0) != ((rest > 0) == (shorter > 0));
 }
 
 /* From the store to the other access in one iteration, by the code; else by samples, each of which votes. */
-static bool kept_pair(const struct lwp_order *order, const struct lwp_stream *store, const struct lwp_stream *other, int64_t inner,
+static bool kept_pair(const struct lwp_order *order, const struct lwp_order_access *from, const struct lwp_stream *other, int64_t inner,
                       int64_t outer)
 {
+    const struct lwp_stream *store = from->stream;
+    const int64_t across = kept_across(from, inner);
     struct lwp_sibling siblings[SIBLINGS];
     size_t count = lwp_code_siblings(order->profile->code, store->module, store->address, siblings, SIBLINGS), votes = 0, crossing = 0;
     for (size_t i = 0; i < count && i < SIBLINGS; i++)
         if (siblings[i].address == other->address)
-            return kept_crosses(siblings[i].delta, inner, outer);
+            return kept_crosses(siblings[i].delta, inner, outer, across);
     const struct lwp_moves *moves = &order->profile->moves;
     for (size_t i = 0; i < moves->pair_count; i++) {
         const struct lwp_code_pair *pair = &moves->pairs[i];
@@ -52,7 +66,7 @@ static bool kept_pair(const struct lwp_order *order, const struct lwp_stream *st
             /* What stands earlier in the code and was seen later is of the next iteration. */
             int64_t d = pair->bytes[k] - (pair->code < pair->from ? inner : 0);
             votes++;
-            crossing += kept_crosses(forward ? d : -d, inner, outer);
+            crossing += kept_crosses(forward ? d : -d, inner, outer, across);
         }
     }
     return 2 * crossing > votes;
@@ -71,8 +85,7 @@ bool lwp_order_is_kept(const struct lwp_order *order, const struct lwp_order_acc
             continue;
         for (size_t k = 0; k < order->count; k++)
             if (k != i && order->accesses[k].stream->object == store->stream->object &&
-                order->accesses[k].step.bytes == store->step.bytes &&
-                kept_pair(order, store->stream, order->accesses[k].stream, inner, outer))
+                order->accesses[k].step.bytes == store->step.bytes && kept_pair(order, store, order->accesses[k].stream, inner, outer))
                 return true;
     }
     return false;

@@ -43,12 +43,15 @@ static size_t lengths_places(const struct lwp_order *order, const struct lwp_ord
     return count;
 }
 
-/* Of so many of the longest, n in three loops: of loops that both get shorter x (1 - x) of the time is that of x, of one that alone gets
- * longer x. So the first are run with a fifth and four fifths, the second with the two lengths of Gauss' quadrature. */
+/* Of runs that are x of the longest there are so many visits: x where the columns alone get longer, x^2 where a loop further out makes both
+ * shorter (LU), x (1 - x) where the loop around makes the columns longer and one further out makes it longer. Which of these two it is only
+ * code says; x is their sum. Of each the two lengths of Gauss' quadrature. */
 unsigned lwp_order_lengths(const struct lwp_order *order, const struct lwp_order_access *column, bool planes, bool triangle,
                            struct lwp_order_length lengths[2])
 {
     enum { ROOM = 1024 };
+    static const struct lwp_order_length either[] = {{0.845, 0.845, 0.636}, {0.355, 0.355, 0.364}},
+                                         both[] = {{0.877, 0.877, 0.698}, {0.456, 0.456, 0.302}};
     double places[ROOM] = {0};
     lengths[0] = (struct lwp_order_length){1, 1, 1};
     if (column->step.blocks)
@@ -57,12 +60,9 @@ unsigned lwp_order_lengths(const struct lwp_order *order, const struct lwp_order
     if (!triangle && !lwp_order_tapers(places, count))
         return 1;
     count = planes ? 0 : lengths_places(order, column, false, places, ROOM);
-    if (count >= PLACES_LEAST && !lwp_order_tapers(places, count)) {
-        lengths[0] = (struct lwp_order_length){0.845, 1, 0.636};
-        lengths[1] = (struct lwp_order_length){0.355, 1, 0.364};
-    } else {
-        lengths[0] = (struct lwp_order_length){0.8, 0.8, 0.5};
-        lengths[1] = (struct lwp_order_length){0.2, 0.2, 0.5};
-    }
+    const bool alone = count >= PLACES_LEAST && !lwp_order_tapers(places, count);
+    const struct lwp_order_length *found = triangle && !alone ? both : either;
+    for (int i = 0; i < 2; i++)
+        lengths[i] = (struct lwp_order_length){found[i].rows, alone ? 1 : found[i].columns, found[i].visits};
     return 2;
 }
