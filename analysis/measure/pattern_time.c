@@ -339,53 +339,85 @@ double lwp_pattern_turns_until(double made, double seconds)
     return made + fmax(seconds, fmin(made, turns_seconds));
 }
 
-static int time_both(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, bool core, double seconds,
-                     struct lwp_pattern_times *times, struct lwp_error *err)
+/* Whether both find room in what memory is free. */
+static int time_fits(const struct lwp_pattern *const patterns[2], struct lwp_error *err)
 {
-    const struct lwp_pattern *patterns[2] = {before, after};
-    double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), bytes = 0;
-    double ns[2][TURNS_MOST], ratios[TURNS_MOST], began = lwp_clock_s(CLOCK_MONOTONIC);
-    size_t turns = 0, spoiled = 0;
-    *times = (struct lwp_pattern_times){0};
+    const double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const uint64_t elements = patterns[0]->elements;
+    double bytes = 0;
     for (int i = 0; i < 2; i++)
-        bytes += lwp_pattern_bytes(patterns[i]) + 16.0 * (double)patterns[i]->elements;
-    if (before->elements < LWP_PATTERN_UNROLLED || before->elements != after->elements || before->elements > ELEMENTS_MOST ||
+        bytes += lwp_pattern_bytes(patterns[i]) + 16.0 * (double)elements;
+    if (elements < LWP_PATTERN_UNROLLED || elements != patterns[1]->elements || elements > ELEMENTS_MOST ||
         bytes > memory_part * free_bytes)
         return lwp_error_set(err, LWP_ERR_LIMIT, "the arrays of the pattern, %.0f MiB, are too large for what memory is free",
                              bytes / 1048576);
-    struct time_team team;
-    int status = team_make(&team, patterns, err);
-    if (!status && core)
-        status = time_core(before, &times->core, err);
-    for (int i = 0; i < 2 && !status && kept > 0; i++)
-        status = time_near(patterns[i], kept, &times->near[i], err);
-    for (int i = 0; i < 2 && !status && kept <= 0; i++) {
-        atomic_store(&team.which, i);
-        walker_map(&team.walkers[i]);
-        walker_find_rounds(&team.walkers[i]);
+    return LWP_OK;
+}
+
+/* Times before any turn: of the core if `core`, and with `kept` bytes in a core's own caches if that is more than 0. */
+static int time_first(struct time_team *team, const struct lwp_pattern *const patterns[2], double kept, bool core,
+                      struct lwp_pattern_times *times, struct lwp_error *err)
+{
+    int status = core ? time_core(patterns[0], &times->core, err) : LWP_OK;
+    for (int i = 0; i < 2 && !status; i++) {
+        if (kept > 0) {
+            status = time_near(patterns[i], kept, &times->near[i], err);
+        } else {
+            atomic_store(&team->which, i);
+            walker_map(&team->walkers[i]);
+            walker_find_rounds(&team->walkers[i]);
+        }
     }
+    return status;
+}
+
+struct time_taken {
+    double ns[2][TURNS_MOST], ratios[TURNS_MOST];
+    size_t turns;
+};
+
+/* Turns of one and the other until the time is over. */
+static int time_take(struct time_team *team, double kept, double until, struct time_taken *taken, struct lwp_error *err)
+{
     const size_t needed = kept > 0 ? TURNS_NEEDED : 1;
-    const double until = lwp_pattern_turns_until(lwp_clock_s(CLOCK_MONOTONIC) - began, seconds);
-    while (!status && turns < TURNS_MOST && spoiled < SPOILED_MOST && (turns < needed || lwp_clock_s(CLOCK_MONOTONIC) - began < until)) {
+    size_t spoiled = 0;
+    while (taken->turns < TURNS_MOST && spoiled < SPOILED_MOST && (taken->turns < needed || lwp_clock_s(CLOCK_MONOTONIC) < until)) {
         double turn[2];
-        if (!time_turns(&team, kept, turn)) {
+        if (!time_turns(team, kept, turn)) {
             spoiled++;
             continue;
         }
         for (int i = 0; i < 2; i++)
-            ns[i][turns] = turn[i];
-        ratios[turns++] = turn[1] / turn[0];
+            taken->ns[i][taken->turns] = turn[i];
+        taken->ratios[taken->turns++] = turn[1] / turn[0];
     }
-    if (!status && !turns)
-        status = lwp_error_set(err, LWP_ERR_LIMIT, "the times of a pattern change too much on this machine now");
+    return taken->turns ? LWP_OK : lwp_error_set(err, LWP_ERR_LIMIT, "the times of a pattern change too much on this machine now");
+}
+
+static int time_both(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, bool core, double seconds,
+                     struct lwp_pattern_times *times, struct lwp_error *err)
+{
+    const struct lwp_pattern *const patterns[2] = {before, after};
+    const double began = lwp_clock_s(CLOCK_MONOTONIC);
+    struct time_team team;
+    struct time_taken taken = {.turns = 0};
+    *times = (struct lwp_pattern_times){0};
+    int status = time_fits(patterns, err);
+    if (status)
+        return status;
+    status = team_make(&team, patterns, err);
+    if (!status)
+        status = time_first(&team, patterns, kept, core, times, err);
+    if (!status)
+        status = time_take(&team, kept, began + lwp_pattern_turns_until(lwp_clock_s(CLOCK_MONOTONIC) - began, seconds), &taken, err);
     if (!status) {
-        times->ratio = time_quantile(ratios, turns, 2);
-        times->low = time_quantile(ratios, turns, 1);
-        times->high = time_quantile(ratios, turns, 3);
-        times->before = time_quantile(ns[0], turns, 2);
-        times->after = time_quantile(ns[1], turns, 2);
+        times->ratio = time_quantile(taken.ratios, taken.turns, 2);
+        times->low = time_quantile(taken.ratios, taken.turns, 1);
+        times->high = time_quantile(taken.ratios, taken.turns, 3);
+        times->before = time_quantile(taken.ns[0], taken.turns, 2);
+        times->after = time_quantile(taken.ns[1], taken.turns, 2);
         for (int i = 0; i < 2; i++)
-            times->least[i] = ns[i][0]; /* sorted by now */
+            times->least[i] = taken.ns[i][0]; /* sorted by now */
     }
     team_free(&team);
     return status;

@@ -144,51 +144,75 @@ static void attach_say(const struct lwp_settings *settings, const struct started
         lwp_log(LWP_LOG_NOTE, "sampling process %d%s", pid, settings->duration > 0 ? "" : "; Ctrl-C ends the sampling, not the process");
 }
 
-/* `started`: NULL for a process that runs already. */
-static int attach_into(const struct lwp_settings *settings, struct lwp_outside *outside, const struct attached *attached,
-                       struct started *started, const char *dir, int busy, struct lwp_error *err)
+/* What is sampled, by whose wish. */
+struct attachment {
+    const struct lwp_settings *settings;
+    struct lwp_outside *outside;
+    const struct attached *attached;
+    struct started *started; /* NULL: it runs already */
+};
+
+static struct lwp_run attach_run(const struct attachment *of, char *host, size_t host_bytes)
 {
-    char host[256] = "";
-    struct lwp_outside_end end;
-    bool paused = lwp_options_flag(settings->options, "paused");
-    struct lwp_run run = {.command = attached->command,
+    struct lwp_run run = {.command = of->attached->command,
                           .huge_pages_kib = -1,
                           .looked_at_kib = -1,
-                          .cwd = attached->cwd,
+                          .cwd = of->attached->cwd,
                           .host = host,
                           .engine = "timer",
                           .event = "task-clock",
                           .weight_unit = "ns",
-                          .options = lwp_collect_options_json(settings->options)};
-    gethostname(host, sizeof host - 1);
+                          .options = lwp_collect_options_json(of->settings->options)};
+    gethostname(host, host_bytes - 1);
     lwp_machine_read(&run.machine, "");
     clock_gettime(CLOCK_REALTIME, &run.started);
-    int status = lwp_run_json_write(&run, dir, "run.json", err);
-    struct lwp_phases *phases = status ? NULL : lwp_phases_open(dir, !paused, err);
-    if (!status && !phases && paused)
-        status = err->status;
-    if (!status && !lwp_options_flag(settings->options, "quiet"))
-        attach_say(settings, started, dir);
+    return run;
+}
+
+/* Frees of->outside: afterwards the process runs as before. */
+static int attach_sample(const struct attachment *of, const char *dir, struct lwp_run *run, struct lwp_outside_end *end,
+                         struct lwp_error *err)
+{
+    const bool paused = lwp_options_flag(of->settings->options, "paused");
+    struct lwp_phases *phases = lwp_phases_open(dir, !paused, err);
+    int status = !phases && paused ? err->status : LWP_OK;
+    if (!status && !lwp_options_flag(of->settings->options, "quiet"))
+        attach_say(of->settings, of->started, dir);
     if (!status)
-        status = lwp_outside_run(outside, dir, phases, &end, err);
-    lwp_outside_free(outside); /* before the analysis: from now on the process runs as before */
+        status = lwp_outside_run(of->outside, dir, phases, end, err);
+    lwp_outside_free(of->outside);
     char *note = phases ? lwp_phases_note(phases) : NULL;
     lwp_phases_close(phases);
     if (note)
-        run.notes = json_pack("[s]", note);
+        run->notes = json_pack("[s]", note);
     free(note);
-    if (!status && started && started->exec_errno)
-        status = lwp_error_set(err, LWP_ERR_SYSTEM, "cannot execute '%s': %s", started->program, strerror(started->exec_errno));
-    if (!status) {
-        if (end.process_ended && !started && !lwp_options_flag(settings->options, "quiet"))
-            lwp_log(LWP_LOG_NOTE, "process %d has ended", (int)lwp_options_number(settings->options, "pid"));
-        started_end(started, &run, &end);
-        run.source_roots = lwp_source_roots_find(attached->program, attached->cwd);
-        attach_write(&run, dir, &end);
-        attach_close(settings, dir, &end, started ? started->ended.wait_status : 0);
-    }
-    if (busy >= 0)
-        close(busy);
+    return status;
+}
+
+static void attach_finish(const struct attachment *of, const char *dir, struct lwp_run *run, struct lwp_outside_end *end)
+{
+    if (end->process_ended && !of->started && !lwp_options_flag(of->settings->options, "quiet"))
+        lwp_log(LWP_LOG_NOTE, "process %d has ended", (int)of->attached->pid);
+    started_end(of->started, run, end);
+    run->source_roots = lwp_source_roots_find(of->attached->program, of->attached->cwd);
+    attach_write(run, dir, end);
+    attach_close(of->settings, dir, end, of->started ? of->started->ended.wait_status : 0);
+}
+
+static int attach_into(const struct attachment *of, const char *dir, struct lwp_error *err)
+{
+    char host[256] = "";
+    struct lwp_outside_end end;
+    struct lwp_run run = attach_run(of, host, sizeof host);
+    int status = lwp_run_json_write(&run, dir, "run.json", err);
+    if (status)
+        lwp_outside_free(of->outside);
+    else
+        status = attach_sample(of, dir, &run, &end, err);
+    if (!status && of->started && of->started->exec_errno)
+        status = lwp_error_set(err, LWP_ERR_SYSTEM, "cannot execute '%s': %s", of->started->program, strerror(of->started->exec_errno));
+    if (!status)
+        attach_finish(of, dir, &run, &end);
     json_decref(run.options);
     json_decref(run.notes);
     json_decref(run.source_roots);
@@ -208,20 +232,20 @@ static struct lwp_outside_wish attach_wish(const struct lwp_settings *settings)
                                      .duration_s = settings->duration};
 }
 
-/* Frees `outside`. */
-static int attach_result(const struct lwp_settings *settings, struct lwp_outside *outside, const struct attached *attached,
-                         struct started *started, struct lwp_error *err)
+/* Frees of->outside. */
+static int attach_result(const struct attachment *of, struct lwp_error *err)
 {
-    const char *wanted = lwp_options_text(settings->options, "output");
+    const char *wanted = lwp_options_text(of->settings->options, "output"), *program = of->attached->program;
     char pid[16];
-    snprintf(pid, sizeof pid, "%d", (int)attached->pid);
-    char *dir =
-        wanted ? lwp_format("%s", wanted) : lwp_result_default(attached->program[0] ? attached->program : attached->command[0], pid);
-    int busy, status = lwp_result_create(dir, lwp_options_flag(settings->options, "force"), &busy, err);
+    snprintf(pid, sizeof pid, "%d", (int)of->attached->pid);
+    char *dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(program[0] ? program : of->attached->command[0], pid);
+    int busy, status = lwp_result_create(dir, lwp_options_flag(of->settings->options, "force"), &busy, err);
     if (status) {
-        lwp_outside_free(outside);
+        lwp_outside_free(of->outside);
     } else {
-        status = attach_into(settings, outside, attached, started, dir, busy, err);
+        status = attach_into(of, dir, err);
+        if (busy >= 0)
+            close(busy);
         if (status)
             lwp_result_discard(dir);
     }
@@ -239,7 +263,7 @@ int lwp_attach(const struct lwp_settings *settings, struct lwp_error *err)
     pid_t living = lwp_tasks_living(wish.pid);
     attached_read(attached, living ? living : wish.pid);
     attached->pid = wish.pid;
-    int status = attach_result(settings, outside, attached, NULL, err);
+    const int status = attach_result(&(struct attachment){settings, outside, attached, NULL}, err);
     free(attached->command);
     free(attached);
     return status;
@@ -263,7 +287,7 @@ int lwp_attach_start(const struct lwp_settings *settings, const struct lwp_targe
     if (!getcwd(attached->cwd, sizeof attached->cwd))
         attached->cwd[0] = '\0';
     if (outside)
-        attach_result(settings, outside, attached, &started, err);
+        attach_result(&(struct attachment){settings, outside, attached, &started}, err);
     free(attached);
     if (!err->text[0])
         return lwp_launch_exit_status(started.ended.wait_status);

@@ -2,6 +2,7 @@
 #include "collector/outside/records.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 #include "collector/outside/marks.h"
 #include "collector/outside/sample.h"
 
@@ -23,7 +24,7 @@ struct task_record { /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
 static int record_order(const void *a, const void *b)
 {
     const struct lwp_outside_record *x = a, *y = b;
-    return x->time != y->time ? (x->time < y->time ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
+    return LWP_COMPARE(x->time, y->time) ?: LWP_COMPARE(x->at, y->at);
 }
 
 static uint64_t record_time(const struct perf_event_attr *attr, const struct perf_event_header *header, const uint8_t *bytes)
@@ -64,8 +65,7 @@ static void records_take(struct lwp_outside_records *records, struct lwp_events 
     for (size_t i = 0; i < events->cpu_count; i++)
         while (events->cpus[i].ring.page && records_take_one(records, &events->attr, &events->cpus[i].ring))
             ;
-    if (records->record_count)
-        qsort(records->records, records->record_count, sizeof *records->records, record_order);
+    LWP_SORT(records->records, records->record_count, record_order);
 }
 
 /* Whether a sample of a thread counts: one that has an event of its own, and has inherited one as well, has two of each. */

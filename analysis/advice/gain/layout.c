@@ -296,56 +296,48 @@ static void layout_see(const struct lwp_layout *layout, uint64_t from, uint64_t 
         seen[at] = true;
 }
 
-static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *seen)
+/* Which fields a stream goes to. */
+struct layout_accesses {
+    const struct lwp_stream *stream;
+    uint64_t offsets[LWP_RESERVOIR]; /* in their elements */
+    size_t count;
+    bool copies;     /* whole elements: a library's code, which knows no field */
+    bool everything; /* ... or it has no place of its own */
+    bool uses[LWP_FIELDS_MAX];
+    size_t used;
+};
+
+static void layout_uses(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_accesses *accesses)
 {
-    uint64_t offsets[LWP_RESERVOIR];
-    bool uses[LWP_FIELDS_MAX] = {false};
-    size_t count = 0, kept = 0;
-    const struct lwp_object *object = &profile->objects[stream->object];
-    for (uint32_t i = 0; i < stream->offsets.count; i++)
-        count += lwp_element_place(object, stream->offsets.items[i], &offsets[count]);
-    if (!count && stream->offsets.count)
-        return; /* a header's */
-    struct lwp_layout_loop *loop = layout_loop(layout, stream->region);
-    if (!loop)
-        return;
-    bool copies = lwp_objects_library_code(profile, stream->module) && !layout_goes_on(layout, offsets, count);
-    bool walks = !copies && layout_walks_field(layout, offsets, count, stream->bytes, uses);
+    const struct lwp_stream *stream = accesses->stream;
+    const uint64_t *offsets = accesses->offsets;
+    const size_t count = accesses->count;
+    size_t kept = 0;
+    accesses->copies = lwp_objects_library_code(profile, stream->module) && !layout_goes_on(layout, offsets, count);
+    const bool walks = !accesses->copies && layout_walks_field(layout, offsets, count, stream->bytes, accesses->uses);
     for (size_t i = 0; i < count && !walks; i++) {
         size_t same = 0;
         for (size_t j = 0; j < count; j++)
             same += offsets[j] == offsets[i];
-        if (!copies && count >= 12 && (double)same < residue_counts * (double)count)
+        if (!accesses->copies && count >= 12 && (double)same < residue_counts * (double)count)
             continue;
         kept++;
-        layout_touch(layout, offsets[i], stream->bytes, uses);
+        layout_touch(layout, offsets[i], stream->bytes, accesses->uses);
     }
-    layout_siblings(profile, layout, stream, uses);
-    const bool everything = copies || (!walks && kept * 2 < count); /* no place of its own */
-    for (size_t f = 0; f < layout->field_count && everything; f++)
-        uses[f] = true;
-    const bool matters = stream->weight.weight >= matters_least * layout->weight.weight;
-    for (size_t i = 0; i < count && seen && matters; i++)
-        layout_see(layout, everything ? 0 : offsets[i], everything ? layout->element_bytes : stream->bytes, seen);
-    size_t used = 0;
-    for (size_t f = 0; f < layout->field_count; f++)
-        used += uses[f];
-    if (stream->vector && used > 1 && (copies || !layout_needed(profile, layout, stream, uses, &used))) {
-        layout->vague += stream->weight.weight;
-        layout->copied += copies ? stream->weight.weight : 0;
-    }
+    layout_siblings(profile, layout, stream, accesses->uses);
+    accesses->everything = accesses->copies || (!walks && kept * 2 < count);
     for (size_t f = 0; f < layout->field_count; f++) {
-        loop->uses[f] |= uses[f];
-        layout->fields[f].observed += uses[f] ? stream->weight.weight / (double)used : 0;
-        layout->fields[f].accesses += uses[f] ? stream->accesses : 0;
+        accesses->uses[f] |= accesses->everything;
+        accesses->used += accesses->uses[f];
     }
-    lwp_tally_merge(&loop->weight, &stream->weight);
-    loop->accesses += stream->accesses;
-    if (stream->stride.bytes > loop->stride || loop->stride == 0)
-        loop->stride = stream->stride.bytes;
-    uint64_t near_limit = layout->spacing * 128;
+}
+
+/* How far from each other the stream's accesses are, in elements. */
+static void layout_distances(const struct lwp_layout *layout, const struct lwp_stream *stream, struct lwp_layout_loop *loop)
+{
+    const uint64_t near_limit = layout->spacing * 128;
     for (int i = 0; i < LWP_DISTANCES && stream->distances; i++) {
-        uint64_t below = (uint64_t)1 << i; /* this bucket holds distances below it and from half of it */
+        const uint64_t below = (uint64_t)1 << i; /* this bucket holds distances below it and from half of it */
         if (below <= layout->spacing)
             continue; /* the same element says nothing */
         if (below <= near_limit)
@@ -353,6 +345,38 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
         else
             loop->far += stream->distances[i];
     }
+}
+
+static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *seen)
+{
+    struct layout_accesses accesses = {.stream = stream};
+    const double weight = stream->weight.weight;
+    for (uint32_t i = 0; i < stream->offsets.count; i++)
+        accesses.count += lwp_element_place(&profile->objects[stream->object], stream->offsets.items[i], &accesses.offsets[accesses.count]);
+    if (!accesses.count && stream->offsets.count)
+        return; /* a header's */
+    struct lwp_layout_loop *loop = layout_loop(layout, stream->region);
+    if (!loop)
+        return;
+    layout_uses(profile, layout, &accesses);
+    for (size_t i = 0; i < accesses.count && seen && weight >= matters_least * layout->weight.weight; i++)
+        layout_see(layout, accesses.everything ? 0 : accesses.offsets[i], accesses.everything ? layout->element_bytes : stream->bytes,
+                   seen);
+    if (stream->vector && accesses.used > 1 &&
+        (accesses.copies || !layout_needed(profile, layout, stream, accesses.uses, &accesses.used))) {
+        layout->vague += weight;
+        layout->copied += accesses.copies ? weight : 0;
+    }
+    for (size_t f = 0; f < layout->field_count; f++) {
+        loop->uses[f] |= accesses.uses[f];
+        layout->fields[f].observed += accesses.uses[f] ? weight / (double)accesses.used : 0;
+        layout->fields[f].accesses += accesses.uses[f] ? stream->accesses : 0;
+    }
+    lwp_tally_merge(&loop->weight, &stream->weight);
+    loop->accesses += stream->accesses;
+    if (stream->stride.bytes > loop->stride || loop->stride == 0)
+        loop->stride = stream->stride.bytes;
+    layout_distances(layout, stream, loop);
 }
 
 /* NULL: too large to be asked. */

@@ -187,16 +187,8 @@ void code_debug_free(struct code_debug *debug)
 /* The first row at `start` or behind it: libdw keeps to itself where its rows are. */
 static size_t line_first_row(Dwarf_Lines *lines, size_t count, uint64_t start)
 {
-    size_t low = 0, high = count;
     Dwarf_Addr address;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (dwarf_lineaddr(dwarf_onesrcline(lines, middle), &address) == 0 && address < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LWP_PARTITION_POINT(i, 0, count, dwarf_lineaddr(dwarf_onesrcline(lines, i), &address) == 0 && address < start);
 }
 
 void code_statements(struct code_module *module, uint64_t low, uint64_t high, code_statement *take, void *to)

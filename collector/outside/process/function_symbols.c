@@ -1,6 +1,7 @@
 #include "collector/outside/process/function_symbols.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 
 #include <gelf.h>
 #include <stdlib.h>
@@ -64,17 +65,10 @@ void lwp_function_symbols_free(struct lwp_function_symbols *symbols)
 
 bool lwp_function_symbols_at(const struct lwp_function_symbols *symbols, uint64_t address, uint64_t *low, uint64_t *high)
 {
-    size_t from = 0, to = symbols->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (symbols->items[middle].low <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (!from || address >= symbols->items[from - 1].high)
+    const size_t begun = LWP_COUNT_UP_TO(symbols->items, symbols->count, low, address);
+    if (!begun || address >= symbols->items[begun - 1].high)
         return false;
-    *low = symbols->items[from - 1].low;
-    *high = symbols->items[from - 1].high;
+    *low = symbols->items[begun - 1].low;
+    *high = symbols->items[begun - 1].high;
     return true;
 }

@@ -1,6 +1,7 @@
 #include "collector/outside/process/mappings.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,13 +107,6 @@ void lwp_mappings_free(struct lwp_mappings *mappings)
 
 struct lwp_mapping *lwp_mappings_at(const struct lwp_mappings *mappings, uint64_t address)
 {
-    size_t from = 0, to = mappings->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (mappings->items[middle].end <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < mappings->count && mappings->items[from].start <= address ? &mappings->items[from] : NULL;
+    const size_t ended = LWP_COUNT_UP_TO(mappings->items, mappings->count, end, address);
+    return ended < mappings->count && mappings->items[ended].start <= address ? &mappings->items[ended] : NULL;
 }
