@@ -27,6 +27,10 @@ struct lwp_element_streams {
  * whether there is such a traversal. */
 uint64_t lwp_element_walk_around(const struct lwp_element_streams *streams, uint64_t stride, bool *open);
 
+/* Whether most accesses are of loops that pass over elements of this size each time round: then what their addresses have in common is no
+ * element, as where arrays of larger ones begin at other multiples. */
+bool lwp_element_walk_passes(const struct lwp_profile *profile, uint32_t index, uint64_t bytes);
+
 /* The probability that no loop traverses an array inside of larger elements. A loop that fills or copies whole elements hides, among
  * all accesses, what another one leaves out: so each loop is tested alone. Elements of many parts are expected less than of few:
  * their tests weigh 1 / parts^2 (weighted Bonferroni). */
@@ -119,6 +123,7 @@ struct lwp_element_candidate {
 struct lwp_element_votes {
     struct lwp_element_candidate candidates[LWP_ELEMENT_CANDIDATES_MAX];
     size_t count;
+    const struct lwp_type *large;    /* a structure that is no element (LWP_TYPE_ELEMENT_MAX): the block, if it has its size; NULL: none */
     double exact;                    /* accesses through pointers whose type is known */
     uint64_t table_start, table_end; /* of the elements of a table; 0: it is none */
     const char *holder;              /* the variable or member that keeps the block; NULL: unknown */

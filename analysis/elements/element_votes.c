@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { STREAMS_ASKED = 48, SITES_ROOM = 16, ELEMENT_MAX = 1 << 16 };
+enum { STREAMS_ASKED = 48, SITES_ROOM = 16 };
 
 /* hashbrown's RawTable<T>: as many buckets as a power of two says, filled up in front to a multiple of a group; behind
  * them one control byte for each, and those of the first group once more. Buckets are counted backwards from there, which
@@ -29,7 +29,9 @@ bool lwp_element_table(uint64_t block_bytes, uint64_t element_bytes, uint64_t *s
 
 static void element_vote(struct lwp_element_votes *votes, const struct lwp_type *type, const char *variable, double score, bool exact)
 {
-    if (!type || type->bytes == 0 || type->bytes > ELEMENT_MAX)
+    if (type && type->kind == LWP_TYPE_STRUCT && type->bytes > LWP_TYPE_ELEMENT_MAX)
+        votes->large = type; /* also a type that is only in scope: its size is the block's by no chance */
+    if (!type || type->bytes == 0 || type->bytes > LWP_TYPE_ELEMENT_MAX)
         return;
     struct lwp_element_candidate *candidate = NULL;
     for (size_t i = 0; i < votes->count && !candidate; i++)
@@ -204,7 +206,7 @@ void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, stru
     double all = (double)object->accesses + 1;
     if (object->kind == LWP_OBJECT_STATIC && object->variable) {
         uint64_t elements = 0;
-        const struct lwp_type *type = lwp_types_of_static(profile->code, object->module, object->start, &elements);
+        const struct lwp_type *type = lwp_types_of_static(profile->code, object->module, object->lookup_address, &elements);
         bool buffer = type && type->bytes == 1; /* which may become anything */
         element_vote(votes, type, object->variable, buffer ? 0.1 * all : 100 * all, !buffer);
         if (!buffer)

@@ -156,7 +156,9 @@ static bool element_accept(const struct element_case *of, const struct lwp_eleme
                                             .start = grid->start,
                                             .end = candidate->table ? votes->table_end : 0};
         double fit = lwp_element_fit(of->profile, of->index, &try);
-        if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
+        const bool declared =
+            candidate->exact && object->kind == LWP_OBJECT_STATIC && !lwp_objects_library_code(of->profile, object->module);
+        if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && (declared || (candidate->made && bytes == object->pool_size))))
             return true;
     }
     return false;
@@ -401,13 +403,21 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     if (!object->variable)
         object->variable = votes.holder;
     object->several = evidence->several;
-    if (object->single && element_has_array(profile, index)) {
+    if (votes.large && votes.large->bytes == object->largest) {
+        object->fields_unknown = lwp_arena_printf(
+            profile->arena, "it is one %s, and which of the arrays in it its accesses are to is not known", votes.large->name);
+    } else if (object->single && element_has_array(profile, index)) {
         object->fields_unknown =
             "instructions go to several places of each block, so it is an array or has one in it, and its type is not known";
     } else if (object->single) {
         object->element_bytes = object->pool_size;
         object->element_probability = 1; /* the size requested from malloc */
         lwp_element_start_of_single(profile, index);
+    } else if (evidence->bytes && lwp_element_walk_passes(profile, index, evidence->bytes)) {
+        object->several = true;
+        object->fields_unknown =
+            "its loops go further each time round than its addresses lie apart, so it holds several arrays or parts, and "
+            "what their elements are is not known";
     } else if (evidence->bytes) {
         object->element_bytes = evidence->bytes;
         object->element_probability = evidence->probability;

@@ -53,6 +53,25 @@ static bool object_is_constant(const struct lwp_profile *profile, const struct l
     return object->module != LWP_NONE && lwp_code_data_is_constant(profile->code, object->module, object->lookup_address);
 }
 
+/* A large array in a structure is an object of its own: whether the address is in one. What lies around it is looked up one by one. */
+static bool object_is_inner(struct lwp_profile *profile, const struct lwp_symbol *symbol, struct lwp_object *object, uint64_t *until)
+{
+    uint64_t start, bytes, elements;
+    const char *name;
+    if (symbol->bytes <= LWP_TYPE_ELEMENT_MAX)
+        return false;
+    if (!lwp_types_array_in_static(profile->code, object->module, object->lookup_address, &start, &bytes, &name)) {
+        if (lwp_types_of_static(profile->code, object->module, object->lookup_address, &elements) && elements == 1)
+            *until = 0;
+        return false;
+    }
+    object->start = start;
+    object->bytes = object->largest = bytes;
+    object->label = object->variable = lwp_arena_printf(profile->arena, "%s.%s", symbol->name, name);
+    *until = start + bytes;
+    return true;
+}
+
 uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset, uint64_t *until)
 {
     struct lwp_symbol symbol;
@@ -67,9 +86,10 @@ uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64
     object.start = symbol.start;
     object.bytes = object.largest = symbol.bytes;
     object.label = object.variable = lwp_arena_strdup(profile->arena, symbol.name);
-    *offset = address - symbol.start;
     *until = symbol.until;
-    return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, symbol.start), LWP_OBJECT_STATIC), &object);
+    const bool inner = object_is_inner(profile, &symbol, &object, until);
+    *offset = address - object.start;
+    return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, 2 * object.start + inner), LWP_OBJECT_STATIC), &object);
 }
 
 uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_t address, int64_t from_cfa, uint64_t *offset)

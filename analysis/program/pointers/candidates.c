@@ -276,6 +276,13 @@ static const struct lwp_type *variable_elements(struct code_module *module, Dwar
     return code_type(module, type);
 }
 
+static bool static_array(struct code_module *module, struct code_static *variable, uint64_t address, struct code_inner_array *array)
+{
+    Dwarf_Die type;
+    return variable->bytes > LWP_TYPE_ELEMENT_MAX && type_die_of(&variable->die, &type) &&
+           code_inner_array(module, type, address - variable->start, array);
+}
+
 const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module_index, uint64_t address, uint64_t *elements)
 {
     struct code_module *module = code_module_at(code, module_index);
@@ -283,7 +290,26 @@ const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t modul
     *elements = 0;
     if (!module || !code_dwarf(module) || !code_static_at(module, address, &found))
         return NULL;
+    struct code_inner_array array;
+    if (static_array(module, &found, address, &array)) {
+        *elements = array.elements;
+        return code_type(module, array.element);
+    }
     return variable_elements(module, &found.die, elements);
+}
+
+bool lwp_types_array_in_static(struct lwp_code *code, uint32_t module_index, uint64_t address, uint64_t *start, uint64_t *bytes,
+                               const char **name)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    struct code_static found;
+    struct code_inner_array array;
+    if (!module || !code_dwarf(module) || !code_static_at(module, address, &found) || !static_array(module, &found, address, &array))
+        return false;
+    *start = found.start + array.start;
+    *bytes = array.elements * array.bytes;
+    *name = array.name;
+    return true;
 }
 
 const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module_index, uint64_t address, int64_t offset,

@@ -252,39 +252,6 @@ static bool member_in_array(Dwarf_Die type, uint64_t offset, uint64_t modulus, i
     return false;
 }
 
-/* The structure's last member, when that is an array of unknown length, and one element of it. */
-static bool member_tail(Dwarf_Die *structure, Dwarf_Die *member, uint64_t *start, struct code_pointee *element)
-{
-    Dwarf_Die type;
-    uint64_t elements;
-    member->addr = NULL;
-    for (Dwarf_Die child = code_die_first(structure); child.addr; child = code_die_after(&child))
-        if (dwarf_tag(&child) == DW_TAG_member)
-            *member = child;
-    return member->addr && type_die_offset(member, start) && type_die_of(member, &type) && type_die_strip(&type, NULL) &&
-           dwarf_tag(&type) == DW_TAG_array_type && !code_descriptor_bytes(&type) && type_die_array(&type, &element->type, &elements) &&
-           !elements && type_die_bytes(&element->type, &element->bytes) && element->bytes;
-}
-
-bool code_pointee_in_tail(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus,
-                          struct code_pointee *element, uint64_t *at)
-{
-    Dwarf_Die stripped = from->type, member;
-    uint64_t start;
-    *element = (struct code_pointee){.name = from->name};
-    if (from->descriptor || (!modulus && offset < (int64_t)from->bytes) || !type_die_strip(&stripped, NULL) ||
-        !code_die_is_struct(&stripped) || !member_tail(&stripped, &member, &start, element) || modulus % element->bytes)
-        return false;
-    Dwarf_Die plain = element->type;
-    if (!type_die_strip(&plain, NULL) || !code_die_is_struct(&plain)) /* a number is the structure's own field */
-        return false;
-    *at = lwp_stride_residue(offset - (int64_t)start, element->bytes);
-    const char *name = dwarf_diename(&member);
-    if (*from->name && name)
-        element->name = code_intern(module->code, lwp_arena_printf(module->code->arena, "%s->%s", from->name, name));
-    return true;
-}
-
 bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus, bool untyped,
                           struct code_pointee *pointee)
 {

@@ -30,9 +30,18 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
                           struct code_pointee *pointee);
 
 /* An address behind a structure that ends in an array of unknown length is in that array: its element, and where in it the address is.
- * `offset` and `modulus` as above. */
+ * So are those of a loop over a large array in a structure. `offset` and `modulus` as above. */
 bool code_pointee_in_tail(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus,
                           struct code_pointee *element, uint64_t *at);
+
+/* A large array that is a member of a structure, or of what that is made of. */
+struct code_inner_array {
+    Dwarf_Die element;
+    uint64_t start, bytes, elements; /* in the structure; of an element; how many */
+    const char *name;                /* "level.tiles" */
+};
+/* The one at `offset` of a value of this type. */
+bool code_inner_array(struct code_module *module, Dwarf_Die type, uint64_t offset, struct code_inner_array *found);
 
 /* Whether a value of `inner` begins `offset` bytes into one of `outer`, itself, as a member, in an array, or with its members written
  * again at the start of a struct. */

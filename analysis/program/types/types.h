@@ -60,8 +60,15 @@ static inline bool lwp_types_is_open(const struct lwp_type *type)
     return type->field_count && type->fields[type->field_count - 1].bytes == 0;
 }
 
-/* A static variable: the type of one element and how many (1 when it is no array). NULL: unknown. */
+enum { LWP_TYPE_ELEMENT_MAX = 1 << 16 }; /* bytes; what is larger is no element of an array whose layout matters */
+
+/* A static variable, or the large array in it that the address is in: the type of one element and how many (1 when it is no array).
+ * NULL: unknown. */
 const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t *elements);
+
+/* That array: where it lies, and what it is called within the variable ("level.tiles"). False: the address is in none. */
+bool lwp_types_array_in_static(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t *start, uint64_t *bytes,
+                               const char **name);
 
 /* Whether a function of this name belongs to the language's library (C++, Rust), whatever module its code is in. */
 bool lwp_types_is_library(const char *function);
