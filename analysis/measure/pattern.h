@@ -58,6 +58,7 @@ struct lwp_pattern {
     double far;
     bool draws;          /* indexed, anywhere: each index is worked out when it is needed, and no list of them is read */
     uint64_t jump;       /* indexed, anywhere: so many elements on from the one before, round and round; 0: drawn */
+    bool bisects;        /* indexed, anywhere: the visits are those of searches by halves, most of them to a few elements */
     uint64_t window;     /* 0: as 1 */
     unsigned search;     /* chained: visits until the next chain begins anywhere, without waiting for this one: 1, 2 or 4; 0: never */
     unsigned endings;    /* ... of so many eighths of them the end is guessed wrong, once the last element has come: 0 to 7 */

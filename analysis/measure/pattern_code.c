@@ -235,13 +235,23 @@ static void code_search(struct emit_buffer *code, const struct lwp_pattern *patt
     emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_arrays[0]), at);
 }
 
-/* Over one instruction, or not. */
-static void code_skip(struct emit_buffer *code, ZydisMnemonic when)
+/* Where the next index is depends on what was loaded, from which it gets nothing. */
+static void code_await(struct emit_buffer *code)
+{
+    emit_add(code, ZYDIS_MNEMONIC_AND, 2, emit_register(emit_low(code_value, 4)), emit_number(0));
+    emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(code_order), emit_register(code_value));
+}
+
+/* Over one instruction, or not; of a search by halves over what makes the next visit wait: right guesses go on without. */
+static void code_skip(struct emit_buffer *code, ZydisMnemonic when, bool bisects)
 {
     ZydisEncoderRequest over = emit_jump(when, 0);
     emit_encode(code, &over);
     const size_t from = code->used;
-    code_fill(code, 0);
+    if (bisects)
+        code_await(code);
+    else
+        code_fill(code, 0);
     emit_land(code, from);
 }
 
@@ -258,7 +268,7 @@ static ZydisRegister code_drawn(const struct lwp_pattern *pattern)
 
 /* Jumps by bits of what was drawn, which wait for the number at a place: what is drawn again and again processors learn. One that is
  * taken but for one time in two, four or eight is guessed wrong as often: of so many eighths of all those of it are there that add up. */
-static void code_draw(struct emit_buffer *code, ZydisRegister drawn, ZydisEncoderOperand place, unsigned eighths)
+static void code_draw(struct emit_buffer *code, ZydisRegister drawn, ZydisEncoderOperand place, unsigned eighths, bool bisects)
 {
     enum { FIRST_BIT = 24, LONGEST = 3 };
     const ZydisEncoderOperand value = emit_register(emit_low(code_value, 4));
@@ -269,7 +279,7 @@ static void code_draw(struct emit_buffer *code, ZydisRegister drawn, ZydisEncode
         if (!(eighths & 1u << (LONGEST - bits)))
             continue;
         emit_add(code, ZYDIS_MNEMONIC_TEST, 2, value, emit_number(((1 << bits) - 1) << from));
-        code_skip(code, ZYDIS_MNEMONIC_JNZ);
+        code_skip(code, ZYDIS_MNEMONIC_JNZ, bisects);
     }
 }
 
@@ -364,7 +374,7 @@ static void code_array(struct emit_buffer *code, const struct lwp_pattern *patte
             place = code_element(code, pattern, a, spacing);
         code_access(code, &access, place, on, round);
         if (pattern->guesses && i == 0)
-            code_draw(code, code_drawn(pattern), emit_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY);
+            code_draw(code, code_drawn(pattern), emit_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY, pattern->bisects);
     }
 }
 
@@ -409,7 +419,7 @@ static void code_visit(struct emit_buffer *code, const struct lwp_pattern *patte
         emit_move(code, emit_low(code_index, 4),
                   emit_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));
     if (ends && pattern->endings)
-        code_draw(code, code_drawn(pattern), emit_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 4), pattern->endings);
+        code_draw(code, code_drawn(pattern), emit_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 4), pattern->endings, false);
     else if (!ends && pattern->arrays[0].walk == LWP_PATTERN_CHAINED)
         emit_move(code, code_arrays[0], emit_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 8));
 }

@@ -154,6 +154,22 @@ static void memory_jumps(uint64_t jump, uint32_t elements, uint32_t *order, uint
     }
 }
 
+/* Searches by halves, each for an element drawn at random. */
+static void memory_bisect(uint32_t *order, uint64_t count, uint64_t elements, uint64_t *state)
+{
+    for (uint64_t i = 0; i < count;) {
+        const uint64_t wanted = memory_random(state) % elements;
+        for (uint64_t low = 0, high = elements; low < high && i < count;) {
+            const uint64_t middle = low + (high - low) / 2;
+            order[i++] = (uint32_t)middle;
+            if (middle < wanted)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+    }
+}
+
 static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
     uint64_t state = 88172645463325252ull;
@@ -169,6 +185,8 @@ static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_me
         memory_disorder(memory->order + i, count - i < pattern->window ? count - i : pattern->window, &state);
     if (!status && pattern->jump)
         memory_jumps(pattern->jump, elements, memory->order, count);
+    else if (!status && pattern->bisects)
+        memory_bisect(memory->order, count, elements, &state);
     else if (!status && memory_draws(pattern))
         for (uint32_t i = 0; i < count; i++)
             memory->order[i] = (uint32_t)(memory_random(&state) % elements);

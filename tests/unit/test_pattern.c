@@ -364,6 +364,29 @@ static void test_guesses(void **state)
     assert_true(lwp_pattern_code_make(&guesses, &code, NULL) != LWP_OK);
 }
 
+/* Searches by halves begin in the middle, and go to what is drawn: each second visit at most is to another element than in the search
+ * before. A visit waits for the one before where that was guessed wrong. */
+static void test_bisects(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1 << 16, DEEP = 16 };
+    struct lwp_pattern anywhere = pattern_of(LWP_PATTERN_INDEXED, 64, ELEMENTS), bisects = anywhere;
+    struct lwp_pattern_memory memory;
+    struct lwp_pattern_times times;
+    size_t middle = 0, quarters = 0;
+    bisects.bisects = bisects.guesses = true;
+    assert_int_equal(lwp_pattern_memory_make(&bisects, ELEMENTS, &memory, NULL), LWP_OK);
+    assert_int_equal(memory.order[0], ELEMENTS / 2);
+    for (uint64_t i = 0; i < memory.visits; i++) {
+        middle += memory.order[i] == ELEMENTS / 2;
+        quarters += memory.order[i] == ELEMENTS / 4 || memory.order[i] == ELEMENTS / 2 + ELEMENTS / 4;
+    }
+    assert_in_range(middle, memory.visits / (DEEP + 2), memory.visits / (DEEP - 1));
+    assert_in_range(quarters, middle - DEEP, middle + DEEP);
+    lwp_pattern_memory_free(&memory);
+    COMPARED(times.ratio > 1.5, lwp_pattern_compare, &anywhere, &bisects, 0.05, &times);
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -721,6 +744,7 @@ int main(void)
                                        cmocka_unit_test(test_many_elements),
                                        cmocka_unit_test(test_cold),
                                        cmocka_unit_test(test_guesses),
+                                       cmocka_unit_test(test_bisects),
                                        cmocka_unit_test(test_links_stay),
                                        cmocka_unit_test(test_through_memory),
                                        cmocka_unit_test(test_apart),
