@@ -51,6 +51,22 @@ static double sequential_part(const struct subject *subject)
     return all > 0 ? ordered / all : 0;
 }
 
+/* Of how many values the loop that stalls most on them goes to one, as with channels that lie in turns; 1: to all, or it is not known. An
+ * unrolled loop has an access for each of them. */
+static uint64_t values_skipped(const struct subject *subject)
+{
+    const struct lwp_stream *most_stalled = NULL;
+    struct lwp_loop_shape shape;
+    LWP_STREAMS_OF(subject->profile, subject->index, stream)
+        if (stream->module != LWP_NONE && (!most_stalled || stream->weight.weight > most_stalled->weight.weight))
+            most_stalled = stream;
+    if (!most_stalled || !lwp_loop_shape(subject->profile->code, most_stalled->module, most_stalled->address, &shape) || !shape.steps)
+        return 1;
+    const uint64_t step = (uint64_t)llabs(shape.step), bytes = subject->object->element_bytes,
+                   touched = shape.accesses * (most_stalled->bytes > bytes ? most_stalled->bytes : bytes);
+    return bytes && step > touched ? step / bytes : 1;
+}
+
 /* Fields of the structure that some loop uses. */
 static size_t fields_used(const struct lwp_layout *layout)
 {
@@ -266,6 +282,13 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
     }
     if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
         return reason_fits(subject);
+    const uint64_t skipped = values_skipped(subject);
+    if (near > most && skipped > 1)
+        return (struct lwp_reason){
+            .code = "single_values",
+            .sentence =
+                SAY("%s, of which its hottest loop goes to one in %llu: what it needs would be on fewer cache lines if that lay together",
+                    what, (unsigned long long)skipped)};
     if (near > most)
         return (struct lwp_reason){.code = "sequential", .sentence = SAY("%s, traversed sequentially already", what)};
     if (!lwp_evidence_of(object->weight.samples))

@@ -52,6 +52,12 @@ static const char *owners_base(const struct lwp_split *split)
     return NULL;
 }
 
+/* A std::vector or a std::string is a member, whatever begins with it. */
+static bool owners_is_member(const struct lwp_type *head)
+{
+    return head->language == LWP_LANGUAGE_CXX && head->owner == LWP_TYPE_OF_SYSTEM;
+}
+
 /* A structure that this one begins with, and through pointers to which it is used; the split moves its members: C's way to derive. */
 static const struct lwp_type *owners_head(struct lwp_profile *profile, const struct lwp_split *split)
 {
@@ -59,9 +65,9 @@ static const struct lwp_type *owners_head(struct lwp_profile *profile, const str
     struct lwp_code_place place;
     for (size_t i = 0; i < layout->object_count && layout->type; i++)
         LWP_STREAMS_OF(profile, layout->objects[i], stream) {
-            if (!profile->code || stream->module == LWP_NONE ||
-                !lwp_types_place(profile->code, stream->module, stream->address, &place) || place.type->kind != LWP_TYPE_STRUCT ||
-                place.type->bytes >= layout->type->bytes || !lwp_types_contain(layout->type, 0, place.type))
+            if (!profile->code || stream->module == LWP_NONE || !lwp_types_place(profile->code, stream->module, stream->address, &place) ||
+                place.type->kind != LWP_TYPE_STRUCT || owners_is_member(place.type) || place.type->bytes >= layout->type->bytes ||
+                !lwp_types_contain(layout->type, 0, place.type))
                 continue;
             for (size_t k = 0; k < layout->field_count; k++)
                 if (layout->fields[k].offset < place.type->bytes && (split->kind != LWP_SPLIT_PARTS || split->group[k] != 0))
