@@ -68,7 +68,7 @@ uint64_t lwp_element_count(const struct lwp_object *object)
     if (object->pool_size > start && object->pool_size == object->largest) /* each block has a header, and perhaps a rest */
         return object->bytes / object->pool_size * ((object->pool_size - start) / spacing);
     uint64_t end = object->element_reach ? object->element_reach : object->element_end ? object->element_end : object->largest;
-    const bool partly = object->element_reach || (object->bytes > object->largest && (start || object->element_end));
+    const bool partly = object->element_reach || object->element_end || (object->bytes > object->largest && start);
     if (!partly || end < start)
         return (object->bytes - start) / spacing;
     /* Each block has a header, those of a growing array have as large a part unused, and tables that grew of control bytes. */

@@ -357,10 +357,29 @@ static void test_single_behind_header(void **state)
     done();
 }
 
+/* A table's control bytes are no elements. */
+static void test_table(void **state)
+{
+    (void)state;
+    enum { BUCKETS = 1 << 10, GROUP = 16 };
+    LOOK({&item, 8, packed, 0, false});
+    struct lwp_object *table = &profile.objects[object];
+    table->element_bytes = table->element_spacing = 40;
+    table->element_end = BUCKETS * 40;
+    table->bytes = table->largest = BUCKETS * 40 + BUCKETS + GROUP;
+    assert_int_equal(lwp_element_count(table), BUCKETS);
+    done();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattices), cmocka_unit_test(test_agreement), cmocka_unit_test(test_parts),
-                                       cmocka_unit_test(test_whole), cmocka_unit_test(test_few_agree), cmocka_unit_test(test_lone),
-                                       cmocka_unit_test(test_single_behind_header)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattices),
+                                       cmocka_unit_test(test_agreement),
+                                       cmocka_unit_test(test_parts),
+                                       cmocka_unit_test(test_whole),
+                                       cmocka_unit_test(test_few_agree),
+                                       cmocka_unit_test(test_lone),
+                                       cmocka_unit_test(test_single_behind_header),
+                                       cmocka_unit_test(test_table)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
