@@ -3,8 +3,10 @@
 
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/streams.h"
+#include "base/order.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Of an array whose elements are all used alike: less likely than this is not believed; and the last quarter of what is used has a quarter of
  * the samples, half of that at least. (Of the upper half of a matrix fewer and fewer elements are used.) */
@@ -24,6 +26,28 @@ static uint64_t count_furthest(const struct lwp_profile *profile, uint32_t index
     return furthest;
 }
 
+/* Of memory that nobody was seen allocating, as a heap that is looked at from outside, it is known that it is there: what is used of it is
+ * about as much as the stream with most accesses goes over. Of n even draws the outermost two are (n - 1) / (n + 1) of it apart. */
+static uint64_t count_span(const struct lwp_stream *stream)
+{
+    enum { FEW = 20, STRAYS = 50 };
+    uint64_t offsets[LWP_RESERVOIR];
+    const size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), strays = count / STRAYS;
+    if (count < FEW)
+        return 0;
+    qsort(offsets, count, sizeof *offsets, lwp_compare_u64);
+    const double kept = (double)(count - 2 * strays);
+    return (uint64_t)((double)(offsets[count - 1 - strays] - offsets[strays]) * ((double)count + 1) / (kept - 1));
+}
+
+static void count_reach_outside(struct lwp_object *object, const struct lwp_stream *stream)
+{
+    const double blocks = (double)object->bytes / (double)object->largest;
+    const uint64_t span = stream ? count_span(stream) : 0;
+    if (span >= lwp_element_spacing(object) && (double)span < (1 - last) * (double)object->bytes)
+        object->element_reach = (uint64_t)((double)span / blocks) + object->element_start;
+}
+
 /* By the stream with most accesses: others may be of a time when there were fewer elements. The exact engine's windows are no even draws:
  * loops that take about as long as from one to the next are seen at the same places each time. */
 void lwp_element_reach_find(struct lwp_profile *profile, uint32_t index)
@@ -38,6 +62,10 @@ void lwp_element_reach_find(struct lwp_profile *profile, uint32_t index)
     if (!object->element_bytes || object->single || object->element_end || object->pool_size || object->bytes < object->largest)
         return;
     const uint64_t furthest = count_furthest(profile, index, &stream);
+    if (object->kind == LWP_OBJECT_HEAP && object->context == 0) {
+        count_reach_outside(object, stream);
+        return;
+    }
     if (!stream || furthest < start)
         return;
     const size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);

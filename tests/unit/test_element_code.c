@@ -371,6 +371,27 @@ static void test_table(void **state)
     done();
 }
 
+/* Of a heap that is looked at from outside it is known that it is there: elements are where the busiest loop goes. */
+static uint64_t in_the_middle(uint64_t number)
+{
+    return BLOCK / 2 + 40 * number;
+}
+
+static void test_outside(void **state)
+{
+    (void)state;
+    LOOK({&item, 8, in_the_middle, 0, false});
+    struct lwp_object *heap = &profile.objects[object];
+    heap->element_bytes = heap->element_spacing = 40;
+    lwp_element_reach_find(&profile, object);
+    assert_true(lwp_element_count(heap) > 2 * 5000); /* allocated: all up to what is used */
+    heap->context = 0;
+    lwp_element_reach_find(&profile, object);
+    assert_in_range(lwp_element_count(heap), 4500, 5500);
+    assert_in_range(lwp_element_used(heap), 40 * 4500, 40 * 5500);
+    done();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattices),
@@ -380,6 +401,7 @@ int main(void)
                                        cmocka_unit_test(test_few_agree),
                                        cmocka_unit_test(test_lone),
                                        cmocka_unit_test(test_single_behind_header),
-                                       cmocka_unit_test(test_table)};
+                                       cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
