@@ -118,9 +118,38 @@ static struct lwp_reason reason_gain(struct lwp_profile *profile, const char *wh
     return (struct lwp_reason){.code = "gain_below_threshold", .sentence = sentence};
 }
 
+/* The field of several lines, most of which no loop was seen to go to: which parts of it are used together nobody asked. NULL: none. */
+static const struct lwp_layout_field *reason_large(const struct subject *subject)
+{
+    static const double part = 0.5;
+    const uint64_t line = lwp_gain_caches(subject->profile->machine).line_bytes;
+    const struct lwp_layout_field *large = NULL;
+    for (size_t f = 0; f < subject->layout->field_count; f++) {
+        const struct lwp_layout_field *field = &subject->layout->fields[f];
+        if (field->bytes > line && field->seen && (double)field->seen < part * (double)field->bytes &&
+            (!large || field->bytes > large->bytes))
+            large = field;
+    }
+    return large;
+}
+
+static struct lwp_reason reason_of_large(const struct subject *subject, const struct lwp_layout_field *large)
+{
+    return (struct lwp_reason){
+        .code = "unknown_fields",
+        .sentence =
+            lwp_arena_printf(subject->profile->arena,
+                             "the accesses that wait for it go to %llu of the %llu bytes of %s, which is one field here: what it would "
+                             "gain if the parts of %s lay apart is not known",
+                             (unsigned long long)large->seen, (unsigned long long)large->bytes, large->name, large->name)};
+}
+
 static struct lwp_reason reason_little_gain(const struct subject *subject)
 {
     const struct lwp_split_reason *split = &subject->split;
+    const struct lwp_layout_field *large = reason_large(subject);
+    if (large && 2 * large->bytes > subject->layout->element_bytes)
+        return reason_of_large(subject, large);
     return reason_gain(subject->profile, "the best layout tried", split->low, split->high, lwp_split_needs.gain);
 }
 
@@ -154,21 +183,6 @@ static struct lwp_reason reason_pool(const struct subject *subject)
                                        pool->low, pool->high)};
 }
 
-/* The field of several lines, most of which no loop was seen to go to: which parts of it are used together nobody asked. NULL: none. */
-static const struct lwp_layout_field *reason_large(const struct subject *subject)
-{
-    static const double part = 0.5;
-    const uint64_t line = lwp_gain_caches(subject->profile->machine).line_bytes;
-    const struct lwp_layout_field *large = NULL;
-    for (size_t f = 0; f < subject->layout->field_count; f++) {
-        const struct lwp_layout_field *field = &subject->layout->fields[f];
-        if (field->bytes > line && field->seen && (double)field->seen < part * (double)field->bytes &&
-            (!large || field->bytes > large->bytes))
-            large = field;
-    }
-    return large;
-}
-
 static struct lwp_reason reason_together(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
@@ -176,11 +190,7 @@ static struct lwp_reason reason_together(const struct subject *subject)
     double near = sequential_part(subject);
     const struct lwp_layout_field *large = reason_large(subject);
     if (large && used == all)
-        return (struct lwp_reason){
-            .code = "unknown_fields",
-            .sentence = SAY("the accesses that wait for it go to %llu of the %llu bytes of %s, which is one field here: what it would gain "
-                            "if the parts of %s lay apart is not known",
-                            (unsigned long long)large->seen, (unsigned long long)large->bytes, large->name, large->name)};
+        return reason_of_large(subject, large);
     if (near > most && used == all)
         return (struct lwp_reason){.code = "sequential", .sentence = "its loops traverse it sequentially and use all of its fields"};
     return (struct lwp_reason){
