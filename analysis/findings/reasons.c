@@ -51,20 +51,33 @@ static double sequential_part(const struct subject *subject)
     return all > 0 ? ordered / all : 0;
 }
 
-/* Of how many values the loop that stalls most on them goes to one, as with channels that lie in turns; 1: to all, or it is not known. An
- * unrolled loop has an access for each of them. */
-static uint64_t values_skipped(const struct subject *subject)
+/* Of how many values a loop goes to one, as with interleaved channels; 1: to all, or it is not known. An unrolled loop has an access for
+ * each of them. */
+static uint64_t values_skipped_by(const struct subject *subject, const struct lwp_stream *stream)
 {
-    const struct lwp_stream *most_stalled = NULL;
     struct lwp_loop_shape shape;
-    LWP_STREAMS_OF(subject->profile, subject->index, stream)
-        if (stream->module != LWP_NONE && (!most_stalled || stream->weight.weight > most_stalled->weight.weight))
-            most_stalled = stream;
-    if (!most_stalled || !lwp_loop_shape(subject->profile->code, most_stalled->module, most_stalled->address, &shape) || !shape.steps)
+    if (stream->module == LWP_NONE || !lwp_loop_shape(subject->profile->code, stream->module, stream->address, &shape) || !shape.steps)
         return 1;
     const uint64_t step = (uint64_t)llabs(shape.step), bytes = subject->object->element_bytes,
-                   touched = shape.accesses * (most_stalled->bytes > bytes ? most_stalled->bytes : bytes);
+                   touched = shape.accesses * (stream->bytes > bytes ? stream->bytes : bytes);
     return bytes && step > touched ? step / bytes : 1;
+}
+
+/* ... of the loop that stalls most among those that skip some, where they matter. */
+static uint64_t values_skipped(const struct subject *subject)
+{
+    static const double matters = 0.25;
+    const struct lwp_stream *most_stalled = NULL;
+    double all = 0, skips = 0;
+    LWP_STREAMS_OF(subject->profile, subject->index, stream) {
+        all += stream->weight.weight;
+        if (values_skipped_by(subject, stream) <= 1)
+            continue;
+        skips += stream->weight.weight;
+        if (!most_stalled || stream->weight.weight > most_stalled->weight.weight)
+            most_stalled = stream;
+    }
+    return most_stalled && skips > matters * all ? values_skipped_by(subject, most_stalled) : 1;
 }
 
 /* Fields of the structure that some loop uses. */
@@ -296,9 +309,8 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
     if (near > most && skipped > 1)
         return (struct lwp_reason){
             .code = "single_values",
-            .sentence =
-                SAY("%s, of which its hottest loop goes to one in %llu: what it needs would be on fewer cache lines if that lay together",
-                    what, (unsigned long long)skipped)};
+            .sentence = SAY("%s, of which a loop goes to one in %llu: what it needs would be on fewer cache lines if that lay together",
+                            what, (unsigned long long)skipped)};
     if (near > most)
         return (struct lwp_reason){.code = "sequential", .sentence = SAY("%s, traversed sequentially already", what)};
     if (!lwp_evidence_of(object->weight.samples))

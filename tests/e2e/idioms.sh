@@ -9,25 +9,25 @@ cat > channels.c << 'END'
 #include <stdio.h>
 #include <stdlib.h>
 enum { CHANNELS = 8, FRAMES = 1000000 };
-__attribute__((noinline)) static float peak(const float *sound, int channel)
+__attribute__((noinline)) static long loud(const int *sound, int channel)
 {
-    float peak = 0;
+    long loud = 0;
     for (int i = 0; i < FRAMES; i++)
-        if (sound[i * CHANNELS + channel] > peak)
-            peak = sound[i * CHANNELS + channel];
-    return peak;
+        loud += sound[i * CHANNELS + channel];
+    return loud;
 }
 int main(int c, char **v)
 {
-    float *sound = malloc(sizeof *sound * CHANNELS * FRAMES), sum = 0;
+    int *sound = malloc(sizeof *sound * CHANNELS * FRAMES);
+    long sum = 0;
     if (!sound)
         return 1;
     for (int i = 0; i < CHANNELS * FRAMES; i++)
-        sound[i] = (float)(i % 1000);
+        sound[i] = i % 1000;
     for (int turns = c > 1 ? atoi(v[1]) : 1; turns > 0; turns--)
         for (int channel = 0; channel < CHANNELS; channel++)
-            sum += peak(sound, channel);
-    printf("%f\n", sum);
+            sum += loud(sound, channel);
+    printf("%ld\n", sum);
     return 0;
 }
 END
@@ -89,7 +89,7 @@ END
 ${CC:-cc} -O2 -g -o chunks chunks.c
 ${CC:-cc} -O1 -g -o channels channels.c
 ${CXX:-c++} -std=c++17 -O2 -g -o nodes nodes.cc
-collect_samples 200 sound 20 -F 2000 --max-overhead 50 -- ./channels @
+collect_samples 400 sound 100 -F 2000 --max-overhead 50 -- ./channels @
 collect_samples 400 graph 50 -F 2000 --max-overhead 50 -- ./nodes @
 "$LWP" analyze -q --no-measure sound
 collect_samples 400 list 100 -F 2000 --max-overhead 50 -- ./chunks @
