@@ -31,6 +31,12 @@ static void stall_time(struct lwp_stall_profile *profile, uint32_t object, uint3
     profile->times[at].weight += weight; // NOLINT(clang-analyzer-core.NullDereference): those of a count
 }
 
+/* The bin that a bin is in when all are 2^by times as wide. */
+static uint32_t stall_wider(uint32_t bin, uint32_t by)
+{
+    return by < 32 ? bin >> by : 0;
+}
+
 /* Bins become so wide. */
 static void stall_widen(struct lwp_stall_profile *profile, uint32_t shift)
 {
@@ -44,7 +50,7 @@ static void stall_widen(struct lwp_stall_profile *profile, uint32_t shift)
     profile->time_count = profile->time_room = 0;
     lwp_map_clear(&profile->time_index);
     for (size_t i = 0; i < count; i++)
-        stall_time(profile, times[i].object, times[i].bin >> by, times[i].weight);
+        stall_time(profile, times[i].object, stall_wider(times[i].bin, by), times[i].weight);
     free(times);
 }
 
@@ -73,7 +79,7 @@ void lwp_stall_profile_merge(struct lwp_stall_profile *into, struct lwp_stall_pr
             lwp_sum_merge(&path->sum, &from->paths[i].sum);
     }
     for (size_t i = 0; i < from->time_count; i++)
-        stall_time(into, from->times[i].object, from->times[i].bin >> (into->bin_shift - from->bin_shift), from->times[i].weight);
+        stall_time(into, from->times[i].object, stall_wider(from->times[i].bin, into->bin_shift - from->bin_shift), from->times[i].weight);
     into->refused |= from->refused;
     lwp_stall_profile_free(from);
 }

@@ -79,8 +79,23 @@ static void sums_are_those_of_a_table(void **state)
     }
 }
 
+/* Of a damaged file, whose clock jumps: all bins of before become the first one. */
+static void a_time_may_be_any(void **state)
+{
+    (void)state;
+    struct lwp_stall_profile profile = {0}, early = {0};
+    lwp_stall_profile_add(&profile, 0, 0, 100ull << 20, 5);
+    lwp_stall_profile_add(&profile, 0, 0, UINT64_MAX, 7);
+    lwp_stall_profile_add(&early, 0, 0, 100ull << 20, 11);
+    lwp_stall_profile_merge(&profile, &early);
+    assert_int_equal(profile.time_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(profile.times[i].weight, profile.times[i].bin ? 7 : 16);
+    lwp_stall_profile_free(&profile);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_those_of_a_table)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_those_of_a_table), cmocka_unit_test(a_time_may_be_any)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
