@@ -39,3 +39,25 @@ double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region, doub
     }
     return guesses;
 }
+
+static double guesses_between(double without, double with, double part)
+{
+    return without + part * (with - without);
+}
+
+struct lwp_pattern_times lwp_gain_mixed(const struct lwp_pattern_times *x, const struct lwp_pattern_times *y, double guesses)
+{
+    struct lwp_pattern_times times = *x;
+    times.before = guesses_between(x->before, y->before, guesses);
+    times.after = guesses_between(x->after, y->after, guesses);
+    times.core = guesses_between(x->core, y->core, guesses);
+    times.ratio = guesses_between(x->before * x->ratio, y->before * y->ratio, guesses) / times.before;
+    times.low *= times.ratio / x->ratio;
+    times.high *= times.ratio / x->ratio;
+    for (int i = 0; i < 2; i++) {
+        times.least[i] = guesses_between(x->least[i], y->least[i], guesses);
+        times.near[i] = x->near[i] > 0 && y->near[i] > 0 ? guesses_between(x->near[i], y->near[i], guesses) : 0;
+        times.cold[i] = x->cold[i] > 0 && y->cold[i] > 0 ? guesses_between(x->cold[i], y->cold[i], guesses) : 0;
+    }
+    return times;
+}

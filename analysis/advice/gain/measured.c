@@ -218,27 +218,9 @@ struct measured_run {
     struct measured_mix mix;
 };
 
-static double measured_between(double without, double with, double part)
-{
-    return without + part * (with - without);
-}
-
 static struct lwp_pattern_times measured_mixed(const struct measured_mix *mix, double guesses)
 {
-    const struct lwp_pattern_times *x = &mix->without, *y = &mix->with;
-    struct lwp_pattern_times times = *x;
-    times.before = measured_between(x->before, y->before, guesses);
-    times.after = measured_between(x->after, y->after, guesses);
-    times.core = measured_between(x->core, y->core, guesses);
-    times.ratio = measured_between(x->before * x->ratio, y->before * y->ratio, guesses) / times.before;
-    times.low *= times.ratio / x->ratio;
-    times.high *= times.ratio / x->ratio;
-    for (int i = 0; i < 2; i++) {
-        times.least[i] = measured_between(x->least[i], y->least[i], guesses);
-        times.near[i] = x->near[i] > 0 && y->near[i] > 0 ? measured_between(x->near[i], y->near[i], guesses) : 0;
-        times.cold[i] = x->cold[i] > 0 && y->cold[i] > 0 ? measured_between(x->cold[i], y->cold[i], guesses) : 0;
-    }
-    return times;
+    return lwp_gain_mixed(&mix->without, &mix->with, guesses);
 }
 
 /* Jumps past code are taken for guessed wrong only where the loop takes longer than its pattern does in any state of the caches. */

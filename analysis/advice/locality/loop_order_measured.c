@@ -5,6 +5,7 @@
  * stored, and no iteration waits for the one before then; the other way round, what is stored at one place each time becomes such a sum.
  * Limits: of a window that slides along a column most lines are in the caches already; that is not run. The compiler may find vector
  * instructions for the new inner loop, which the run does not have. */
+#include "analysis/advice/gain/guesses.h"
 #include "analysis/advice/gain/loop_pattern.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/pace.h"
@@ -112,6 +113,7 @@ struct measured_nest {
     bool triangle; /* rows and columns are the most that there are */
     bool reloads;  /* what begins to be a sum is stored and loaded again in each iteration: whether a compiler keeps it in a register is not
                     * known */
+    double guesses; /* jumps a round that are guessed wrong: of those past code it is not known */
 };
 
 /* Whole blocks of what the code has several of. */
@@ -307,6 +309,13 @@ static bool measured_run(const struct lwp_order *order, const struct lwp_order_a
     if (!measured_fill(order, nest, false, &before) || !measured_fill(order, nest, true, &after) ||
         !lwp_gain_times(profile, order->region, &before, &after, &times))
         return false;
+    if (nest->guesses > 0) {
+        struct lwp_pattern_times with;
+        before.guesses = after.guesses = true;
+        if (!lwp_gain_times(profile, order->region, &before, &after, &with))
+            return false;
+        times = lwp_gain_mixed(&times, &with, nest->guesses);
+    }
     const struct lwp_gain_range sampled = lwp_gain_stall_share(profile, order->region, &order->shape);
     const double pace = nest->triangle ? 0 : measured_pace(order, column, nest, times.before);
     const bool sums = nest->sums || nest->stored;
@@ -353,6 +362,7 @@ static bool measured_lengths(const struct lwp_order *order, const struct lwp_ord
     return true;
 }
 
+/* What is not known is run both ways: whether sums stay in registers, and whether jumps are guessed. */
 bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_measured *measured)
 {
     struct measured_nest nest = {0};
@@ -360,16 +370,20 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
     *measured = (struct lwp_gain_measured){0};
     if (!order->shape.instructions || !measured_gather(order, column, &nest))
         return false;
-    const int ways = lwp_order_begins_sums(order) ? 2 : 1;
+    double open;
+    const double guesses = fmin(1, lwp_gain_guesses(order->profile, order->region, &open) + open);
+    const int sums = lwp_order_begins_sums(order) ? 2 : 1, ways = guesses > 0 ? 2 * sums : sums;
     for (int i = 0; i < ways; i++) {
         struct lwp_gain_measured of;
-        nest.reloads = i;
+        nest.reloads = i % sums;
+        nest.guesses = i / sums ? guesses : 0;
         if (!measured_lengths(order, column, &nest, &of, &resembles))
             return false;
-        measured->ratio = i ? sqrt(measured->ratio * of.ratio) : of.ratio;
+        measured->ratio = i ? measured->ratio * of.ratio : of.ratio;
         measured->low = i ? fmin(measured->low, of.low) : of.low;
         measured->high = i ? fmax(measured->high, of.high) : of.high;
         measured->today = fmax(measured->today, of.today);
     }
+    measured->ratio = pow(measured->ratio, 1.0 / ways);
     return resembles;
 }
