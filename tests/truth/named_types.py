@@ -34,8 +34,12 @@ def truth_of(truth, function):
     return None
 
 
+LIBRARY_NAMES = {"__node_base_ptr": "std::__detail::_Hash_node_base *"} # a typedef of std::unordered_map's, which clang++ names
+
+
 def spelled(name):
     """As g++ writes it: clang++ says "const int" and "_vptr$Base"."""
+    name = LIBRARY_NAMES.get(name, name)
     return re.sub(r"const (\w+)", r"\1 const", name).replace("$", ".") if name else name
 
 
