@@ -11,6 +11,7 @@
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/gain/timed.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,14 +53,37 @@ static bool measured_as_they_lie(const struct lwp_conflict_loop *loop, uint32_t 
     int64_t low = INT64_MAX, high = INT64_MIN;
     for (size_t i = 0; i < loop->count; i++)
         if (loop->streams[i].part == part) {
-            low = loop->streams[i].at < low ? loop->streams[i].at : low;
-            high = loop->streams[i].at > high ? loop->streams[i].at : high;
+            LWP_LOWER(low, loop->streams[i].at);
+            LWP_RAISE(high, loop->streams[i].at);
         }
     *first = low;
     return loop->absolute && high - low < far_bytes;
 }
 
-/* Streams are sorted by block. `moved`: bytes for each stream, NULL: as they lie. */
+/* Where a stream begins. `moved`: bytes for each stream, NULL: as they lie. */
+static int64_t measured_at(const struct lwp_conflict_loop *loop, const int64_t *moved, size_t stream)
+{
+    return loop->streams[stream].at + (moved ? moved[stream] : 0);
+}
+
+struct measured_block {
+    size_t first, end; /* streams */
+    int64_t low, high; /* where the first and the last of them begin */
+};
+
+/* Streams are sorted by block. */
+static struct measured_block measured_block(const struct lwp_conflict_loop *loop, const int64_t *moved, size_t first)
+{
+    struct measured_block block = {first, first, INT64_MAX, INT64_MIN};
+    for (; block.end < loop->count && measured_same_block(&loop->streams[first], &loop->streams[block.end]); block.end++) {
+        const int64_t at = measured_at(loop, moved, block.end);
+        LWP_LOWER(block.low, at);
+        LWP_RAISE(block.high, at);
+    }
+    return block;
+}
+
+/* False: it is not known what the streams do, or there are too many. */
 static bool measured_pattern(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop, const struct lwp_loop_shape *shape,
                              const int64_t *moved, uint64_t elements, struct lwp_pattern *pattern)
 {
@@ -74,28 +98,24 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
     pattern->elements = elements;
     lwp_gain_computes(shape, 1, pattern);
     pattern->threads = 1;
-    for (size_t i = 0, end; i < loop->count; i = end) {
-        int64_t low = INT64_MAX, high = INT64_MIN;
-        for (end = i; end < loop->count && measured_same_block(&loop->streams[i], &loop->streams[end]); end++) {
-            int64_t at = loop->streams[end].at + (moved ? moved[end] : 0);
-            low = at < low ? at : low;
-            high = at > high ? at : high;
-        }
+    struct measured_block block;
+    for (size_t i = 0; i < loop->count; i = block.end) {
+        block = measured_block(loop, moved, i);
         if (loop->streams[i].part != part)
             continue;
         array->spacing = (uint64_t)llabs(loop->streams[i].step);
-        uint64_t base =
-            as_they_lie ? (uint64_t)(low - first) : lwp_round_up(array->extent, loop->way) + (uint64_t)((low % way + way) % way);
-        for (size_t k = i; k < end; k++) {
+        const uint64_t base = as_they_lie ? (uint64_t)(block.low - first)
+                                          : lwp_round_up(array->extent, loop->way) + (uint64_t)((block.low % way + way) % way);
+        for (size_t k = i; k < block.end; k++) {
             const struct lwp_stream *stream = measured_stream(profile, loop, k);
-            uint64_t offset = base + (uint64_t)(loop->streams[k].at + (moved ? moved[k] : 0) - low);
+            const uint64_t offset = base + (uint64_t)(measured_at(loop, moved, k) - block.low);
             if (!stream || pattern->access_count == LWP_PATTERN_ACCESSES || offset > INT32_MAX / 2)
                 return false;
             pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
                 .offset = offset, .bytes = stream->bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
         }
-        uint64_t ends = base + (uint64_t)(high - low) + elements * array->spacing + loop->line;
-        array->extent = ends > array->extent ? ends : array->extent;
+        const uint64_t ends = base + (uint64_t)(block.high - block.low) + elements * array->spacing + loop->line;
+        LWP_RAISE(array->extent, ends);
     }
     return pattern->access_count > 0;
 }

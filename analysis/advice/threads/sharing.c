@@ -182,30 +182,45 @@ static bool sharing_mostly_true(const struct lwp_profile *profile, uint32_t obje
     return (double)overlaps >= overlap_false * (double)hits;
 }
 
+/* The type's field of that name; NULL: there is none. */
+static const struct lwp_field *sharing_field_called(const struct lwp_type *type, const char *name)
+{
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (strcmp(type->fields[i].name, name) == 0)
+            return &type->fields[i];
+    return NULL;
+}
+
+/* Between fields of one structure, or elements of that type. */
+static const char *sharing_advice_in_type(struct lwp_profile *profile, const struct lwp_sharing *item, const struct lwp_type *type)
+{
+    const char *first = item->uses[0].field, *last = item->uses[item->use_count - 1].field;
+    const unsigned line = LWP_INTERACTION_LINE;
+    const bool one_more = first && last && strcmp(first, last) && !strchr(last, ',');
+    const struct lwp_field *field = one_more ? sharing_field_called(type, last) : NULL;
+    if (field)
+        return lwp_arena_printf(profile->arena,
+                                "Give '%s' a cache line of its own in %s: declare it as \"alignas(%u) %s;\" (C: #include "
+                                "<stdalign.h>; before C11: __attribute__((aligned(%u)))) and the member behind it with "
+                                "alignas(%u), too. Blocks from malloc then need aligned_alloc(%u, ...).",
+                                last, type->name, line, field->declaration, line, line, line);
+    return lwp_arena_printf(profile->arena,
+                            "Give each thread's %s whole cache lines: begin the type with \"alignas(%u)\" on its first member, so that "
+                            "its size becomes a multiple of %u bytes, and allocate arrays of it with aligned_alloc(%u, ...).",
+                            type->name, line, line, line);
+}
+
 static const char *sharing_advice(struct lwp_profile *profile, const struct lwp_sharing *item)
 {
     const struct lwp_interaction_use *first = item->uses[0].use, *last = item->uses[item->use_count - 1].use;
     const struct lwp_object *object = last->object == LWP_NONE ? NULL : &profile->objects[last->object];
     const struct lwp_type *type = object ? object->type : NULL;
-    const char *first_field = item->uses[0].field, *field = item->uses[item->use_count - 1].field;
-    unsigned line = LWP_INTERACTION_LINE;
+    const unsigned line = LWP_INTERACTION_LINE;
     if (!item->is_false)
         return lwp_arena_printf(profile->arena, "The threads use the same bytes, so that padding does not help: let each thread work on a "
                                                 "copy of its own and put them together at the end or now and then.");
-    if (type && type->field_count && first->object == last->object) {
-        if (first_field && field && strcmp(first_field, field) && !strchr(field, ','))
-            for (uint32_t i = 0; i < type->field_count; i++)
-                if (strcmp(type->fields[i].name, field) == 0)
-                    return lwp_arena_printf(profile->arena,
-                                            "Give '%s' a cache line of its own in %s: declare it as \"alignas(%u) %s;\" (C: #include "
-                                            "<stdalign.h>; before C11: __attribute__((aligned(%u)))) and the member behind it with "
-                                            "alignas(%u), too. Blocks from malloc then need aligned_alloc(%u, ...).",
-                                            field, type->name, line, type->fields[i].declaration, line, line, line);
-        return lwp_arena_printf(profile->arena,
-                                "Give each thread's %s whole cache lines: begin the type with \"alignas(%u)\" on its first member, so that "
-                                "its size becomes a multiple of %u bytes, and allocate arrays of it with aligned_alloc(%u, ...).",
-                                type->name, line, line, line);
-    }
+    if (type && type->field_count && first->object == last->object)
+        return sharing_advice_in_type(profile, item, type);
     if (first->object != last->object && object && object->kind == LWP_OBJECT_STATIC)
         return lwp_arena_printf(
             profile->arena,
