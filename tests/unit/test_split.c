@@ -551,6 +551,41 @@ static void kept_pointers_may_want_all_parts(void **state)
     assert_true(low[1] <= 1);
 }
 
+/* A tree's node: which of its children is gone to no field says, so that they are on no line with what lies before them. */
+static void long_fields_are_moved_beside_nothing(void **state)
+{
+    (void)state;
+    static const struct lwp_field fields[] = {
+        {.name = "count", .offset = 0, .bytes = 4, .type = "int", .declaration = "int count", .alignment = 4},
+        {.name = "leaf", .offset = 4, .bytes = 4, .type = "int", .declaration = "int leaf", .alignment = 4},
+        {.name = "keys", .offset = 8, .bytes = 128, .type = "long[16]", .declaration = "long keys[16]", .alignment = 8},
+        {.name = "children",
+         .offset = 136,
+         .bytes = 136,
+         .type = "struct node *[17]",
+         .declaration = "struct node *children[17]",
+         .alignment = 8}};
+    struct lwp_type type = gappy;
+    struct lwp_profile profile;
+    lwp_profile_init(&profile);
+    type.fields = fields;
+    type.field_count = 4;
+    type.bytes = 272;
+    uint32_t object = make_object(&profile, &type);
+    use(&profile, object, 0, 0, 4, false, 400);
+    use(&profile, object, 0, 4, 4, false, 400);
+    use(&profile, object, 0, 136, 8, false, 400);
+    use(&profile, object, 1, 8, 8, false, 100);
+    lwp_streams_link(&profile);
+    struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
+    assert_non_null(layout);
+    static const int group[] = {0, 0, 1, 0};
+    static const double affinity[16] = {0};
+    struct lwp_split reordered;
+    assert_false(lwp_reorder_try(&profile, layout, affinity, group, &reordered));
+    lwp_profile_fini(&profile);
+}
+
 static void bits_stay_together_and_open_arrays_last(void **state)
 {
     (void)state;
@@ -731,6 +766,7 @@ int main(void)
         cmocka_unit_test(a_pointer_takes_as_much_room_as_what_leaves),
         cmocka_unit_test(what_lies_beside_a_node_stays_with_it),
         cmocka_unit_test(kept_pointers_may_want_all_parts),
+        cmocka_unit_test(long_fields_are_moved_beside_nothing),
         cmocka_unit_test(bits_stay_together_and_open_arrays_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 static const double padding_worth = 0.03; /* memory is not free: what padding must bring beyond the order alone */
+static const double fewer = 0.95;         /* so many lines, of those before */
 
 struct reorder_by {
     const struct lwp_layout_field *fields;
@@ -37,12 +38,34 @@ static bool reorder_allowed(const struct lwp_type *type)
            (type->language == LWP_LANGUAGE_C || type->language == LWP_LANGUAGE_CXX || type->language == LWP_LANGUAGE_FORTRAN);
 }
 
+/* Whether visits take fewer lines also without those of fields longer than a line: which of their lines are used no field says, so that
+ * what lies beside them may be on another line today, or then. */
+static bool reorder_saves(const struct lwp_layout *layout, const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
+                          uint64_t line)
+{
+    double lines[2][2] = {{0}}; /* sequential and random; before and after */
+    bool any = false;
+    for (size_t l = 0; l < layout->loop_count; l++) {
+        const struct lwp_layout_loop *loop = &layout->loops[l];
+        bool uses[LWP_FIELDS_MAX];
+        for (size_t f = 0; f < layout->field_count; f++) {
+            uses[f] = loop->uses[f] && layout->fields[f].bytes <= line;
+            any |= loop->uses[f] && !uses[f];
+        }
+        for (int random = 0; random < 2; random++) {
+            lines[random][0] += loop->weight.weight * lwp_gain_lines(before, uses, line, random);
+            lines[random][1] += loop->weight.weight * lwp_gain_lines(after, uses, line, random);
+        }
+    }
+    return !any || lines[0][1] < fewer * lines[0][0] || lines[1][1] < fewer * lines[1][0];
+}
+
 /* False: the new structure would be larger without need (the old one was declared packed). */
 static bool reorder_gain(struct lwp_profile *profile, struct lwp_split *split)
 {
     const struct lwp_layout *layout = split->layout;
     struct lwp_split_part part;
-    struct lwp_gain_placement after;
+    struct lwp_gain_placement before, after;
     lwp_split_part(split, 0, &part);
     if (part.bytes > layout->element_bytes && !split->align)
         return false;
@@ -56,6 +79,9 @@ static bool reorder_gain(struct lwp_profile *profile, struct lwp_split *split)
                                lwp_gain_chunk(part.bytes + layout->behind + layout->around);
     else
         after.of[0].spacing = part.bytes + layout->spacing - layout->element_bytes;
+    lwp_gain_place(profile, layout, &before);
+    if (!reorder_saves(layout, &before, &after, lwp_gain_caches(profile->machine).line_bytes))
+        return false;
     lwp_gain_between(profile, layout, &after, &split->gain);
     return true;
 }
@@ -106,5 +132,5 @@ bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layou
     padded.align = reorder_alignment(layout, reordered, line);
     if (padded.align && reorder_gain(profile, &padded) && padded.gain.low > reordered->gain.low + padding_worth)
         *reordered = padded;
-    return reorder_moves(reordered) && reordered->gain.after < 0.95 * reordered->gain.before;
+    return reorder_moves(reordered) && reordered->gain.after < fewer * reordered->gain.before;
 }
