@@ -275,16 +275,26 @@ static void measured_believe(const struct lwp_profile *profile, const struct lwp
         seen && same && !nested && (measured->pace > 0 || alone) && times->core > (1 - stall_least * stalls->low) * times->before;
 }
 
+static double measured_core(const struct lwp_gain_visit *visit)
+{
+    return visit->shape.instructions / visit->visits * usual_cycle_ns / lwp_gain_instructions_most;
+}
+
+double lwp_gain_possible_pace(double pace, const struct lwp_gain_visit *visit)
+{
+    return pace >= measured_core(visit) ? pace : 0;
+}
+
 /* The loop's own time, as far as samples and watches show it. What comes back sooner than it can compute does not go to all elements: then
  * they show nothing. */
 static void measured_own_time(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_gain_measured *measured)
 {
-    measured->pace = measured_pace(profile, visit);
+    const double core = measured_core(visit);
+    measured->pace = lwp_gain_possible_pace(measured_pace(profile, visit), visit);
     measured->paces = (struct lwp_gain_range){measured->pace, measured->pace};
     if (measured->pace > 0)
         return;
     struct lwp_gain_range paces = lwp_gain_returns(profile, visit, lwp_gain_threads(profile, visit));
-    const double core = visit->shape.instructions / visit->visits * usual_cycle_ns / lwp_gain_instructions_most;
     if (paces.high <= 0 || paces.high < core)
         return;
     paces.low = fmax(paces.low, core);

@@ -16,6 +16,10 @@ struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, co
 
 /* ---- for other patterns ---- */
 
+/* The pace, or 0 where it is less than what the loop computes takes: then it does not go over all that lies between two of its places, as
+ * where they are on pages with something else. */
+double lwp_gain_possible_pace(double pace, const struct lwp_gain_visit *visit);
+
 /* The least that a new layout's time can be to today's. `computes`: the part of the run's time that it takes with all data in the nearest
  * cache. */
 double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes);
