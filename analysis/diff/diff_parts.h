@@ -37,6 +37,7 @@ struct lwp_diff_structure {
     const char *kind, *name, *type, *site; /* site: the allocating function; type and site may be NULL */
     const char *tag;                       /* of the type, or the variable: what parts take their names from */
     bool composite, single, offsets_only;  /* offsets_only: field names are made up */
+    bool about;                            /* how many elements there are is known from samples only */
     double share, low, high, time_share;
     uint64_t samples, element_bytes, elements, bytes;
     struct lwp_diff_field *fields;

@@ -155,6 +155,7 @@ static void result_join(struct lwp_diff_structure *into, const struct lwp_diff_s
     into->time_share = fmin(1, into->time_share + from->time_share);
     into->samples += from->samples;
     into->elements += from->elements;
+    into->about |= from->about;
     into->bytes += from->bytes;
 }
 
@@ -267,6 +268,7 @@ static void result_structure(struct result_reader *reader, const json_t *object,
     made->samples = result_count(object, "samples");
     made->element_bytes = result_count(object, "element_bytes");
     made->elements = result_count(object, "elements");
+    made->about = result_count(object, "used_bytes") > 0;
     made->bytes = result_count(object, "bytes");
     made->single = json_is_true(json_object_get(object, "single"));
     result_fields(reader, object, made);

@@ -356,6 +356,17 @@ static void test_doubts(void **state)
             set(after, "run", "allocations_unrecorded", json_integer(500000));
         doubted(after, "data", !unrecorded);
     }
+    /* A fifth fewer are no other work where 20 samples show how far an array is used. */
+    after = narrow();
+    for (size_t i = 1; i < 3; i++) {
+        json_t *object = json_array_get(json_object_get(after, "objects"), i);
+        json_object_set_new(object, "elements", json_integer(800000));
+        json_object_set_new(object, "used_bytes", json_integer(12800000));
+        json_object_set_new(object, "samples", json_integer(20));
+    }
+    json_t *diff = compare(wide(), after);
+    assert_true(json_is_true(json_object_get(diff, "comparable")));
+    json_decref(diff);
     /* What was not touched takes three times as long. */
     after = narrow();
     json_object_set_new(json_array_get(json_object_get(after, "loops"), 1), "share", json_real(1));
