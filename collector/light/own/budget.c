@@ -14,7 +14,8 @@ static const double heap_most = 0.75, sample_part = 0.6;
 static const double sample_part_alone = 0.8;
 static const double heap_advance_least = 0.25;
 static const double heap_debts_most = 0.75; /* of what allocations earn: a quarter is always theirs */
-static const double paths_part = 0.25;      /* of the share: programs with ever new call paths would spend their time being unwound */
+static const double paths_part =
+    1.0 / 3; /* of what allocations earn: programs with ever new call paths would spend their time being unwound */
 static const double paths_advance = 1.0 / 3, paths_least = 1.0 / 60; /* of the advance, with a surplus and without */
 static const uint64_t sample_advance_ns = 3000000, watch_advance_ns = 3000000;
 
@@ -35,18 +36,19 @@ uint64_t lwp_budget_spent(const struct lwp_time_budget *budget)
 }
 
 /* The part of each second with which the run pays what it owes: beginnings of processes, lwp collect itself, and whatever cost more than
- * it should have. */
+ * it should have. It is paid within a quarter of a second: a run that has cost too much at its start may soon be over. */
 static double budget_owed(const struct lwp_time_budget *budget)
 {
-    return budget->run ? lwp_run_owed(budget->run, budget->share) / 1e9 : 0;
+    enum { WITHIN_NS = 250000000 };
+    return budget->run ? lwp_run_owed(budget->run, budget->share) / WITHIN_NS : 0;
 }
 
-/* Samples of the run's first thread have the whole share before they have cost half of the advance: of a short program, whose start and
+/* Samples of the run's first thread have the whole share before they have cost a third of the advance: of a short program, whose start and
  * allocations are most of what lwp costs, there would be too few to say anything. */
 static bool budget_is_first(const struct lwp_time_budget *budget)
 {
     return budget->run && LWP_RUN_GET(budget->run, set_up) <= 1 && !budget->before &&
-           (double)budget->spent[LWP_COST_SAMPLES] < lwp_run_advance(budget->share) / 2;
+           (double)budget->spent[LWP_COST_SAMPLES] < lwp_run_advance(budget->share) / 3;
 }
 
 /* The share that allocations, switches and debts leave. */
@@ -129,13 +131,13 @@ double lwp_budget_paths_ns(const struct lwp_time_budget *budget, uint64_t cpu_ns
 {
     const bool surplus = !budget->run || lwp_run_surplus(budget->run, budget->share) > 0;
     double least = lwp_run_advance(budget->share) * (surplus ? paths_advance : paths_least),
-           earned = (double)cpu_ns * budget->share * paths_part;
+           earned = budget_heap_earns(budget, cpu_ns) * paths_part;
     return earned > least ? earned : least;
 }
 
 bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept)
 {
-    double advance = budget_advance(budget, lwp_run_advance(budget->share)) * (kept > heap_advance_least ? kept : heap_advance_least),
-           earned = budget_heap_earns(budget, cpu_ns);
+    const double stays = 2 * kept - 1 > heap_advance_least ? 2 * kept - 1 : heap_advance_least;
+    double advance = budget_advance(budget, lwp_run_advance(budget->share)) * stays, earned = budget_heap_earns(budget, cpu_ns);
     return (double)budget->spent[LWP_COST_HEAP] <= (advance > earned ? advance : earned);
 }

@@ -121,7 +121,7 @@ static uint64_t run_join_ns(void)
 
 bool lwp_run_is_rich(void)
 {
-    return (double)lwp_run_surplus(lwp_run, run_share) > lwp_run_advance(run_share) * 3 / 4;
+    return (double)lwp_run_surplus(lwp_run, run_share) > lwp_run_advance(run_share) / 2;
 }
 
 double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns)
