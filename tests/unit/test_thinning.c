@@ -40,7 +40,7 @@ static void spends_no_more_than_its_advance(void **state)
         thread.hooks_ns += BLOCK_NS * LWP_HOOKS_TIMED;
         lwp_thinning_spent(&thread, BLOCK_NS * LWP_HOOKS_TIMED);
     }
-    const uint64_t earned = lwp_clock(CLOCK_THREAD_CPUTIME_ID) / 32, steps = 4 * HEAP_COLD * (REVIEW_NS + BLOCK_NS * LWP_HOOKS_TIMED);
+    const uint64_t earned = lwp_clock(CLOCK_THREAD_CPUTIME_ID) / 32, steps = 4 * LWP_HEAP_COLD * (REVIEW_NS + BLOCK_NS * LWP_HOOKS_TIMED);
     assert_true(thread.budget.spent[LWP_COST_HEAP] > advance / 2);
     assert_true(thread.budget.spent[LWP_COST_HEAP] < advance + earned + steps);
     assert_int_equal(account.thinning, thread.heap_thinning);
@@ -73,13 +73,29 @@ static void more_is_recorded_again_when_that_is_asked(void **state)
     static struct lwp_thread thread = {.budget = {.share = 0.03}, .heap_thinning = 7, .hooks_ns = 1000};
     lwp_thinning_review(&thread, second, false);
     assert_int_equal(thread.heap_thinning, 7);
-    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1000 * HEAP_COLD);
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1000 * LWP_HEAP_COLD);
     lwp_thinning_review(&thread, second, true);
     assert_int_equal(thread.heap_thinning, 3);
-    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1000 * HEAP_COLD); /* charged once */
+    assert_int_equal(thread.budget.spent[LWP_COST_HEAP], 1000 * LWP_HEAP_COLD); /* charged once */
     thread.hooks_ns = second;
     lwp_thinning_review(&thread, second, true);
     assert_int_equal(thread.heap_thinning, 7);
+}
+
+/* A program that allocates nothing but such blocks is reviewed all the time. */
+static void larger_blocks_come_by_time(void **state)
+{
+    (void)state;
+    enum { REVIEWS = 1000 };
+    static struct lwp_thread thread = {.budget = {.share = 0.03}};
+    for (unsigned i = 1; i <= REVIEWS; i++)
+        lwp_thinning_review(&thread, (uint64_t)i * REVIEW_NS / 10, false);
+    assert_in_range(thread.heap_larger, 1, LWP_LARGER_MOST);
+    thread.heap_larger = 0;
+    lwp_thinning_review(&thread, (uint64_t)REVIEWS * REVIEW_NS / 10 + REVIEW_NS, false);
+    assert_in_range(thread.heap_larger, 1, LWP_LARGER_MOST / 50);
+    lwp_thinning_review(&thread, (uint64_t)100 * REVIEWS * REVIEW_NS, false);
+    assert_int_equal(thread.heap_larger, LWP_LARGER_MOST);
 }
 
 /* As far as it takes in one review, and no further. */
@@ -88,7 +104,7 @@ static void as_many_are_left_out_at_once_as_it_takes(void **state)
     (void)state;
     const uint64_t second = 1000000000;
     static struct lwp_thread thread = {.budget = {.share = 0.04}, .heap_thinning = 1}; /* .03 of it for the heap */
-    thread.hooks_ns = (uint64_t)(0.21 * 10e9) / HEAP_COLD;                             /* seven times that: an eighth of these may be, so one in sixteen */
+    thread.hooks_ns = (uint64_t)(0.21 * 10e9) / LWP_HEAP_COLD; /* seven times that: an eighth of these may be, so one in sixteen */
     lwp_thinning_review(&thread, 10 * second, true);
     assert_int_equal(thread.heap_thinning, 15);
     thread.hooks_ns = 1; /* what was too much before is no reason to leave out more than one step */
@@ -136,9 +152,13 @@ static void kinds_in_turn_are_recorded_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spends_no_more_than_its_advance),           cmocka_unit_test(only_what_came_is_left_out),
-        cmocka_unit_test(more_is_recorded_again_when_that_is_asked), cmocka_unit_test(as_many_are_left_out_at_once_as_it_takes),
-        cmocka_unit_test(what_is_left_out_is_charged_once),          cmocka_unit_test(kinds_in_turn_are_recorded_alike),
+        cmocka_unit_test(larger_blocks_come_by_time),
+        cmocka_unit_test(spends_no_more_than_its_advance),
+        cmocka_unit_test(only_what_came_is_left_out),
+        cmocka_unit_test(more_is_recorded_again_when_that_is_asked),
+        cmocka_unit_test(as_many_are_left_out_at_once_as_it_takes),
+        cmocka_unit_test(what_is_left_out_is_charged_once),
+        cmocka_unit_test(kinds_in_turn_are_recorded_alike),
     };
     return cmocka_run_group_tests_name("thinning", tests, NULL, NULL);
 }

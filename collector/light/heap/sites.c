@@ -134,7 +134,7 @@ void lwp_sites_charge(struct lwp_sites *sites, uint64_t begun_ns)
     uint64_t ns = lwp_clock(CLOCK_MONOTONIC) - begun_ns, most = LONGEST_NS + sites->chains.learnt_ns - sites->charged_learnt_ns;
     ns = ns < most ? ns : most;
     sites->charged_learnt_ns = sites->chains.learnt_ns;
-    lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns);
+    lwp_budget_spend(&self->budget, LWP_COST_HEAP, ns * LWP_HEAP_COLD);
     lwp_thinning_spent(self, ns);
 }
 
@@ -143,7 +143,8 @@ static bool sites_learns(const struct lwp_sites *sites)
 {
     const struct lwp_thread *self = sites->thread;
     uint64_t cpu_ns = self->last_cpu_ns > self->heap_cpu_ns ? self->last_cpu_ns : self->heap_cpu_ns;
-    return (double)sites->chains.learnt_ns < lwp_budget_paths_ns(&self->budget, cpu_ns > sites->start_ns ? cpu_ns - sites->start_ns : 0);
+    return LWP_HEAP_COLD * (double)sites->chains.learnt_ns <
+           lwp_budget_paths_ns(&self->budget, cpu_ns > sites->start_ns ? cpu_ns - sites->start_ns : 0);
 }
 
 /* 0: not known. */
