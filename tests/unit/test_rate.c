@@ -203,11 +203,25 @@ static void ticks_that_find_lwp_at_work_come_less_often(void **state)
     assert_true(sampler.next_ns > 100 * TICK_NS);
 }
 
+/* It has to fetch again what the handler took from its caches. */
+static void a_handler_costs_the_program_more_than_its_own_time(void **state)
+{
+    (void)state;
+    static struct lwp_thread thread;
+    static struct lwp_sampler sampler;
+    const uint64_t begun = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    while (lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun < TICK_NS)
+        ;
+    lwp_rate_next(&thread, &sampler, begun);
+    const uint64_t took = thread.last_cpu_ns - begun;
+    assert_in_range(thread.budget.spent[LWP_COST_SAMPLES], took + took / 4, 2 * took);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(switches_after_the_last_sample_are_charged),
-                                       cmocka_unit_test(first_ticks_come_no_faster_than_they_are_handled),
-                                       cmocka_unit_test(the_program_waits_until_the_timer_is_ahead),
-                                       cmocka_unit_test(ticks_that_find_lwp_at_work_come_less_often)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(switches_after_the_last_sample_are_charged), cmocka_unit_test(first_ticks_come_no_faster_than_they_are_handled),
+        cmocka_unit_test(the_program_waits_until_the_timer_is_ahead), cmocka_unit_test(ticks_that_find_lwp_at_work_come_less_often),
+        cmocka_unit_test(a_handler_costs_the_program_more_than_its_own_time)};
     return cmocka_run_group_tests_name("rate", tests, NULL, NULL);
 }

@@ -168,7 +168,8 @@ static void rate_draw(struct lwp_thread *self, struct lwp_sampler *sampler)
 void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
     self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, self->last_cpu_ns - cpu_ns + lwp_stop_cost_sample(lwp_sampling.kind));
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES,
+                     lwp_stop_cost_handler(self->last_cpu_ns - cpu_ns) + lwp_stop_cost_sample(lwp_sampling.kind));
     rate_review(self, sampler, self->last_cpu_ns);
     lwp_run_tell(self);
     if (sampler->timer)
