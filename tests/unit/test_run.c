@@ -83,10 +83,26 @@ static void looks_become_rarer_until_the_process_is_due(void **state)
     assert_true(looks < 16);
 }
 
+/* Else what it allocates at its start is not known. */
+static void the_program_that_a_script_starts_is_set_up_for_sure(void **state)
+{
+    (void)state;
+    const uint64_t ms = 1000000;
+    run_alone = (struct lwp_run_account){.own_ns = 15 * ms, .spent_ns = 6 * ms};
+    memset(&run, 0, sizeof run);
+    lwp_run_begin();
+    assert_true(lwp_run_may_join());
+    assert_true(lwp_run_is_certain());
+    assert_true(lwp_run_scale() <= 1);
+    run_alone.spent_ns = 20 * ms;
+    assert_false(lwp_run_is_rich());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_child_costs_is_charged_unless_it_is_set_up),
                                        cmocka_unit_test(each_program_of_a_process_loads),
-                                       cmocka_unit_test(looks_become_rarer_until_the_process_is_due)};
+                                       cmocka_unit_test(looks_become_rarer_until_the_process_is_due),
+                                       cmocka_unit_test(the_program_that_a_script_starts_is_set_up_for_sure)};
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

@@ -119,9 +119,11 @@ static uint64_t run_join_ns(void)
     return known ? known : JOIN_NS;
 }
 
+/* Whatever lwp collect took: the program that a script starts is to be set up for sure, on a slow machine, too. */
 bool lwp_run_is_rich(void)
 {
-    return (double)lwp_run_surplus(lwp_run, run_share) > lwp_run_advance(run_share) / 2;
+    const double left = (double)lwp_run_surplus(lwp_run, run_share) + (double)LWP_RUN_GET(lwp_run, own_ns);
+    return left > lwp_run_advance(run_share) / 2;
 }
 
 double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns)
