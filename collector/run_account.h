@@ -10,6 +10,7 @@ struct lwp_run_account {
     uint64_t early_ns;          /* of that: before they could have been sampled */
     uint64_t spent_ns;          /* by lwp in them */
     uint64_t own_ns;            /* by lwp collect itself, with what it will take to end */
+    uint64_t load_ns;           /* by loading lwp's library, as estimated; what is printed of it is measured when the run is over */
     uint64_t period_ns;         /* between samples, that a thread had last; 0: none has yet */
     uint64_t join_ns;           /* what setting up a process costs, with its end; 0: none has ended yet */
     uint32_t thinning;          /* of allocations (thread.h), likewise */
@@ -36,7 +37,8 @@ static inline double lwp_run_advance(double share)
 static inline int64_t lwp_run_surplus(const struct lwp_run_account *account, double share)
 {
     double earned = share * (double)LWP_RUN_GET(account, cpu_ns), advance = lwp_run_advance(share);
-    double left = (earned > advance ? earned : advance) - (double)LWP_RUN_GET(account, spent_ns) - (double)LWP_RUN_GET(account, own_ns);
+    double left = (earned > advance ? earned : advance) - (double)LWP_RUN_GET(account, spent_ns) -
+                  (double)(LWP_RUN_GET(account, load_ns) + LWP_RUN_GET(account, own_ns));
     return left > 1e18 ? (int64_t)1e18 : left < -1e18 ? -(int64_t)1e18 : (int64_t)left;
 }
 

@@ -64,6 +64,24 @@ static void each_program_of_a_process_loads(void **state)
     assert_int_equal(run_alone.loaded, 2);
 }
 
+/* Of a process that is never set up it is all that it costs; of many that is more than a run may. */
+static void loading_is_paid_for(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 200 };
+    run_alone = (struct lwp_run_account){0};
+    lwp_run_begin();
+    const int64_t before = lwp_run_surplus(lwp_run, run_share);
+    for (int i = 0; i < PROCESSES; i++) {
+        lwp_run_begin();
+        run.base_ns -= 100000; /* so long ago */
+        lwp_run_loaded();
+    }
+    assert_true(before - lwp_run_surplus(lwp_run, run_share) >= PROCESSES * 200000);
+    assert_true(lwp_run_owed(lwp_run, run_share) > 0);
+    assert_int_equal(run_alone.spent_ns, 0); /* what is printed of it is measured */
+}
+
 /* Each look costs .1 ms; where ticks are lost, which those within the kernel are, half of what is left goes by, not all. */
 static void looks_become_rarer_until_the_process_is_due(void **state)
 {
@@ -88,7 +106,7 @@ static void the_program_that_a_script_starts_is_set_up_for_sure(void **state)
 {
     (void)state;
     const uint64_t ms = 1000000;
-    run_alone = (struct lwp_run_account){.own_ns = 15 * ms, .spent_ns = 6 * ms};
+    run_alone = (struct lwp_run_account){.own_ns = 15 * ms, .spent_ns = 5 * ms};
     memset(&run, 0, sizeof run);
     lwp_run_begin();
     assert_true(lwp_run_may_join());
@@ -101,7 +119,7 @@ static void the_program_that_a_script_starts_is_set_up_for_sure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_child_costs_is_charged_unless_it_is_set_up),
-                                       cmocka_unit_test(each_program_of_a_process_loads),
+                                       cmocka_unit_test(loading_is_paid_for), cmocka_unit_test(each_program_of_a_process_loads),
                                        cmocka_unit_test(looks_become_rarer_until_the_process_is_due),
                                        cmocka_unit_test(the_program_that_a_script_starts_is_set_up_for_sure)};
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);

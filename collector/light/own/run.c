@@ -76,6 +76,13 @@ void lwp_run_begin(void)
     LWP_RUN_ADD(lwp_run, loaded, 1);
 }
 
+/* From lwp_run_begin to here is the part that can be timed. */
+void lwp_run_loaded(void)
+{
+    enum { PARTS = 7 /* .37 ms in all, .05 here: /bin/true, 200 times */ };
+    LWP_RUN_ADD(lwp_run, load_ns, PARTS * (run_cpu() - run.base_ns));
+}
+
 void lwp_run_forked(void)
 {
     memset(&run, 0, sizeof run);
@@ -123,7 +130,7 @@ static uint64_t run_join_ns(void)
 bool lwp_run_is_rich(void)
 {
     const double left = (double)lwp_run_surplus(lwp_run, run_share) + (double)LWP_RUN_GET(lwp_run, own_ns);
-    return left > lwp_run_advance(run_share) / 2;
+    return left > lwp_run_advance(run_share) * 2 / 3;
 }
 
 double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns)

@@ -11,6 +11,7 @@
 extern struct lwp_run_account *lwp_run; /* never NULL */
 
 void lwp_run_begin(void);  /* a new process image */
+void lwp_run_loaded(void); /* and is not set up: so far it has cost what loading lwp's library does */
 void lwp_run_forked(void); /* in the child */
 void lwp_run_fork_cost(uint64_t ns); /* likewise: what was done there has taken so long */
 void lwp_run_spend(uint64_t ns);     /* by lwp */

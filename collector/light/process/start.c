@@ -322,7 +322,9 @@ static void start_process(void)
     lwp_run_begin();
     lwp_own_files_alone(lwp_threads_alone());
     lwp_own_stack_begin();
-    if (!lwp_dormant_is_possible() || !start_later(start_here))
+    if (lwp_dormant_is_possible() && start_later(start_here))
+        lwp_run_loaded();
+    else
         lwp_own_stack_run(start_here, NULL);
     pthread_atfork(start_before_fork, lwp_dormant_in_parent, start_fork_child);
     errno = saved;
