@@ -82,6 +82,20 @@ static void loading_is_paid_for(void **state)
     assert_int_equal(run_alone.spent_ns, 0); /* what is printed of it is measured */
 }
 
+/* Where the run has cost too much already, half as many begin. */
+static void fewer_are_set_up_where_the_run_owes(void **state)
+{
+    (void)state;
+    const uint64_t ms = 1000000;
+    run_alone = (struct lwp_run_account){.cpu_ns = 1000 * ms, .spent_ns = 29 * ms};
+    const double chance = lwp_run_join_chance(ms, ms);
+    run_alone.spent_ns = 31 * ms;
+    assert_true(lwp_run_join_chance(ms, ms) < chance * 0.6 && lwp_run_join_chance(ms, ms) > chance * 0.4);
+    memset(&run, 0, sizeof run);
+    lwp_run_may_join();
+    assert_in_range(run.certain_ns, JOIN_NS / 0.0075 * 0.99, JOIN_NS / 0.0075 * 1.01);
+}
+
 /* Each look costs .1 ms; where ticks are lost, which those within the kernel are, half of what is left goes by, not all. */
 static void looks_become_rarer_until_the_process_is_due(void **state)
 {
@@ -119,7 +133,9 @@ static void the_program_that_a_script_starts_is_set_up_for_sure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_child_costs_is_charged_unless_it_is_set_up),
-                                       cmocka_unit_test(loading_is_paid_for), cmocka_unit_test(each_program_of_a_process_loads),
+                                       cmocka_unit_test(loading_is_paid_for),
+                                       cmocka_unit_test(fewer_are_set_up_where_the_run_owes),
+                                       cmocka_unit_test(each_program_of_a_process_loads),
                                        cmocka_unit_test(looks_become_rarer_until_the_process_is_due),
                                        cmocka_unit_test(the_program_that_a_script_starts_is_set_up_for_sure)};
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);

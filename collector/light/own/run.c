@@ -133,9 +133,16 @@ bool lwp_run_is_rich(void)
     return left > lwp_run_advance(run_share) * 2 / 3;
 }
 
+/* The part of CPU time for that. Where the run owes, what those that are set up already cannot do without, and what loading takes, are
+ * more than the rest. */
+static double run_joins(void)
+{
+    return run_share * (lwp_run_owed(lwp_run, run_share) > 0 ? join_part / 2 : join_part);
+}
+
 double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns)
 {
-    double chance = run_share * join_part * (double)each_ns / (double)(cost_ns + 1);
+    double chance = run_joins() * (double)each_ns / (double)(cost_ns + 1);
     return chance > 1 ? 1 : chance < 1.0 / CHANCES ? 1.0 / CHANCES : chance;
 }
 
@@ -147,7 +154,7 @@ bool lwp_run_may_join(void)
     else if (run.chance <= 0) {
         uint32_t random = (uint32_t)getpid() * 2654435761u ^ (uint32_t)lwp_clock(CLOCK_MONOTONIC);
         run.chance = (1 + (double)lwp_random_below(&random, CHANCES)) / CHANCES;
-        run.certain_ns = (uint64_t)((double)run_join_ns() / (run_share * join_part));
+        run.certain_ns = (uint64_t)((double)run_join_ns() / run_joins());
     }
     return run.chance <= 0 || !run.certain_ns || (double)(run.told_ns - run.base_ns) >= run.chance * (double)run.certain_ns;
 }
