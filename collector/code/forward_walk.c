@@ -87,6 +87,7 @@ static bool insn_switches_stack(const struct lwp_insn *insn)
     case LWP_OP_PUSH:
     case LWP_OP_LEAVE:
     case LWP_OP_CALL:
+    case LWP_OP_CALL_BY:
     case LWP_OP_RET:
     case LWP_OP_ADD:
     case LWP_OP_SUB:
@@ -129,7 +130,11 @@ static uint64_t walk_leave(struct walker *walker, const struct lwp_insn *insn, s
 {
     struct lwp_walk_path *path = &walker->path;
     uint64_t next = insn->ip + insn->length;
-    if (insn->op == LWP_OP_CALL) {
+    if (insn->op != LWP_OP_RET) {
+        const struct lwp_computed to =
+            insn->op == LWP_OP_CALL ? (struct lwp_computed){insn->target, true} : lwp_execution_get(&walker->execution, insn, 0);
+        if (!to.known)
+            return 0;
         lwp_execution_push(&walker->execution, (struct lwp_computed){next, true});
         if (path->calls == 0 && path->returned == 1 && *back == next) {
             path->returned = 0;
@@ -138,7 +143,7 @@ static uint64_t walk_leave(struct walker *walker, const struct lwp_insn *insn, s
                 return 0;
             path->call[path->calls++] = next;
         }
-        next = insn->target;
+        next = to.bits;
     } else {
         struct lwp_computed to = lwp_execution_pop(&walker->execution);
         next = to.known ? to.bits : 0;
@@ -172,7 +177,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_locati
         const struct lwp_insn *insn = lwp_code_at(cache, ip, high);
         if (insn->invalid || insn->op == LWP_OP_STOP || insn_switches_stack(insn))
             break;
-        if (lwp_insn_accesses(insn))
+        if (lwp_insn_accesses(insn) && insn->op != LWP_OP_CALL_BY) /* a table of functions is no data */
             walk_pass(&walker, insn, walk, random);
         if (walk_is_done(walk))
             break;

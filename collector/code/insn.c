@@ -238,7 +238,9 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, const uint8_t *code, un
                 insn->target = ip + from.length + (uint64_t)operand->imm.value.s;
         }
     }
-    if ((insn->op == LWP_OP_JMP || insn->op == LWP_OP_CALL) && !insn->target)
+    if (insn->op == LWP_OP_CALL && !insn->target)
+        insn->op = insn->operand[0].bytes == 8 ? LWP_OP_CALL_BY : LWP_OP_STOP;
+    if (insn->op == LWP_OP_JMP && !insn->target)
         insn->op = LWP_OP_STOP;
     insn->floating = insn->vector && from.meta.category != ZYDIS_CATEGORY_DATAXFER;
     insn->masked = !insn->gather && insn_is_masked(&from); /* a gather has an address for each element that it touches */

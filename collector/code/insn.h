@@ -20,9 +20,10 @@ enum lwp_insn_op {
     LWP_OP_JMP, /* direct */
     LWP_OP_JCC,
     LWP_OP_PUSH, LWP_OP_POP, LWP_OP_LEAVE, /* 8 bytes */
-    LWP_OP_CALL, /* direct */
+    LWP_OP_CALL,    /* direct */
+    LWP_OP_CALL_BY, /* to the address in its first operand */
     LWP_OP_RET,
-    LWP_OP_STOP, /* indirect call or jump, syscall, ...: the path is not known beyond it */
+    LWP_OP_STOP, /* indirect jump, syscall, ...: the path is not known beyond it */
 };
 
 enum lwp_operand_kind { LWP_OPERAND_NONE, LWP_OPERAND_REG, LWP_OPERAND_IMM, LWP_OPERAND_MEM };
@@ -82,7 +83,7 @@ bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, const uint8_t *code,
 /* Whether the function does not simply go on behind it. */
 static inline bool lwp_insn_leaves(const struct lwp_insn *insn)
 {
-    return insn->op == LWP_OP_CALL || insn->op == LWP_OP_RET || insn->op == LWP_OP_STOP;
+    return insn->op == LWP_OP_CALL || insn->op == LWP_OP_CALL_BY || insn->op == LWP_OP_RET || insn->op == LWP_OP_STOP;
 }
 
 static inline bool lwp_insn_accesses(const struct lwp_insn *insn)

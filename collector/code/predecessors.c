@@ -147,7 +147,7 @@ static void location_fall(struct lwp_code_cache *cache, const struct lwp_functio
     location->before = before;
     const struct lwp_insn insn = *lwp_code_at(cache, before, function->high);
     location->syscall = insn.syscall;
-    if (insn.op == LWP_OP_CALL || insn.syscall || (insn.op == LWP_OP_STOP && insn.stack)) { /* returns */
+    if (insn.op == LWP_OP_CALL || insn.op == LWP_OP_CALL_BY || insn.syscall || (insn.op == LWP_OP_STOP && insn.stack)) { /* returns */
         location_add(location, &way);
         return;
     }

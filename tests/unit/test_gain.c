@@ -423,7 +423,7 @@ static void test_shapes(void **state)
         uint32_t module = lwp_code_module(code, path, NULL, 0);
         struct lwp_loop_shape list = shape_of(code, module, path, "list"), array = shape_of(code, module, path, "array");
         struct lwp_loop_shape jumps = shape_of(code, module, path, "jumps"), chain = shape_of(code, module, path, "chain");
-        struct lwp_loop_shape nest = shape_of(code, module, path, "nest"), drawn = shape_of(code, module, path, "drawn");
+        struct lwp_loop_shape told, nest = shape_of(code, module, path, "nest"), drawn = shape_of(code, module, path, "drawn");
         assert_true(list.chained && !list.steps);
         assert_int_equal(list.accesses, 2);
         assert_true(!array.chained && array.steps && array.step == 16);
@@ -442,6 +442,9 @@ static void test_shapes(void **state)
         assert_int_equal(nest.accesses, 1); /* the inner loop is not counted */
         guesses_of(code, module, path);
         led_of(code, module, path);
+        assert_int_equal(jumps.computed_calls, 0);
+        access_of(code, module, path, "told", &told);
+        assert_int_equal(told.computed_calls, 1);
         struct lwp_loop_shape none, swaps, adds, widens;
         access_at(code, module, path, "swap", true, &swaps);
         access_at(code, module, path, "add", true, &adds);

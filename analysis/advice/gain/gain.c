@@ -211,6 +211,25 @@ static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, c
     return most;
 }
 
+/* Of the loop's accesses to the data the most stalled that its own code makes, not a function that it calls: that code shows the pattern.
+ */
+static const struct lwp_stream *gain_shaped(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region,
+                                            struct lwp_loop_shape *shape)
+{
+    const struct lwp_stream *most = NULL;
+    struct lwp_loop_shape found;
+    for (size_t k = 0; k < layout->object_count && profile->code; k++)
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            if (stream->region != region || (most && stream->weight.weight <= most->weight.weight) ||
+                !lwp_loop_shape(profile->code, stream->module, stream->address, &found))
+                continue;
+            most = stream;
+            *shape = found;
+        }
+    return most;
+}
+
 /* Nothing saves more than the time that is lost on the data, at its upper bound. All of it are parts of what was sampled. */
 void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving *sum, const struct lwp_share *share, struct lwp_gain *gain)
 {
@@ -347,10 +366,10 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
                                    .visits = 1,
                                    .leader = LWP_NONE,
                                    .far = pairs > 0 ? (double)loop->far / pairs : -1};
-    const struct lwp_stream *stream = gain_stream(profile, layout, loop->region);
-    visit.first = gain_first(profile, layout, stream);
+    visit.first = gain_first(profile, layout, gain_stream(profile, layout, loop->region));
+    const struct lwp_stream *stream = gain_shaped(profile, layout, loop->region, &visit.shape);
     visit.access.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN : loop->far > loop->near ? LWP_GAIN_RANDOM : LWP_GAIN_SEQUENTIAL;
-    if (stream && profile->code && lwp_loop_shape(profile->code, stream->module, stream->address, &visit.shape)) {
+    if (stream) {
         visit.access.dependent = visit.shape.chained;
         if (visit.access.pattern == LWP_GAIN_UNKNOWN && visit.shape.steps)
             visit.access.pattern = LWP_GAIN_SEQUENTIAL;
@@ -359,7 +378,7 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
         visit.access.instructions = visit.shape.instructions / visit.visits;
     }
     visit.access.dependent |= layout->single && !visit.shape.led; /* how other nodes are come to the code does not show */
-    if (visit.access.pattern == LWP_GAIN_RANDOM && !visit.access.dependent && !visit.shape.steps)
+    if (stream && visit.access.pattern == LWP_GAIN_RANDOM && !visit.access.dependent && !visit.shape.steps)
         visit.jump = (double)lwp_gain_jump(profile, stream);
     return visit;
 }

@@ -410,7 +410,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
         return false;
     if (!dependent) /* searches along chains have guesses of their own */
-        measured->guesses = lwp_gain_guesses(profile, visit->region, &measured->open) / visit->visits;
+        measured->guesses = (lwp_gain_guesses(profile, visit->region, &measured->open) + visit->shape.computed_calls) / visit->visits;
     run.stalls = lwp_gain_stall_share(profile, visit->region, &visit->shape);
     measured->open /= visit->visits;
     measured_own_time(profile, visit, measured);

@@ -36,7 +36,7 @@ struct shape_flow {
     uint64_t used[CHAIN_REGISTERS];  /* general and vector registers whose value goes into this one in any way */
     uint32_t place[CHAIN_REGISTERS]; /* general ones that say from where it is loaded */
     uint64_t elsewhere;              /* general and vector registers that calls and inner loops change */
-    uint32_t branches, halvings, calls;
+    uint32_t branches, halvings, calls, computed_calls;
 };
 
 static uint32_t shape_bit(int reg)
@@ -122,6 +122,8 @@ static void shape_add(struct shape_flow *flow, const struct code_instruction *in
     flow->branches += instruction->flow == CODE_FLOW_BRANCH;
     flow->halvings += instruction->halves;
     flow->calls += instruction->flow == CODE_FLOW_CALL;
+    flow->computed_calls += instruction->flow == CODE_FLOW_CALL && !instruction->target &&
+                            !(instruction->memory.exists && instruction->memory.base == CODE_RIP); /* that one is another module's */
     flow->elsewhere |= instruction->flow == CODE_FLOW_CALL ? code_values_written(instruction) : 0;
     if (instruction->chooses)
         flow->selected |= instruction->written;
@@ -243,6 +245,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
         }
     }
     facts->shape.branches = facts->flow.branches;
+    facts->shape.computed_calls = facts->flow.computed_calls;
     const uint32_t calls = facts->flow.calls, kept = calls ? calls + code_loop_spills(module, function, loop) : 0;
     facts->stores = facts->shape.stores > kept ? facts->shape.stores - kept : 0;
     const uint64_t loaded = shape_from_loads(&facts->flow);

@@ -51,6 +51,7 @@ struct lwp_loop_shape {
     uint32_t loads, stores; /* one instruction may be both */
     uint32_t exits;         /* ways out of it */
     uint32_t branches;      /* conditional jumps, the one that closes it among them */
+    uint32_t computed_calls; /* ... calls of what an object, or a variable, says: virtual functions */
     bool chained;           /* a load's address depends on what it, or another one, loaded an iteration before */
     bool steps;             /* the access at the address moves on by a constant each time round; */
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */

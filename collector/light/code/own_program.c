@@ -2,6 +2,7 @@
 #include "collector/light/code/own_program.h"
 
 #include "collector/light/own/own_memory.h"
+#include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
 
 #include <dlfcn.h>
@@ -66,7 +67,7 @@ static size_t own_read(const struct lwp_program *program, uint64_t address, void
 static bool own_bounds(const struct lwp_program *program, uint64_t ip, uint64_t *low, uint64_t *high)
 {
     (void)program;
-    return lwp_function_bounds(ip, low, high);
+    return !lwp_is_ours((const void *)ip) && lwp_function_bounds(ip, low, high);
 }
 
 const struct lwp_program lwp_own_program = {.code = own_code, .read = own_read, .bounds = own_bounds, .memory = lwp_own_memory};
