@@ -95,6 +95,18 @@ __attribute__((noipa)) void led(struct node *const *nodes, long count)
             nodes[i]->next = 0;
 }
 
+__attribute__((noipa)) void touch(struct node *node)
+{
+    node->value++;
+}
+
+/* A function is called for each element of an array of pointers. */
+__attribute__((noipa)) void hand_on(struct node *const *nodes, long count)
+{
+    for (long i = 0; i < count; i++)
+        touch(nodes[i]);
+}
+
 /* Calls of what an array says. */
 __attribute__((noipa)) long told(long (*const *functions)(long), long count)
 {
@@ -214,7 +226,7 @@ int main(void)
     double most = 0;
     smaller(&other, two, 1), larger(&most, &most, 1), largest(&other, two, 1), others(&other, two, 1);
     int index = 0;
-    led(&(struct node *const){&node}, 1);
+    led(&(struct node *const){&node}, 1), hand_on(&(struct node *const){&node}, 1);
     index += told(&(long (*const)(long)){twice}, 1) != 0;
     return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + drawn(&node, 0) + ninefold(&node, 1) + chain(&node, 1) +
                  nest(&node, 1) + merge(&node, &last));

@@ -445,6 +445,7 @@ static void test_shapes(void **state)
         assert_int_equal(jumps.computed_calls, 0);
         access_of(code, module, path, "told", &told);
         assert_int_equal(told.computed_calls, 1);
+        assert_true(shape_of(code, module, path, "hand_on").hands_on && !told.hands_on && !list.hands_on && !jumps.hands_on);
         struct lwp_loop_shape none, swaps, adds, widens;
         access_at(code, module, path, "swap", true, &swaps);
         access_at(code, module, path, "add", true, &adds);

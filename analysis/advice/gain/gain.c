@@ -230,6 +230,21 @@ static const struct lwp_stream *gain_shaped(const struct lwp_profile *profile, c
     return most;
 }
 
+/* A loop that has none, as it calls a function for each element: of pointers that it loads, or of elements of an array. */
+static const struct lwp_stream *gain_handed_on(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region,
+                                               struct lwp_loop_shape *shape)
+{
+    const struct lwp_region *loop = &profile->regions[region];
+    struct lwp_loop_shape found;
+    if (loop->is_function || !profile->code || !lwp_loop_shape(profile->code, loop->module, loop->address, &found) || found.chained ||
+        (layout->single && !found.hands_on))
+        return NULL;
+    *shape = found;
+    shape->steps = shape->stays = false; /* those are of another access */
+    shape->led = layout->single;
+    return gain_stream(profile, layout, region);
+}
+
 /* Nothing saves more than the time that is lost on the data, at its upper bound. All of it are parts of what was sampled. */
 void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving *sum, const struct lwp_share *share, struct lwp_gain *gain)
 {
@@ -368,6 +383,8 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
                                    .far = pairs > 0 ? (double)loop->far / pairs : -1};
     visit.first = gain_first(profile, layout, gain_stream(profile, layout, loop->region));
     const struct lwp_stream *stream = gain_shaped(profile, layout, loop->region, &visit.shape);
+    if (!stream)
+        stream = gain_handed_on(profile, layout, loop->region, &visit.shape);
     visit.access.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN : loop->far > loop->near ? LWP_GAIN_RANDOM : LWP_GAIN_SEQUENTIAL;
     if (stream) {
         visit.access.dependent = visit.shape.chained;
@@ -377,7 +394,8 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
         visit.visits = fmax(1, (double)loop->stride / (double)layout->spacing);
         visit.access.instructions = visit.shape.instructions / visit.visits;
     }
-    visit.access.dependent |= layout->single && !visit.shape.led; /* how other nodes are come to the code does not show */
+    /* How other nodes are come to the code does not show, nor in which order a loop takes its pointers. */
+    visit.access.dependent |= layout->single && !(visit.shape.led && visit.access.pattern != LWP_GAIN_UNKNOWN);
     if (stream && visit.access.pattern == LWP_GAIN_RANDOM && !visit.access.dependent && !visit.shape.steps)
         visit.jump = (double)lwp_gain_jump(profile, stream);
     return visit;

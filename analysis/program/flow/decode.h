@@ -58,7 +58,10 @@ struct code_instruction {
 
 enum { CODE_VECTORS = 32 };
 enum { CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
-enum { CODE_REGISTERS = 16, CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RSI = 6, CODE_RDI = 7 }; /* in ModRM numbering, as everywhere here */
+enum { /* in ModRM numbering, as everywhere here */
+    CODE_REGISTERS = 16, CODE_RAX = 0, CODE_RCX = 1, CODE_RDX = 2, CODE_RSP = 4, CODE_RBP = 5, CODE_RSI = 6, CODE_RDI = 7, CODE_R8 = 8,
+    CODE_R9 = 9
+};
 
 /* General registers, then vector ones from CODE_REGISTERS on, a bit each: those of `written` and `read`, and of an address. */
 static inline uint64_t code_values_written(const struct code_instruction *instruction)

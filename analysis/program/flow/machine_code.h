@@ -57,6 +57,7 @@ struct lwp_loop_shape {
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
     bool led;               /* ... is to where a pointer leads that the loop loads, from an array of them that it steps through */
+    bool hands_on;          /* the loop calls something with a pointer that it loads, from an array of them that it steps through */
     bool drawn;             /* ... is to a place that the loop works out from nothing that it, or what it calls or holds, loads */
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
     double loaded_chain;    /* ... through those only that get something from what is loaded, from one place after another */
