@@ -60,6 +60,8 @@ struct lwp_pattern {
     uint64_t jump;       /* indexed, anywhere: so many elements on from the one before, round and round; 0: drawn */
     bool bisects;        /* indexed, anywhere: the visits are those of searches by halves, most of them to a few elements */
     uint64_t window;     /* 0: as 1 */
+    unsigned passes; /* ... go through the elements in so many passes, each of them in one by chance; 0: as 1. No window is there then */
+    bool even;       /* ... not by chance: each pass has every so many-th */
     unsigned search;     /* chained: visits until the next chain begins anywhere, without waiting for this one: 1, 2 or 4; 0: never */
     unsigned endings;    /* ... of so many eighths of them the end is guessed wrong, once the last element has come: 0 to 7 */
     unsigned unrolled;   /* rounds that the loop's code has one after the other; 0: one. Prefetchers go by an instruction's own steps */

@@ -170,6 +170,27 @@ static void memory_bisect(uint32_t *order, uint64_t count, uint64_t elements, ui
     }
 }
 
+/* Which pass an element is in. */
+static uint32_t memory_pass(const struct lwp_pattern *pattern, uint32_t element)
+{
+    return pattern->even ? element % pattern->passes : memory_mixed(element, UINT32_MAX) % pattern->passes;
+}
+
+static int memory_passes(const struct lwp_pattern *pattern, uint32_t *order, uint32_t count)
+{
+    uint32_t *next = calloc((size_t)pattern->passes + 1, sizeof *next); /* place of each pass' next element */
+    if (!next)
+        return LWP_ERR_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        next[memory_pass(pattern, i) + 1]++;
+    for (uint32_t p = 1; p < pattern->passes; p++)
+        next[p] += next[p - 1];
+    for (uint32_t i = 0; i < count; i++)
+        order[next[memory_pass(pattern, i)]++] = i;
+    free(next);
+    return LWP_OK;
+}
+
 static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
     uint64_t state = 88172645463325252ull;
@@ -183,6 +204,8 @@ static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_me
         memory->order[i] = scattered ? memory_mixed(i, elements) : i;
     for (uint64_t i = 0; !status && pattern->window > 1 && i < count; i += pattern->window)
         memory_disorder(memory->order + i, count - i < pattern->window ? count - i : pattern->window, &state);
+    if (!status && pattern->passes > 1 && !scattered)
+        status = memory_passes(pattern, memory->order, count);
     if (!status && pattern->jump)
         memory_jumps(pattern->jump, elements, memory->order, count);
     else if (!status && pattern->bisects)

@@ -18,6 +18,7 @@
 #include "analysis/advice/gain/states.h"
 #include "analysis/advice/locality/huge_pages.h"
 #include "analysis/program/flow/decode.h"
+#include "collector/code/charge.h"
 #include "programs.h"
 
 #include <math.h>
@@ -1182,11 +1183,60 @@ static void test_from_last_to_first(void **state)
     assert_int_equal(pattern.window, 0);
 }
 
+/* A list that is sorted by what has few values: in one direction, over what it comes to another time. Of a loop of `accesses` for each node
+ * the very next visit is seen where they are few, else one that is some accesses on. */
+static struct lwp_pattern passes_of(int direction, unsigned passes, bool even, unsigned accesses)
+{
+    enum { SEEN = 200, NODE = 112 };
+    struct lwp_move kept[SEEN];
+    struct lwp_stream streams[8] = {{0}};
+    struct lwp_profile profile = {.moves = {.items = &(struct lwp_code_moves){.count = SEEN, .kept = kept}, .count = 1},
+                                  .regions = &(struct lwp_region){.same_as = 0},
+                                  .streams = streams,
+                                  .stream_count = accesses};
+    const struct lwp_gain_visit visit = {.objects = &(uint32_t){0}, .object_count = 1};
+    struct lwp_pattern pattern = {.elements = 100000};
+    uint32_t random = 1;
+    for (unsigned i = 0; i < accesses; i++)
+        streams[i].fair_seen = 30;
+    for (size_t i = 0; i < SEEN; i++) {
+        random = random * 1664525 + 1013904223;
+        unsigned step = 0, visits = accesses ? 1 + (random >> 8) % (LWP_GAIN_PASSED_MOST / accesses) : 1;
+        for (; visits; visits--) {
+            step += even ? passes : 1;
+            for (; !even && (random = random * 1664525 + 1013904223) >> 8 >= (1 << 24) / passes; step++)
+                ;
+        }
+        kept[i] = (struct lwp_move){.bytes = (i == 7 ? -1 : 1) * direction * (int)(step * NODE), .next = !accesses};
+    }
+    lwp_gain_chain_pattern(&profile, &visit, NODE, &pattern);
+    near(pattern.far, 0);
+    assert_int_equal(pattern.window, 0);
+    return pattern;
+}
+
+static void test_passes_of_a_chain(void **state)
+{
+    (void)state;
+    assert_int_equal(LWP_GAIN_PASSED_MOST, LWP_DITHER_MOST);
+    for (int direction = -1; direction <= 1; direction += 2) {
+        assert_int_equal(passes_of(direction, 1, true, 0).passes, 0);
+        assert_int_equal(passes_of(direction, 1, true, 4).passes, 0);
+        assert_in_range(passes_of(direction, 8, false, 0).passes, 7, 9);
+        assert_in_range(passes_of(direction, 8, false, 4).passes, 6, 10);
+        assert_in_range(passes_of(direction, 300, false, 4).passes, 240, 360);
+        assert_false(passes_of(direction, 8, false, 0).even);
+        assert_int_equal(passes_of(direction, 4, true, 0).passes, 4);
+        assert_true(passes_of(direction, 4, true, 0).even);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_window_of_neighbours),
         cmocka_unit_test(test_from_last_to_first),
+        cmocka_unit_test(test_passes_of_a_chain),
         cmocka_unit_test(test_order_of_code),
         cmocka_unit_test(test_lines_sequential),
         cmocka_unit_test(test_lines_random),

@@ -239,6 +239,32 @@ static void test_window(void **state)
     lwp_pattern_memory_free(&memory);
 }
 
+/* A chain that goes on in one direction, pass after pass: each element once, in steps of as many on as there are passes, in the mean. */
+static void test_passes(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1000, PASSES = 8 };
+    for (int even = 0; even < 2; even++) {
+        struct lwp_pattern pattern = pattern_of(LWP_PATTERN_CHAINED, 8, ELEMENTS);
+        struct lwp_pattern_memory memory;
+        bool seen[ELEMENTS] = {false};
+        size_t back = 0, regular = 0;
+        pattern.far = 0;
+        pattern.passes = PASSES;
+        pattern.even = even;
+        assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+        for (size_t k = 0; k < ELEMENTS; k++) {
+            assert_false(seen[memory.order[k]]);
+            seen[memory.order[k]] = true;
+            back += k && memory.order[k] < memory.order[k - 1];
+            regular += k && memory.order[k] == memory.order[k - 1] + PASSES;
+        }
+        assert_int_equal(back, PASSES - 1);
+        assert_true(even ? regular == ELEMENTS - PASSES : regular < ELEMENTS / 4);
+        lwp_pattern_memory_free(&memory);
+    }
+}
+
 /* Of very many elements only some are visited, anywhere among all of them, and those of a chain once. */
 static void test_many_elements(void **state)
 {
@@ -734,6 +760,7 @@ int main(void)
                                        cmocka_unit_test(test_inner_loop),
                                        cmocka_unit_test(test_link_once),
                                        cmocka_unit_test(test_window),
+                                       cmocka_unit_test(test_passes),
                                        cmocka_unit_test(test_nested),
                                        cmocka_unit_test(test_memory_is_slower),
                                        cmocka_unit_test(test_searches),

@@ -2,40 +2,54 @@
 #include "analysis/advice/gain/chain.h"
 
 #include "analysis/profile/regions.h"
+#include "base/order.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-enum { MOVES_LEAST = 8, MOVES_MOST = 256 };
+enum { MOVES_LEAST = 8, MOVES_MOST = 256, PASS_LEAST = 16 };
 
 static const double far_elements = 128, few_steps = 0.05, /* of all: back to where memory was freed */
-    nearly_all = 0.95;
+    nearly_all = 0.95, elsewhere = 8;
 
 struct chain_moves {
     double near[MOVES_MOST]; /* in elements */
+    double all[MOVES_MOST];  /* ... and the others */
     size_t count, far, stays, leaves;
     bool next; /* all of them from one visit to the very next one; else some visits on */
 };
+
+static void chain_move(struct chain_moves *moves, double elements)
+{
+    if (fabs(elements) < 0.5)
+        return;
+    if (moves->count + moves->far < MOVES_MOST)
+        moves->all[moves->count + moves->far] = elements;
+    if (fabs(elements) > far_elements)
+        moves->far++;
+    else if (moves->count < MOVES_MOST)
+        moves->near[moves->count++] = elements;
+}
+
+static bool chain_has(const struct lwp_gain_visit *visit, uint32_t object)
+{
+    bool has = false;
+    for (size_t k = 0; k < visit->object_count; k++)
+        has |= visit->objects[k] == object;
+    return has;
+}
 
 static void chain_moves_of(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing, struct chain_moves *moves)
 {
     for (size_t i = 0; i < profile->moves.count; i++) {
         const struct lwp_code_moves *of = &profile->moves.items[i];
-        bool mine = false;
-        for (size_t k = 0; k < visit->object_count; k++)
-            mine |= visit->objects[k] == of->object;
-        if (!mine || lwp_regions_final(profile, of->region) != visit->region)
+        if (!chain_has(visit, of->object) || lwp_regions_final(profile, of->region) != visit->region)
             continue;
         moves->stays += of->stays;
         moves->leaves += of->leaves;
-        for (size_t k = 0; k < of->count; k++) {
-            double elements = (double)of->kept[k].bytes / spacing;
-            if ((moves->next && !of->kept[k].next) || fabs(elements) < 0.5)
-                continue;
-            if (fabs(elements) > far_elements)
-                moves->far++;
-            else if (moves->count < MOVES_MOST)
-                moves->near[moves->count++] = elements;
-        }
+        for (size_t k = 0; k < of->count; k++)
+            if (!moves->next || of->kept[k].next)
+                chain_move(moves, (double)of->kept[k].bytes / spacing);
     }
 }
 
@@ -70,6 +84,51 @@ enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const st
                                                  : LWP_GAIN_SEQUENTIAL;
 }
 
+/* Visits from one access that a sample saw to a later one, in the mean: it passes fewer than so many accesses, each number as likely,
+ * before it keeps some, and each access of the loop is as likely to be kept as it is made. 0: not known. */
+static double chain_visits_on(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+{
+    double all = 0, own = 0;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->region != visit->region)
+            continue;
+        all += stream->fair_seen;
+        own = chain_has(visit, stream->object) ? fmax(own, stream->fair_seen) : own;
+    }
+    return own >= MOVES_LEAST ? (floor(LWP_GAIN_PASSED_MOST / (all / own)) + 1) / 2 : 0;
+}
+
+/* A chain that goes on in one direction (from the first, or from the last, as a list does whose newest node is its head) and passes over
+ * elements comes to these another time: of a list that is sorted by what has few values, say. It has as many passes as it goes on, in the
+ * mean; without the few steps that lead elsewhere. False: it goes both ways. */
+static bool chain_passes(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct chain_moves *moves,
+                         struct lwp_pattern *pattern)
+{
+    double steps[MOVES_MOST], sum = 0;
+    const size_t count = moves->count + moves->far < MOVES_MOST ? moves->count + moves->far : MOVES_MOST;
+    const double visits = moves->next ? 1 : chain_visits_on(profile, visit);
+    size_t back = 0, kept = 0, even = 0;
+    for (size_t i = 0; i < count; i++) {
+        back += moves->all[i] < 0;
+        steps[i] = fabs(moves->all[i]);
+    }
+    if (fmin((double)back, (double)(count - back)) > few_steps * (double)count)
+        return false;
+    qsort(steps, count, sizeof *steps, lwp_compare_double);
+    for (size_t i = 0; i < count && steps[i] <= elsewhere * steps[count / 2]; i++, kept++)
+        sum += steps[i];
+    const double passes = visits > 0 ? round(sum / (double)kept / visits) : 0;
+    if (passes < 2 || PASS_LEAST * passes > (double)pattern->elements) /* of a few elements each goes anywhere */
+        return true;
+    for (size_t i = 0; i < count; i++)
+        even += fabs(steps[i] - passes) < 0.5;
+    pattern->far = 0;
+    pattern->passes = (unsigned)passes;
+    pattern->even = moves->next && (double)even >= nearly_all * (double)count;
+    return true;
+}
+
 /* Neighbours are visited in disorder, window by window: two of one window are a third of its size and one apart in the mean, and steps
  * back are of such two, however many visits on. */
 void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
@@ -77,7 +136,7 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
 {
     struct chain_moves moves = {.next = true};
     double back = 0;
-    size_t steps = 0, before = 0;
+    size_t steps = 0;
     pattern->far = visit->far < 0 ? 1 : visit->far;
     chain_moves_of(profile, visit, spacing, &moves);
     pattern->search = chain_search(&moves);
@@ -89,16 +148,13 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
     if (moves.count + moves.far < MOVES_LEAST)
         return;
     pattern->far = (double)moves.far / (double)(moves.count + moves.far);
-    if (moves.count < MOVES_LEAST)
+    if ((!pattern->search && chain_passes(profile, visit, &moves, pattern)) || moves.count < MOVES_LEAST)
         return;
     for (size_t i = 0; i < moves.count; i++)
         if (moves.near[i] < 0) {
             back -= moves.near[i];
-            before += moves.near[i] > -1.5;
             steps++;
         }
-    if ((double)before >= nearly_all * (double)moves.count) /* from the last to the first, as a list is whose newest node is its head */
-        return;
     if ((double)steps > few_steps * (double)moves.count)
         pattern->window = (uint64_t)lround(3 * back / (double)steps - 1);
 }

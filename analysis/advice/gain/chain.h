@@ -5,6 +5,9 @@
 #include "analysis/advice/gain/visit.h"
 #include "analysis/measure/pattern.h"
 
+/* Accesses that a sample passes before it keeps some, fewer than these (LWP_DITHER_MOST in collector/code/charge.h). */
+enum { LWP_GAIN_PASSED_MOST = 48 };
+
 /* Where samples saw a chain go: to neighbours, and so for many elements, which only then share the lines that it waits for; or anywhere.
  * Not known: too few steps were seen, or it is soon at its end, and the next one begins elsewhere (a search of a tree whose nodes lie near
  * each other). */
