@@ -310,17 +310,18 @@ static struct lwp_split_order split_order(const struct lwp_split *split)
                : (struct lwp_split_order){0};
 }
 
-/* Of a container's nodes: what loops use of them, from one memory resource. `split` is the better one of both alone. */
-static bool split_both(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
-                       struct lwp_split_reason *reason)
+/* Of a container's nodes: what loops use of them, from one memory resource. `advised`: `split` is the better one of both alone; else
+ * neither is worth it: what stays of a small node takes a chunk of malloc that is hardly smaller. */
+static bool split_both(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, bool advised,
+                       struct lwp_split *split, struct lwp_split_reason *reason)
 {
     struct lwp_split both = {
         .layout = layout, .affinity = found->affinity, .group = found->group, .groups = found->groups, .cold = found->cold};
-    if (!layout->single || !found->cold)
+    if (!layout->payload || !layout->single || !found->cold || reason->unknown || reason->verdict != LWP_SPLIT_NOT_JUDGED)
         return false;
     split_pool(profile, &both);
-    if (!both.gain.measured || both.gain.speedup < lwp_split_needs.gain * split->gain.speedup ||
-        !split_worth(profile, layout, &both.gain, reason))
+    if (!both.gain.measured || (advised && both.gain.speedup < lwp_split_needs.gain * split->gain.speedup) ||
+        !split_worth(profile, layout, &both.gain, reason) || split_shares_falsely(profile, &both))
         return false;
     *split = both;
     return true;
@@ -364,8 +365,10 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         *split = pool;
         advised = true;
     }
-    if (layout->payload && pooled && split_both(profile, layout, &found, split, reason))
-        split->pool = pool.gain.speedup;
+    if (split_both(profile, layout, &found, advised, split, reason)) {
+        split->pool = pooled ? pool.gain.speedup : 0;
+        advised = true;
+    }
     if (!advised) {
         const bool ordered = lwp_reorder_try(profile, layout, found.affinity, found.group, split);
         if (!ordered || !split_worth(profile, layout, &split->gain, reason)) {
