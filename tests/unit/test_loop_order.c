@@ -464,12 +464,12 @@ static void test_calm(void **state)
  * iteration moves. */
 static void kept_unrolled(const struct lwp_order_access accesses[2])
 {
-    uint64_t rows[PLACES];
+    uint64_t seen[PLACES];
     struct lwp_stream store = *accesses[0].stream;
-    store.offsets = (struct lwp_offsets){.items = rows, .count = PLACES};
+    store.offsets = (struct lwp_offsets){.items = seen, .count = PLACES};
     for (int wide = 0; wide < 2; wide++) { /* columns of half a step, and of all of it */
         for (uint64_t i = 0; i < PLACES; i++)
-            rows[i] = i * PITCH + i * (wide ? PITCH : PITCH / 2) / PLACES / 8 * 8;
+            seen[i] = i * PITCH + i * (wide ? PITCH : PITCH / 2) / PLACES / 8 * 8;
         struct lwp_order *order = calloc(1, sizeof *order);
         *order = (struct lwp_order){.profile = &profile, .region = INNER, .count = 2, .outer = {1, 8, LWP_NONE}};
         memcpy(order->accesses, accesses, 2 * sizeof *accesses);
