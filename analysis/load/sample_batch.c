@@ -208,7 +208,8 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
 static inline void batch_apart(struct lwp_stream_table *streams, const struct lwp_batch_access *access)
 {
     const struct lwp_batch_access *first = access - access->back;
-    if (batch_is_apart(access) && (access->links || lwp_stream_table_both_walk(streams, first->stream, access->stream))) {
+    if (batch_is_apart(access) && !first->links && /* a link is no access of a stream */
+        (access->links || lwp_stream_table_both_walk(streams, first->stream, access->stream))) {
         lwp_stream_table_apart(streams, first->stream,
                                access->address > first->address ? access->address - first->address : first->address - access->address);
     }
