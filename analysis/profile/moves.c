@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* LOOK_PAIRS: samples look at three accesses one after the other. */
-enum { MOVES_MAX = 1 << 15, PAIR_NEAR = 4, PARENTS_MOST = 64, LOOK_PAIRS = 2 };
+enum { MOVES_MAX = 1 << 15, PAIR_NEAR = 4, PARENTS_MOST = 64, LOOK_PAIRS = 2, NEXT_LEAST = 10 };
 
 void lwp_moves_fini(struct lwp_moves *moves)
 {
@@ -23,6 +23,8 @@ void lwp_moves_fini(struct lwp_moves *moves)
     lwp_map_fini(&moves->index);
     free(moves->pairs);
     lwp_map_fini(&moves->pair_index);
+    free(moves->nexts);
+    lwp_map_fini(&moves->next_index);
     for (size_t i = 0; i < moves->block_count; i++)
         free(moves->blocks[i].starts);
     free(moves->blocks);
@@ -96,6 +98,44 @@ static void moves_pairs(struct lwp_moves *moves, const struct lwp_traversal_acce
         if (at < LWP_PAIR_KEPT)
             pair->bytes[at] = (int64_t)(accesses[i].address - accesses[k].address);
     }
+}
+
+static void moves_next(struct lwp_moves *moves, const struct lwp_traversal_access *from, const struct lwp_traversal_access *to)
+{
+    uint64_t key = lwp_hash_mix(lwp_hash_mix(from->region, from->code), to->code);
+    for (uint32_t *at = lwp_map_at(&moves->next_index, key); *at != LWP_MAP_NONE; at = lwp_map_at(&moves->next_index, ++key)) {
+        struct lwp_next_access *next = &moves->nexts[*at];
+        if (next->region == from->region && next->from == from->code && next->code == to->code) {
+            next->seen++;
+            return;
+        }
+    }
+    if (moves->next_count >= MOVES_MAX)
+        return;
+    *lwp_map_at(&moves->next_index, key) = (uint32_t)moves->next_count;
+    LWP_APPEND(&moves->nexts, &moves->next_count, &moves->next_room,
+               (struct lwp_next_access){.region = from->region, .from = from->code, .code = to->code, .seen = 1});
+}
+
+static bool moves_leads(const struct lwp_profile *profile, const struct lwp_next_access *next, uint32_t region, uint64_t low, uint64_t high)
+{
+    return lwp_regions_final(profile, next->region) == region && !(next->from >= low && next->from < high) && next->code >= low &&
+           next->code < high;
+}
+
+double lwp_moves_part(const struct lwp_profile *profile, uint32_t region, uint64_t low, uint64_t high)
+{
+    const struct lwp_moves *moves = &profile->moves;
+    uint64_t there = 0, all = 0;
+    for (size_t i = 0; i < moves->next_count; i++) {
+        const struct lwp_next_access *one = &moves->nexts[i];
+        bool leads = false;
+        for (size_t k = 0; k < moves->next_count && !leads; k++)
+            leads = moves->nexts[k].from == one->from && moves_leads(profile, &moves->nexts[k], region, low, high);
+        all += leads ? one->seen : 0;
+        there += leads && moves_leads(profile, one, region, low, high) ? one->seen : 0;
+    }
+    return all < NEXT_LEAST ? -1 : (double)there / (double)all;
 }
 
 static void moves_block(struct lwp_moves *moves, const struct lwp_traversal_access *access)
@@ -260,6 +300,8 @@ void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_profile *profile
     for (int i = 1; i < count; i++) {
         const struct lwp_traversal_access *now = &accesses[i];
         moves_pairs(moves, accesses, i);
+        if (now->close)
+            moves_next(moves, &accesses[i - 1], now);
         bool next = now->close;
         for (int k = i - 1; k >= 0; next &= accesses[k].close, k--) {
             const struct lwp_traversal_access *before = &accesses[k];

@@ -36,6 +36,12 @@ struct lwp_code_pair {
     int64_t bytes[LWP_PAIR_KEPT]; /* from address to address: a uniform sample of those seen */
 };
 
+/* An access, and the one that came next. */
+struct lwp_next_access {
+    uint32_t region; /* of the former */
+    uint64_t from, code, seen;
+};
+
 /* Of one object: where the block begins that a sample saw first. */
 struct lwp_seen_blocks {
     uint32_t object;
@@ -52,6 +58,9 @@ struct lwp_moves {
     struct lwp_code_pair *pairs;
     size_t pair_count, pair_room;
     struct lwp_map pair_index;
+    struct lwp_next_access *nexts;
+    size_t next_count, next_room;
+    struct lwp_map next_index;
     struct lwp_seen_blocks *blocks;
     size_t block_count, block_room;
     struct lwp_map block_index;
@@ -68,6 +77,10 @@ double lwp_moves_length_least(const struct lwp_profile *profile, uint32_t region
 
 /* ... of so many passes seen, and of ends or what may have been ends. */
 double lwp_moves_length_of(double passes, double ends);
+
+/* Of the region's accesses behind which one of those from `low` to before `high` was seen next, but for these themselves: the part behind
+ * which it was. Negative: too few were seen. */
+double lwp_moves_part(const struct lwp_profile *profile, uint32_t region, uint64_t low, uint64_t high);
 
 /* NULL: none were seen. */
 const struct lwp_seen_blocks *lwp_moves_blocks(const struct lwp_moves *moves, uint32_t object);

@@ -336,13 +336,24 @@ static struct lwp_loop_shape shape_of(struct lwp_code *code, uint32_t module, co
     return shape;
 }
 
-/* Stores to where an array of pointers leads, behind a jump past them: it counts, but not how often it is taken. */
+/* Each time the value is looked at, and once in four times the store comes next. */
+static void led_looks(struct lwp_profile *profile, uint32_t region, uint64_t pointer, uint64_t store)
+{
+    enum { LOOKS = 40 };
+    for (int i = 0; i < LOOKS; i++) {
+        struct lwp_traversal_access look[] = {{.region = region, .code = pointer},
+                                              {.region = region, .code = pointer + 1, .close = true},
+                                              {.region = region, .code = i % 4 ? pointer : store, .close = true}};
+        lwp_moves_sample(&profile->moves, profile, look, 3);
+    }
+}
+
+/* Stores to where an array of pointers leads, behind a jump past them: how often it is taken looks at what comes next say. */
 static void led_of(struct lwp_code *code, uint32_t module, const char *path)
 {
     enum { LOOP = 3 };
     struct lwp_loop_shape shape, pointers;
     struct lwp_loop_choice choice;
-    double open;
     const uint64_t store = access_at(code, module, path, "led", true, &shape);
     access_of(code, module, path, "led", &pointers);
     assert_true(shape.led && !shape.steps && !shape.chained && !pointers.led && pointers.steps);
@@ -352,8 +363,19 @@ static void led_of(struct lwp_code *code, uint32_t module, const char *path)
     assert_true(choice.high[first] == 0 && choice.low[!first] <= store && store < choice.high[!first]);
     struct lwp_stream stream = {.region = LOOP, .module = module, .address = store, .weight.weight = 30};
     struct lwp_profile profile = {.code = code, .streams = &stream, .stream_count = 1};
-    near(lwp_gain_guesses(&profile, LOOP, &open), 0);
-    near(open, 1);
+    near(lwp_gain_guesses(&profile, LOOP).past, 0);
+    near(lwp_gain_guesses(&profile, LOOP).open, 1);
+    struct lwp_region regions[LOOP + 1];
+    for (uint32_t i = 0; i <= LOOP; i++)
+        regions[i] = (struct lwp_region){.parent = LWP_NONE, .same_as = i, .module = LWP_NONE};
+    profile.regions = regions;
+    profile.region_count = LOOP + 1;
+    led_looks(&profile, LOOP, store + 64, store);
+    near(lwp_moves_part(&profile, LOOP, store, store + 1), 0.25);
+    near(lwp_gain_guesses(&profile, LOOP).past, 0.5);
+    near(lwp_gain_guesses(&profile, LOOP).open, 0);
+    assert_true(lwp_moves_part(&profile, LOOP - 1, store, store + 1) < 0);
+    lwp_moves_fini(&profile.moves);
 }
 
 /* Jumps that go by what was loaded count by how often they go either way, as far as samples behind both say. */
@@ -380,12 +402,11 @@ static void guesses_of(struct lwp_code *code, uint32_t module, const char *path)
     struct lwp_stream streams[] = {{.region = LOOP, .module = module, .address = both->low[0], .weight.weight = 30},
                                    {.region = LOOP, .module = module, .address = both->high[1] - 1, .weight.weight = 10}};
     struct lwp_profile profile = {.code = code, .streams = streams, .stream_count = 2};
-    double open;
-    assert_true(lwp_gain_guesses(&profile, LOOP, &open) >= 2 * 10.0 / 40 - 1e-9);
+    assert_true(lwp_gain_guesses(&profile, LOOP).ways >= 2 * 10.0 / 40 - 1e-9);
     profile.stream_count = 1; /* it always goes one way */
-    near(lwp_gain_guesses(&profile, LOOP, &open), 0);
-    near(lwp_gain_guesses(&profile, LOOP + 1, &open), 0);
-    near(open, 0); /* no loop's */
+    near(lwp_gain_guesses(&profile, LOOP).ways, 0);
+    near(lwp_gain_guesses(&profile, LOOP + 1).ways, 0);
+    near(lwp_gain_guesses(&profile, LOOP + 1).open, 0);
 }
 
 /* Samples of slots at the head of each page, 8192 bytes on for 141 of them, seem to say that a visit takes 0.08 ns. */

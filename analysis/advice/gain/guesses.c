@@ -10,22 +10,24 @@
 
 enum { CHOICES_MOST = 64 };
 
-double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region, double *open)
+struct lwp_guesses lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region)
 {
     const struct lwp_stream *most = NULL;
     struct lwp_loop_choice choices[CHOICES_MOST];
-    double guesses = 0;
+    struct lwp_guesses guesses = {0};
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
         if (stream->region == region && stream->module != LWP_NONE && (!most || stream->weight.weight > most->weight.weight))
             most = stream;
     }
-    *open = 0;
     const size_t count = most && profile->code ? lwp_loop_choices(profile->code, most->module, most->address, choices, CHOICES_MOST) : 0;
     for (size_t c = 0; c < count; c++) {
         double behind[2] = {0, 0};
         if (!choices[c].high[0] || !choices[c].high[1]) {
-            ++*open;
+            const int code = choices[c].high[0] ? 0 : 1;
+            const double part = lwp_moves_part(profile, region, choices[c].low[code], choices[c].high[code]);
+            guesses.past += part >= 0 ? 2 * fmin(part, 1 - part) : 0;
+            guesses.open += part < 0;
             continue;
         }
         for (size_t i = 0; i < profile->stream_count; i++)
@@ -35,7 +37,7 @@ double lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region, doub
                     behind[way] += stream->weight.weight;
             }
         if (behind[0] + behind[1] > 0)
-            guesses += 2 * fmin(behind[0], behind[1]) / (behind[0] + behind[1]);
+            guesses.ways += 2 * fmin(behind[0], behind[1]) / (behind[0] + behind[1]);
     }
     return guesses;
 }

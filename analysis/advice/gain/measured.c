@@ -223,7 +223,16 @@ static struct lwp_pattern_times measured_mixed(const struct measured_mix *mix, d
     return lwp_gain_mixed(&mix->without, &mix->with, guesses);
 }
 
-/* Jumps past code are taken for guessed wrong only where the loop takes longer than its pattern does in any state of the caches. */
+static void measured_jumps(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_gain_measured *measured)
+{
+    const struct lwp_guesses guesses = lwp_gain_guesses(profile, visit->region);
+    measured->guesses = guesses.ways / visit->visits;
+    measured->past = (guesses.past + visit->shape.computed_calls) / visit->visits;
+    measured->open = guesses.open / visit->visits;
+}
+
+/* Jumps past code of which looks say nothing are taken for guessed wrong only where the loop takes longer than its pattern does in any
+ * state of the caches. */
 static double measured_open(const struct lwp_pattern_times *without, const struct lwp_gain_measured *measured)
 {
     return without->before * (1 + lwp_gain_pace_agrees) < measured->pace ? measured->open : 0;
@@ -238,7 +247,7 @@ static bool measured_guesses(struct lwp_profile *profile, const struct lwp_gain_
     struct measured_mix *mix = &run->mix;
     struct lwp_pattern_times slowest = run->times;
     lwp_gain_choose_state(&slowest, &measured->paces);
-    const double open = measured_open(&slowest, measured), most = measured->guesses + open;
+    const double open = measured_open(&slowest, measured), most = measured->guesses + measured->past + open;
     if (most <= 0)
         return false;
     today.guesses = changed.guesses = true;
@@ -410,9 +419,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
         return false;
     if (!dependent) /* searches along chains have guesses of their own */
-        measured->guesses = (lwp_gain_guesses(profile, visit->region, &measured->open) + visit->shape.computed_calls) / visit->visits;
+        measured_jumps(profile, visit, measured);
     run.stalls = lwp_gain_stall_share(profile, visit->region, &visit->shape);
-    measured->open /= visit->visits;
     measured_own_time(profile, visit, measured);
     if (!(ordered || dependent) || !measured_fit(profile, visit, before, after, &run))
         return false;

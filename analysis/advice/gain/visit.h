@@ -34,7 +34,7 @@ struct lwp_gain_measured {
     double ratio;                /* of the new layout's time to that of today's */
     unsigned threads;            /* that ran the pattern at one time */
     double guesses;              /* jumps a visit that go either way, at most (guesses.h); known even where nothing was measured */
-    double open;                 /* ... jumps a visit that may be guessed wrong, beside these: how often no sample says */
+    double past, open;           /* ... jumps past code a visit, and calls of what an object says: as often, and not known how often */
     double today;                /* how far the logarithm of today's time may be from the usual in one run, 90 % */
     double low, high;            /* its interval: the spread of the runs, and what a pattern may differ from its loop */
     bool reproduced;             /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */

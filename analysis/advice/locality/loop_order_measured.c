@@ -370,8 +370,8 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
     *measured = (struct lwp_gain_measured){0};
     if (!order->shape.instructions || !measured_gather(order, column, &nest))
         return false;
-    double open;
-    const double guesses = fmin(1, lwp_gain_guesses(order->profile, order->region, &open) + open);
+    const struct lwp_guesses jumps = lwp_gain_guesses(order->profile, order->region);
+    const double guesses = fmin(1, jumps.ways + jumps.past + jumps.open);
     const int sums = lwp_order_begins_sums(order) ? 2 : 1, ways = guesses > 0 ? 2 * sums : sums;
     for (int i = 0; i < ways; i++) {
         struct lwp_gain_measured of;
