@@ -18,6 +18,7 @@
 #include "collector/light/code/own_program.c"
 #include "collector/light/own/own_memory.c"
 #include "collector/light/own/watched_memory.c"
+#include "tests/unit/looked_at.h"
 
 #include <math.h>
 #include <signal.h>
@@ -336,13 +337,6 @@ static double shapes(void)
     return shapes_sum(order, SHAPES);
 }
 
-/* The test is what is looked at, though lwp's code is in it. */
-static bool bounds_of_any(const struct lwp_program *program, uint64_t ip, uint64_t *low, uint64_t *high)
-{
-    (void)program;
-    return lwp_function_bounds(ip, low, high);
-}
-
 static double work(void)
 {
     enum { NUMBERS = 200, ITEMS = 60 };
@@ -387,9 +381,7 @@ static void test_single_steps(void **state)
 {
     (void)state;
     assert_true(lwp_insn_init());
-    struct lwp_program looked_at = lwp_own_program;
-    looked_at.bounds = bounds_of_any;
-    step.cache = lwp_code_cache_new(&looked_at);
+    step.cache = lwp_code_cache_new(looked_at());
     assert_non_null(step.cache);
     struct sigaction action = {.sa_sigaction = step_trap, .sa_flags = SA_SIGINFO}, old;
     sigaction(SIGTRAP, &action, &old);

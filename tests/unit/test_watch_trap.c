@@ -15,6 +15,7 @@
 #include "collector/light/code/own_program.c"
 #include "collector/light/own/own_memory.c"
 #include "collector/light/watch/watch_trap.c"
+#include "tests/unit/looked_at.h"
 
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -375,7 +376,7 @@ static int set_up(void **state)
     static uint8_t stack[65536];
     const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    traps.cache = lwp_code_cache_new(&lwp_own_program);
+    traps.cache = lwp_code_cache_new(looked_at());
     return !lwp_insn_init() || !traps.cache || sigaltstack(&alternate, NULL) || sigaction(SIGTRAP, &action, NULL);
 }
 
