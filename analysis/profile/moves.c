@@ -126,15 +126,16 @@ static bool moves_leads(const struct lwp_profile *profile, const struct lwp_next
 double lwp_moves_part(const struct lwp_profile *profile, uint32_t region, uint64_t low, uint64_t high)
 {
     const struct lwp_moves *moves = &profile->moves;
+    struct lwp_map leading = {0}; /* addresses that lead there */
     uint64_t there = 0, all = 0;
-    for (size_t i = 0; i < moves->next_count; i++) {
-        const struct lwp_next_access *one = &moves->nexts[i];
-        bool leads = false;
-        for (size_t k = 0; k < moves->next_count && !leads; k++)
-            leads = moves->nexts[k].from == one->from && moves_leads(profile, &moves->nexts[k], region, low, high);
-        all += leads ? one->seen : 0;
-        there += leads && moves_leads(profile, one, region, low, high) ? one->seen : 0;
-    }
+    for (size_t i = 0; i < moves->next_count; i++)
+        if (moves_leads(profile, &moves->nexts[i], region, low, high)) {
+            *lwp_map_at(&leading, moves->nexts[i].from) = 0;
+            there += moves->nexts[i].seen;
+        }
+    for (size_t i = 0; i < moves->next_count && there; i++)
+        all += lwp_map_get(&leading, moves->nexts[i].from) != LWP_MAP_NONE ? moves->nexts[i].seen : 0;
+    lwp_map_fini(&leading);
     return all < NEXT_LEAST ? -1 : (double)there / (double)all;
 }
 
@@ -284,6 +285,12 @@ double lwp_moves_length_least(const struct lwp_profile *profile, uint32_t region
     free(sums);
     lwp_map_fini(&index);
     return chained && !moves_has_around(profile, region) ? 1 : least;
+}
+
+bool lwp_moves_is_of(const struct lwp_profile *profile, const struct lwp_code_moves *moves, const struct lwp_stream *stream)
+{
+    return moves->object == stream->object && moves->code == stream->address &&
+           lwp_regions_final(profile, moves->region) == lwp_regions_final(profile, stream->region);
 }
 
 void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_profile *profile, const struct lwp_traversal_access *accesses, int count)

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 
 struct lwp_profile;
+struct lwp_stream;
 
 enum { LWP_MOVES_KEPT = 32, LWP_BLOCKS_KEPT = 1024, LWP_PAIR_KEPT = 16 };
 
@@ -71,6 +72,9 @@ void lwp_moves_fini(struct lwp_moves *moves);
 
 /* The accesses of one sample in their order. */
 void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_profile *profile, const struct lwp_traversal_access *accesses, int count);
+
+/* Whether they are those of the stream's instruction in its loop, on its object. */
+bool lwp_moves_is_of(const struct lwp_profile *profile, const struct lwp_code_moves *moves, const struct lwp_stream *stream);
 
 /* How often a loop that searches goes round before it ends, in the mean, at least (with a probability of 95 %). 1: nothing is known. */
 double lwp_moves_length_least(const struct lwp_profile *profile, uint32_t region);

@@ -1,7 +1,5 @@
 #include "analysis/advice/gain/jumps.h"
 
-#include "analysis/profile/regions.h"
-
 #include <stdlib.h>
 
 enum { JUMPS_LEAST = 4 /* by chance hardly two are alike */, JUMPS_MOST = 4 * LWP_MOVES_KEPT };
@@ -13,8 +11,7 @@ static size_t jumps_of(const struct lwp_profile *profile, const struct lwp_strea
     size_t count = 0;
     for (size_t i = 0; i < profile->moves.count; i++) {
         const struct lwp_code_moves *of = &profile->moves.items[i];
-        if (of->object != stream->object || of->code != stream->address ||
-            lwp_regions_final(profile, of->region) != lwp_regions_final(profile, stream->region))
+        if (!lwp_moves_is_of(profile, of, stream))
             continue;
         for (size_t k = 0; k < of->count && count < JUMPS_MOST; k++)
             if (of->kept[k].next && (uint64_t)llabs(of->kept[k].bytes) > profile->machine.line_bytes)

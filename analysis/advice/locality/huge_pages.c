@@ -14,8 +14,9 @@
 #include "analysis/advice/locality/huge_pages_text.h"
 #include "analysis/caches/tlb.h"
 #include "analysis/elements/element_count.h"
-#include "analysis/profile/regions.h"
+#include "analysis/profile/objects.h"
 #include "analysis/program/flow/machine_code.h"
+#include "analysis/statistics/stride.h"
 #include "analysis/tables/severity.h"
 
 #include <math.h>
@@ -41,14 +42,20 @@ struct pages_use {
     unsigned visits; /* each time round */
 };
 
+/* ... with objects that are run together: of another than the first it begins anywhere with the same index. */
+struct pages_group {
+    struct pages_use of[LWP_PATTERN_ARRAYS];
+    size_t count;
+    double share; /* of all time */
+};
+
 /* Of the instruction's moves the part to another page; negative: too few were seen. */
 static double pages_far(const struct lwp_profile *profile, const struct lwp_stream *stream)
 {
     size_t count = 0, far = 0;
     for (size_t i = 0; i < profile->moves.count; i++) {
         const struct lwp_code_moves *of = &profile->moves.items[i];
-        if (of->object != stream->object || of->code != stream->address ||
-            lwp_regions_final(profile, of->region) != lwp_regions_final(profile, stream->region))
+        if (!lwp_moves_is_of(profile, of, stream))
             continue;
         count += of->count;
         for (size_t k = 0; k < of->count; k++)
@@ -56,13 +63,6 @@ static double pages_far(const struct lwp_profile *profile, const struct lwp_stre
     }
     return count >= MOVES_LEAST ? (double)far / (double)count : -1;
 }
-
-/* ... with objects that are run together: of another than the first it begins anywhere with the same index. */
-struct pages_group {
-    struct pages_use of[LWP_PATTERN_ARRAYS];
-    size_t count;
-    double share; /* of all time */
-};
 
 static bool pages_sibling(const struct lwp_profile *profile, const struct lwp_stream *a, const struct lwp_stream *b, int64_t *apart)
 {
@@ -129,7 +129,7 @@ static void pages_accesses(const struct lwp_profile *profile, const struct pages
             (stream != use->first && !pages_sibling(profile, use->first, stream, &apart)))
             continue;
         const int64_t at = stream == use->first ? 0 : apart;
-        const uint64_t offset = (uint64_t)((at % (int64_t)spacing + (int64_t)spacing) % (int64_t)spacing);
+        const uint64_t offset = lwp_stride_residue(at, spacing);
         const unsigned bytes = stream->bytes > 8 ? 8 : stream->bytes;
         if (offset + bytes <= spacing)
             pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
@@ -276,9 +276,8 @@ static bool pages_is_candidate(const struct lwp_profile *profile, const struct p
     const struct lwp_object *object = &profile->objects[row->object];
     const struct lwp_region *region = &profile->regions[row->region];
     return row->share >= share_each && lwp_evidence_of(region->weight.samples) && !region->is_function &&
-           object->bytes > LWP_TLB_PAGES * page && object->kind != LWP_OBJECT_STACK && object->kind != LWP_OBJECT_UNKNOWN &&
-           now->huge < huge_already * (double)object->bytes && now->seen >= huge_already * (double)object->bytes &&
-           (object->kind == LWP_OBJECT_STATIC || object->largest >= huge_page);
+           object->bytes > LWP_TLB_PAGES * page && lwp_objects_is_data(object) && now->huge < huge_already * (double)object->bytes &&
+           now->seen >= huge_already * (double)object->bytes && (object->kind == LWP_OBJECT_STATIC || object->largest >= huge_page);
 }
 
 /* A chain is run alone: each step waits for the one before. */
