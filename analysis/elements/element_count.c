@@ -19,7 +19,7 @@ static uint64_t count_furthest(const struct lwp_profile *profile, uint32_t index
     LWP_STREAMS_OF(profile, index, stream) {
         const size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
         for (size_t i = 0; i < count; i++)
-            furthest = offsets[i] > furthest ? offsets[i] : furthest;
+            LWP_RAISE(furthest, offsets[i]);
         if (count && (!*most || stream->accesses > (*most)->accesses))
             *most = stream;
     }

@@ -27,6 +27,10 @@ struct lwp_element_streams {
  * whether there is such a traversal. */
 uint64_t lwp_element_walk_around(const struct lwp_element_streams *streams, uint64_t stride, bool *open);
 
+/* The bytes that the stream's loop goes on each time round, where it passes over elements of this size; 0: it does not, or that is not
+ * known. An unrolled loop has an access for each element. */
+uint64_t lwp_element_walk_past(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t bytes);
+
 /* Whether most accesses are of loops that pass over elements of this size each time round: then what their addresses have in common is no
  * element, as where arrays of larger ones begin at other multiples. */
 bool lwp_element_walk_passes(const struct lwp_profile *profile, uint32_t index, uint64_t bytes);

@@ -127,17 +127,22 @@ double lwp_element_walk_none(const struct lwp_element_streams *streams, uint64_t
     return least * walks < 1 && walks > 0 ? least * walks / (least * walks + expected) : 1;
 }
 
+uint64_t lwp_element_walk_past(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t bytes)
+{
+    struct lwp_loop_shape shape;
+    if (!profile->code || stream->module == LWP_NONE || !lwp_loop_shape(profile->code, stream->module, stream->address, &shape) ||
+        !shape.steps)
+        return 0;
+    const uint64_t step = (uint64_t)llabs(shape.step), touched = shape.accesses * (stream->bytes > bytes ? stream->bytes : bytes);
+    return step > touched ? step : 0;
+}
+
 bool lwp_element_walk_passes(const struct lwp_profile *profile, uint32_t index, uint64_t bytes)
 {
     double all = 0, passes = 0;
     LWP_STREAMS_OF(profile, index, stream) {
-        struct lwp_loop_shape shape;
         all += (double)stream->accesses;
-        if (!profile->code || stream->module == LWP_NONE || !lwp_loop_shape(profile->code, stream->module, stream->address, &shape) ||
-            !shape.steps)
-            continue;
-        const uint64_t touched = shape.accesses * (stream->bytes > bytes ? stream->bytes : bytes);
-        passes += (uint64_t)llabs(shape.step) > touched ? (double)stream->accesses : 0;
+        passes += lwp_element_walk_past(profile, stream, bytes) ? (double)stream->accesses : 0;
     }
     return 2 * passes > all;
 }

@@ -1,5 +1,6 @@
 #include "analysis/findings/reasons.h"
 
+#include "analysis/elements/element_evidence.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 #include "analysis/tables/severity.h"
@@ -51,16 +52,11 @@ static double sequential_part(const struct subject *subject)
     return all > 0 ? ordered / all : 0;
 }
 
-/* Of how many values a loop goes to one, as with interleaved channels; 1: to all, or it is not known. An unrolled loop has an access for
- * each of them. */
+/* Of how many values a loop goes to one, as with interleaved channels; 1: to all, or it is not known. */
 static uint64_t values_skipped_by(const struct subject *subject, const struct lwp_stream *stream)
 {
-    struct lwp_loop_shape shape;
-    if (stream->module == LWP_NONE || !lwp_loop_shape(subject->profile->code, stream->module, stream->address, &shape) || !shape.steps)
-        return 1;
-    const uint64_t step = (uint64_t)llabs(shape.step), bytes = subject->object->element_bytes,
-                   touched = shape.accesses * (stream->bytes > bytes ? stream->bytes : bytes);
-    return bytes && step > touched ? step / bytes : 1;
+    const uint64_t bytes = subject->object->element_bytes, step = lwp_element_walk_past(subject->profile, stream, bytes);
+    return bytes && step ? step / bytes : 1;
 }
 
 /* ... of the loop that stalls most among those that skip some, where they matter. */

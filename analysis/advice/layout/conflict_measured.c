@@ -11,6 +11,7 @@
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/pace.h"
 #include "analysis/advice/gain/timed.h"
+#include "analysis/statistics/stride.h"
 #include "base/order.h"
 
 #include <math.h>
@@ -88,7 +89,6 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
                              const int64_t *moved, uint64_t elements, struct lwp_pattern *pattern)
 {
     const uint32_t part = measured_part(loop);
-    const int64_t way = (int64_t)loop->way;
     int64_t first;
     const bool as_they_lie = measured_as_they_lie(loop, part, &first);
     struct lwp_pattern_array *array = &pattern->arrays[0];
@@ -104,8 +104,8 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
         if (loop->streams[i].part != part)
             continue;
         array->spacing = (uint64_t)llabs(loop->streams[i].step);
-        const uint64_t base = as_they_lie ? (uint64_t)(block.low - first)
-                                          : lwp_round_up(array->extent, loop->way) + (uint64_t)((block.low % way + way) % way);
+        const uint64_t base =
+            as_they_lie ? (uint64_t)(block.low - first) : lwp_round_up(array->extent, loop->way) + lwp_stride_residue(block.low, loop->way);
         for (size_t k = i; k < block.end; k++) {
             const struct lwp_stream *stream = measured_stream(profile, loop, k);
             const uint64_t offset = base + (uint64_t)(measured_at(loop, moved, k) - block.low);

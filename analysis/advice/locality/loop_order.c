@@ -16,6 +16,7 @@
 
 #include "analysis/advice/gain/measured.h"
 #include "analysis/profile/objects.h"
+#include "analysis/statistics/stride.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
 #include "analysis/tables/severity.h"
@@ -50,7 +51,7 @@ static double order_lines(struct lwp_profile *profile, const struct lwp_stream *
             loop = siblings[i].loop;
     for (size_t i = 0; i < all; i++)
         if (siblings[i].loop == loop)
-            places[count++] = (uint64_t)((siblings[i].delta % (int64_t)step + (int64_t)step) % (int64_t)step);
+            places[count++] = lwp_stride_residue(siblings[i].delta, step);
     *density = fmin(1, (double)stream->bytes / (double)line);
     if (!count)
         return 1;

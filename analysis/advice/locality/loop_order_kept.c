@@ -8,6 +8,7 @@
 #include "analysis/advice/locality/loop_order_internal.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ static int64_t kept_across(const struct lwp_order_access *access, int64_t step)
     uint64_t low = UINT64_MAX, high = 0;
     for (uint32_t i = 0; i < access->stream->offsets.count; i++) {
         const uint64_t place = access->stream->offsets.items[i] % (uint64_t)llabs(step);
-        low = place < low ? place : low;
-        high = place > high ? place : high;
+        LWP_LOWER(low, place);
+        LWP_RAISE(high, place);
     }
     return access->stream->offsets.count >= PLACES_LEAST ? (int64_t)(high - low) : INT64_MAX;
 }

@@ -5,6 +5,7 @@
  * visit in a longer run takes as much longer).
  */
 #include "analysis/advice/locality/loop_order_internal.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +23,11 @@ bool lwp_order_tapers(const double *places, size_t count)
     return count >= PLACES_LEAST && off > off_least && off * sqrt(12.0 * (double)count) > deviations;
 }
 
+static uint64_t lengths_at(uint64_t offset, bool rows, uint64_t step)
+{
+    return rows ? offset / step : offset % step;
+}
+
 /* Which row (or column) of its array each sample of these columns saw, as a part of the way from the first to the last. */
 static size_t lengths_places(const struct lwp_order *order, const struct lwp_order_access *column, bool rows, double *places, size_t room)
 {
@@ -33,12 +39,12 @@ static size_t lengths_places(const struct lwp_order *order, const struct lwp_ord
         if (order->accesses[i].step.kind != LWP_ORDER_COLUMN || order->accesses[i].step.bytes != column->step.bytes)
             continue;
         for (uint32_t k = 0; k < offsets->count; k++) {
-            const uint64_t at = rows ? offsets->items[k] / step : offsets->items[k] % step;
-            low = at < low ? at : low;
-            high = at > high ? at : high;
+            const uint64_t at = lengths_at(offsets->items[k], rows, step);
+            LWP_LOWER(low, at);
+            LWP_RAISE(high, at);
         }
         for (uint32_t k = 0; k < offsets->count && count < room && high > low; k++)
-            places[count++] = (double)((rows ? offsets->items[k] / step : offsets->items[k] % step) - low) / (double)(high - low);
+            places[count++] = (double)(lengths_at(offsets->items[k], rows, step) - low) / (double)(high - low);
     }
     return count;
 }

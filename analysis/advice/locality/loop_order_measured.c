@@ -12,6 +12,7 @@
 #include "analysis/advice/gain/timed.h"
 #include "analysis/advice/locality/loop_order_internal.h"
 #include "analysis/program/flow/machine_code.h"
+#include "analysis/statistics/stride.h"
 #include "base/order.h"
 
 #include <math.h>
@@ -275,7 +276,7 @@ static double measured_pace(const struct lwp_order *order, const struct lwp_orde
     uint32_t count = 0;
     for (uint32_t i = 0; traversal && !column->step.blocks && i < traversal->pace_count; i++) {
         int64_t bytes = column->step.bytes < 0 ? -traversal->paces[i].bytes : traversal->paces[i].bytes,
-                across = (bytes % step + step) % step;
+                across = (int64_t)lwp_stride_residue(bytes, (uint64_t)step);
         const int64_t steps = (bytes - across) / step;
         double rounds = (double)across / (double)column->columns.apart * nest->rows + (double)steps;
         paces[count++] = (struct lwp_traversal_pace){.ns = traversal->paces[i].ns, .bytes = (int64_t)rounds};
