@@ -19,6 +19,7 @@
 #include "analysis/elements/element_count.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
 #include "analysis/statistics/stride.h"
 
@@ -198,34 +199,21 @@ static void gain_place_split(const struct lwp_profile *profile, const struct lwp
     }
 }
 
-/* The loop's access with most stalls: its code shows the pattern. */
-static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region)
-{
-    const struct lwp_stream *most = NULL;
-    for (size_t k = 0; k < layout->object_count; k++)
-        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
-            const struct lwp_stream *stream = &profile->streams[i];
-            if (stream->region == region && (!most || stream->weight.weight > most->weight.weight))
-                most = stream;
-        }
-    return most;
-}
-
-/* Of the loop's accesses to the data the most stalled that its own code makes, not a function that it calls: that code shows the pattern.
- */
-static const struct lwp_stream *gain_shaped(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region,
+/* The most stalled of the loop's accesses to the data; with `shape`, of those that its own code makes, not a function that it calls: that
+ * code shows the pattern. */
+static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t region,
                                             struct lwp_loop_shape *shape)
 {
     const struct lwp_stream *most = NULL;
     struct lwp_loop_shape found;
-    for (size_t k = 0; k < layout->object_count && profile->code; k++)
-        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
-            const struct lwp_stream *stream = &profile->streams[i];
+    for (size_t k = 0; k < layout->object_count; k++)
+        LWP_STREAMS_OF(profile, layout->objects[k], stream) {
             if (stream->region != region || (most && stream->weight.weight <= most->weight.weight) ||
-                !lwp_loop_shape(profile->code, stream->module, stream->address, &found))
+                (shape && !(profile->code && lwp_loop_shape(profile->code, stream->module, stream->address, &found))))
                 continue;
             most = stream;
-            *shape = found;
+            if (shape)
+                *shape = found;
         }
     return most;
 }
@@ -242,7 +230,7 @@ static const struct lwp_stream *gain_handed_on(const struct lwp_profile *profile
     *shape = found;
     shape->steps = shape->stays = false; /* those are of another access */
     shape->led = layout->single;
-    return gain_stream(profile, layout, region);
+    return gain_stream(profile, layout, region, NULL);
 }
 
 /* Nothing saves more than the time that is lost on the data, at its upper bound. All of it are parts of what was sampled. */
@@ -381,8 +369,8 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
                                    .visits = 1,
                                    .leader = LWP_NONE,
                                    .far = pairs > 0 ? (double)loop->far / pairs : -1};
-    visit.first = gain_first(profile, layout, gain_stream(profile, layout, loop->region));
-    const struct lwp_stream *stream = gain_shaped(profile, layout, loop->region, &visit.shape);
+    visit.first = gain_first(profile, layout, gain_stream(profile, layout, loop->region, NULL));
+    const struct lwp_stream *stream = gain_stream(profile, layout, loop->region, &visit.shape);
     if (!stream)
         stream = gain_handed_on(profile, layout, loop->region, &visit.shape);
     visit.access.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN : loop->far > loop->near ? LWP_GAIN_RANDOM : LWP_GAIN_SEQUENTIAL;

@@ -10,6 +10,35 @@
 
 enum { CHOICES_MOST = 64 };
 
+/* Of a jump that goes to the rarer way's code in so large a part of all cases. */
+static double guesses_drawn(double part)
+{
+    return 2 * fmin(part, 1 - part);
+}
+
+static void guesses_of_ways(const struct lwp_profile *profile, uint32_t module, const struct lwp_loop_choice *choice,
+                            struct lwp_guesses *guesses)
+{
+    double behind[2] = {0, 0};
+    for (size_t i = 0; i < profile->stream_count; i++)
+        for (int way = 0; way < 2; way++) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            if (stream->module == module && stream->address >= choice->low[way] && stream->address < choice->high[way])
+                behind[way] += stream->weight.weight;
+        }
+    if (behind[0] + behind[1] > 0)
+        guesses->ways += guesses_drawn(behind[0] / (behind[0] + behind[1]));
+}
+
+static void guesses_past_code(const struct lwp_profile *profile, uint32_t region, const struct lwp_loop_choice *choice,
+                              struct lwp_guesses *guesses)
+{
+    const int code = choice->high[0] ? 0 : 1;
+    const double part = lwp_moves_part(profile, region, choice->low[code], choice->high[code]);
+    guesses->past += part >= 0 ? guesses_drawn(part) : 0;
+    guesses->open += part < 0;
+}
+
 struct lwp_guesses lwp_gain_guesses(const struct lwp_profile *profile, uint32_t region)
 {
     const struct lwp_stream *most = NULL;
@@ -21,24 +50,11 @@ struct lwp_guesses lwp_gain_guesses(const struct lwp_profile *profile, uint32_t 
             most = stream;
     }
     const size_t count = most && profile->code ? lwp_loop_choices(profile->code, most->module, most->address, choices, CHOICES_MOST) : 0;
-    for (size_t c = 0; c < count; c++) {
-        double behind[2] = {0, 0};
-        if (!choices[c].high[0] || !choices[c].high[1]) {
-            const int code = choices[c].high[0] ? 0 : 1;
-            const double part = lwp_moves_part(profile, region, choices[c].low[code], choices[c].high[code]);
-            guesses.past += part >= 0 ? 2 * fmin(part, 1 - part) : 0;
-            guesses.open += part < 0;
-            continue;
-        }
-        for (size_t i = 0; i < profile->stream_count; i++)
-            for (int way = 0; way < 2; way++) {
-                const struct lwp_stream *stream = &profile->streams[i];
-                if (stream->module == most->module && stream->address >= choices[c].low[way] && stream->address < choices[c].high[way])
-                    behind[way] += stream->weight.weight;
-            }
-        if (behind[0] + behind[1] > 0)
-            guesses.ways += 2 * fmin(behind[0], behind[1]) / (behind[0] + behind[1]);
-    }
+    for (size_t c = 0; c < count; c++)
+        if (choices[c].high[0] && choices[c].high[1])
+            guesses_of_ways(profile, most->module, &choices[c], &guesses);
+        else
+            guesses_past_code(profile, region, &choices[c], &guesses);
     return guesses;
 }
 

@@ -220,15 +220,12 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
     if (visit->access.dependent)
         lwp_gain_chain_pattern(profile, visit, spacing, pattern);
     lwp_gain_computes(&visit->shape, visit->visits, pattern);
-    pattern->draws =
-        visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent && visit->leader == LWP_NONE && visit->shape.drawn;
+    const bool alone = visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent && visit->leader == LWP_NONE;
     if (visit->jump != 0)
         pattern->jump = loop_jump(visit, spacing);
-    if (visit->jump == 0 && visit->shape.search == LWP_LOOP_SEARCH_BISECTION && visit->access.pattern == LWP_GAIN_RANDOM &&
-        visit->leader == LWP_NONE && !visit->access.dependent) { /* whichever half is next */
+    else if (alone && visit->shape.search == LWP_LOOP_SEARCH_BISECTION) /* whichever half is next */
         pattern->bisects = pattern->guesses = true;
-        pattern->draws = false;
-    }
+    pattern->draws = alone && visit->shape.drawn && !pattern->bisects;
     pattern->chain = chain;
     pattern->threads = lwp_gain_threads(profile, visit);
     return loop_fields(profile, visit, placement, line, pattern) && loop_others(profile, visit, pattern) &&

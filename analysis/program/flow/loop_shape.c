@@ -217,6 +217,16 @@ static void facts_add(struct loop_facts *facts, struct loop_waits *waits, const 
     code_loop_waits_add(waits, instruction, next);
 }
 
+/* Whether a register that calls take arguments in is loaded, from where the loop steps. */
+static bool shape_hands_on(const struct shape_flow *flow)
+{
+    static const int arguments[] = {CODE_RDI, CODE_RSI, CODE_RDX, CODE_RCX, CODE_R8, CODE_R9};
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments && flow->calls; i++)
+        if (flow->loads_into[arguments[i]] == 1 && flow->loaded[arguments[i]] & flow->stepped)
+            return true; /* the callee may be known to leave alone what is stepped */
+    return false;
+}
+
 /* False: its code cannot be read, or is too long. */
 static bool facts_read(const struct code_module *module, const struct flow_function *function, uint32_t loop, struct loop_facts *facts)
 {
@@ -246,6 +256,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     }
     facts->shape.branches = facts->flow.branches;
     facts->shape.computed_calls = facts->flow.computed_calls;
+    facts->shape.hands_on = shape_hands_on(&facts->flow);
     const uint32_t calls = facts->flow.calls, kept = calls ? calls + code_loop_spills(module, function, loop) : 0;
     facts->stores = facts->shape.stores > kept ? facts->shape.stores - kept : 0;
     const uint64_t loaded = shape_from_loads(&facts->flow);
@@ -485,17 +496,6 @@ static uint32_t shape_looked_at(const struct shape_flow *flow, const struct lwp_
     return loaded ? flow->loaded[memory->base] : registers;
 }
 
-/* Whether a register that calls take arguments in is loaded, from where the loop steps. */
-static bool shape_hands_on(const struct shape_flow *flow)
-{
-    static const int arguments[] = {CODE_RDI, CODE_RSI, CODE_RDX, CODE_RCX, CODE_R8, CODE_R9};
-    for (size_t i = 0; i < sizeof arguments / sizeof *arguments && flow->calls; i++) {
-        if (flow->loads_into[arguments[i]] == 1 && flow->loaded[arguments[i]] & flow->stepped)
-            return true; /* the callee may be known to leave alone what is stepped */
-    }
-    return false;
-}
-
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape)
 {
     struct code_module *in;
@@ -509,7 +509,6 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     struct code_instruction asked = block_instruction(in, &function->blocks[block], address);
     uint32_t registers = shape_bit(asked.memory.base) | shape_bit(asked.memory.index);
     *shape = facts->shape;
-    shape->hands_on = shape_hands_on(flow);
     shape->steps = asked.memory.exists && (registers & flow->stepped) && !(registers & flow->changed);
     shape->step = shape->steps ? shape_step(flow, &asked.memory) : 0;
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
