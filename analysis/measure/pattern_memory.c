@@ -191,30 +191,44 @@ static int memory_passes(const struct lwp_pattern *pattern, uint32_t *order, uin
     return LWP_OK;
 }
 
-static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
+/* One after the other, each window in disorder, or pass after pass; a part of the steps goes anywhere. */
+static int memory_neighbours(const struct lwp_pattern *pattern, uint32_t *order, uint32_t count, uint64_t *state)
+{
+    int status = LWP_OK;
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    for (uint64_t i = 0; pattern->window > 1 && i < count; i += pattern->window)
+        memory_disorder(order + i, count - i < pattern->window ? count - i : pattern->window, state);
+    if (pattern->passes > 1)
+        status = memory_passes(pattern, order, count);
+    return !status && pattern->far > 0 ? memory_shuffle(pattern->far, order, count, state) : status;
+}
+
+static int memory_visits(const struct lwp_pattern *pattern, uint32_t elements, uint32_t *order, uint32_t count)
 {
     uint64_t state = 88172645463325252ull;
-    const uint32_t elements = (uint32_t)memory->elements, count = (uint32_t)memory->visits;
-    const bool scattered = memory_scattered(pattern);
+    if (pattern->jump)
+        memory_jumps(pattern->jump, elements, order, count);
+    else if (pattern->bisects)
+        memory_bisect(order, count, elements, &state);
+    else if (memory_draws(pattern))
+        for (uint32_t i = 0; i < count; i++)
+            order[i] = (uint32_t)(memory_random(&state) % elements);
+    else if (memory_scattered(pattern))
+        for (uint32_t i = 0; i < count; i++)
+            order[i] = memory_mixed(i, elements);
+    else
+        return memory_neighbours(pattern, order, count, &state);
+    return LWP_OK;
+}
+
+static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
+{
     if (pattern->inner || pattern->draws)
         return LWP_OK;
-    memory->order = malloc(count * sizeof *memory->order);
-    int status = memory->order ? LWP_OK : LWP_ERR_MEMORY;
-    for (uint32_t i = 0; !status && i < count; i++)
-        memory->order[i] = scattered ? memory_mixed(i, elements) : i;
-    for (uint64_t i = 0; !status && pattern->window > 1 && i < count; i += pattern->window)
-        memory_disorder(memory->order + i, count - i < pattern->window ? count - i : pattern->window, &state);
-    if (!status && pattern->passes > 1 && !scattered)
-        status = memory_passes(pattern, memory->order, count);
-    if (!status && pattern->jump)
-        memory_jumps(pattern->jump, elements, memory->order, count);
-    else if (!status && pattern->bisects)
-        memory_bisect(memory->order, count, elements, &state);
-    else if (!status && memory_draws(pattern))
-        for (uint32_t i = 0; i < count; i++)
-            memory->order[i] = (uint32_t)(memory_random(&state) % elements);
-    else if (!status && pattern->far > 0 && !scattered)
-        status = memory_shuffle(pattern->far, memory->order, count, &state);
+    memory->order = malloc(memory->visits * sizeof *memory->order);
+    const int status =
+        memory->order ? memory_visits(pattern, (uint32_t)memory->elements, memory->order, (uint32_t)memory->visits) : LWP_ERR_MEMORY;
     return status ? lwp_error_set(err, status, "no memory for the indices of a pattern") : LWP_OK;
 }
 
