@@ -23,20 +23,16 @@ static bool array_take(Dwarf_Die *stripped, uint64_t offset, struct code_inner_a
 static bool array_in_member(struct code_module *module, Dwarf_Die *member, uint64_t offset, int depth, struct code_inner_array *found)
 {
     const int tag = dwarf_tag(member);
-    const char *name = tag == DW_TAG_member ? dwarf_diename(member) : NULL, *outer = found->name;
+    const char *name = tag == DW_TAG_member ? dwarf_diename(member) : NULL;
     Dwarf_Die type;
     uint64_t start;
     if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || type_die_flag(member, DW_AT_external) || !type_die_offset(member, &start) ||
-        offset < start || !type_die_of(member, &type))
+        offset < start || !type_die_of(member, &type) || !array_find(module, type, offset - start, depth + 1, found))
         return false;
+    found->start += start;
     if (name && strncmp(name, "_M_", 3) && strncmp(name, "__", 2)) /* not the C++ library's own */
-        found->name = lwp_arena_printf(module->code->arena, *outer ? "%s.%s" : "%s%s", outer, name);
-    if (array_find(module, type, offset - start, depth + 1, found)) {
-        found->start += start;
-        return true;
-    }
-    found->name = outer;
-    return false;
+        found->name = lwp_arena_printf(module->code->arena, "%s%s%s", name, *found->name ? "." : "", found->name);
+    return true;
 }
 
 static bool array_find(struct code_module *module, Dwarf_Die type, uint64_t offset, int depth, struct code_inner_array *found)
@@ -62,6 +58,17 @@ bool code_inner_array(struct code_module *module, Dwarf_Die type, uint64_t offse
     return array_find(module, type, offset, 0, found);
 }
 
+static bool array_of_structures(Dwarf_Die element)
+{
+    return type_die_strip(&element, NULL) && code_die_is_struct(&element);
+}
+
+static void array_name(struct code_module *module, const struct code_pointee *from, const char *member, struct code_pointee *element)
+{
+    if (*from->name && member)
+        element->name = code_intern(module->code, lwp_arena_printf(module->code->arena, "%s->%s", from->name, member));
+}
+
 /* The structure's last member, when that is an array of unknown length, and one element of it. */
 static bool member_tail(Dwarf_Die *structure, Dwarf_Die *member, uint64_t *start, struct code_pointee *element)
 {
@@ -82,16 +89,12 @@ static bool member_in_large(struct code_module *module, const struct code_pointe
 {
     struct code_inner_array array;
     if (from->descriptor || !modulus || offset < 0 || (uint64_t)offset >= from->bytes ||
-        !code_inner_array(module, from->type, (uint64_t)offset, &array) || modulus % array.bytes)
-        return false;
-    Dwarf_Die plain = array.element;
-    if (!type_die_strip(&plain, NULL) || !code_die_is_struct(&plain))
+        !code_inner_array(module, from->type, (uint64_t)offset, &array) || modulus % array.bytes || !array_of_structures(array.element))
         return false;
     element->type = array.element;
     element->bytes = array.bytes;
     *at = ((uint64_t)offset - array.start) % array.bytes;
-    if (*from->name)
-        element->name = code_intern(module->code, lwp_arena_printf(module->code->arena, "%s->%s", from->name, array.name));
+    array_name(module, from, array.name, element);
     return true;
 }
 
@@ -106,12 +109,9 @@ bool code_pointee_in_tail(struct code_module *module, const struct code_pointee 
     if (from->descriptor || (!modulus && offset < (int64_t)from->bytes) || !type_die_strip(&stripped, NULL) ||
         !code_die_is_struct(&stripped) || !member_tail(&stripped, &member, &start, element) || modulus % element->bytes)
         return false;
-    Dwarf_Die plain = element->type;
-    if (!type_die_strip(&plain, NULL) || !code_die_is_struct(&plain)) /* a number is the structure's own field */
+    if (!array_of_structures(element->type)) /* a number is the structure's own field */
         return false;
     *at = lwp_stride_residue(offset - (int64_t)start, element->bytes);
-    const char *name = dwarf_diename(&member);
-    if (*from->name && name)
-        element->name = code_intern(module->code, lwp_arena_printf(module->code->arena, "%s->%s", from->name, name));
+    array_name(module, from, dwarf_diename(&member), element);
     return true;
 }
