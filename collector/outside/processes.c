@@ -83,13 +83,19 @@ void lwp_processes_begin_children(struct lwp_processes *processes)
     lwp_tasks_free(&running);
 }
 
+/* While it was followed. */
+static uint64_t processes_cpu_ns(const struct lwp_followed *followed)
+{
+    return lwp_followed_user_ns(followed) + followed->system_ns - followed->system_first_ns;
+}
+
 static void processes_close(struct lwp_processes *processes, pid_t pid, uint64_t time, uint64_t own_ns)
 {
     struct lwp_followed *followed = lwp_processes_find(processes, pid);
     if (!followed)
         return;
     processes->samples += followed->samples;
-    processes->cpu_ns += lwp_followed_user_ns(followed) + followed->system_ns - followed->system_first_ns;
+    processes->cpu_ns += processes_cpu_ns(followed);
     processes->items[lwp_map_get(&processes->index, (uint64_t)pid)] = NULL;
     lwp_followed_close(followed, time, own_ns + followed->samples * processes->sample_ns);
 }
@@ -154,7 +160,7 @@ void lwp_processes_sum(const struct lwp_processes *processes, uint64_t *cpu_ns, 
         const struct lwp_followed *followed = processes->items[i];
         if (!followed)
             continue;
-        *cpu_ns += lwp_followed_user_ns(followed) + followed->system_ns - followed->system_first_ns;
+        *cpu_ns += processes_cpu_ns(followed);
         *samples += followed->samples;
     }
 }

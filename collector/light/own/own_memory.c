@@ -109,18 +109,22 @@ static bool own_readable(uint64_t word)
     return syscall(SYS_rt_sigprocmask, NO_WAY, word, NULL, sizeof(uint64_t)) < 0 && errno == EINVAL;
 }
 
-bool lwp_own_copy(void *to, const void *from, size_t bytes)
+static bool own_copy_here(void *to, const void *from, size_t bytes)
 {
     enum { PAGE_BYTES = 4096, WORD = sizeof(uint64_t) };
-    int saved = errno;
     uint64_t first = (uint64_t)from & ~(uint64_t)(WORD - 1), end = (uint64_t)from + bytes;
-    bool stops = lwp_own_stops((uint64_t)from, bytes), good = end >= (uint64_t)from;
-    if (stops)
-        good = own_copy_by_kernel(to, from, bytes);
-    for (uint64_t at = first; !stops && good && at < end; at = (at | (PAGE_BYTES - 1)) + 1)
+    bool good = end >= (uint64_t)from;
+    for (uint64_t at = first; good && at < end; at = (at | (PAGE_BYTES - 1)) + 1)
         good = own_readable(at);
-    errno = saved;
-    if (good && !stops) /* whatever the memory is used for: no memcpy() that a sanitizer watches */
+    if (good) /* whatever the memory is used for: no memcpy() that a sanitizer watches */
         __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+    return good;
+}
+
+bool lwp_own_copy(void *to, const void *from, size_t bytes)
+{
+    const int saved = errno;
+    const bool good = lwp_own_stops((uint64_t)from, bytes) ? own_copy_by_kernel(to, from, bytes) : own_copy_here(to, from, bytes);
+    errno = saved;
     return good;
 }

@@ -3,11 +3,13 @@
 #ifndef LWP_COLLECTOR_LIGHT_WATCH_DEBUG_REGISTERS_H
 #define LWP_COLLECTOR_LIGHT_WATCH_DEBUG_REGISTERS_H
 
+#include "collector/light/own/own_memory.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LWP_DEBUG_REGISTERS = 4 };
+enum { LWP_DEBUG_REGISTERS = LWP_OWN_STOPS };
 
 enum lwp_debug_kind {
     LWP_DEBUG_EXECUTE, /* before the instruction at the address runs */
