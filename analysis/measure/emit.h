@@ -14,7 +14,8 @@ struct emit_buffer {
     size_t used;
     unsigned unrolled;     /* rounds one after the other */
     unsigned instructions; /* of the rounds so far */
-    unsigned flags;        /* of them: those that write flags */
+    unsigned flags;        /* of them: those that write flags, */
+    unsigned sums, products; /* ... of floating-point numbers */
     bool failed;
 };
 

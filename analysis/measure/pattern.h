@@ -67,7 +67,9 @@ struct lwp_pattern {
     unsigned unrolled;   /* rounds that the loop's code has one after the other; 0: one. Prefetchers go by an instruction's own steps */
     uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
     double instructions; /* of a round; what the accesses do not need is filled up */
-    double flags;        /* of them: those that write the processor's flags */
+    double flags;        /* of them: those that write the processor's flags, */
+    double sums, products; /* ... of floating-point numbers */
+    double depth;          /* cycles from what a round loads to the last of these: more than one wait for each other */
     double chain;        /* cycles that a round waits for the round before, beside memory, through what is loaded */
     unsigned scaled;     /* ... and for so many sums with a factor (lea) beside these cycles, unless it is floating: of one cycle or two,
                           * as the processor has it */

@@ -31,27 +31,42 @@ static const ZydisRegister code_saved[] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RB
 static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_REGISTER_RCX, code_order = ZYDIS_REGISTER_R13,
                            code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */, code_index = ZYDIS_REGISTER_RDX,
                            code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14, code_chain = ZYDIS_REGISTER_R15,
-                           code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2, code_apart = ZYDIS_REGISTER_XMM3;
+                           code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2, code_apart = ZYDIS_REGISTER_XMM3,
+                           code_zero = ZYDIS_REGISTER_XMM4, code_idle_result = ZYDIS_REGISTER_XMM5;
 
 /* A round as far as it is written. */
 struct code_round {
     double cycles; /* that the chain is to be longer */
     bool floating; /* it is one of floating-point sums */
-    bool summed;   /* the round's own sum has begun */
+    unsigned summed;    /* bytes of a number of the round's own sum; 0: it has not begun */
+    double depth, left; /* cycles that this sum takes, and of them those that it has not yet taken */
     bool adds;     /* some of its accesses add to one in general registers, */
     bool loaded;   /* ... which has begun, */
     bool added;    /* ... and which they have been added to */
 };
 
-/* Of 4 or 8 bytes, added to the chain, or to the round's own sum where the chain is another one or has no more of them. */
+/* Of 4 or 8 bytes, added to the chain, or to the round's own sum where the chain is another one or has no more of them. A sum that takes as
+ * long as the loop's is begun anew. */
 static void code_sum_up(struct emit_buffer *code, ZydisEncoderOperand place, unsigned bytes, struct code_round *round)
 {
-    const bool carried = round->floating && round->cycles >= SUM_CYCLES;
+    const bool carried = round->floating && round->cycles >= SUM_CYCLES, on = round->summed && round->left >= SUM_CYCLES;
     const ZydisMnemonic load = bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD,
                         add = bytes == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
-    emit_add(code, carried || round->summed ? add : load, 2, emit_register(carried ? code_sum : code_round_sum), place);
-    round->cycles -= carried ? SUM_CYCLES : 0;
-    round->summed |= !carried;
+    emit_add(code, carried || on ? add : load, 2, emit_register(carried ? code_sum : code_round_sum), place);
+    if (carried) {
+        round->cycles -= SUM_CYCLES;
+        return;
+    }
+    round->left = on ? round->left - SUM_CYCLES : round->depth;
+    round->summed = bytes;
+}
+
+/* What the round's sum takes longer than its loads make it. `most`: sums and products of all rounds so far. */
+static void code_deepen(struct emit_buffer *code, double most, struct code_round *round)
+{
+    const ZydisMnemonic add = round->summed == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
+    for (; round->summed && round->left >= SUM_CYCLES && code->sums + code->products + 1 <= most; round->left -= SUM_CYCLES)
+        emit_add(code, add, 2, emit_register(code_round_sum), emit_register(code_zero));
 }
 
 /* One instruction: a number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider, or goes through one in the loop, through a
@@ -212,14 +227,32 @@ static void code_outer(struct emit_buffer *code, const struct lwp_pattern *patte
     emit_land(code, end);
 }
 
-/* Nobody needs its result, but it takes the room of one: of the registers that results are kept in until they are final, or of the flags.
- */
-static void code_fill(struct emit_buffer *code, double flags)
+static void code_idle(struct emit_buffer *code, ZydisMnemonic mnemonic)
 {
-    if (code->flags + 1 <= flags)
+    ZydisEncoderRequest request = {.mnemonic = mnemonic, .operand_count = 3};
+    request.operands[0] = emit_register(code_idle_result);
+    request.operands[1] = request.operands[2] = emit_register(code_zero);
+    emit_encode(code, &request);
+}
+
+static void code_fill_plainly(struct emit_buffer *code)
+{
+    emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_address), emit_memory(code_rounds, 1, 8));
+}
+
+/* Nobody needs its result, but it takes the room of one: of the registers that results are kept in until they are final, or of the flags,
+ * or of a unit for floating-point numbers. `rounds`: that are written with this one. */
+static void code_fill(struct emit_buffer *code, const struct lwp_pattern *pattern, unsigned rounds)
+{
+    const bool three = __builtin_cpu_supports("avx"); /* operands: the result does not wait for the one before */
+    if (three && code->sums + 1 <= pattern->sums * rounds)
+        code_idle(code, ZYDIS_MNEMONIC_VADDSD);
+    else if (three && code->products + 1 <= pattern->products * rounds)
+        code_idle(code, ZYDIS_MNEMONIC_VMULSD);
+    else if (code->flags + 1 <= pattern->flags * rounds)
         emit_add(code, ZYDIS_MNEMONIC_TEST, 2, emit_register(code_rounds), emit_register(code_rounds));
     else
-        emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_address), emit_memory(code_rounds, 1, 8));
+        code_fill_plainly(code);
 }
 
 /* Chains that end are begun again at the element that the list of indices has. */
@@ -251,7 +284,7 @@ static void code_skip(struct emit_buffer *code, ZydisMnemonic when, bool bisects
     if (bisects)
         code_await(code);
     else
-        code_fill(code, 0);
+        code_fill_plainly(code);
     emit_land(code, from);
 }
 
@@ -390,7 +423,8 @@ static bool code_adds(const struct lwp_pattern *pattern)
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct emit_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
-    struct code_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST), .floating = pattern->floating, .adds = code_adds(pattern)};
+    struct code_round round = {
+        .cycles = fmin(pattern->chain, CHAIN_MOST), .floating = pattern->floating, .adds = code_adds(pattern), .depth = pattern->depth};
     uint64_t spacing = 0;
     const bool searches = code_searches(pattern), begins = searches && ahead % pattern->search == 0;
     const size_t leader = lwp_pattern_leader(pattern);
@@ -403,6 +437,7 @@ static void code_visit(struct emit_buffer *code, const struct lwp_pattern *patte
         code_search(code, pattern);
     for (size_t a = 0; a < pattern->array_count; a++)
         code_array(code, pattern, a, false, ahead, &spacing, &round);
+    code_deepen(code, (pattern->sums + pattern->products) * (ahead + 1), &round);
     for (size_t a = 0; a < pattern->array_count; a++)
         code_array(code, pattern, a, true, ahead, &spacing, &round);
     if (round.added && !round.floating && round.cycles >= 1) {
@@ -438,7 +473,7 @@ static void code_rounds_of(struct emit_buffer *code, const struct lwp_pattern *p
         code_visit(code, pattern, ahead, indexed);
         const double fill = (fmin(pattern->instructions, FILL_MOST) - closing / code->unrolled) * (ahead + 1) - code->instructions;
         for (double filled = 0; filled + 1 <= fill; filled++)
-            code_fill(code, pattern->flags * (ahead + 1));
+            code_fill(code, pattern, ahead + 1);
     }
     if (listed)
         code_step(code, code_order, 4ull * code->unrolled);
@@ -462,7 +497,7 @@ static void code_enter(struct emit_buffer *code, const struct lwp_pattern *patte
     emit_move(code, code_rounds, emit_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
     emit_add(code, ZYDIS_MNEMONIC_SHR, 2, emit_register(code_rounds), emit_number(__builtin_ctz(code->unrolled)));
     emit_add(code, ZYDIS_MNEMONIC_XOR, 2, emit_register(code_chain), emit_register(code_chain));
-    for (ZydisRegister vector = ZYDIS_REGISTER_XMM0; vector <= code_apart; vector++)
+    for (ZydisRegister vector = ZYDIS_REGISTER_XMM0; vector <= code_idle_result; vector++)
         emit_add(code, ZYDIS_MNEMONIC_XORPS, 2, emit_register(vector), emit_register(vector));
 }
 
@@ -478,7 +513,7 @@ static bool code_loop(struct emit_buffer *code, const struct lwp_pattern *patter
     while (code->used % 64 && !code->failed)
         code->bytes[code->used++] = 0x90; /* nop: the loop begins a line of code */
     const size_t head = code->used;
-    code->instructions = code->flags = 0;
+    code->instructions = code->flags = code->sums = code->products = 0;
     code_rounds_of(code, pattern);
     emit_add(code, ZYDIS_MNEMONIC_SUB, 2, emit_register(pattern->inner ? code_index : code_rounds), emit_number(1));
     const bool fits = code->instructions <= ceil(pattern->instructions * code->unrolled);

@@ -49,6 +49,19 @@ __attribute__((noipa)) long ninefold(const struct node *node, long count)
     return sum;
 }
 
+/* Sums that wait for each other, and sums of which two do not. */
+__attribute__((noipa)) void row_sum(double (*rows)[5], long count)
+{
+    for (long i = 0; i < count; i++)
+        rows[i][4] = (((rows[i][0] + rows[i][1]) + rows[i][2]) + rows[i][3]) * 0.5;
+}
+
+__attribute__((noipa)) void pair_sums(double (*rows)[5], long count)
+{
+    for (long i = 0; i < count; i++)
+        rows[i][4] = ((rows[i][0] + rows[i][1]) + (rows[i][2] + rows[i][3])) * 0.5;
+}
+
 /* The index of the next one is in the element. */
 __attribute__((noipa)) long chain(const struct node *node, long count)
 {
@@ -227,6 +240,8 @@ int main(void)
     smaller(&other, two, 1), larger(&most, &most, 1), largest(&other, two, 1), others(&other, two, 1);
     int index = 0;
     led(&(struct node *const){&node}, 1), hand_on(&(struct node *const){&node}, 1);
+    static double rows[1][5];
+    row_sum(rows, 1), pair_sums(rows, 1);
     index += told(&(long (*const)(long)){twice}, 1) != 0;
     return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + drawn(&node, 0) + ninefold(&node, 1) + chain(&node, 1) +
                  nest(&node, 1) + merge(&node, &last));

@@ -458,6 +458,10 @@ static void test_shapes(void **state)
         near(shape_of(code, module, path, "ninefold").loaded_chain, 1 + CODE_SCALED_CYCLES);
         assert_int_equal(shape_of(code, module, path, "ninefold").scaled, 1);
         assert_int_equal(array.scaled, 0);
+        const struct lwp_loop_shape row = shape_of(code, module, path, "row_sum"), pairs = shape_of(code, module, path, "pair_sums");
+        assert_true(row.sums == 3 && row.products == 1 && row.depth == 16); /* of 4 cycles each */
+        assert_true(pairs.sums == 3 && pairs.products == 1 && pairs.depth == 12);
+        assert_true(list.sums == 0 && list.products == 0 && list.depth == 0);
         assert_true(drawn.drawn && !jumps.drawn && !array.drawn && !list.drawn && !chain.drawn);
         assert_true(chain.chained && !chain.steps);
         assert_false(nest.chained);

@@ -604,6 +604,36 @@ static void test_sums(void **state)
     }
 }
 
+/* As many sums and products of floating-point numbers as the loop has; as many of them wait for each other as there. */
+static void test_depth(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 32, 1000);
+    pattern.access_count = 5;
+    pattern.chain = 0;
+    pattern.instructions = 16;
+    pattern.sums = 5;
+    pattern.products = 1;
+    for (size_t a = 0; a < 5; a++) /* the last one is stored */
+        pattern.accesses[a] = (struct lwp_pattern_access){.offset = a == 4 ? 0 : 8 * a, .bytes = 8, .store = a == 4, .vector = true};
+    for (int deep = 0; deep < 2; deep++) {
+        pattern.depth = deep ? 20 : 4;
+        struct loop_code loop;
+        loop_begin(&loop, &pattern);
+        unsigned begun = 0, further = 0, idle = 0;
+        while (loop_next(&loop)) {
+            const bool loads = loop.operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY;
+            begun += loop.instruction.mnemonic == ZYDIS_MNEMONIC_MOVSD && loads;
+            further += loop.instruction.mnemonic == ZYDIS_MNEMONIC_ADDSD;
+            idle += loop.instruction.mnemonic == ZYDIS_MNEMONIC_VADDSD || loop.instruction.mnemonic == ZYDIS_MNEMONIC_VMULSD;
+        }
+        assert_int_equal(begun, deep ? 1 : 2);
+        assert_int_equal(further, deep ? 5 : 2);
+        assert_int_equal(idle, __builtin_cpu_supports("avx") ? 6 - further : 0);
+        lwp_pattern_code_free(&loop.code);
+    }
+}
+
 /* With as few instructions as compilers need: how many are under way decides how many loads are awaited at one time. */
 static void test_instructions(void **state)
 {
@@ -782,6 +812,7 @@ int main(void)
                                        cmocka_unit_test(test_endings),
                                        cmocka_unit_test(test_stores_last),
                                        cmocka_unit_test(test_vectors),
-                                       cmocka_unit_test(test_sums)};
+                                       cmocka_unit_test(test_sums),
+                                       cmocka_unit_test(test_depth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,9 @@ void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct
 {
     pattern->instructions = shape->instructions / visits;
     pattern->flags = shape->flags / visits;
+    pattern->sums = shape->sums / visits;
+    pattern->products = shape->products / visits;
+    pattern->depth = shape->depth;
     pattern->chain = lwp_gain_chain_cycles(shape, visits);
     pattern->scaled = (unsigned)lround(shape->scaled / visits);
     pattern->apart = shape->chain > shape->loaded_chain ? shape->chain / visits : 0;

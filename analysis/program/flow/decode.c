@@ -360,6 +360,31 @@ static const char *decode_name(const struct code_instruction *instruction)
     return name + (*name == 'v');
 }
 
+static const char *const decode_sums[] = {"add", "sub", "hadd"}, *const decode_products[] = {"mul", "fmadd", "fnmadd", "fmsub", "fnmsub"},
+                         *const decode_extremes[] = {"min", "max"};
+
+/* Whether it is one of those of floating-point numbers: one, or a vector of them. */
+static bool decode_is_number(const struct code_instruction *instruction, const char *const *names, size_t count)
+{
+    const char *name = decode_name(instruction), *end = name + strlen(name);
+    if (instruction->basic || end - name <= 2 || (end[-1] != 's' && end[-1] != 'd') || (end[-2] != 's' && end[-2] != 'p'))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+bool code_is_sum(const struct code_instruction *instruction)
+{
+    return decode_is_number(instruction, decode_sums, sizeof decode_sums / sizeof *decode_sums);
+}
+
+bool code_is_product(const struct code_instruction *instruction)
+{
+    return decode_is_number(instruction, decode_products, sizeof decode_products / sizeof *decode_products);
+}
+
 /* Usual latencies of registers' instructions (Intel from Skylake on and AMD from Zen on differ by a cycle or so). */
 uint8_t code_cycles(const struct code_instruction *instruction)
 {
@@ -375,13 +400,8 @@ uint8_t code_cycles(const struct code_instruction *instruction)
         return CODE_SCALED_CYCLES;
     if (strncmp(name, "cvt", 3) == 0)
         return 5;
-    size_t length = strlen(name);
-    bool numbers =
-        length > 2 && (name[length - 1] == 's' || name[length - 1] == 'd') && (name[length - 2] == 's' || name[length - 2] == 'p');
-    if (packed && numbers &&
-        (strncmp(name, "add", 3) == 0 || strncmp(name, "sub", 3) == 0 || strncmp(name, "mul", 3) == 0 || strncmp(name, "min", 3) == 0 ||
-         strncmp(name, "max", 3) == 0 || strncmp(name, "fmadd", 5) == 0 || strncmp(name, "fnmadd", 6) == 0 ||
-         strncmp(name, "fmsub", 5) == 0 || strncmp(name, "fnmsub", 6) == 0 || strncmp(name, "hadd", 4) == 0))
+    if (code_is_sum(instruction) || code_is_product(instruction) ||
+        decode_is_number(instruction, decode_extremes, sizeof decode_extremes / sizeof *decode_extremes))
         return 4;
     if (strncmp(name, "pmul", 4) == 0)
         return 5;

@@ -81,6 +81,10 @@ static inline uint64_t code_values_address(const struct lwp_memory_operand *memo
 
 /* Cycles from what an instruction decoded with operands reads to what it writes, on processors of today. */
 uint8_t code_cycles(const struct code_instruction *instruction);
+
+/* Whether it adds, or multiplies, floating-point numbers: one, or a vector of them. A product that is added to something is a product. */
+bool code_is_sum(const struct code_instruction *instruction);
+bool code_is_product(const struct code_instruction *instruction);
 /* Adds a register to a multiple of one, and no more: of CODE_SCALED_CYCLES, or of one on some processors (Zen 5). */
 bool code_scales(const struct code_instruction *instruction);
 

@@ -210,6 +210,8 @@ static void facts_add(struct loop_facts *facts, struct loop_waits *waits, const 
     /* Branches are fused with the comparison before them. */
     shape->instructions += !instruction->padding && instruction->flow != CODE_FLOW_BRANCH && instruction->flow != CODE_FLOW_JUMP;
     shape->flags += instruction->flags;
+    shape->sums += code_is_sum(instruction);
+    shape->products += code_is_product(instruction);
     shape->accesses += accesses && (instruction->memory.load || instruction->memory.store);
     shape->loads += accesses && instruction->memory.load;
     shape->stores += accesses && instruction->memory.store;

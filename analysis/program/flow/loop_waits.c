@@ -55,12 +55,27 @@ static void cell_add(struct loop_cell *cell, const struct code_instruction *inst
     }
 }
 
+static void waits_since(struct loop_waits *waits, const struct code_instruction *instruction, int cycles)
+{
+    int latest = 0;
+    for (uint64_t left = code_values_read(instruction); left; left &= left - 1) {
+        const int at = waits->since[__builtin_ctzll(left)];
+        latest = at > latest ? at : latest;
+    }
+    const int16_t done = waits_later(latest, cycles);
+    for (uint64_t left = code_values_written(instruction); left; left &= left - 1)
+        waits->since[__builtin_ctzll(left)] = done;
+    if (instruction->written_vectors && done > waits->depth)
+        waits->depth = done;
+}
+
 void code_loop_waits_add(struct loop_waits *waits, const struct code_instruction *instruction, uint64_t next)
 {
     uint64_t read = code_values_read(instruction), written = code_values_written(instruction);
     const struct loop_cell *cell = waits_cell(waits, &instruction->memory, next);
     int cycles = written || instruction->memory.store ? code_cycles(instruction) : 0;
     const bool scales = code_scales(instruction);
+    waits_since(waits, instruction, code_moves(instruction) ? 0 : cycles);
     for (uint32_t c = 0; c < waits->cell_count; c++)
         cell_add(&waits->cells[c], instruction, cell == &waits->cells[c], cycles);
     for (int s = 0; s < LOOP_REGISTERS && written; s++) {
@@ -111,6 +126,7 @@ void code_loop_waits_chains(const struct loop_waits *waits, uint64_t loaded, uin
     shape->loaded_chain = through < 0 ? 0 : waits->waits[through][through];
     shape->scaled = through < 0 ? 0 : waits->scaled[through][through];
     shape->chain_of_vectors = through >= CODE_REGISTERS;
+    shape->depth = waits->depth;
     if (!cell || cell->value < shape->loaded_chain)
         return;
     shape->loaded_chain = cell->value;

@@ -21,6 +21,8 @@ struct loop_cell {
 struct loop_waits {
     int16_t waits[LOOP_REGISTERS][LOOP_REGISTERS];
     uint8_t scaled[LOOP_REGISTERS][LOOP_REGISTERS]; /* of it: sums with a factor */
+    int16_t since[LOOP_REGISTERS];                  /* how long after all that the iteration loads, and starts with, a register is there */
+    int16_t depth;                                  /* ... the last of the vector registers */
     struct loop_cell cells[LOOP_CELLS];
     uint32_t cell_count;
 };

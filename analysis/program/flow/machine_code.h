@@ -47,6 +47,7 @@ enum lwp_loop_kept { LWP_LOOP_KEPT_IN_REGISTER, LWP_LOOP_KEPT_BY_REGISTER, LWP_L
 struct lwp_loop_shape {
     uint32_t instructions;  /* without those of loops in it, and without what takes no time of its own */
     uint32_t flags;         /* of them: those that write the processor's flags */
+    uint32_t sums, products; /* ... those of floating-point numbers, of which processors have units of their own */
     uint32_t accesses;      /* ... loads and stores */
     uint32_t loads, stores; /* one instruction may be both */
     uint32_t exits;         /* ways out of it */
@@ -62,6 +63,7 @@ struct lwp_loop_shape {
     double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
     double loaded_chain;    /* ... through those only that get something from what is loaded, from one place after another */
     uint32_t scaled;        /* instructions of the latter that add with a factor (lea): of two cycles there, of one on some processors */
+    double depth;           /* cycles that an iteration takes through vector registers from what it loads and starts with to its end */
     enum lwp_loop_kept kept; /* the latter: between two iterations in memory */
     bool chain_of_vectors;  /* the latter: through vector registers, where floating-point numbers are */
     enum lwp_loop_search search;
