@@ -116,15 +116,15 @@ static struct lwp_reason reason_fits(const struct subject *subject)
 }
 
 /* `what` is tried, and predicted to gain too little, or not surely enough. */
-static struct lwp_reason reason_gain(struct lwp_profile *profile, const char *what, double low, double high, double needed)
+static struct lwp_reason reason_gain(struct lwp_profile *profile, const char *what, double speedup, double low, double high, double needed)
 {
     const char *sentence =
         high < 1.0005 ? SAY("%s is not predicted to make the program faster", what)
         : high < needed
             ? SAY("%s is predicted to make the program %.3fx as fast at most, and less than %.2fx is not advised", what, high, needed)
-            : SAY("%s is predicted to make the program %.2fx to %.2fx as fast: the low end is below the %.2fx that is needed for advice",
-                  what, low, high, needed);
-    return (struct lwp_reason){.code = "gain_below_threshold", .sentence = sentence};
+            : SAY("%s is predicted to make the program %.2fx as fast (%.2fx to %.2fx): not advised, as the low end is below %.2fx", what,
+                  speedup, low, high, needed);
+    return (struct lwp_reason){.code = "gain_below_threshold", .sentence = sentence, .speedup = speedup, .low = low, .high = high};
 }
 
 /* The field of several lines, most of which no loop was seen to go to: which parts of it are used together nobody asked. NULL: none. */
@@ -159,7 +159,7 @@ static struct lwp_reason reason_little_gain(const struct subject *subject)
     const struct lwp_layout_field *large = reason_large(subject);
     if (large && 2 * large->bytes > subject->layout->element_bytes)
         return reason_of_large(subject, large);
-    return reason_gain(subject->profile, "the best layout tried", split->low, split->high, lwp_split_needs.gain);
+    return reason_gain(subject->profile, "the best layout tried", split->speedup, split->low, split->high, lwp_split_needs.gain);
 }
 
 static struct lwp_reason reason_conflict(const struct subject *subject, const struct lwp_conflict *conflict)
@@ -170,7 +170,7 @@ static struct lwp_reason reason_conflict(const struct subject *subject, const st
                                                                : "moving it";
     return reason_gain(
         profile, SAY("a loop has %.0f lines in one set of the cache, which holds %u, and %s", conflict->lines, conflict->ways, change),
-        conflict->gain.low, conflict->gain.high, lwp_conflict_needs);
+        conflict->gain.speedup, conflict->gain.low, conflict->gain.high, lwp_conflict_needs);
 }
 
 /* Nodes that could lie closer together, which is the most that was found of them, or what loses least if it is wrong, and only an
@@ -189,7 +189,10 @@ static struct lwp_reason reason_pool(const struct subject *subject)
                                    SAY("its nodes of %llu bytes lie %llu bytes apart on average: from a pool, the program is estimated to be "
                                        "%.2fx as fast (%.2fx to %.2fx), which no run of its loops on this machine confirms",
                                        (unsigned long long)subject->object->element_bytes, (unsigned long long)pool->spacing, pool->speedup,
-                                       pool->low, pool->high)};
+                                       pool->low, pool->high),
+                               .speedup = pool->speedup,
+                               .low = pool->low,
+                               .high = pool->high};
 }
 
 static struct lwp_reason reason_together(const struct subject *subject)
@@ -283,6 +286,17 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
     }
 }
 
+/* The group of arrays that the object belongs to, and that is not advised to be one array; NULL: none. */
+static const struct lwp_regroup *reason_group(const struct subject *subject)
+{
+    const struct lwp_regroups *regroups = subject->regroups;
+    for (size_t g = 0; g < regroups->left_count; g++)
+        for (size_t i = 0; i < regroups->left[g].count; i++)
+            if (regroups->candidates.arrays[regroups->left[g].members[i]].object == subject->index)
+                return &regroups->left[g];
+    return NULL;
+}
+
 /* An array of plain values: what was said where it was compared with the others. */
 static struct lwp_reason reason_of_values(const struct subject *subject)
 {
@@ -291,6 +305,10 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
     double near = sequential_part(subject);
     const char *what = SAY(object->type && object->type->kind == LWP_TYPE_UNION ? "unions (%s)" : "single values (%s)",
                            object->type ? object->type->name : SAY("%llu bytes", (unsigned long long)object->element_bytes));
+    const struct lwp_regroup *group = reason_group(subject);
+    if (group && group->gain.high >= lwp_regroup_needs)
+        return reason_gain(profile, SAY("one array of the %zu that loops use at the same index", group->count), group->gain.speedup,
+                           group->gain.low, group->gain.high, lwp_regroup_needs);
     for (size_t i = 0; i < subject->regroups->apart_count; i++) {
         const struct lwp_regroup_rejected *apart = &subject->regroups->apart[i];
         if (apart->object == subject->index)

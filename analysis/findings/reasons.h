@@ -12,6 +12,7 @@ struct lwp_reason {
     uint32_t object;
     const char *code;     /* stable: "used_together", "library_type", ...: docs/analysis.schema.json lists them */
     const char *sentence; /* begins with a small letter, ends without a stop: goes on after the object's name and a colon */
+    double speedup, low, high; /* predicted for the best change that was tried; 0: none was, or it is not known */
 };
 
 struct lwp_reasons {

@@ -21,10 +21,19 @@ json_t *lwp_json_silence(struct lwp_json_tables *tables)
                         lwp_json_text(silence->sentence), "help", lwp_json_text(silence->help), NULL);
 }
 
+static json_t *left_alone_row(struct lwp_json_tables *tables, const struct lwp_reason *reason)
+{
+    json_t *row = lwp_json_new("object", lwp_json_object(tables, reason->object), "code", json_string(reason->code), "sentence",
+                               lwp_json_text(reason->sentence), NULL);
+    if (reason->speedup > 0) {
+        json_object_set_new(row, "speedup", lwp_json_share(reason->speedup));
+        json_object_set_new(row, "expected_speedup", json_pack("[o,o]", lwp_json_share(reason->low), lwp_json_share(reason->high)));
+    }
+    return row;
+}
+
 json_t *lwp_json_left_alone(struct lwp_json_tables *tables)
 {
     const struct lwp_reasons *reasons = &tables->answers->reasons;
-    return LWP_JSON_LIST(i, reasons->count,
-                         lwp_json_new("object", lwp_json_object(tables, reasons->items[i].object), "code",
-                                      json_string(reasons->items[i].code), "sentence", lwp_json_text(reasons->items[i].sentence), NULL));
+    return LWP_JSON_LIST(i, reasons->count, left_alone_row(tables, &reasons->items[i]));
 }

@@ -154,6 +154,8 @@ a = check("together", "left_alone", "left_alone", "together")
 assert top(a)["code"] == "used_together" and "4 fields" in top(a)["sentence"], top(a)
 a = json.load(open("nodes/analysis.json")) # a pool would bring them together, but that was not run
 assert "16 bytes lie 32 bytes apart" in top(a)["sentence"] and "from a pool" in top(a)["sentence"], a["left_alone"]
+low, high = top(a)["expected_speedup"]
+assert low <= top(a)["speedup"] <= high and "%.2fx as fast (%.2fx to %.2fx)" % (top(a)["speedup"], low, high) in top(a)["sentence"], top(a)
 a = check("order", "left_alone", "left_alone", "sequentially") if json.load(open("order/analysis.json"))["run"]["stall_share"] >= 0.02 else None
 assert not a or top(a)["code"] == "sequential", top(a)
 a = json.load(open("map/analysis.json")) # the type is the library's: advice that says so, or a reason

@@ -41,6 +41,13 @@ def collect(lwp, case, anew):
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
+def left_alone(analysis):
+    """The largest prediction for a change that is not advised, as its low end is below what advice needs; None: none is listed."""
+    rows = [r for r in analysis.get("left_alone") or [] if r.get("speedup") and r["expected_speedup"][1] >= 1.02]
+    best = max(rows, key=lambda r: r["speedup"], default=None)
+    return best and {"listed": best["speedup"], "low": best["expected_speedup"][0], "high": best["expected_speedup"][1]}
+
+
 def predict(lwp, case):
     out = "/tmp/gain_table.%d.json" % os.getpid()
     subprocess.run([lwp, "analyze", "-q", "-o", out, case["result"]], check=True)
@@ -65,7 +72,7 @@ def predict(lwp, case):
                 source = rows[index]["speedup_from"]
                 visit = visit or rows[index].get("visit_ns")
     if not saved[2]:
-        return {"unknown": True} if unknown else None
+        return {"unknown": True} if unknown else left_alone(analysis)
     low, value, high = (1 / (1 - min(0.99, s)) for s in saved)
     return {"value": value, "low": low, "high": high, "from": source, "visit": visit}
 
@@ -102,7 +109,7 @@ def run(lwps, cases, store, seconds):
                                "tries": before["tries"] + 1 if before else 1}
         with open(store, "w") as file:
             json.dump(known, file, indent=1)
-        said = [p if not p or "unknown" in p else "%.2f (%.2f-%.2f) %s %s" % (p["value"], p["low"], p["high"], p["from"], p["visit"]) for p in predictions]
+        said = [p if not p or "value" not in p else "%.2f (%.2f-%.2f) %s %s" % (p["value"], p["low"], p["high"], p["from"], p["visit"]) for p in predictions]
         print(case["name"], "|", " ".join("%.2f" % r for r in sorted(ratios)), "|", said, flush=True)
 
 
@@ -124,9 +131,11 @@ def table(store, number):
     print("|---|---|---:|---|---|---:|---|---:|")
     for name, case in sorted(known.items(), key=lambda item: (item[1]["kind"], item[0])):
         said, truth = case["predictions"][number], statistics.median(case["ratios"])
-        count = total.setdefault("new" if case["new"] else "old", dict.fromkeys(("cases", "unsteady", "said", "near", "inside", "narrow", "silent", "below"), 0))
+        count = total.setdefault("new" if case["new"] else "old", dict.fromkeys(("cases", "unsteady", "said", "near", "inside", "narrow", "silent", "listed", "below"), 0))
         verdict, text, interval, source, visit = "", "-", "", "", ""
         unknown = said is not None and "unknown" in said
+        listed = said if said is not None and "listed" in said else None
+        said = None if listed else said
         known_truth = steady(case)
         count["cases" if known_truth else "unsteady"] += 1
         if unknown:
@@ -141,17 +150,19 @@ def table(store, number):
             if said["visit"]:
                 visit = "%.1f / %s" % (said["visit"]["run"], "%.1f" % said["visit"]["program"] if said["visit"].get("program") else "?")
         elif truth >= 1.1:
-            count["silent"] += known_truth
-            verdict = "not said"
+            count["listed" if listed else "silent"] += known_truth
+            verdict = "not advised" if listed else "not said"
+        if listed:
+            text, interval = "(%.2f)" % listed["listed"], "%.2f-%.2f" % (listed["low"], listed["high"])
         came = "%.2f" % truth
         if not known_truth:
             came, verdict = "%.2f-%.2f" % (min(case["ratios"]), max(case["ratios"])), "not counted"
         print("| %s | %s | %s | %s | %s | %s | %s | %s |" % (name, "no" if case["new"] else "yes", text, interval, source, came, verdict,
                                                              visit))
     for which, count in sorted(total.items()):
-        print("\n%s: %d cases and %d whose pairs differ too much to be counted; %d predictions, %d within 20 %%, %d intervals hold the truth, %d have ends at most 1.5 apart; %d of 1.1 and more not "
-              "said; %d where the truth is below 1" % ("Not looked at" if which == "new" else "Looked at", count["cases"], count["unsteady"], count["said"], count["near"],
-                                                       count["inside"], count["narrow"], count["silent"], count["below"]))
+        print("\n%s: %d cases and %d whose pairs differ too much to be counted; %d predictions, %d within 20 %%, %d intervals hold the truth, %d have ends at most 1.5 apart; %d of 1.1 and more listed "
+              "and not advised, %d not said; %d where the truth is below 1" % ("Not looked at" if which == "new" else "Looked at", count["cases"], count["unsteady"], count["said"], count["near"],
+                                                       count["inside"], count["narrow"], count["listed"], count["silent"], count["below"]))
 
 
 def cases_of(path):

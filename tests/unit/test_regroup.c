@@ -354,6 +354,8 @@ static void in_order(int arrays)
     world_advise(&world);
     assert_int_equal(world.regroups.count, 0);
     assert_int_equal(world.regroups.apart_count, 0);
+    assert_int_equal(world.regroups.left_count, 1);
+    assert_true(world.regroups.left[0].gain.high < lwp_regroup_needs);
     bool said = false;
     for (size_t i = 0; i < world.profile.note_count; i++)
         said |= strstr(world.profile.notes[i], "at the same index") && strstr(world.profile.notes[i], "Loops use v0, v1, ");

@@ -17,7 +17,8 @@
 
 enum { PRUNED = -2 };
 
-static const double shared_always = 0.99, gain_needed = 1.02;
+static const double shared_always = 0.99;
+const double lwp_regroup_needs = 1.02;
 static const double apart = -1e6; /* affinity of what must not be in one group: no average makes up for it */
 
 /* The order in the structure: what needs more alignment first, so that nothing is padded; then as in the source. */
@@ -68,7 +69,7 @@ static void regroup_prune(struct lwp_profile *profile, const struct lwp_regroup_
                           struct lwp_regroup *regroup)
 {
     size_t *members = lwp_arena_alloc(profile->arena, regroup->count, sizeof *members);
-    while (regroup->count > 2 && regroup->gain.high >= gain_needed) {
+    while (regroup->count > 2 && regroup->gain.high >= lwp_regroup_needs) {
         struct lwp_regroup best = *regroup, less = *regroup;
         size_t without = regroup->count;
         less.count--;
@@ -121,7 +122,7 @@ static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidat
         return false;
     if (bytes <= l2 / 2 || lwp_share_of(&regroup->weight, &profile->total).value < 0.02)
         return false;
-    if (!lwp_evidence_of(regroup->weight.samples) && regroup->gain.high >= gain_needed) {
+    if (!lwp_evidence_of(regroup->weight.samples) && regroup->gain.high >= lwp_regroup_needs) {
         lwp_profile_note(
             profile,
             "Too few samples (%llu) on %s to advise on regrouping them; let the program run longer or sample more (" LWP_SAMPLE_MORE ").",
@@ -150,6 +151,7 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
     size_t n = candidates->count;
     affinity = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *affinity);
     regroups->regroups = lwp_arena_alloc(profile->arena, n + 1, sizeof *regroups->regroups);
+    regroups->left = lwp_arena_alloc(profile->arena, n + 1, sizeof *regroups->left);
     for (size_t i = 0; i < n; i++) {
         weights[i] = 1e-9;
         for (size_t l = 0; l < candidates->loop_count; l++)
@@ -165,11 +167,13 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
             continue;
         for (size_t i = 0; i < n; i++)
             reported[i] |= regroups->cluster[i] == (int)g;
-        if (regroup->gain.low < gain_needed) {
-            lwp_profile_note(profile,
-                             "Loops use %s at the same index, but regrouping them is not expected to pay: they are traversed sequentially, "
-                             "so that each uses all of its cache lines anyway, or too little memory stall is on them.",
-                             lwp_regroup_list(profile, candidates, regroup));
+        if (regroup->gain.low < lwp_regroup_needs) {
+            regroups->left[regroups->left_count++] = *regroup;
+            if (regroup->gain.high < lwp_regroup_needs)
+                lwp_profile_note(profile,
+                                 "Loops use %s at the same index, but regrouping them is not expected to pay: they are traversed "
+                                 "sequentially, so that each uses all of its cache lines anyway, or too little memory stall is on them.",
+                                 lwp_regroup_list(profile, candidates, regroup));
             continue;
         }
         lwp_regroup_reject(profile, candidates, group, (int)g, regroup, reported);

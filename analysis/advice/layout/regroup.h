@@ -80,11 +80,16 @@ struct lwp_regroups {
     struct lwp_regroup_candidates candidates;
     struct lwp_regroup *regroups; /* largest expected gain first */
     size_t count;
+    struct lwp_regroup *left; /* that are not advised, as they gain too little, or not surely enough */
+    size_t left_count;
     int cluster[LWP_REGROUP_ARRAYS_MAX]; /* candidates with one number go together, advised or not; -1: with none */
     /* Arrays that share loops but are in no advice: pairs (array of `other`), or groups that gain nothing. */
     struct lwp_regroup_rejected *apart;
     size_t apart_count;
 };
+
+/* The least speed-up for which arrays are advised to be one, at the low end. */
+extern const double lwp_regroup_needs;
 
 /* After lwp_split_advise: what is to be split is not regrouped. */
 void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroups *regroups);

@@ -179,6 +179,7 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
                         struct lwp_split_reason *reason)
 {
     if (gain->high > reason->high) {
+        reason->speedup = gain->speedup;
         reason->low = gain->low;
         reason->high = gain->high;
     }

@@ -48,7 +48,7 @@ enum lwp_split_verdict {
 struct lwp_split_reason {
     enum lwp_split_verdict verdict;
     uint64_t samples; /* of all objects judged with this one */
-    double low, high; /* the speed-up of the best layout tried; 0: none was */
+    double speedup, low, high; /* the speed-up of the best layout tried; 0: none was */
     bool unknown;     /* which parts of a tree's elements are used is not known */
     bool few;         /* it might gain, but there are too few samples */
     bool copied;      /* vague: most of that is the C library's */
