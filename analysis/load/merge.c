@@ -26,6 +26,7 @@ void lwp_shard_free(struct lwp_shard *shard)
     lwp_locality_counts_free(&shard->locality);
     lwp_object_uses_free(&shard->uses);
     lwp_communication_counts_free(&shard->communication);
+    lwp_interrupts_free(&shard->interrupts);
     free(shard->parts);
     *shard = (struct lwp_shard){.streams = shard->streams};
 }
@@ -52,6 +53,7 @@ void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from)
     lwp_locality_counts_merge(&into->locality, &from->locality);
     lwp_object_uses_merge(&into->uses, &from->uses);
     lwp_communication_counts_merge(&into->communication, &from->communication);
+    lwp_interrupts_merge(&into->interrupts, &from->interrupts);
     lwp_sum_merge(&into->total, &from->total);
     lwp_sum_merge(&into->stalled, &from->stalled);
     into->unknown_weight += from->unknown_weight;
@@ -372,6 +374,7 @@ static void merge_step(const struct merge *merge, size_t step)
         profile->stalls = shard->stalls;
         shard->stalls = (struct lwp_stall_profile){0};
         lwp_stall_profile_renumber(&profile->stalls, merge->contexts, merge->objects);
+        lwp_interrupts_merge(&profile->interrupts, &shard->interrupts);
         break;
     }
 }

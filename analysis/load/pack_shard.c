@@ -179,6 +179,22 @@ static void pack_communication(struct lwp_pack *pack, struct lwp_communication_c
     LWP_PACK_NUMBERS(pack, LWP_PACK_LOCATION, counts->pieces, counts->piece_count, site.location);
 }
 
+static void pack_interrupts(struct lwp_pack *pack, struct lwp_interrupts *interrupts)
+{
+    size_t count = interrupts->count;
+    LWP_PACK(pack, count);
+    for (size_t i = 0; i < count && !pack->bad; i++) {
+        uint32_t location = (uint32_t)i;
+        uint64_t samples = pack->unpacking ? 0 : interrupts->samples[i];
+        LWP_PACK(pack, samples);
+        if (!pack->unpacking || !samples)
+            continue;
+        lwp_pack_number(pack, LWP_PACK_LOCATION, &location);
+        if (location != LWP_NONE)
+            lwp_interrupts_add(interrupts, location, samples);
+    }
+}
+
 void lwp_pack_shard(struct lwp_pack *pack, struct lwp_shard *shard)
 {
     struct lwp_shard unpacked = {0}, *with = pack->unpacking ? &unpacked : shard;
@@ -188,6 +204,7 @@ void lwp_pack_shard(struct lwp_pack *pack, struct lwp_shard *shard)
     pack_watchpoints(pack, &with->watchpoints);
     pack_interaction(pack, &with->interaction);
     pack_stalls(pack, &with->stalls);
+    pack_interrupts(pack, &with->interrupts);
     pack_locality(pack, &with->locality);
     pack_uses(pack, &with->uses);
     pack_communication(pack, &with->communication);

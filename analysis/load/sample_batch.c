@@ -54,7 +54,9 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
     if (batch->code_reused)
         locations->round++;
     const uint32_t first = batch->access_count;
-    const uint32_t function = lwp_file_locations_at(locations, sample->context, sample->ip, sample->time)->location->function_id;
+    const struct lwp_location *interrupted = lwp_file_locations_at(locations, sample->context, sample->ip, sample->time)->location;
+    const uint32_t function = interrupted->function_id;
+    lwp_interrupts_add(&batch->shard->interrupts, interrupted->id, 1);
     struct lwp_batch_access *to = &batch->accesses[first];
     uint32_t part = LWP_NONE, known = 0;
     bool weighted = false, led = false, sure = false;

@@ -10,6 +10,7 @@
 #include "analysis/profile/stream_table.h"
 #include "analysis/profile/thread_interaction.h"
 #include "analysis/profile/watchpoints.h"
+#include "analysis/statistics/interrupts.h"
 #include "analysis/statistics/object_uses.h"
 #include "analysis/statistics/stall_profile.h"
 
@@ -25,6 +26,7 @@ struct lwp_shard {
     struct lwp_communication_counts communication;
     struct lwp_sum *parts; /* of all samples by the code they fell on (locations.h) */
     size_t part_count;
+    struct lwp_interrupts interrupts;
     struct lwp_sum total, stalled;
     uint64_t unknown_weight, samples, samples_with_address;
 };

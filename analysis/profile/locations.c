@@ -92,6 +92,17 @@ void lwp_locations_address(const struct lwp_profile *profile, uint32_t id, uint3
     *address = location->address;
 }
 
+uint64_t lwp_locations_samples(const struct lwp_profile *profile, uint32_t module, uint64_t low, uint64_t high)
+{
+    uint64_t samples = 0;
+    for (size_t i = 0; i < profile->interrupts.count; i++) {
+        const struct lwp_location *location = profile->interrupts.samples[i] ? profile->locations->items[i] : NULL;
+        if (location && location->module == module && location->address >= low && location->address < high)
+            samples += profile->interrupts.samples[i];
+    }
+    return samples;
+}
+
 uint32_t lwp_locations_count(const struct lwp_profile *profile)
 {
     return (uint32_t)profile->locations->count;

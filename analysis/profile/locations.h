@@ -25,6 +25,9 @@ const struct lwp_location *lwp_locations_at(struct lwp_profile *profile, uint32_
 /* Where the one with this id is. */
 void lwp_locations_address(const struct lwp_profile *profile, uint32_t id, uint32_t *module, uint64_t *address);
 
+/* Samples that fell on instructions from `low` to before `high`. */
+uint64_t lwp_locations_samples(const struct lwp_profile *profile, uint32_t module, uint64_t low, uint64_t high);
+
 uint32_t lwp_locations_count(const struct lwp_profile *profile);
 uint32_t lwp_locations_part_count(const struct lwp_profile *profile);
 

@@ -31,6 +31,7 @@ void lwp_profile_fini(struct lwp_profile *profile)
     lwp_watchpoint_free(&profile->watchpoints);
     lwp_interaction_free(&profile->interaction);
     lwp_stall_profile_free(&profile->stalls);
+    lwp_interrupts_free(&profile->interrupts);
     lwp_locality_counts_free(&profile->locality);
     lwp_object_uses_free(&profile->uses);
     lwp_communication_counts_free(&profile->communication);

@@ -14,6 +14,7 @@
 #include "analysis/profile/watchpoints.h"
 #include "analysis/program/code.h"
 #include "analysis/program/types/types.h"
+#include "analysis/statistics/interrupts.h"
 #include "analysis/statistics/object_uses.h"
 #include "analysis/statistics/reservoir.h"
 #include "analysis/statistics/share.h"
@@ -189,6 +190,7 @@ struct lwp_profile {
     struct lwp_watchpoints watchpoints;
     struct lwp_thread_interaction interaction;
     struct lwp_stall_profile stalls;
+    struct lwp_interrupts interrupts;
     struct lwp_locality_counts locality;
     struct lwp_object_uses uses;
     struct lwp_hierarchy_plan machines[LWP_MACHINES]; /* what traces are replayed on */

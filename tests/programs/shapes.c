@@ -168,6 +168,26 @@ __attribute__((noipa)) void widen(long *to, const unsigned short *from, long cou
                      : "rax", "memory", "cc");
 }
 
+/* Six instructions behind a jump past them. */
+__attribute__((noipa)) void rarely(const long *from, long count)
+{
+    __asm__ volatile("1: movq (%0), %%rax\n\t"
+                     "testq %%rax, %%rax\n\t"
+                     "jz 2f\n\t"
+                     "imulq $3, %%rax, %%rax\n\t"
+                     "imulq $3, %%rax, %%rax\n\t"
+                     "imulq $3, %%rax, %%rax\n\t"
+                     "imulq $3, %%rax, %%rax\n\t"
+                     "imulq $3, %%rax, %%rax\n\t"
+                     "addq %%rax, %%rcx\n\t"
+                     "2: leaq 8(%0), %0\n\t"
+                     "decq %1\n\t"
+                     "jnz 1b"
+                     : "+r"(from), "+r"(count)
+                     :
+                     : "rax", "rcx", "memory", "cc");
+}
+
 /* The smaller of what is there and a new value; the larger one so far; and the smaller of two others. */
 __attribute__((noipa)) void smaller(long *to, const long *from, long count)
 {
@@ -241,7 +261,7 @@ int main(void)
     int index = 0;
     led(&(struct node *const){&node}, 1), hand_on(&(struct node *const){&node}, 1);
     static double rows[1][5];
-    row_sum(rows, 1), pair_sums(rows, 1);
+    row_sum(rows, 1), pair_sums(rows, 1), rarely(two, 2);
     index += told(&(long (*const)(long)){twice}, 1) != 0;
     return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + drawn(&node, 0) + ninefold(&node, 1) + chain(&node, 1) +
                  nest(&node, 1) + merge(&node, &last));

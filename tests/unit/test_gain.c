@@ -13,10 +13,12 @@
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/timed.h"
 #include "analysis/advice/gain/pace.h"
+#include "analysis/advice/gain/ran.h"
 #include "analysis/advice/gain/returns.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/states.h"
 #include "analysis/advice/locality/huge_pages.h"
+#include "analysis/profile/locations.h"
 #include "analysis/program/flow/decode.h"
 #include "collector/code/charge.h"
 #include "programs.h"
@@ -409,6 +411,31 @@ static void guesses_of(struct lwp_code *code, uint32_t module, const char *path)
     near(lwp_gain_guesses(&profile, LOOP + 1).open, 0);
 }
 
+/* Code behind a jump on which no sample fell, where many would have if it ran each time. */
+static void rarely_of(struct lwp_arena *arena, struct lwp_code *code, uint32_t module, const char *path)
+{
+    struct lwp_loop_shape all, ran;
+    struct lwp_loop_part parts[4];
+    const uint64_t address = access_of(code, module, path, "rarely", &all);
+    assert_int_equal(lwp_loop_parts(code, module, address, parts, 4), 1);
+    assert_int_equal(parts[0].instructions, 6);
+    struct lwp_region region = {.module = module, .address = address, .weight.samples = 1000};
+    struct lwp_profile profile = {
+        .arena = arena, .code = code, .engine = LWPS_ENGINE_TIMER, .regions = &region, .region_count = 1, .locations = lwp_locations_new()};
+    const uint32_t within = lwp_locations_at(&profile, module, parts[0].low)->id;
+    for (int seen = 0; seen < 2; seen++) {
+        ran = all;
+        lwp_interrupts_add(&profile.interrupts, within, seen ? 200 : 0);
+        assert_int_equal(lwp_gain_leave_out(&profile, 0, address, 1, &ran), !seen);
+        assert_int_equal(all.instructions - ran.instructions, seen ? 0 : 6);
+        assert_int_equal(all.flags - ran.flags, seen ? 0 : 6);
+        assert_true(seen ? ran.chain == all.chain : ran.chain == 1);        /* what counts the iterations */
+        assert_false(lwp_gain_leave_out(&profile, 0, address, 1000, &ran)); /* it may be too short for a sample to fall on it */
+    }
+    lwp_interrupts_free(&profile.interrupts);
+    lwp_locations_free(profile.locations);
+}
+
 /* Samples of slots at the head of each page, 8192 bytes on for 141 of them, seem to say that a visit takes 0.08 ns. */
 static void test_possible_pace(void **state)
 {
@@ -467,6 +494,7 @@ static void test_shapes(void **state)
         assert_false(nest.chained);
         assert_int_equal(nest.accesses, 1); /* the inner loop is not counted */
         guesses_of(code, module, path);
+        rarely_of(arena, code, module, path);
         led_of(code, module, path);
         assert_int_equal(jumps.computed_calls, 0);
         access_of(code, module, path, "told", &told);
@@ -642,11 +670,12 @@ static void test_least_ratio(void **state)
 {
     (void)state;
     const struct lwp_gain_range nearly_always = {0.88, 0.91}, half = {0.4, 0.5};
-    near(lwp_gain_least_ratio(&nearly_always, 0.04), 0.06); /* between both: some samples fall behind the load */
-    near(lwp_gain_least_ratio(&nearly_always, 0.2), 0.09);
-    near(lwp_gain_least_ratio(&half, 0.4), 0.5);
-    near(lwp_gain_least_ratio(&half, 0.97), 0.97); /* the run hardly waits */
-    near(lwp_gain_least_ratio(&half, 1.1), 1);
+    near(lwp_gain_least_ratio(&nearly_always, 0.04, false), 0.06); /* between both: some samples fall behind the load */
+    near(lwp_gain_least_ratio(&nearly_always, 0.2, false), 0.09);
+    near(lwp_gain_least_ratio(&half, 0.4, false), 0.5);
+    near(lwp_gain_least_ratio(&half, 0.32, true), 0.4);
+    near(lwp_gain_least_ratio(&half, 0.97, false), 0.97); /* the run hardly waits */
+    near(lwp_gain_least_ratio(&half, 1.1, false), 1);
 }
 
 /* Independent loads that much waits for: that a run is faster with the new layout does not show that the loop is. */

@@ -11,6 +11,7 @@
 #include "analysis/advice/gain/guesses.h"
 #include "analysis/advice/gain/loop_pattern.h"
 #include "analysis/advice/gain/pace.h"
+#include "analysis/advice/gain/ran.h"
 #include "analysis/advice/gain/returns.h"
 #include "analysis/advice/gain/states.h"
 #include "analysis/advice/gain/timed.h"
@@ -120,6 +121,12 @@ static double measured_one_run(unsigned count, double spread, double waits)
     return t[(runs < most ? runs : most) - 1] * measured_off(runs, spread, waits);
 }
 
+/* Whether a run takes the loop's own time. */
+static bool measured_as_long(const struct lwp_gain_measured *measured, double pattern)
+{
+    return measured->pace > 0 && fabs(log(pattern / measured->pace)) <= log(1 + lwp_gain_pace_agrees);
+}
+
 bool lwp_gain_runs_agree(const struct lwp_pattern_times *times)
 {
     return times->runs > 1 && times->spread <= lwp_gain_deviations * lwp_gain_run_off;
@@ -156,7 +163,7 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     measured->low = fmax(fmin(other, value - hypot(below, value < 1 ? state : 0)), 0.5 * value);
     measured->high = fmax(other, value + hypot(above, value < 1 ? state : 0));
     /* What the program took when it was profiled and the pattern now, at two moments, is the usual state. */
-    const bool usual = measured->pace > 0 && fabs(log(times->before / measured->pace)) <= log(1 + lwp_gain_pace_agrees);
+    const bool usual = measured_as_long(measured, times->before);
     const bool bounds = measured->paces.low > 0; /* of its time, which do not rule out that it was as now: then it was, most likely */
     if (times->cold[0] > 0 && !usual && (pace > 0) == bounds)
         lwp_gain_states(times, core, stalls->high, measured_one_run(times->runs, times->spread, all) * sqrt(1 + 1 / fmax(1, times->runs)),
@@ -322,14 +329,15 @@ static double measured_nearest(const struct lwp_gain_measured *measured, double 
 }
 
 /* No loop saves what it computes. How much that is, samples and the run say. Of a loop that is stalled nearly always neither says it well:
- * some samples fall behind the load that is awaited, and the run may compute less than the loop; then it lies between both. A run that
- * hardly waits has nothing to save: what it takes less with the new layout is not memory. */
-double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes)
+ * some samples fall behind the load that is awaited, and the run may compute less than the loop; then it lies between both, as it does
+ * where the run takes the loop's own time. A run that hardly waits has nothing to save: what it takes less with the new layout is not
+ * memory. */
+double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes, bool as_long)
 {
     const double sampled = 1 - stalls->high;
     if (computes > 1 - hardly_waits)
         return fmax(fmin(computes, 1), sampled);
-    return sampled <= stall_agrees && computes < sampled ? sqrt(computes * sampled) : sampled;
+    return (sampled <= stall_agrees || as_long) && computes < sampled ? sqrt(computes * sampled) : sampled;
 }
 
 /* Both patterns, with as long a chain as today's needs to wait no more of its time than the loop does. False: they cannot be run. */
@@ -409,9 +417,22 @@ static void measured_overlapped(struct lwp_profile *profile, const struct lwp_ga
     measured->high = fmax(measured->high, other.high);
 }
 
-bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
+/* Runs the loop as its code says, and again without what of it hardly ever runs. */
+static bool measured_fit_ran(struct lwp_profile *profile, struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
+                             const struct lwp_gain_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
+{
+    if (!measured_fit(profile, visit, before, after, run))
+        return false;
+    const double took = measured->pace > 0 ? measured->pace : run->times.before;
+    return !lwp_gain_leave_out(profile, visit->region, profile->regions[visit->region].address, visit->visits * took, &visit->shape) ||
+           measured_fit(profile, visit, before, after, run);
+}
+
+bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *of, const struct lwp_gain_placement *before,
                       const struct lwp_gain_placement *after, struct lwp_gain_measured *measured)
 {
+    struct lwp_gain_visit ran = *of;
+    const struct lwp_gain_visit *const visit = &ran;
     const bool dependent = visit->access.dependent, ordered = visit->access.pattern != LWP_GAIN_UNKNOWN;
     struct measured_run run = {0};
     double after_others = 0;
@@ -422,7 +443,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         measured_jumps(profile, visit, measured);
     run.stalls = lwp_gain_stall_share(profile, visit->region, &visit->shape);
     measured_own_time(profile, visit, measured);
-    if (!(ordered || dependent) || !measured_fit(profile, visit, before, after, &run))
+    if (!(ordered || dependent) || !measured_fit_ran(profile, &ran, before, after, measured, &run))
         return false;
     /* One instruction loads and adds: which of the two is awaited no sample says. */
     measured->doubtful =
@@ -438,7 +459,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         lwp_gain_of_displaced(after_others / run.times.before, measured);
     measured->crowded = visit->access.pattern == LWP_GAIN_RANDOM && !dependent &&
                         lwp_gain_chain_cycles(&visit->shape, visit->visits) + run.today.scaled >= chain_long;
-    measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&run.stalls, measured->core / measured->pattern));
+    measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&run.stalls, measured->core / measured->pattern,
+                                                                 measured_as_long(measured, measured->pattern)));
     measured->high = fmax(measured->high, measured->ratio);
     return true;
 }

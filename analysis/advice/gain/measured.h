@@ -21,8 +21,8 @@ struct lwp_gain_range lwp_gain_part(const struct lwp_gain_measured *measured, co
 double lwp_gain_possible_pace(double pace, const struct lwp_gain_visit *visit);
 
 /* The least that a new layout's time can be to today's. `computes`: the part of the run's time that it takes with all data in the nearest
- * cache. */
-double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes);
+ * cache. `as_long`: the run takes the loop's own time. */
+double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes, bool as_long);
 
 /* Whether a pattern is the loop: it waits for memory as samples say that the loop does, and takes about the loop's own time (`pace`, ns; 0:
  * not known). *same: no further from that than paces are. */

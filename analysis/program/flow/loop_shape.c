@@ -13,6 +13,7 @@
 #include "analysis/program/flow/loop_spills.h"
 #include "analysis/program/flow/loop_waits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { REGISTERS = CODE_REGISTERS, INSTRUCTIONS_MAX = 4000, CHAIN_REGISTERS = LOOP_REGISTERS };
@@ -229,8 +230,17 @@ static bool shape_hands_on(const struct shape_flow *flow)
     return false;
 }
 
+static bool facts_without(const struct lwp_loop_part *parts, size_t count, const struct flow_block *block)
+{
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].low <= block->start && block->end <= parts[i].high)
+            return true;
+    return false;
+}
+
 /* False: its code cannot be read, or is too long. */
-static bool facts_read(const struct code_module *module, const struct flow_function *function, uint32_t loop, struct loop_facts *facts)
+static bool facts_read(const struct code_module *module, const struct flow_function *function, uint32_t loop,
+                       const struct lwp_loop_part *without, size_t without_count, struct loop_facts *facts)
 {
     const struct lwp_code *code = module->code;
     struct loop_waits waits;
@@ -238,7 +248,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     code_loop_waits_begin(&waits);
     for (uint32_t b = 0; b < function->block_count; b++) {
         const struct flow_block *block = &function->blocks[b];
-        if (!code_loop_holds(code, loop, block->loop))
+        if (!code_loop_holds(code, loop, block->loop) || facts_without(without, without_count, block))
             continue;
         facts->shape.exits += shape_exits(code, function, b, loop);
         for (uint64_t at = block->start; at < block->end;) {
@@ -356,7 +366,7 @@ static const struct loop_facts *facts_of(struct lwp_code *code, const struct cod
     if (!fresh)
         return *kept;
     struct loop_facts *facts = lwp_arena_alloc(code->arena, 1, sizeof *facts);
-    return *kept = facts_read(module, function, loop, facts) ? facts : NULL;
+    return *kept = facts_read(module, function, loop, NULL, 0, facts) ? facts : NULL;
 }
 
 /* Whether another loop takes the chain on through another field. */
@@ -523,6 +533,30 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     shape->repeats_value = shape_repeats(flow, &asked);
     shape->copies_value = shape_copies_value(flow, in, &function->blocks[block], address, &asked);
     return true;
+}
+
+void lwp_loop_shape_without(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_loop_part *parts, size_t count,
+                            struct lwp_loop_shape *shape)
+{
+    struct code_module *in;
+    const struct flow_function *function;
+    uint32_t block;
+    struct loop_facts *facts = lwp_zeroed(1, sizeof *facts);
+    if (facts_at(code, module, address, &in, &function, &block) &&
+        facts_read(in, function, function->blocks[block].loop, parts, count, facts)) {
+        const struct lwp_loop_shape *without = &facts->shape;
+        shape->instructions = without->instructions;
+        shape->flags = without->flags;
+        shape->sums = without->sums;
+        shape->products = without->products;
+        shape->chain = without->chain;
+        shape->loaded_chain = without->loaded_chain;
+        shape->scaled = without->scaled;
+        shape->depth = without->depth;
+        shape->kept = without->kept;
+        shape->chain_of_vectors = without->chain_of_vectors;
+    }
+    free(facts);
 }
 
 enum lwp_loop_search lwp_loop_search_by_call(struct lwp_code *code, uint32_t module, uint64_t address)

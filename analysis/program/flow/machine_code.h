@@ -74,6 +74,20 @@ struct lwp_loop_shape {
 /* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape);
 
+/* A block of a loop that an iteration may go past, and the instructions in it. */
+struct lwp_loop_part {
+    uint64_t low, high;
+    uint32_t instructions;
+};
+
+/* Those of the innermost loop that holds the address, without those of loops in it. */
+size_t lwp_loop_parts(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_part *parts, size_t room);
+
+/* What the loop would do without some of them: changes the instructions of *shape, what they write and compute, and the chains, and leaves
+ * the rest as it is. */
+void lwp_loop_shape_without(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_loop_part *parts, size_t count,
+                            struct lwp_loop_shape *shape);
+
 /* What the innermost loop that holds the call at the address looks for: in an array when the loop has a counter. All that it calls has to
  * be free of side effects (pure.c). */
 enum lwp_loop_search lwp_loop_search_by_call(struct lwp_code *code, uint32_t module, uint64_t address);

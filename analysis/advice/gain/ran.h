@@ -1,0 +1,12 @@
+/* Which code of a loop hardly ever runs? */
+#ifndef LWP_ANALYSIS_ADVICE_GAIN_RAN_H
+#define LWP_ANALYSIS_ADVICE_GAIN_RAN_H
+
+#include "analysis/profile/profile.h"
+
+/* Leaves out of *shape, that of the region at the address, the blocks that few samples fell on, where an iteration takes so many
+ * nanoseconds. False: there are none. */
+bool lwp_gain_leave_out(const struct lwp_profile *profile, uint32_t region, uint64_t address, double iteration_ns,
+                        struct lwp_loop_shape *shape);
+
+#endif
