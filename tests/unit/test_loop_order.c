@@ -284,6 +284,8 @@ static void test_code(void **state)
         at = access_of(code, module, path, "pointers", 2, true);
         assert_step(code, module, at, 1, false, LWP_LOOP_STEP_UNKNOWN, 0);
         assert_step(code, module, at, 1, true, LWP_LOOP_STEP_CONSTANT, 8);
+        at = access_of(code, module, path, "edges", 1, false);
+        assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 72);
         assert_step(code, module, 0, 0, false, LWP_LOOP_STEP_NO_LOOP, 0);
         assert_rows(code, module, path, "triangle", 100, true);
         assert_rows(code, module, path, "planes", 7, false);

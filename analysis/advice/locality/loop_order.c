@@ -163,6 +163,20 @@ static void order_inherit(struct lwp_order *order, struct lwp_order_access *acce
                 access->step = order->accesses[k].step;
 }
 
+/* Of few samples, those of another access that goes over the same object in the same steps. */
+static struct lwp_order_columns order_columns_of(const struct lwp_order *order, const struct lwp_order_access *access)
+{
+    const uint64_t line = order->profile->machine.line_bytes;
+    struct lwp_order_columns columns = lwp_order_columns(&access->stream->offsets, &access->step, line);
+    for (size_t i = 0; i < order->count && !columns.apart; i++) {
+        const struct lwp_order_access *other = &order->accesses[i];
+        if (other->stream->object == access->stream->object && other->step.kind == LWP_ORDER_COLUMN &&
+            other->step.bytes == access->step.bytes)
+            columns = lwp_order_columns(&other->stream->offsets, &other->step, line);
+    }
+    return columns;
+}
+
 static void order_count(struct lwp_order *order, struct lwp_order_access *access)
 {
     struct lwp_profile *profile = order->profile;
@@ -174,7 +188,7 @@ static void order_count(struct lwp_order *order, struct lwp_order_access *access
     if (access->step.kind == LWP_ORDER_COLUMN && !access->step.blocks && density > 0.5)
         access->step.kind = LWP_ORDER_ROW; /* unrolled: others of the loop use the bytes between */
     if (access->step.kind == LWP_ORDER_COLUMN)
-        access->columns = lwp_order_columns(&stream->offsets, &access->step, profile->machine.line_bytes);
+        access->columns = order_columns_of(order, access);
     if (access->step.kind == LWP_ORDER_COLUMN && !access->columns.apart)
         access->step.kind = LWP_ORDER_OTHER;
     access->now = access->step.kind == LWP_ORDER_STAYS ? 0

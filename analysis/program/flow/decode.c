@@ -413,6 +413,14 @@ bool code_scales(const struct code_instruction *instruction)
     return instruction->mnemonic == ZYDIS_MNEMONIC_LEA && instruction->linear.scale > 1 && !instruction->linear.plus;
 }
 
+int8_t code_carries_to(const struct code_instruction *instruction)
+{
+    const bool adds = instruction->mnemonic == ZYDIS_MNEMONIC_ADC || instruction->mnemonic == ZYDIS_MNEMONIC_SBB;
+    const uint32_t written = instruction->written;
+    const bool one = written && !(written & (written - 1)) && instruction->read == written;
+    return adds && one && !instruction->memory.exists ? (int8_t)__builtin_ctz(written) : -1;
+}
+
 bool code_moves(const struct code_instruction *instruction)
 {
     const char *name = decode_name(instruction);

@@ -82,6 +82,9 @@ static inline uint64_t code_values_address(const struct lwp_memory_operand *memo
 /* Cycles from what an instruction decoded with operands reads to what it writes, on processors of today. */
 uint8_t code_cycles(const struct code_instruction *instruction);
 
+/* The register that a constant and the carry are added to, or taken from: one more or not; -1: it is no such instruction. */
+int8_t code_carries_to(const struct code_instruction *instruction);
+
 /* Whether it adds, or multiplies, floating-point numbers: one, or a vector of them. A product that is added to something is a product. */
 bool code_is_sum(const struct code_instruction *instruction);
 bool code_is_product(const struct code_instruction *instruction);

@@ -19,6 +19,7 @@ enum { REGISTERS = 16, SLOTS = 16, VALUES = REGISTERS + SLOTS, TERMS = 4, BLOCKS
 /* times[0] * of[0] + ... + plus; of: values at the loop's head. */
 struct form {
     int8_t count; /* UNKNOWN: not known */
+    bool about;   /* `plus` is one of several: of a neighbour, or of none where there is none, at the edge of a grid */
     int8_t of[TERMS];
     int64_t times[TERMS], plus;
 };
@@ -54,6 +55,7 @@ static void form_add(struct form *to, const struct form *more, int64_t times)
         return;
     }
     to->plus += more->plus * times;
+    to->about |= more->about;
     for (int i = 0; i < more->count; i++) {
         int k = 0;
         while (k < to->count && to->of[k] != more->of[i])
@@ -85,11 +87,13 @@ static struct form form_product(const struct form *a, const struct form *b)
     return product;
 }
 
-static bool form_same(const struct form *a, const struct form *b)
+/* What is one of two. */
+static struct form form_either(const struct form *a, const struct form *b)
 {
-    struct form difference = *a;
+    struct form difference = *a, either = *a;
     form_add(&difference, b, -1);
-    return difference.count == 0 && difference.plus == 0;
+    either.about |= b->about || difference.plus != 0;
+    return difference.count == 0 ? either : (struct form){.count = UNKNOWN};
 }
 
 /* The value of a slot of the frame, made at the first call; -1: it is none, or one too many. */
@@ -115,7 +119,7 @@ static uint32_t pass_changes(struct pass *pass, const struct code_instruction *i
 static void pass_step(struct pass *pass, struct state *now, const struct code_instruction *instruction)
 {
     const struct code_linear *linear = &instruction->linear;
-    const int slot = pass_slot(pass, &instruction->memory);
+    const int slot = pass_slot(pass, &instruction->memory), carries = code_carries_to(instruction);
     struct form value = {.count = UNKNOWN}, stored = {.count = UNKNOWN};
     if (linear->exists && !linear->selects) {
         value = (struct form){.plus = linear->plus};
@@ -125,6 +129,11 @@ static void pass_step(struct pass *pass, struct state *now, const struct code_in
             form_add(&value, slot >= 0 ? &now->of[slot] : &(struct form){.count = UNKNOWN}, 1);
         else if (linear->index >= 0)
             form_add(&value, &now->of[linear->index], linear->scale);
+    } else if (linear->exists) {
+        value = form_either(&now->of[linear->to], &now->of[linear->index]);
+    } else if (carries >= 0) {
+        value = now->of[carries];
+        value.about = true;
     } else if ((instruction->loads || instruction->narrow_destination >= 0) && slot >= 0) {
         value = now->of[slot];
     } else if (instruction->multiplies) {
@@ -147,10 +156,11 @@ static void pass_step(struct pass *pass, struct state *now, const struct code_in
     for (int i = 0; i < VALUES; i++)
         if (changed >> i & 1)
             now->of[i].count = UNKNOWN;
-    const int to = linear->exists && !linear->selects ? linear->to
-                   : instruction->loads               ? instruction->destination
-                   : instruction->multiplies          ? instruction->factor_to
-                                                      : instruction->narrow_destination;
+    const int to = linear->exists            ? linear->to
+                   : carries >= 0            ? carries
+                   : instruction->loads      ? instruction->destination
+                   : instruction->multiplies ? instruction->factor_to
+                                             : instruction->narrow_destination;
     if (to >= 0 && to < REGISTERS)
         now->of[to] = value;
     if (instruction->memory.store && slot >= 0)
@@ -162,8 +172,8 @@ static void state_merge(struct state *in, const struct state *from)
     for (int i = 0; i < VALUES; i++)
         if (!in->reached)
             in->of[i] = from->of[i];
-        else if (!form_same(&in->of[i], &from->of[i]))
-            in->of[i].count = UNKNOWN;
+        else
+            in->of[i] = form_either(&in->of[i], &from->of[i]);
     in->reached = true;
 }
 
@@ -268,16 +278,39 @@ static bool pass_through(struct pass *pass, uint64_t until, struct state *now)
     return pass->latch.reached;
 }
 
-/* What one iteration adds to a sum of values at the loop's head. */
+/* What one iteration adds to a value at the loop's head. One that becomes what others were, as a pointer to the row before, moves as these
+ * do, an iteration later. */
+static struct form pass_added(const struct pass *pass, int value, int depth)
+{
+    enum { DEPTH_MOST = 4 };
+    const struct form *later = &pass->latch.of[value];
+    struct form added = *later, unknown = {.count = UNKNOWN};
+    bool itself = false;
+    for (int i = 0; i < later->count; i++)
+        itself |= later->of[i] == value;
+    if (later->count == UNKNOWN || (itself && later->about) || depth == DEPTH_MOST)
+        return unknown;
+    const struct form before = form_one(value);
+    form_add(&added, &before, -1);
+    if (itself || added.count == 0)
+        return added;
+    added = (struct form){.count = 0};
+    for (int i = 0; i < later->count; i++) {
+        const struct form of = pass_added(pass, later->of[i], depth + 1);
+        form_add(&added, &of, later->times[i]);
+    }
+    return added;
+}
+
+/* ... to a sum of such values. */
 static enum lwp_loop_step_kind pass_sum(const struct pass *pass, const struct form *address, int64_t *step)
 {
     struct form added = {.count = 0};
     if (address->count == UNKNOWN)
         return LWP_LOOP_STEP_UNKNOWN;
     for (int i = 0; i < address->count; i++) {
-        struct form one = form_one(address->of[i]);
-        form_add(&added, &pass->latch.of[address->of[i]], address->times[i]);
-        form_add(&added, &one, -address->times[i]);
+        const struct form of = pass_added(pass, address->of[i], 0);
+        form_add(&added, &of, address->times[i]);
     }
     if (added.count == UNKNOWN)
         return LWP_LOOP_STEP_UNKNOWN;
