@@ -46,7 +46,7 @@ void emit_encode(struct emit_buffer *code, ZydisEncoderRequest *request)
     code->flags += does == ZYDIS_MNEMONIC_XOR || does == ZYDIS_MNEMONIC_ADD || does == ZYDIS_MNEMONIC_SUB || does == ZYDIS_MNEMONIC_IMUL ||
                    does == ZYDIS_MNEMONIC_SHR || does == ZYDIS_MNEMONIC_SHL || does == ZYDIS_MNEMONIC_TEST;
     code->sums += does == ZYDIS_MNEMONIC_ADDSS || does == ZYDIS_MNEMONIC_ADDSD || does == ZYDIS_MNEMONIC_VADDSD;
-    code->products += does == ZYDIS_MNEMONIC_VMULSD;
+    code->products += does == ZYDIS_MNEMONIC_VMULSS || does == ZYDIS_MNEMONIC_VMULSD;
 }
 
 void emit_add(struct emit_buffer *code, ZydisMnemonic mnemonic, unsigned operands, ZydisEncoderOperand first, ZydisEncoderOperand second)

@@ -41,6 +41,7 @@ struct lwp_pattern_access {
     uint64_t offset; /* in the element */
     unsigned bytes;
     bool store;
+    bool by_index; /* steps: an index moves on, not a register of the array's own; some processors take less time for such addresses */
     bool adds;   /* what is loaded is added to what the round has loaded before, as far as that is in a general register */
     bool vector; /* through a vector register, where floating-point numbers are: some processors make fewer of those at one time */
 };

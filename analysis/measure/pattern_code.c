@@ -40,30 +40,53 @@ struct code_round {
     bool floating; /* it is one of floating-point sums */
     unsigned summed;    /* bytes of a number of the round's own sum; 0: it has not begun */
     double depth, left; /* cycles that this sum takes, and of them those that it has not yet taken */
+    double sums, products; /* of all rounds so far, with this one */
     bool adds;     /* some of its accesses add to one in general registers, */
     bool loaded;   /* ... which has begun, */
     bool added;    /* ... and which they have been added to */
 };
 
+/* An instruction of two numbers whose result nobody needs, and which waits for nothing but `second`, as its result is no operand. */
+static void code_idle(struct emit_buffer *code, ZydisMnemonic mnemonic, ZydisEncoderOperand second)
+{
+    ZydisEncoderRequest request = {.mnemonic = mnemonic, .operand_count = 3};
+    request.operands[0] = emit_register(code_idle_result);
+    request.operands[1] = emit_register(code_zero);
+    request.operands[2] = second;
+    emit_encode(code, &request);
+}
+
+static bool code_has_idle(void)
+{
+    return __builtin_cpu_supports("avx");
+}
+
 /* Of 4 or 8 bytes, added to the chain, or to the round's own sum where the chain is another one or has no more of them. A sum that takes as
- * long as the loop's is begun anew. */
+ * long as the loop's is begun anew; what the loop has no more sums for is a factor, as far as it has products. */
 static void code_sum_up(struct emit_buffer *code, ZydisEncoderOperand place, unsigned bytes, struct code_round *round)
 {
     const bool carried = round->floating && round->cycles >= SUM_CYCLES, on = round->summed && round->left >= SUM_CYCLES;
     const ZydisMnemonic load = bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD,
-                        add = bytes == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
-    emit_add(code, carried || on ? add : load, 2, emit_register(carried ? code_sum : code_round_sum), place);
+                        add = bytes == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD,
+                        multiply = bytes == 4 ? ZYDIS_MNEMONIC_VMULSS : ZYDIS_MNEMONIC_VMULSD;
     if (carried) {
+        emit_add(code, add, 2, emit_register(code_sum), place);
         round->cycles -= SUM_CYCLES;
-        return;
+    } else if (!on || code->sums + 1 <= round->sums) {
+        emit_add(code, on ? add : load, 2, emit_register(code_round_sum), place);
+        round->left = on ? round->left - SUM_CYCLES : round->depth;
+        round->summed = bytes;
+    } else if (code_has_idle() && code->products + 1 <= round->products) {
+        code_idle(code, multiply, place);
+    } else {
+        emit_add(code, load, 2, emit_register(ZYDIS_REGISTER_XMM0), place);
     }
-    round->left = on ? round->left - SUM_CYCLES : round->depth;
-    round->summed = bytes;
 }
 
-/* What the round's sum takes longer than its loads make it. `most`: sums and products of all rounds so far. */
-static void code_deepen(struct emit_buffer *code, double most, struct code_round *round)
+/* What the round's sum takes longer than its loads make it. */
+static void code_deepen(struct emit_buffer *code, struct code_round *round)
 {
+    const double most = round->sums + round->products;
     const ZydisMnemonic add = round->summed == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
     for (; round->summed && round->left >= SUM_CYCLES && code->sums + code->products + 1 <= most; round->left -= SUM_CYCLES)
         emit_add(code, add, 2, emit_register(code_round_sum), emit_register(code_zero));
@@ -159,6 +182,23 @@ static void code_step(struct emit_buffer *code, ZydisRegister what, uint64_t by)
     emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(what), emit_number((int64_t)by));
 }
 
+/* Whether an index leads to some accesses; those to all arrays, which go on by the same step. */
+static bool code_by_index(const struct lwp_pattern *pattern)
+{
+    bool some = false;
+    for (size_t i = 0; i < pattern->access_count; i++)
+        some |= pattern->accesses[i].by_index;
+    for (size_t a = 0; a < pattern->array_count; a++)
+        some &= pattern->arrays[a].walk == LWP_PATTERN_STEPS && pattern->arrays[a].spacing == pattern->arrays[0].spacing;
+    return some && pattern->arrays[0].spacing && !pattern->guesses && 2 * pattern->array_count <= LWP_PATTERN_ARRAYS;
+}
+
+/* The register that goes over the array; with an index there is one beside that of the array's beginning. */
+static ZydisRegister code_cursor(const struct lwp_pattern *pattern, size_t array)
+{
+    return code_arrays[array + (code_by_index(pattern) ? pattern->array_count : 0)];
+}
+
 /* Where the array's element of this round is. *spacing: what code_address is a multiple of the index by, 0: none. */
 static struct emit_place code_element(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t array, uint64_t *spacing)
 {
@@ -169,7 +209,7 @@ static struct emit_place code_element(struct emit_buffer *code, const struct lwp
         return (struct emit_place){.base = code_address};
     }
     if (of->walk != LWP_PATTERN_INDEXED)
-        return (struct emit_place){.base = code_arrays[array]};
+        return (struct emit_place){.base = code_cursor(pattern, array)};
     if (of->spacing <= 8 && !(of->spacing & (of->spacing - 1)))
         return (struct emit_place){.base = code_arrays[array], .index = code_index, .scale = (uint8_t)of->spacing};
     if (of->spacing != *spacing)
@@ -227,14 +267,6 @@ static void code_outer(struct emit_buffer *code, const struct lwp_pattern *patte
     emit_land(code, end);
 }
 
-static void code_idle(struct emit_buffer *code, ZydisMnemonic mnemonic)
-{
-    ZydisEncoderRequest request = {.mnemonic = mnemonic, .operand_count = 3};
-    request.operands[0] = emit_register(code_idle_result);
-    request.operands[1] = request.operands[2] = emit_register(code_zero);
-    emit_encode(code, &request);
-}
-
 static void code_fill_plainly(struct emit_buffer *code)
 {
     emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_address), emit_memory(code_rounds, 1, 8));
@@ -244,11 +276,10 @@ static void code_fill_plainly(struct emit_buffer *code)
  * or of a unit for floating-point numbers. `rounds`: that are written with this one. */
 static void code_fill(struct emit_buffer *code, const struct lwp_pattern *pattern, unsigned rounds)
 {
-    const bool three = __builtin_cpu_supports("avx"); /* operands: the result does not wait for the one before */
-    if (three && code->sums + 1 <= pattern->sums * rounds)
-        code_idle(code, ZYDIS_MNEMONIC_VADDSD);
-    else if (three && code->products + 1 <= pattern->products * rounds)
-        code_idle(code, ZYDIS_MNEMONIC_VMULSD);
+    if (code_has_idle() && code->sums + 1 <= pattern->sums * rounds)
+        code_idle(code, ZYDIS_MNEMONIC_VADDSD, emit_register(code_zero));
+    else if (code_has_idle() && code->products + 1 <= pattern->products * rounds)
+        code_idle(code, ZYDIS_MNEMONIC_VMULSD, emit_register(code_zero));
     else if (code->flags + 1 <= pattern->flags * rounds)
         emit_add(code, ZYDIS_MNEMONIC_TEST, 2, emit_register(code_rounds), emit_register(code_rounds));
     else
@@ -405,7 +436,8 @@ static void code_array(struct emit_buffer *code, const struct lwp_pattern *patte
             continue;
         if (place.base == ZYDIS_REGISTER_NONE)
             place = code_element(code, pattern, a, spacing);
-        code_access(code, &access, place, on, round);
+        const struct emit_place indexed = {.base = code_arrays[a], .index = code_index, .scale = 1};
+        code_access(code, &access, access.by_index && code_by_index(pattern) ? indexed : place, on, round);
         if (pattern->guesses && i == 0)
             code_draw(code, code_drawn(pattern), emit_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY, pattern->bisects);
     }
@@ -423,8 +455,12 @@ static bool code_adds(const struct lwp_pattern *pattern)
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct emit_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
-    struct code_round round = {
-        .cycles = fmin(pattern->chain, CHAIN_MOST), .floating = pattern->floating, .adds = code_adds(pattern), .depth = pattern->depth};
+    struct code_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST),
+                               .floating = pattern->floating,
+                               .adds = code_adds(pattern),
+                               .depth = pattern->depth,
+                               .sums = pattern->sums * (ahead + 1),
+                               .products = pattern->products * (ahead + 1)};
     uint64_t spacing = 0;
     const bool searches = code_searches(pattern), begins = searches && ahead % pattern->search == 0;
     const size_t leader = lwp_pattern_leader(pattern);
@@ -437,7 +473,7 @@ static void code_visit(struct emit_buffer *code, const struct lwp_pattern *patte
         code_search(code, pattern);
     for (size_t a = 0; a < pattern->array_count; a++)
         code_array(code, pattern, a, false, ahead, &spacing, &round);
-    code_deepen(code, (pattern->sums + pattern->products) * (ahead + 1), &round);
+    code_deepen(code, &round);
     for (size_t a = 0; a < pattern->array_count; a++)
         code_array(code, pattern, a, true, ahead, &spacing, &round);
     if (round.added && !round.floating && round.cycles >= 1) {
@@ -467,6 +503,7 @@ static void code_rounds_of(struct emit_buffer *code, const struct lwp_pattern *p
         indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
         closing += code_moves(&pattern->arrays[a]);
     }
+    closing += code_by_index(pattern);
     const bool listed = (indexed && !pattern->draws && lwp_pattern_leader(pattern) == pattern->array_count) || code_searches(pattern);
     closing += listed;
     for (unsigned ahead = 0; ahead < code->unrolled; ahead++) {
@@ -479,7 +516,9 @@ static void code_rounds_of(struct emit_buffer *code, const struct lwp_pattern *p
         code_step(code, code_order, 4ull * code->unrolled);
     for (size_t a = 0; a < pattern->array_count; a++)
         if (code_moves(&pattern->arrays[a]))
-            code_step(code, code_arrays[a], code->unrolled * pattern->arrays[a].spacing);
+            code_step(code, code_cursor(pattern, a), code->unrolled * pattern->arrays[a].spacing);
+    if (code_by_index(pattern))
+        code_step(code, code_index, code->unrolled * pattern->arrays[0].spacing);
 }
 
 static void code_enter(struct emit_buffer *code, const struct lwp_pattern *pattern)
@@ -492,7 +531,12 @@ static void code_enter(struct emit_buffer *code, const struct lwp_pattern *patte
         emit_move(code, code_first, emit_memory(code_place, offsetof(struct lwp_pattern_place, first), 8));
     if (code_draws_jumps(pattern))
         emit_move(code, code_drawn(pattern), emit_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8));
-    emit_move(code, code_index, emit_memory(code_place, offsetof(struct lwp_pattern_place, index), 8));
+    for (size_t a = 0; a < pattern->array_count && code_by_index(pattern); a++)
+        emit_move(code, code_cursor(pattern, a), emit_register(code_arrays[a]));
+    if (code_by_index(pattern))
+        emit_add(code, ZYDIS_MNEMONIC_XOR, 2, emit_register(code_index), emit_register(code_index));
+    else
+        emit_move(code, code_index, emit_memory(code_place, offsetof(struct lwp_pattern_place, index), 8));
     emit_move(code, code_order, emit_memory(code_place, offsetof(struct lwp_pattern_place, next), 8));
     emit_move(code, code_rounds, emit_memory(code_place, offsetof(struct lwp_pattern_place, rounds), 8));
     emit_add(code, ZYDIS_MNEMONIC_SHR, 2, emit_register(code_rounds), emit_number(__builtin_ctz(code->unrolled)));
@@ -538,7 +582,7 @@ static void code_leave(struct emit_buffer *code, const struct lwp_pattern *patte
 {
     for (size_t a = 0; a < pattern->array_count; a++)
         emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8),
-                 emit_register(code_arrays[a]));
+                 emit_register(code_cursor(pattern, a)));
     emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, offsetof(struct lwp_pattern_place, next), 8), emit_register(code_order));
     if (code_draws_jumps(pattern))
         emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8),

@@ -85,6 +85,41 @@ static void test_visits_each_element(void **state)
     visits_all(LWP_PATTERN_INDEXED, 3, 1, 1, false);
 }
 
+/* Some accesses by an index, as the loop has them, and others by a register of the array's own: all come to each element, also when the run
+ * goes on. */
+static void test_by_index(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1000, ARRAYS = 2 };
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 32, ELEMENTS);
+    struct lwp_pattern_memory memory;
+    struct lwp_pattern_code code;
+    pattern.unrolled = 2;
+    pattern.array_count = ARRAYS;
+    pattern.access_count = 2 * ARRAYS;
+    for (size_t i = 0; i < 2 * ARRAYS; i++) {
+        pattern.arrays[i / 2] = pattern.arrays[0];
+        pattern.accesses[i] =
+            (struct lwp_pattern_access){.array = i / 2, .offset = 8 * (i % 2), .bytes = 8, .store = true, .by_index = i % 2};
+    }
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+    struct lwp_pattern_place place = {.rounds = ELEMENTS / 2,
+                                      .at = {(uint64_t)(uintptr_t)memory.first[0], (uint64_t)(uintptr_t)memory.first[1]}};
+    for (int half = 0; half < 2; half++) {
+        code.run(&place);
+        for (size_t a = 0; a < ARRAYS; a++)
+            for (size_t i = 0; i < ELEMENTS; i++)
+                for (size_t at = 0; at < 16; at += 8) {
+                    uint64_t stored;
+                    memcpy(&stored, memory.first[a] + 32 * i + at, sizeof stored);
+                    assert_int_equal(stored == 0x0101010101010101, half == 0 && i >= ELEMENTS / 2);
+                }
+    }
+    lwp_pattern_memory_free(&memory);
+    lwp_pattern_code_free(&code);
+}
+
 /* `far` 0: the elements in their order; 1: no order; between: runs of it. */
 static void test_order(void **state)
 {
@@ -813,6 +848,7 @@ int main(void)
                                        cmocka_unit_test(test_stores_last),
                                        cmocka_unit_test(test_vectors),
                                        cmocka_unit_test(test_sums),
-                                       cmocka_unit_test(test_depth)};
+                                       cmocka_unit_test(test_depth),
+                                       cmocka_unit_test(test_by_index)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

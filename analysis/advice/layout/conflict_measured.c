@@ -111,8 +111,12 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
             const uint64_t offset = base + (uint64_t)(measured_at(loop, moved, k) - block.low);
             if (!stream || pattern->access_count == LWP_PATTERN_ACCESSES || offset > INT32_MAX / 2)
                 return false;
-            pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
-                .offset = offset, .bytes = stream->bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
+            pattern->accesses[pattern->access_count++] =
+                (struct lwp_pattern_access){.offset = offset,
+                                            .bytes = stream->bytes,
+                                            .store = stream->stores > stream->loads,
+                                            .by_index = lwp_code_operand(profile->code, stream->module, stream->address).index >= 0,
+                                            .vector = stream->vector};
         }
         const uint64_t ends = base + (uint64_t)(block.high - block.low) + elements * array->spacing + loop->line;
         LWP_RAISE(array->extent, ends);
