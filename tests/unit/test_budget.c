@@ -175,6 +175,12 @@ static void paths_are_within_the_share(void **state)
     budget.run = &run;
     assert_true(lwp_budget_paths_ns(&budget, 0) < advance / 10);
     assert_true(lwp_budget_paths_ns(&budget, 100 * second) > advance); /* what was earned is not lost */
+    run.spent_ns = (uint64_t)(lwp_run_advance(0.001) / 2);             /* by lwp collect, and by what does not allocate */
+    assert_true(lwp_budget_paths_ns(&budget, 0) < advance * 0.6 && lwp_budget_paths_ns(&budget, 0) > advance * 0.4);
+    run.spent_ns *= 2;
+    lwp_budget_spend(&budget, LWP_COST_HEAP, run.spent_ns / 2 - 1); /* what was unwound is not counted twice */
+    run.spent_ns--;
+    assert_true(lwp_budget_paths_ns(&budget, 0) > advance * 0.4);
 }
 
 /* Nothing of what armed registers slow is let off, whoever has armed them. */

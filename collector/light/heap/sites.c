@@ -19,7 +19,10 @@
 #include <unistd.h>
 
 enum {
-    RESTS = 63, /* blocks that stay unknown after one whose path could not be afforded: to walk the stack and to ask the clock costs, too */
+    /* blocks that stay unknown after one whose path could not be afforded: to walk the stack and to ask the clock costs, too. Twice as
+     * many each time, until one can */
+    RESTS = 64,
+    RESTS_MOST = 65536,
     COUNT_MOST = 1000,
     LONGEST_NS = 20000, /* without unwinding; longer: the thread had to wait for a processor */
 };
@@ -100,7 +103,7 @@ void lwp_sites_end(void)
         lwp_thinning_end(sites->thread);
     __atomic_fetch_add(&sites_left_out, sites->thread ? sites->thread->heap_left_out : 0, __ATOMIC_RELAXED);
     sites->thread = NULL;
-    sites->rests = 0;
+    sites->rests = sites->rests_next = 0;
     __atomic_store_n(&sites->used, false, __ATOMIC_RELEASE);
 }
 
@@ -160,7 +163,11 @@ static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool
         chain = lwp_chains_find(&sites->chains, frame, learns, cut);
     }
     if (*cut)
-        sites->rests = RESTS;
+        sites->rests = sites->rests_next = sites->rests_next < RESTS        ? RESTS
+                                           : sites->rests_next < RESTS_MOST ? sites->rests_next * 2
+                                                                            : RESTS_MOST;
+    else if (learns)
+        sites->rests_next = 0;
     return chain;
 }
 
@@ -277,11 +284,12 @@ static void sites_path_there(void *of)
 __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
     struct sites_slow slow = {.sites = sites, .frame = frame, .size = size};
-    if (sites->rests) {
+    if (sites->rests && (sites->rests % RESTS || !sites_learns(sites))) {
         sites->rests--;
         sites->thread->heap_left_out++;
         return NULL;
     }
+    sites->rests = 0;
     uint64_t begun = lwp_clock(CLOCK_MONOTONIC);
     if (lwp_chains_own(&sites->chains, frame))
         slow.path = sites_path_slow(sites, frame, size);

@@ -41,7 +41,7 @@ struct lwp_sites {
     struct lwp_sites *next;
     bool used;
     bool told; /* the block is of a function of the program that says so: its callers allocate */
-    uint32_t rests; /* of the allocations to come so many are not looked into */
+    uint32_t rests, rests_next; /* of the allocations to come so many are not looked into; so many were the last time */
     struct lwp_chains chains;
     uint64_t start_ns; /* of CPU time, when it began */
     uint64_t charged_learnt_ns;   /* of chains.learnt_ns */

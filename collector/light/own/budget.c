@@ -16,7 +16,8 @@ static const double heap_advance_least = 0.25;
 static const double heap_debts_most = 0.75; /* of what allocations earn: a quarter is always theirs */
 static const double paths_part =
     1.0 / 3; /* of what allocations earn: programs with ever new call paths would spend their time being unwound */
-static const double paths_advance = 1.0 / 3, paths_least = 1.0 / 60; /* of the advance, with a surplus and without */
+static const double paths_advance = 1.0 / 3; /* of what is left of the run's advance, but for what allocations have taken of it; */
+static const double paths_least = 1.0 / 60;  /* of all of it, also where nothing is left */
 static const uint64_t sample_advance_ns = 3000000, watch_advance_ns = 3000000;
 
 /* Half to each where both have some: the one that did not pay could go on for ever. */
@@ -129,10 +130,12 @@ double lwp_budget_heap_part(const struct lwp_time_budget *budget, uint64_t cpu_n
 
 double lwp_budget_paths_ns(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
-    const bool surplus = !budget->run || lwp_run_surplus(budget->run, budget->share) > 0;
-    double least = lwp_run_advance(budget->share) * (surplus ? paths_advance : paths_least),
-           earned = budget_heap_earns(budget, cpu_ns) * paths_part;
-    return earned > least ? earned : least;
+    const double all = lwp_run_advance(budget->share), surplus = budget->run ? (double)lwp_run_surplus(budget->run, budget->share) : all;
+    const double left = surplus > 0 ? surplus + (double)budget->spent[LWP_COST_HEAP] : 0,
+                 advance = (left < all ? left : all) * paths_advance;
+    const double earned = budget_heap_earns(budget, cpu_ns) * paths_part, least = all * paths_least;
+    const double granted = advance > least ? advance : least;
+    return earned > granted ? earned : granted;
 }
 
 bool lwp_budget_affords_heap(const struct lwp_time_budget *budget, uint64_t cpu_ns, double kept)
