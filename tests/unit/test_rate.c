@@ -20,6 +20,12 @@ bool lwp_run_is_rich(void)
     return false;
 }
 
+static bool owes;
+bool lwp_run_affords(void)
+{
+    return !owes;
+}
+
 void lwp_run_tell(struct lwp_thread *thread)
 {
     (void)thread;
@@ -180,6 +186,27 @@ static void first_ticks_come_no_faster_than_they_are_handled(void **state)
     }
 }
 
+/* Its first samples would be those that cost most, of the next process, and the next. */
+static void a_process_that_begins_while_the_run_owes_is_not_hastened(void **state)
+{
+    (void)state;
+    enum { FREQUENCY = 1000, LEARNED_NS = 80000000 };
+    static struct lwp_thread thread = {.random = 1};
+    static struct lwp_sampler sampler;
+    account.period_ns = LEARNED_NS;
+    lwp_rate_begin(&thread, &sampler, FREQUENCY, 0);
+    assert_true(sampler.period_ns == FIRST_PERIOD_MOST_NS);
+    owes = true;
+    lwp_rate_begin(&thread, &sampler, FREQUENCY, 0);
+    assert_true(sampler.period_ns == LEARNED_NS && sampler.first_ns == LEARNED_NS && sampler.next_ns <= LEARNED_NS);
+    lwp_sampling.learned_period_ns = LEARNED_NS; /* another thread of the same process */
+    lwp_rate_begin(&thread, &sampler, FREQUENCY, 1);
+    assert_true(sampler.period_ns == FIRST_PERIOD_MOST_NS);
+    lwp_sampling.learned_period_ns = 0;
+    account.period_ns = 0;
+    owes = false;
+}
+
 static void the_program_waits_until_the_timer_is_ahead(void **state)
 {
     (void)state;
@@ -219,9 +246,11 @@ static void a_handler_costs_the_program_more_than_its_own_time(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(switches_after_the_last_sample_are_charged), cmocka_unit_test(first_ticks_come_no_faster_than_they_are_handled),
-        cmocka_unit_test(the_program_waits_until_the_timer_is_ahead), cmocka_unit_test(ticks_that_find_lwp_at_work_come_less_often),
-        cmocka_unit_test(a_handler_costs_the_program_more_than_its_own_time)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(switches_after_the_last_sample_are_charged),
+                                       cmocka_unit_test(first_ticks_come_no_faster_than_they_are_handled),
+                                       cmocka_unit_test(a_process_that_begins_while_the_run_owes_is_not_hastened),
+                                       cmocka_unit_test(the_program_waits_until_the_timer_is_ahead),
+                                       cmocka_unit_test(ticks_that_find_lwp_at_work_come_less_often),
+                                       cmocka_unit_test(a_handler_costs_the_program_more_than_its_own_time)};
     return cmocka_run_group_tests_name("rate", tests, NULL, NULL);
 }

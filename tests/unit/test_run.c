@@ -25,6 +25,14 @@ void *lwp_own_map(void *address, size_t bytes, int protection, int flags, int fd
     return mmap(address, bytes, protection, flags, fd, offset);
 }
 
+/* --max-overhead is of what the program takes alone, CPU time has lwp's part in it. */
+static void the_share_is_of_the_program_alone(void **state)
+{
+    (void)state;
+    const double share = lwp_run_share(), alone = 1 - share;
+    assert_true(share / alone > 0.02999 && share / alone < 0.03001);
+}
+
 /* Of a child that is never set up nothing else says what it has cost. */
 static void what_a_child_costs_is_charged_unless_it_is_set_up(void **state)
 {
@@ -82,18 +90,21 @@ static void loading_is_paid_for(void **state)
     assert_int_equal(run_alone.spent_ns, 0); /* what is printed of it is measured */
 }
 
-/* Where the run has cost too much already, half as many begin. */
+/* Where the run has cost too much already, fewer begin: half as many where it owes what one costs. */
 static void fewer_are_set_up_where_the_run_owes(void **state)
 {
     (void)state;
     const uint64_t ms = 1000000;
+    run_share = 0.03;
     run_alone = (struct lwp_run_account){.cpu_ns = 1000 * ms, .spent_ns = 29 * ms};
     const double chance = lwp_run_join_chance(ms, ms);
-    run_alone.spent_ns = 31 * ms;
+    run_alone.spent_ns = 30 * ms + JOIN_NS;
     assert_true(lwp_run_join_chance(ms, ms) < chance * 0.6 && lwp_run_join_chance(ms, ms) > chance * 0.4);
     memset(&run, 0, sizeof run);
     lwp_run_may_join();
     assert_in_range(run.certain_ns, JOIN_NS / 0.0075 * 0.99, JOIN_NS / 0.0075 * 1.01);
+    run_alone.spent_ns = 1000 * ms;
+    assert_true(lwp_run_join_chance(ms, ms) > chance * 0.2); /* a long program at a script's end is set up yet */
 }
 
 /* Each look costs .1 ms; where ticks are lost, which those within the kernel are, half of what is left goes by, not all. */
@@ -132,7 +143,8 @@ static void the_program_that_a_script_starts_is_set_up_for_sure(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_child_costs_is_charged_unless_it_is_set_up),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_share_is_of_the_program_alone),
+                                       cmocka_unit_test(what_a_child_costs_is_charged_unless_it_is_set_up),
                                        cmocka_unit_test(loading_is_paid_for),
                                        cmocka_unit_test(fewer_are_set_up_where_the_run_owes),
                                        cmocka_unit_test(each_program_of_a_process_loads),

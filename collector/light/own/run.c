@@ -58,6 +58,12 @@ static struct lwp_run_account *run_map(void)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+double lwp_run_share(void)
+{
+    const double most = lwp_setting_number(LWP_ENV_MAX_OVERHEAD, 3) / 100, part = most / (1 + most);
+    return part > 0.0001 ? part : 0.0001;
+}
+
 static uint64_t run_cpu(void)
 {
     return lwp_clock(CLOCK_PROCESS_CPUTIME_ID);
@@ -68,8 +74,7 @@ void lwp_run_begin(void)
     struct lwp_run_account *account = run_map();
     if (account)
         lwp_run = account;
-    double share = lwp_setting_number(LWP_ENV_MAX_OVERHEAD, 3) / 100;
-    run_share = share > 0.0001 ? share : 0.0001;
+    run_share = lwp_run_share();
     run.pid = getpid();
     run.base_ns = run.told_ns = run_cpu();
     LWP_RUN_ADD(lwp_run, processes, 1);
@@ -134,10 +139,12 @@ bool lwp_run_is_rich(void)
 }
 
 /* The part of CPU time for that. Where the run owes, what those that are set up already cannot do without, and what loading takes, are
- * more than the rest. */
+ * more than the rest: half as much goes there where it owes what one costs. Never less than a quarter, as what a script of many short
+ * programs owes must not hide the long one that it ends with. */
 static double run_joins(void)
 {
-    return run_share * (lwp_run_owed(lwp_run, run_share) > 0 ? join_part / 2 : join_part);
+    const double least = 0.25, part = 1 / (1 + lwp_run_owed(lwp_run, run_share) / (double)run_join_ns());
+    return run_share * join_part * (part > least ? part : least);
 }
 
 double lwp_run_join_chance(uint64_t each_ns, uint64_t cost_ns)

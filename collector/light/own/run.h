@@ -10,6 +10,9 @@
 
 extern struct lwp_run_account *lwp_run; /* never NULL */
 
+/* Of the CPU time of all processes, lwp's part in it included, what lwp may cost: --max-overhead is of the program's own. */
+double lwp_run_share(void);
+
 void lwp_run_begin(void);  /* a new process image */
 void lwp_run_loaded(void); /* and is not set up: so far it has cost what loading lwp's library does */
 void lwp_run_forked(void); /* in the child */

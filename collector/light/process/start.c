@@ -131,13 +131,11 @@ static bool start_sampler(void)
 {
     char note[256];
     struct lwp_sampler_options options = {.frequency = lwp_setting_number(LWP_ENV_FREQUENCY, 0),
-                                          .max_overhead = lwp_setting_number(LWP_ENV_MAX_OVERHEAD, 3) / 100,
+                                          .max_overhead = lwp_run_share(),
                                           .timer = lwp_setting(LWP_ENV_TIMER),
                                           .hardware = lwp_process.unit != LWPS_WEIGHT_NS,
                                           .all = lwp_setting_number(LWP_ENV_PERIOD, 0) > 0,
                                           .verdicts = start_verdicts()};
-    if (!(options.max_overhead > 0.0001))
-        options.max_overhead = 0.0001;
     lwp_shared_start();
     bool good = lwp_sampler_init(&options, note, sizeof note);
     if (note[0])

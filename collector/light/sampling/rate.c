@@ -24,16 +24,17 @@ static void rate_first(struct lwp_thread *self, struct lwp_sampler *sampler)
 }
 
 /* A thread's first samples cost most, and a process with many threads has them all at once: a new one begins with what others have
- * learned, or, as long as none has, the slower the more there are. */
+ * learned, or, as long as none has, the slower the more there are. Of a process that begins while the run owes none are hastened. */
 void lwp_rate_begin(struct lwp_thread *self, struct lwp_sampler *sampler, double frequency, unsigned n)
 {
     uint64_t learned = __atomic_load_n(&lwp_sampling.learned_period_ns, __ATOMIC_RELAXED);
-    if (!learned && !lwp_run_is_rich())
+    const bool first = !learned, owes = first && !lwp_run_affords();
+    if (first && !lwp_run_is_rich())
         learned = LWP_RUN_GET(lwp_run, period_ns);
     uint64_t least = lwp_stop_cost_bearable((uint64_t)(1e9 / (frequency > 1 ? frequency : 1)) - 2999); /* not round */
     sampler->base_period_ns = least;
     sampler->period_ns = learned ? learned : least * (1 + n);
-    if (sampler->period_ns > FIRST_PERIOD_MOST_NS)
+    if (sampler->period_ns > FIRST_PERIOD_MOST_NS && !(learned && owes))
         sampler->period_ns = FIRST_PERIOD_MOST_NS;
     if (sampler->period_ns < least)
         sampler->period_ns = least;
