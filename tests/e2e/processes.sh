@@ -31,6 +31,22 @@ ls -d r/p*.1 > list || { echo "FAILED: no second image of one process"; failed=1
 diff plain with || { echo "FAILED: another output when children are not followed"; failed=1; }
 [ "$(ls -d r-first/p* | wc -l)" = 1 ] || { echo "FAILED: children were followed"; ls r-first; failed=1; }
 
+# What its calls of the allocator cost a process that is not set up is known, too.
+cat > calls.c << 'END'
+#include <stdlib.h>
+int main(void)
+{
+    for (int i = 0; i < 100000000; i++) {
+        void *volatile block = malloc(16);
+        free(block);
+    }
+    return 0;
+}
+END
+$CC -O1 -o calls calls.c || exit 1
+"$LWP" collect -q --max-overhead 0.1 --no-analyze -o r-calls -- sh -c './calls; :' 2> err
+python3 -c 'import json; exit(json.load(open("r-calls/run.json"))["overhead_percent"] < 10)' || { echo "FAILED: calls of the allocator cost nothing"; failed=1; }
+
 # What a process that waits has recorded is not written again and again.
 "$LWP" collect -q --no-analyze -o waits -- sleep 4 2> err &
 collecting=$!

@@ -32,6 +32,7 @@ enum { LEFT_OUT_TOLD = 100 /* one part of so many */ };
 
 static LWP_HOT bool heap_on, heap_glibc;
 static LWP_HOT uint32_t heap_threshold; /* of the process */
+static uint32_t heap_idle_left;         /* lwp_heap_idle_calls() */
 static __thread bool heap_looked; /* for this thread's lwp_thread, in vain */
 
 /* Looked up when first called, which may be while dlsym runs: not by LWP_REAL. */
@@ -378,6 +379,31 @@ bool lwp_heap_is_glibc(void)
 void lwp_heap_add_early(void)
 {
     heap_end_early(heap_add_kept);
+}
+
+/* Most calls then end at their first tests, which count them down. */
+void lwp_heap_idle(void)
+{
+    if (heap_on || lwp_early_on || !heap_resolved())
+        return;
+    heap_threshold = UINT32_MAX;
+    lwp_thinning_skips = heap_idle_left = UINT32_MAX;
+}
+
+/* Also in a handler, which may have interrupted the counting: nothing is set back. */
+uint64_t lwp_heap_idle_calls(void)
+{
+    const uint32_t left = lwp_thinning_skips, calls = heap_threshold == UINT32_MAX ? heap_idle_left - left : 0;
+    heap_idle_left = left;
+    return calls;
+}
+
+void lwp_heap_end_idle(void)
+{
+    if (heap_threshold != UINT32_MAX)
+        return;
+    heap_threshold = 0;
+    lwp_thinning_skips = 0;
 }
 
 void lwp_heap_forget_early(void)

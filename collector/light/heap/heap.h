@@ -12,6 +12,12 @@ bool lwp_heap_is_glibc(void);   /* the allocator is the C library's, behind the 
 void lwp_heap_add_early(void);  /* after the start: what early.h has kept */
 void lwp_heap_forget_early(void); /* before the start: what was allocated is not to be known */
 
+/* Before the start, if nothing is kept, in a process of one thread: the calls for small blocks cost the least, and are counted. Not while
+ * lwp itself allocates. */
+void lwp_heap_idle(void);
+uint64_t lwp_heap_idle_calls(void); /* since that was last asked */
+void lwp_heap_end_idle(void);
+
 /* Writes the pools' counts; returns all allocations seen, and how many were not recorded. With the process lock held. */
 uint64_t lwp_heap_finish(uint64_t *unrecorded);
 void lwp_heap_after_fork(void); /* in the child, before its threads start */

@@ -14,13 +14,18 @@ enum { LEFT_OUT_NS = 3, LEFT_OUT_COLD_NS = 3, COLD_PART = 32 /* of the time betw
 
 __thread uint32_t lwp_thinning_skips;
 
-static void thinning_charge(struct lwp_thread *self, uint64_t cold_most_ns)
+uint64_t lwp_thinning_left_out_ns(uint64_t blocks, uint64_t ran_ns)
+{
+    const uint64_t cold_ns = blocks * LEFT_OUT_COLD_NS, most_ns = ran_ns / COLD_PART;
+    return blocks * LEFT_OUT_NS + (cold_ns < most_ns ? cold_ns : most_ns);
+}
+
+/* `ran_ns`: since that was last done. */
+static void thinning_charge(struct lwp_thread *self, uint64_t ran_ns)
 {
     const uint64_t until_now = self->heap_left_out - lwp_thinning_skips;
     const uint64_t left_out = until_now > self->heap_charged ? until_now - self->heap_charged : 0; /* not in the middle of a draw */
-    const uint64_t cold_ns = left_out * LEFT_OUT_COLD_NS;
-    lwp_budget_spend(&self->budget, LWP_COST_HEAP,
-                     self->hooks_ns * LWP_HEAP_COLD + left_out * LEFT_OUT_NS + (cold_ns < cold_most_ns ? cold_ns : cold_most_ns));
+    lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->hooks_ns * LWP_HEAP_COLD + lwp_thinning_left_out_ns(left_out, ran_ns));
     self->hooks_ns = 0;
     self->heap_charged += left_out;
 }
@@ -49,7 +54,7 @@ static void thinning_larger(struct lwp_thread *self, uint64_t ran_ns)
 
 void lwp_thinning_review(struct lwp_thread *self, uint64_t cpu_ns, bool may_record_more)
 {
-    thinning_charge(self, (cpu_ns - self->heap_cpu_ns) / COLD_PART);
+    thinning_charge(self, cpu_ns - self->heap_cpu_ns);
     const uint64_t spent_ns = self->budget.spent[LWP_COST_HEAP] - self->heap_spent_ns, ran_ns = cpu_ns - self->heap_cpu_ns;
     self->heap_unreviewed_ns = 0;
     self->heap_cpu_ns = cpu_ns;

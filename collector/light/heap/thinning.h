@@ -32,6 +32,9 @@ static inline void lwp_thinning_end(struct lwp_thread *self)
     lwp_thinning_skips = 0;
 }
 
+/* What it costs that so many blocks were not recorded in so much CPU time. */
+uint64_t lwp_thinning_left_out_ns(uint64_t blocks, uint64_t ran_ns);
+
 /* Charges what recording and leaving out have cost since that was last done. */
 void lwp_thinning_charge(struct lwp_thread *self);
 

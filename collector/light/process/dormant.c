@@ -4,6 +4,7 @@
 #include "collector/env.h"
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/heap.h"
+#include "collector/light/heap/thinning.h"
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
@@ -39,13 +40,32 @@ bool lwp_dormant_is_possible(void)
            lwp_heap_is_glibc() && !lwp_debugger_is_here();
 }
 
+/* What passing on calls of the allocator has cost so far. */
+static void dormant_charge_calls(void)
+{
+    static uint64_t before_ns;
+    const uint64_t calls = lwp_heap_idle_calls(), now_ns = calls ? lwp_clock(CLOCK_PROCESS_CPUTIME_ID) : 0;
+    if (!calls)
+        return;
+    lwp_run_spend(lwp_thinning_left_out_ns(calls, now_ns > before_ns ? now_ns - before_ns : 0)); /* in a child that begins anew */
+    before_ns = now_ns;
+}
+
 static void dormant_stop(void)
 {
+    dormant_charge_calls();
+    lwp_heap_end_idle();
     if (dormant.timer)
         lwp_timer_stop(dormant.timer);
     dormant.timer = NULL;
     dormant.wake = NULL;
     lwp_early_on = false;
+}
+
+static void dormant_forget(void)
+{
+    lwp_heap_forget_early();
+    lwp_heap_idle();
 }
 
 /* The loader may be in the middle of what waking would ask of it. Where the run cannot afford it, what was allocated so far is not
@@ -57,7 +77,7 @@ static void dormant_wake_from(const uint64_t *frame)
     if (lwp_run_is_rich())
         lwp_dormant_wake();
     else
-        lwp_heap_forget_early();
+        dormant_forget();
 }
 
 /* Not by a clock whose signal could interrupt a system call. */
@@ -102,6 +122,12 @@ void lwp_dormant_wake(void)
         dormant_wake();
 }
 
+void lwp_dormant_begun(void)
+{
+    if (dormant.wake)
+        lwp_heap_idle();
+}
+
 bool lwp_dormant_end(void)
 {
     if (!dormant.wake || getpid() != dormant.pid)
@@ -129,6 +155,7 @@ bool lwp_dormant_in_child(void)
     lwp_timer_forget(dormant.timer);
     lwp_run_forked();
     lwp_own_stack_after_fork();
+    lwp_heap_idle_calls(); /* the parent's */
     if (!dormant_arm())
         lwp_dormant_wake();
     return true;
@@ -163,6 +190,7 @@ bool lwp_dormant_tick(const void *ucontext)
         dormant_stop();
     } else {
         uint64_t from_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+        dormant_charge_calls();
         bool wakes = dormant_look(ucontext);
         dormant_charge_tick(from_ns);
         if (wakes) /* charges itself */

@@ -12,6 +12,9 @@ bool lwp_dormant_is_possible(void);
 /* Until `wake` is called, on a stack of lwp's. False: it has to be now. */
 bool lwp_dormant_begin(void (*wake)(void *));
 
+/* What lwp did to begin is over. */
+void lwp_dormant_begun(void);
+
 /* Not for handlers: recording begins now, if it has not. */
 void lwp_dormant_wake(void);
 

@@ -333,6 +333,7 @@ __attribute__((constructor)) static void start_construct(void)
     void *before = lwp_own_allocations_begin();
     start_process();
     lwp_own_allocations_end(before);
+    lwp_dormant_begun();
 }
 
 __attribute__((destructor)) static void start_destruct(void)
