@@ -235,6 +235,8 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         array->extent = (uint64_t)((inner - 1) * (double)array->spacing + (outer - 1) * (double)array->outer) +
                         (uint64_t)(nest->high[a] - nest->low[a]) + order->profile->machine.line_bytes;
         const unsigned bytes = access->stream->bytes;
+        if (interchanged && nest->sums && spacing == 0 && !access->stream->stores)
+            continue; /* stays in a register: sums in an array of their own are stored nowhere else */
         pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = a,
                                                                                  .offset = (uint64_t)(nest->at[i] - nest->low[a]),
                                                                                  .bytes = bytes,
