@@ -9,18 +9,15 @@
 #include "analysis/measure/pattern.h"
 
 #include "analysis/measure/emit.h"
+#include "analysis/measure/pattern_values.h"
 
 #include <math.h>
 #include <sys/mman.h>
 
 enum {
     MULTIPLIER = 1566083941, /* Waterman's, for 32 bits (Knuth, The Art of Computer Programming 2, 3.3.4) */
-    CHAIN_MOST = 400,
     FILL_MOST = 1000,
-    PRODUCT_CYCLES = 3,
-    EITHER_WAY = 4, /* eighths */
-    SUM_CYCLES = 4 /* as code_cycles() has it */,
-    VECTOR_PRODUCT_CYCLES = 5
+    EITHER_WAY = 4 /* eighths */
 };
 
 static const ZydisRegister code_arrays[LWP_PATTERN_ARRAYS] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_RSI,
@@ -28,100 +25,8 @@ static const ZydisRegister code_arrays[LWP_PATTERN_ARRAYS] = {ZYDIS_REGISTER_RBX
                                                               ZYDIS_REGISTER_R11, ZYDIS_REGISTER_R12};
 static const ZydisRegister code_saved[] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12,
                                            ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
-static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_REGISTER_RCX, code_order = ZYDIS_REGISTER_R13,
-                           code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */, code_index = ZYDIS_REGISTER_RDX,
-                           code_address = ZYDIS_REGISTER_RAX, code_value = ZYDIS_REGISTER_R14, code_chain = ZYDIS_REGISTER_R15,
-                           code_sum = ZYDIS_REGISTER_XMM1, code_round_sum = ZYDIS_REGISTER_XMM2, code_apart = ZYDIS_REGISTER_XMM3,
-                           code_zero = ZYDIS_REGISTER_XMM4, code_idle_result = ZYDIS_REGISTER_XMM5;
-
-/* A round as far as it is written. */
-struct code_round {
-    double cycles; /* that the chain is to be longer */
-    bool floating; /* it is one of floating-point sums */
-    unsigned summed;    /* bytes of a number of the round's own sum; 0: it has not begun */
-    double depth, left; /* cycles that this sum takes, and of them those that it has not yet taken */
-    double sums, products; /* of all rounds so far, with this one */
-    bool adds;     /* some of its accesses add to one in general registers, */
-    bool loaded;   /* ... which has begun, */
-    bool added;    /* ... and which they have been added to */
-};
-
-/* An instruction of two numbers whose result nobody needs, and which waits for nothing but `second`, as its result is no operand. */
-static void code_idle(struct emit_buffer *code, ZydisMnemonic mnemonic, ZydisEncoderOperand second)
-{
-    ZydisEncoderRequest request = {.mnemonic = mnemonic, .operand_count = 3};
-    request.operands[0] = emit_register(code_idle_result);
-    request.operands[1] = emit_register(code_zero);
-    request.operands[2] = second;
-    emit_encode(code, &request);
-}
-
-static bool code_has_idle(void)
-{
-    return __builtin_cpu_supports("avx");
-}
-
-/* Of 4 or 8 bytes, added to the chain, or to the round's own sum where the chain is another one or has no more of them. A sum that takes as
- * long as the loop's is begun anew; what the loop has no more sums for is a factor, as far as it has products. */
-static void code_sum_up(struct emit_buffer *code, ZydisEncoderOperand place, unsigned bytes, struct code_round *round)
-{
-    const bool carried = round->floating && round->cycles >= SUM_CYCLES, on = round->summed && round->left >= SUM_CYCLES;
-    const ZydisMnemonic load = bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD,
-                        add = bytes == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD,
-                        multiply = bytes == 4 ? ZYDIS_MNEMONIC_VMULSS : ZYDIS_MNEMONIC_VMULSD;
-    if (carried) {
-        emit_add(code, add, 2, emit_register(code_sum), place);
-        round->cycles -= SUM_CYCLES;
-    } else if (!on || code->sums + 1 <= round->sums) {
-        emit_add(code, on ? add : load, 2, emit_register(code_round_sum), place);
-        round->left = on ? round->left - SUM_CYCLES : round->depth;
-        round->summed = bytes;
-    } else if (code_has_idle() && code->products + 1 <= round->products) {
-        code_idle(code, multiply, place);
-    } else {
-        emit_add(code, load, 2, emit_register(ZYDIS_REGISTER_XMM0), place);
-    }
-}
-
-/* What the round's sum takes longer than its loads make it. */
-static void code_deepen(struct emit_buffer *code, struct code_round *round)
-{
-    const double most = round->sums + round->products;
-    const ZydisMnemonic add = round->summed == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
-    for (; round->summed && round->left >= SUM_CYCLES && code->sums + code->products + 1 <= most; round->left -= SUM_CYCLES)
-        emit_add(code, add, 2, emit_register(code_round_sum), emit_register(code_zero));
-}
-
-/* One instruction: a number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider, or goes through one in the loop, through a
- * vector register. */
-static void code_access(struct emit_buffer *code, const struct lwp_pattern_access *access, struct emit_place at, uint64_t ahead,
-                        struct code_round *round)
-{
-    unsigned bytes = access->bytes >= 16 ? 16 : access->bytes >= 8 ? 8 : access->bytes >= 4 ? 4 : access->bytes >= 2 ? 2 : 1;
-    ZydisEncoderOperand place = emit_at(at, (int64_t)(access->offset + ahead), bytes), vector = emit_register(ZYDIS_REGISTER_XMM0);
-    const ZydisRegister chain = bytes == 1 ? ZYDIS_REGISTER_R15B : emit_low(code_chain, bytes);
-    if (bytes == 16) {
-        emit_add(code, ZYDIS_MNEMONIC_MOVUPS, 2, access->store ? place : vector, access->store ? vector : place);
-    } else if (access->store && access->vector && bytes >= 4) {
-        emit_add(code, bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD, 2, place,
-                 emit_register(round->summed ? code_round_sum : code_sum));
-    } else if (access->store) {
-        emit_add(code, ZYDIS_MNEMONIC_MOV, 2, place, emit_register(chain));
-    } else if ((access->vector || round->floating) && bytes >= 4) {
-        code_sum_up(code, place, bytes, round);
-    } else if (access->adds && round->loaded && bytes >= 4) {
-        emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(emit_low(code_value, bytes)), place);
-        round->added = true;
-    } else if (!round->floating && round->cycles >= 1 && (access->adds || !round->adds)) {
-        emit_add(code, ZYDIS_MNEMONIC_XOR, 2, emit_register(chain), place);
-        round->cycles -= 1;
-    } else if (bytes < 4) {
-        emit_add(code, ZYDIS_MNEMONIC_MOVZX, 2, emit_register(emit_low(code_value, 4)), place);
-    } else {
-        emit_move(code, emit_low(code_value, bytes), place);
-        round->loaded = true;
-    }
-}
+static const ZydisRegister code_order = ZYDIS_REGISTER_R13, code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */,
+                           code_index = ZYDIS_REGISTER_RDX;
 
 /* A product as compilers make it: a multiplication takes a unit that others may wait for. */
 static void code_scale(struct emit_buffer *code, ZydisRegister to, ZydisRegister from, uint64_t by)
@@ -132,49 +37,6 @@ static void code_scale(struct emit_buffer *code, ZydisRegister to, ZydisRegister
     }
     emit_move(code, to, emit_register(from));
     emit_add(code, ZYDIS_MNEMONIC_SHL, 2, emit_register(to), emit_number(__builtin_ctzll(by)));
-}
-
-/* The chain's sums with a factor. */
-static void code_wait_scaled(struct emit_buffer *code, const struct lwp_pattern *pattern)
-{
-    const struct emit_place ninefold = {.base = code_chain, .index = code_chain, .scale = 8};
-    for (unsigned i = 0; i < pattern->scaled && i < CHAIN_MOST && !pattern->floating; i++)
-        emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_chain), emit_at(ninefold, 0, 8));
-}
-
-/* A sum of numbers of 4 bytes, taken for one of 8, is subnormal: processors take a hundred cycles for it. */
-static ZydisMnemonic code_sum_of(const struct lwp_pattern *pattern)
-{
-    bool four = false, wider = false;
-    for (size_t i = 0; i < pattern->access_count; i++) {
-        const struct lwp_pattern_access *access = &pattern->accesses[i];
-        four |= !access->store && access->bytes >= 4 && access->bytes < 8;
-        wider |= !access->store && access->bytes >= 8;
-    }
-    return four && !wider ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
-}
-
-/* What the chain is longer than its accesses make it; `room`: for so many instructions. */
-static void code_wait(struct emit_buffer *code, const struct lwp_pattern *pattern, double cycles, double room)
-{
-    const bool floating = pattern->floating;
-    for (; floating && cycles >= SUM_CYCLES; cycles -= SUM_CYCLES)
-        emit_add(code, code_sum_of(pattern), 2, emit_register(code_sum), emit_register(ZYDIS_REGISTER_XMM0));
-    for (; !floating && cycles >= PRODUCT_CYCLES && cycles > room; cycles -= PRODUCT_CYCLES, room--)
-        emit_multiply(code, code_chain, code_chain, 1);
-    for (; !floating && cycles >= 1; cycles--)
-        emit_add(code, ZYDIS_MNEMONIC_XOR, 2, emit_register(code_chain), emit_register(code_rounds));
-}
-
-/* A chain that waits for no load, in whole numbers of a vector register: the others are taken. Of a cycle it is not noticed. */
-static void code_wait_apart(struct emit_buffer *code, double cycles, double room)
-{
-    const ZydisEncoderOperand chain = emit_register(code_apart), other = emit_register(ZYDIS_REGISTER_XMM0);
-    cycles = cycles > 1 ? fmin(cycles, CHAIN_MOST) : 0;
-    for (; cycles >= VECTOR_PRODUCT_CYCLES && cycles > room; cycles -= VECTOR_PRODUCT_CYCLES, room--)
-        emit_add(code, ZYDIS_MNEMONIC_PMULUDQ, 2, chain, other);
-    for (; cycles >= 1; cycles--)
-        emit_add(code, ZYDIS_MNEMONIC_PADDQ, 2, chain, other);
 }
 
 static void code_step(struct emit_buffer *code, ZydisRegister what, uint64_t by)
@@ -267,25 +129,6 @@ static void code_outer(struct emit_buffer *code, const struct lwp_pattern *patte
     emit_land(code, end);
 }
 
-static void code_fill_plainly(struct emit_buffer *code)
-{
-    emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_address), emit_memory(code_rounds, 1, 8));
-}
-
-/* Nobody needs its result, but it takes the room of one: of the registers that results are kept in until they are final, or of the flags,
- * or of a unit for floating-point numbers. `rounds`: that are written with this one. */
-static void code_fill(struct emit_buffer *code, const struct lwp_pattern *pattern, unsigned rounds)
-{
-    if (code_has_idle() && code->sums + 1 <= pattern->sums * rounds)
-        code_idle(code, ZYDIS_MNEMONIC_VADDSD, emit_register(code_zero));
-    else if (code_has_idle() && code->products + 1 <= pattern->products * rounds)
-        code_idle(code, ZYDIS_MNEMONIC_VMULSD, emit_register(code_zero));
-    else if (code->flags + 1 <= pattern->flags * rounds)
-        emit_add(code, ZYDIS_MNEMONIC_TEST, 2, emit_register(code_rounds), emit_register(code_rounds));
-    else
-        code_fill_plainly(code);
-}
-
 /* Chains that end are begun again at the element that the list of indices has. */
 static bool code_searches(const struct lwp_pattern *pattern)
 {
@@ -315,7 +158,7 @@ static void code_skip(struct emit_buffer *code, ZydisMnemonic when, bool bisects
     if (bisects)
         code_await(code);
     else
-        code_fill_plainly(code);
+        values_fill_plainly(code);
     emit_land(code, from);
 }
 
@@ -383,21 +226,6 @@ static bool code_is_link(const struct lwp_pattern *pattern, const struct lwp_pat
            access->bytes == 8 && !access->store;
 }
 
-/* How long that takes differs between processors: some have a number at hand that was stored just now, where the same register says its
- * place. */
-static void code_through_memory(struct emit_buffer *code, const struct lwp_pattern *pattern)
-{
-    const ZydisRegister other = pattern->at_address ? code_address : code_place;
-    const ZydisEncoderOperand place = emit_memory(code_place, offsetof(struct lwp_pattern_place, kept), 8),
-                              again = emit_memory(other, offsetof(struct lwp_pattern_place, kept), 8),
-                              chain = emit_register(pattern->floating ? code_sum : code_chain);
-    const ZydisMnemonic move = pattern->floating ? ZYDIS_MNEMONIC_MOVSD : ZYDIS_MNEMONIC_MOV;
-    if (pattern->at_address)
-        emit_move(code, code_address, emit_register(code_place));
-    emit_add(code, move, 2, place, chain);
-    emit_add(code, move, 2, chain, again);
-}
-
 /* The next index: from the upper bits of a chain that gets nothing of what is loaded, and is as long as the loop's. */
 static void code_index_drawn(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
@@ -420,7 +248,7 @@ static void code_index_drawn(struct emit_buffer *code, const struct lwp_pattern 
 /* The accesses to one array; those to be made `late`: what is stored is worked out from what all arrays have, and where that needs no other
  * instruction it is stored behind all loads. */
 static void code_array(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t a, bool late, unsigned ahead, uint64_t *spacing,
-                       struct code_round *round)
+                       struct values_round *round)
 {
     const bool steps = code_steps(&pattern->arrays[a]), ends = code_searches(pattern) && (ahead + 1) % pattern->search == 0;
     const uint64_t on = steps ? ahead * pattern->arrays[a].spacing : 0;
@@ -437,7 +265,7 @@ static void code_array(struct emit_buffer *code, const struct lwp_pattern *patte
         if (place.base == ZYDIS_REGISTER_NONE)
             place = code_element(code, pattern, a, spacing);
         const struct emit_place indexed = {.base = code_arrays[a], .index = code_index, .scale = 1};
-        code_access(code, &access, access.by_index && code_by_index(pattern) ? indexed : place, on, round);
+        values_access(code, &access, access.by_index && code_by_index(pattern) ? indexed : place, on, round);
         if (pattern->guesses && i == 0)
             code_draw(code, code_drawn(pattern), emit_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY, pattern->bisects);
     }
@@ -455,12 +283,12 @@ static bool code_adds(const struct lwp_pattern *pattern)
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct emit_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
-    struct code_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST),
-                               .floating = pattern->floating,
-                               .adds = code_adds(pattern),
-                               .depth = pattern->depth,
-                               .sums = pattern->sums * (ahead + 1),
-                               .products = pattern->products * (ahead + 1)};
+    struct values_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST),
+                                 .floating = pattern->floating,
+                                 .adds = code_adds(pattern),
+                                 .depth = pattern->depth,
+                                 .sums = pattern->sums * (ahead + 1),
+                                 .products = pattern->products * (ahead + 1)};
     uint64_t spacing = 0;
     const bool searches = code_searches(pattern), begins = searches && ahead % pattern->search == 0;
     const size_t leader = lwp_pattern_leader(pattern);
@@ -473,19 +301,19 @@ static void code_visit(struct emit_buffer *code, const struct lwp_pattern *patte
         code_search(code, pattern);
     for (size_t a = 0; a < pattern->array_count; a++)
         code_array(code, pattern, a, false, ahead, &spacing, &round);
-    code_deepen(code, &round);
+    values_deepen(code, &round);
     for (size_t a = 0; a < pattern->array_count; a++)
         code_array(code, pattern, a, true, ahead, &spacing, &round);
     if (round.added && !round.floating && round.cycles >= 1) {
         emit_add(code, ZYDIS_MNEMONIC_XOR, 2, emit_register(code_chain), emit_register(code_value));
         round.cycles -= 1;
     }
-    code_wait_scaled(code, pattern);
-    code_wait(code, pattern, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
+    values_wait_scaled(code, pattern);
+    values_wait(code, pattern, round.cycles, pattern->instructions * (ahead + 1) - code->instructions);
     if (!pattern->draws)
-        code_wait_apart(code, pattern->apart, pattern->instructions * (ahead + 1) - code->instructions);
+        values_wait_apart(code, pattern->apart, pattern->instructions * (ahead + 1) - code->instructions);
     if (pattern->through_memory)
-        code_through_memory(code, pattern);
+        values_through_memory(code, pattern);
     if (leader < pattern->array_count)
         emit_move(code, emit_low(code_index, 4),
                   emit_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));
@@ -510,7 +338,7 @@ static void code_rounds_of(struct emit_buffer *code, const struct lwp_pattern *p
         code_visit(code, pattern, ahead, indexed);
         const double fill = (fmin(pattern->instructions, FILL_MOST) - closing / code->unrolled) * (ahead + 1) - code->instructions;
         for (double filled = 0; filled + 1 <= fill; filled++)
-            code_fill(code, pattern, ahead + 1);
+            values_fill(code, pattern, ahead + 1);
     }
     if (listed)
         code_step(code, code_order, 4ull * code->unrolled);
