@@ -125,6 +125,30 @@ CASE all_nested(const group *groups, long key) /* as binutils has it: the tighte
     return best ? best_length : 0;
 }
 
+/* By a constant, a state or a delimiter: nothing that a table could be looked up by. */
+CASE none_state(const int *clause, const int *is_false) /* microsat's propagate() */
+{
+    long i = 0;
+    while (clause[i] && is_false[clause[i]])
+        i++;
+    return i;
+}
+
+CASE none_list_state(const item *at)
+{
+    while (at && at->key != 7)
+        at = at->next;
+    return at ? at->value : 0;
+}
+
+CASE none_delimiter(const char *text)
+{
+    const char *at = text;
+    while (*at && *at != ',')
+        at++;
+    return at - text;
+}
+
 CASE none_list_count(const item *at, long key)
 {
     long count = 0;

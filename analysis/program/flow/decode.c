@@ -102,6 +102,16 @@ static bool decode_zeroes(const ZydisDecodedInstruction *instruction, const Zydi
            operands[last - 1].reg.value == operands[last - 2].reg.value && strstr(ZydisMnemonicGetString(instruction->mnemonic), "xor");
 }
 
+/* Whether it is made of two values, or compares them: not one with itself, nor with a constant. */
+static bool decode_weighs(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
+{
+    const unsigned last = instruction->operand_count_visible;
+    if (last < 2 || operands[last - 1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+        return false;
+    return operands[last - 1].type != ZYDIS_OPERAND_TYPE_REGISTER || operands[last - 2].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+           operands[last - 1].reg.value != operands[last - 2].reg.value;
+}
+
 /* What code that was not optimized does with variables in memory: counts, loads and stores of 4 bytes, products; and comparisons. */
 static void decode_narrow(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands, struct code_instruction *result)
 {
@@ -160,6 +170,7 @@ static void decode_moves(const ZydisDecodedInstruction *instruction, const Zydis
     result->mnemonic = (uint16_t)instruction->mnemonic;
     const ZydisAccessedFlags *flags = instruction->cpu_flags;
     result->flags = flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+    result->weighs = (result->flags || (result->written_vectors && !code_moves(result))) && decode_weighs(instruction, operands);
     result->halves = (instruction->mnemonic == ZYDIS_MNEMONIC_SHR || instruction->mnemonic == ZYDIS_MNEMONIC_SAR) &&
                      operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operands[1].imm.value.u == 1;
     result->chooses = instruction->meta.category == ZYDIS_CATEGORY_CMOV;

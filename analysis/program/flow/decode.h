@@ -30,6 +30,7 @@ struct code_instruction {
     int64_t constant;         /* ... which constant */
     int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
     bool flags;               /* writes the processor's flags */
+    bool weighs;              /* compares two values, or makes one of two, neither of which is a constant */
     bool outside;             /* asks the kernel, a device or a source of random numbers */
     bool halves;              /* shifts to the right by one */
     bool chooses;             /* moves on a condition */

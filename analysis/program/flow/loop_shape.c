@@ -36,6 +36,8 @@ struct shape_flow {
     uint64_t moved[CHAIN_REGISTERS]; /* ... that get another one's value, and of which */
     uint64_t used[CHAIN_REGISTERS];  /* general and vector registers whose value goes into this one in any way */
     uint32_t place[CHAIN_REGISTERS]; /* general ones that say from where it is loaded */
+    uint64_t weighed;                /* general and vector registers that are compared with a value that is no constant */
+    uint32_t weighed_at;             /* general ones that say where in memory what is so compared lies */
     uint64_t elsewhere;              /* general and vector registers that calls and inner loops change */
     uint32_t branches, halvings, calls, computed_calls;
 };
@@ -79,6 +81,22 @@ static uint64_t shape_from_loads(const struct shape_flow *flow)
     return shape_spread(flow, from);
 }
 
+static void shape_add_weighed(struct shape_flow *flow, const struct code_instruction *instruction)
+{
+    const struct lwp_memory_operand *memory = &instruction->memory;
+    if (!instruction->weighs)
+        return;
+    flow->weighed |= code_values_read(instruction);
+    flow->weighed_at |= memory->exists && memory->load ? shape_bit(memory->base) | shape_bit(memory->index) : 0;
+}
+
+/* Whether something that the loop loads, one after another, is compared with a key. Where all is compared with constants, it looks for a
+ * state or a delimiter, by which nothing can be looked up. */
+static bool shape_has_key(const struct shape_flow *flow)
+{
+    return flow->elsewhere || flow->weighed & shape_from_loads(flow) || flow->weighed_at & (flow->changed | flow->stepped);
+}
+
 static void shape_add_values(struct shape_flow *flow, const struct code_instruction *instruction)
 {
     const uint64_t results = 1u << CODE_RAX | (uint64_t)1 << REGISTERS; /* of a call, which changes others and leaves nothing in them */
@@ -109,6 +127,7 @@ static void shape_add(struct shape_flow *flow, const struct code_instruction *in
     const struct code_linear *linear = &instruction->linear;
     shape_add_values(flow, instruction);
     shape_add_uses(flow, instruction);
+    shape_add_weighed(flow, instruction);
     uint32_t stepped = 0;
     if (linear->plus && linear->to == code_copied_register(linear)) {
         stepped = shape_bit(linear->to);
@@ -349,10 +368,10 @@ static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_
         if (branching || chosen || (flow->selected & (all ? facts->pointers : ~0u)))
             return chooses ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
         if (facts->shape.exits > 1)
-            return !results && !level ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
+            return !results && !level && shape_has_key(flow) ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
         return all ? LWP_LOOP_SEARCH_SCAN_ALL : LWP_LOOP_SEARCH_NONE;
     }
-    if (steps && !results)
+    if (steps && !results && shape_has_key(flow))
         return facts->shape.exits > 1 || !chooses ? LWP_LOOP_SEARCH_SCAN : LWP_LOOP_SEARCH_SCAN_ALL;
     return LWP_LOOP_SEARCH_NONE;
 }
