@@ -459,6 +459,8 @@ static struct lwp_reason reason_of(const struct subject *subject)
                                                  100 * share.value, 100 * lwp_split_needs.share)};
     if (type && type->owner == LWP_TYPE_OF_SYSTEM && type->kind != LWP_TYPE_SCALAR)
         return reason_of_library(subject);
+    if (object->kind == LWP_OBJECT_STATIC && lwp_objects_own_code(profile, object->module))
+        return (struct lwp_reason){.code = "unknown_data", .sentence = "they were allocated before lwp could record where"};
     if (object->kind == LWP_OBJECT_STATIC && lwp_objects_system_library(profile, object->module))
         return (struct lwp_reason){.code = "library_type",
                                    .sentence = SAY("it is a variable of %s: its layout is not the program's to change",

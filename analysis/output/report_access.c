@@ -37,6 +37,11 @@ static const char *report_access_at(const struct lwp_report *report, const json_
     return lwp_review_frame_text(report->review, lwp_review_own_frame(report->review, context));
 }
 
+static const char *report_pair_seen(const struct lwp_report *report, double samples)
+{
+    return samples < 1.5 ? "seen once" : lwp_arena_printf(report->review->arena, "seen %.0f times", samples);
+}
+
 /* What stands behind the place of a pair. */
 static const char *report_pair_end(const struct lwp_report *report, const json_t *pair)
 {
@@ -47,7 +52,8 @@ static const char *report_pair_end(const struct lwp_report *report, const json_t
     bool unsure = line && !json_is_true(json_object_get(line, "sure"));
     double stake = line ? lwp_json_amount(line, "time_at_stake") : 0;
     return lwp_arena_printf(arena, "%s%s%s", cause, stake > 0 ? lwp_arena_printf(arena, "; at most %.1f %% of the time", 100 * stake) : "",
-                            unsure ? lwp_arena_printf(arena, " (seen %.0f times, not sure)", lwp_json_amount(line, "samples")) : "");
+                            unsure ? lwp_arena_printf(arena, " (%s, not sure)", report_pair_seen(report, lwp_json_amount(line, "samples")))
+                                   : "");
 }
 
 /* Of bytes or, where these are too uncertain, of time: the same for all of a kind. */

@@ -85,7 +85,9 @@ uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64
     }
     object.start = symbol.start;
     object.bytes = object.largest = symbol.bytes;
-    object.label = object.variable = lwp_arena_strdup(profile->arena, symbol.name);
+    object.label = object.variable = lwp_objects_own_code(profile, module) /* lwp's allocator, until the real one is known */
+                                         ? "blocks allocated before the program began"
+                                         : lwp_arena_strdup(profile->arena, symbol.name);
     *until = symbol.until;
     const bool inner = object_is_inner(profile, &symbol, &object, until);
     *offset = address - object.start;
