@@ -154,6 +154,15 @@ __attribute__((noipa)) void add(struct node *node, long *other, long count)
     }
 }
 
+__attribute__((noipa)) void decide(long *to, const struct node *node, long count, long limit) /* which way down a tree */
+{
+    for (long i = 0; i < count; i++) {
+        long less = node[i].value < limit;
+        __asm__ volatile("" ::: "memory");
+        to[i] = less;
+    }
+}
+
 /* The register of what is loaded and stored is one in which something is made afterwards, as compilers have it. */
 __attribute__((noipa)) void widen(long *to, const unsigned short *from, long count)
 {
@@ -254,7 +263,7 @@ int main(void)
     struct node node = {0, 0}, last = {0, -1};
     long other = 0;
     long wide[2];
-    swap(&node, &other, 1), add(&node, &other, 1), widen(wide, &(unsigned short){0}, 1);
+    swap(&node, &other, 1), add(&node, &other, 1), widen(wide, &(unsigned short){0}, 1), decide(wide, &node, 1, 1);
     const long two[2] = {0, 1};
     double most = 0;
     smaller(&other, two, 1), larger(&most, &most, 1), largest(&other, two, 1), others(&other, two, 1);

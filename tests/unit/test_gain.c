@@ -500,11 +500,12 @@ static void test_shapes(void **state)
         access_of(code, module, path, "told", &told);
         assert_int_equal(told.computed_calls, 1);
         assert_true(shape_of(code, module, path, "hand_on").hands_on && !told.hands_on && !list.hands_on && !jumps.hands_on);
-        struct lwp_loop_shape none, swaps, adds, widens;
+        struct lwp_loop_shape none, swaps, adds, widens, decides;
         access_at(code, module, path, "swap", true, &swaps);
         access_at(code, module, path, "add", true, &adds);
         access_at(code, module, path, "widen", true, &widens);
-        assert_true(swaps.copies_value && !adds.copies_value && widens.copies_value);
+        access_at(code, module, path, "decide", true, &decides);
+        assert_true(swaps.copies_value && !adds.copies_value && widens.copies_value && decides.copies_value);
         keeps_of(code, module, path);
         assert_false(lwp_loop_shape(code, module, programs_symbol(path, "main"), &none));
         assert_false(lwp_loop_shape(code, LWP_NONE, 0x1000, &none));

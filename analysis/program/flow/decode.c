@@ -439,6 +439,11 @@ bool code_moves(const struct code_instruction *instruction)
     return strncmp(name, "mov", 3) == 0 && strncmp(name, "movmsk", 6) != 0;
 }
 
+bool code_sets(const struct code_instruction *instruction)
+{
+    return strncmp(decode_name(instruction), "set", 3) == 0;
+}
+
 uint16_t code_gathers(const struct code_instruction *instruction)
 {
     /* Prefixes of names without their v: sums and differences are one kind. */

@@ -95,6 +95,9 @@ bool code_scales(const struct code_instruction *instruction);
 /* Whether what it writes is a value as it was, in memory or in another register: a move, perhaps on a condition. */
 bool code_moves(const struct code_instruction *instruction);
 
+/* Whether what it writes says whether a condition holds: 0 or 1 (setcc). */
+bool code_sets(const struct code_instruction *instruction);
+
 /* Of an instruction that adds to a register, or multiplies it, or keeps the smaller or larger: which of these, with the same number for
  * those that may be done in any order. 0: it is none. */
 uint16_t code_gathers(const struct code_instruction *instruction);

@@ -500,6 +500,26 @@ static bool block_moved(const struct code_module *module, const struct flow_bloc
     return !(made >> reg & 1);
 }
 
+/* Whether it stores if a condition holds: half of all such stores find by chance what is there, and to look first takes the comparison. */
+static bool block_stores_condition(const struct code_module *module, const struct flow_block *block, uint64_t address,
+                                   const struct code_instruction *instruction)
+{
+    bool condition = false;
+    if (code_sets(instruction))
+        return true;
+    if (!instruction->puts || instruction->put < 0 || instruction->put >= REGISTERS)
+        return false;
+    for (uint64_t at = block->start; at < address;) {
+        struct code_instruction before = code_decode_at(module, at, true);
+        if (!before.length)
+            return false;
+        if (before.written & shape_bit(instruction->put))
+            condition = code_sets(&before) || (condition && code_moves(&before) && before.read & shape_bit(instruction->put));
+        at += before.length;
+    }
+    return condition;
+}
+
 /* What it stores was loaded, or is another such value: nothing in the loop makes it. */
 static bool shape_copies_value(const struct shape_flow *flow, const struct code_module *module, const struct flow_block *block,
                                uint64_t address, const struct code_instruction *instruction)
@@ -550,7 +570,8 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     shape->search =
         asked.memory.exists && registers ? loop_search(code, in, function, function->blocks[block].loop, looked_at) : LWP_LOOP_SEARCH_NONE;
     shape->repeats_value = shape_repeats(flow, &asked);
-    shape->copies_value = shape_copies_value(flow, in, &function->blocks[block], address, &asked);
+    shape->copies_value = shape_copies_value(flow, in, &function->blocks[block], address, &asked) ||
+                          block_stores_condition(in, &function->blocks[block], address, &asked);
     return true;
 }
 

@@ -68,7 +68,7 @@ struct lwp_loop_shape {
     bool chain_of_vectors;  /* the latter: through vector registers, where floating-point numbers are */
     enum lwp_loop_search search;
     bool repeats_value; /* ... stores a constant, the loop's counter, or else what is not changed in it */
-    bool copies_value;  /* ... stores what was loaded, as it was */
+    bool copies_value;  /* ... stores what was loaded, as it was, or whether a condition holds */
 };
 
 /* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */
