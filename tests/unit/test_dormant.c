@@ -72,6 +72,15 @@ static void wake(void *unused)
 }
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+uint64_t lwp_heap_idle_calls(void)
+{
+    return 0;
+}
+
+void lwp_heap_end_idle(void)
+{
+}
+
 #define NOT_ASKED(result, name, parameters) \
     result name parameters                  \
     {                                       \
@@ -81,6 +90,8 @@ NOT_ASKED(const char *, lwp_setting, (const char *name))
 NOT_ASKED(double, lwp_setting_number, (const char *name, double otherwise))
 NOT_ASKED(bool, lwp_heap_is_glibc, (void))
 NOT_ASKED(void, lwp_heap_forget_early, (void))
+NOT_ASKED(void, lwp_heap_idle, (void))
+NOT_ASKED(uint64_t, lwp_thinning_left_out_ns, (uint64_t blocks, uint64_t ran_ns))
 NOT_ASKED(bool, lwp_held_locks_in, (uint64_t ip))
 NOT_ASKED(bool, lwp_held_locks_start, (void))
 NOT_ASKED(void, lwp_held_locks_fork, (bool under_way))
