@@ -115,6 +115,12 @@ static struct lwp_reason reason_fits(const struct subject *subject)
                                                bytes_text(profile, (double)lwp_gain_caches(profile->machine).l2_bytes))};
 }
 
+static bool object_fits(const struct subject *subject)
+{
+    const uint64_t bytes = subject->object->bytes;
+    return bytes && bytes <= lwp_gain_caches(subject->profile->machine).l2_bytes / 2;
+}
+
 /* `what` is tried, and predicted to gain too little, or not surely enough. */
 static struct lwp_reason reason_gain(struct lwp_profile *profile, const char *what, double speedup, double low, double high, double needed)
 {
@@ -317,7 +323,7 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
                                            SAY("%s; one array of structures with %s is not advised%s%s", what, apart->with,
                                                apart->verdict.detail ? ": " : "", apart->verdict.detail ? apart->verdict.detail : "")};
     }
-    if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
+    if (object_fits(subject))
         return reason_fits(subject);
     const uint64_t skipped = values_skipped(subject);
     if (near > most && skipped > 1)
@@ -345,7 +351,7 @@ static struct lwp_reason reason_unknown_fields(const struct subject *subject)
                                    .sentence =
                                        "parts of it are traversed with different strides: it holds several arrays or types, and which "
                                        "bytes are which field is not known"};
-    if (object->bytes && object->bytes <= lwp_gain_caches(profile->machine).l2_bytes / 2)
+    if (object_fits(subject))
         return reason_fits(subject);
     return (struct lwp_reason){
         .code = "unknown_fields",
@@ -465,10 +471,12 @@ static struct lwp_reason reason_of(const struct subject *subject)
         return (struct lwp_reason){.code = "library_type",
                                    .sentence = SAY("it is a variable of %s: its layout is not the program's to change",
                                                    lwp_path_last(lwp_code_module_info(profile->code, object->module)->path))};
-    if (object->fields_unknown)
-        return (struct lwp_reason){.code = "unknown_fields", .sentence = reason_clause(profile, object->fields_unknown)};
     if (object->kind == LWP_OBJECT_STACK)
         return (struct lwp_reason){.code = "stack", .sentence = "it is a variable on the stack, whose layout is not judged"};
+    if (object->fields_unknown && object_fits(subject)) /* whatever its fields are */
+        return reason_fits(subject);
+    if (object->fields_unknown)
+        return (struct lwp_reason){.code = "unknown_fields", .sentence = reason_clause(profile, object->fields_unknown)};
     if (!subject->layout)
         return object->element_bytes ? reason_of_values(subject) : reason_unknown_fields(subject);
     return reason_of_structure(subject);

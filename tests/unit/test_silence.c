@@ -164,6 +164,25 @@ static uint32_t fill_with_own(struct lwp_profile *profile)
     return lwp_objects_static(profile, lwp_code_module(profile->code, "/opt/work", NULL, 0), 0x1000, &offset, &until);
 }
 
+/* Where all of it is at hand anyway, its fields do not matter. */
+static void test_unknown_fields_that_fit(void **state)
+{
+    (void)state;
+    for (int large = 0; large < 2; large++) {
+        struct lwp_profile profile;
+        const uint32_t index = fill_with_own(&profile);
+        struct lwp_object *object = &profile.objects[index];
+        object->bytes = large ? UINT64_C(1) << 40 : 760;
+        object->fields_unknown = "Pointers lead into its middle.";
+        for (int sample = 0; sample < 100; sample++)
+            lwp_tally_add(&object->weight, 1e6);
+        struct lwp_reasons reasons = reasons_without_advice(&profile);
+        assert_int_equal(reasons.count, 1);
+        assert_string_equal(reasons.items[0].code, large ? "unknown_fields" : "fits_cache");
+        lwp_profile_fini(&profile);
+    }
+}
+
 /* A field that is a structure itself, or bytes that hold one, may be used in part: then its fields are not all used together. */
 static void test_large_field(void **state)
 {
@@ -283,9 +302,16 @@ static void test_hottest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sampled),    cmocka_unit_test(test_bound),        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_not_asked),  cmocka_unit_test(test_large_field), cmocka_unit_test(test_library_data), cmocka_unit_test(test_library_nodes),
-        cmocka_unit_test(test_unrecorded), cmocka_unit_test(test_hottest),
+        cmocka_unit_test(test_sampled),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_not_asked),
+        cmocka_unit_test(test_unknown_fields_that_fit),
+        cmocka_unit_test(test_large_field),
+        cmocka_unit_test(test_library_data),
+        cmocka_unit_test(test_library_nodes),
+        cmocka_unit_test(test_unrecorded),
+        cmocka_unit_test(test_hottest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
