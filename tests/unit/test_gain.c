@@ -1215,6 +1215,10 @@ static uint64_t window_of(unsigned window, unsigned most)
 static void test_window_of_neighbours(void **state)
 {
     (void)state;
+    static const double back[] = {3, 3, 3, 3, 2, 1, 3, 3, 1, 3, 3, 3, 1}; /* of 7 some would be farther apart, as likely as not */
+    assert_int_equal(lwp_gain_window(back, sizeof back / sizeof *back, false), 5);
+    assert_int_equal(lwp_gain_window(back, sizeof back / sizeof *back, true), 4);
+    assert_int_equal(lwp_gain_window(back, 0, false), 0);
     assert_int_equal(window_of(1, 8), 0);
     for (unsigned window = 4; window <= 32; window *= 2)
         for (unsigned most = 1; most <= 2 * window; most *= 2)

@@ -129,13 +129,31 @@ static bool chain_passes(const struct lwp_profile *profile, const struct lwp_gai
     return true;
 }
 
-/* Neighbours are visited in disorder, window by window: two of one window are a third of its size and one apart in the mean, and steps
- * back are of such two, however many visits on. */
+unsigned lwp_gain_window(const double *back, size_t count, bool least)
+{
+    enum { SIZES = 4 }; /* times the least */
+    double farthest = 0, best = -INFINITY;
+    unsigned window = 0;
+    for (size_t i = 0; i < count; i++)
+        farthest = fmax(farthest, round(back[i]));
+    const double most = (least ? 1 : SIZES) * (farthest + 1);
+    for (double size = farthest + 1; count && size <= most; size++) {
+        double likely = 0;
+        for (size_t i = 0; i < count; i++)
+            likely += log((size - fmax(1, round(back[i]))) / (size * (size - 1) / 2));
+        if (likely > best) {
+            best = likely;
+            window = (unsigned)size;
+        }
+    }
+    return window;
+}
+
 void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
                             struct lwp_pattern *pattern)
 {
     struct chain_moves moves = {.next = true};
-    double back = 0;
+    double back[MOVES_MOST];
     size_t steps = 0;
     pattern->far = visit->far < 0 ? 1 : visit->far;
     chain_moves_of(profile, visit, spacing, &moves);
@@ -151,12 +169,10 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
     if ((!pattern->search && chain_passes(profile, visit, &moves, pattern)) || moves.count < MOVES_LEAST)
         return;
     for (size_t i = 0; i < moves.count; i++)
-        if (moves.near[i] < 0) {
-            back -= moves.near[i];
-            steps++;
-        }
+        if (moves.near[i] < 0)
+            back[steps++] = -moves.near[i];
     if ((double)steps > few_steps * (double)moves.count)
-        pattern->window = (uint64_t)lround(3 * back / (double)steps - 1);
+        pattern->window = lwp_gain_window(back, steps, visit->closest);
 }
 
 /* What leads to each search of a chain is not run: the key, and the table that the chain begins in. As far as the loop may take longer than

@@ -121,10 +121,19 @@ static double measured_one_run(unsigned count, double spread, double waits)
     return t[(runs < most ? runs : most) - 1] * measured_off(runs, spread, waits);
 }
 
-/* Whether a run takes the loop's own time. */
+/* Whether a run takes the loop's own time, which is known well. */
 static bool measured_as_long(const struct lwp_gain_measured *measured, double pattern)
 {
     return measured->pace > 0 && fabs(log(pattern / measured->pace)) <= log(1 + lwp_gain_pace_agrees);
+}
+
+/* ... or at least to a factor of two. */
+static bool measured_about_as_long(const struct lwp_gain_measured *measured, double pattern)
+{
+    const struct lwp_gain_range *paces = &measured->paces;
+    return measured_as_long(measured, pattern) ||
+           (paces->low > 0 && paces->high <= 2 * paces->low && pattern <= paces->high * (1 + lwp_gain_pace_agrees) &&
+            pattern * (1 + lwp_gain_pace_agrees) >= paces->low);
 }
 
 bool lwp_gain_runs_agree(const struct lwp_pattern_times *times)
@@ -136,7 +145,8 @@ bool lwp_gain_runs_agree(const struct lwp_pattern_times *times)
  * waits for memory scales (the caches were in another state when it was sampled), or what both layouts have in common is different: the
  * interval has both ends, and the pattern may be off by as much. Else the loop waits at most the part of its time that was sampled as such,
  * and the pattern may differ from its loop as patterns do whose loops' times are known, and which part of the last cache the program had is
- * not known. What differs from run to run adds to it, and what differs from minute to minute. */
+ * not known; where that time is known to a factor of two, and the pattern takes it, the truth lies between what both say. What differs from
+ * run to run adds to it, and what differs from minute to minute. */
 void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace,
                        struct lwp_gain_measured *measured)
 {
@@ -148,8 +158,10 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     } else if (core > 0 && times->before > core) {
         const double waits = 1 - core / times->before,
                      sampled = fmin(waits, stalls->high); /* loads are sampled in the nearest cache, too */
-        if (sampled < waits - waits_alike)
-            other = value = measured_scaled(times, core, core / (1 - sampled));
+        if (sampled < waits - waits_alike) {
+            other = measured_scaled(times, core, core / (1 - sampled));
+            value = measured_about_as_long(measured, times->before) ? sqrt(value * other) : other;
+        }
     }
     off *= value * fabs(1 - value);
     const double all = 1 - fmin(1, core / times->before);
@@ -417,11 +429,15 @@ static void measured_overlapped(struct lwp_profile *profile, const struct lwp_ga
     measured->high = fmax(measured->high, other.high);
 }
 
-/* Runs the loop as its code says, and again without what of it hardly ever runs. */
+/* Runs the loop as its code says, and again without what of it hardly ever runs. From how many neighbours on prefetchers do not follow a
+ * chain, if they do, differs between processors: a run that takes too long has too many. */
 static bool measured_fit_ran(struct lwp_profile *profile, struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
                              const struct lwp_gain_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
 {
     if (!measured_fit(profile, visit, before, after, run))
+        return false;
+    visit->closest = run->today.window && measured->paces.high > 0 && run->times.before > measured->paces.high * (1 + lwp_gain_pace_agrees);
+    if (visit->closest && !measured_fit(profile, visit, before, after, run))
         return false;
     const double took = measured->pace > 0 ? measured->pace : run->times.before;
     return !lwp_gain_leave_out(profile, visit->region, profile->regions[visit->region].address, visit->visits * took, &visit->shape) ||
@@ -460,7 +476,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     measured->crowded = visit->access.pattern == LWP_GAIN_RANDOM && !dependent &&
                         lwp_gain_chain_cycles(&visit->shape, visit->visits) + run.today.scaled >= chain_long;
     measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&run.stalls, measured->core / measured->pattern,
-                                                                 measured_as_long(measured, measured->pattern)));
+                                                                 measured_about_as_long(measured, measured->pattern)));
     measured->high = fmax(measured->high, measured->ratio);
     return true;
 }
