@@ -1,8 +1,9 @@
 /* What interchanging two loops does to their time: the accesses of the inner loop are run on this machine in both orders.
  *
- * Each data object is an array of its own, its accesses as far from each other as the code says. The inner loop's step and that of the
- * loop around are changed round. A sum that the inner loop keeps in a register becomes an array of sums, or is loaded from where it is
- * stored, and no iteration waits for the one before then; the other way round, what is stored at one place each time becomes such a sum.
+ * Accesses to one data object that both loops move alike are to one array, as far from each other as the code says. The inner loop's step
+ * and that of the loop around are changed round. A sum that the inner loop keeps in a register becomes an array of sums, or is loaded from
+ * where it is stored, and no iteration waits for the one before then; the other way round, what is stored at one place each time becomes
+ * such a sum.
  * Limits: of a window that slides along a column most lines are in the caches already; that is not run. The compiler may find vector
  * instructions for the new inner loop, which the run does not have. */
 #include "analysis/advice/gain/guesses.h"
@@ -31,10 +32,10 @@ static bool measured_outer(const struct lwp_order *order, const struct lwp_order
     int64_t constant;
     const enum lwp_loop_step_kind kind =
         order->outer.level ? lwp_order_moves(order, access, order->outer.level, &constant) : LWP_LOOP_STEP_UNKNOWN;
-    if (access->step.kind == LWP_ORDER_COLUMN)
-        *by = kind == LWP_LOOP_STEP_CONSTANT && constant ? (uint64_t)llabs(constant) : access->columns.apart;
-    else if (kind == LWP_LOOP_STEP_CONSTANT)
+    if (kind == LWP_LOOP_STEP_CONSTANT) /* 0: a pivot's column */
         *by = (uint64_t)llabs(constant);
+    else if (access->step.kind == LWP_ORDER_COLUMN)
+        *by = access->columns.apart;
     else if (access->step.kind == LWP_ORDER_STAYS)
         *by = access->stream->stride.bytes;
     else if (access->step.kind == LWP_ORDER_ROW) /* what `then` says: nothing, or a row becomes a column */
@@ -123,6 +124,42 @@ static double measured_blocks(double rounds)
     return floor(rounds / LWP_PATTERN_UNROLLED) * LWP_PATTERN_UNROLLED;
 }
 
+/* Whether both loops move the two alike. */
+static bool measured_alike(const struct lwp_order *order, const struct lwp_order_access *one, const struct lwp_order_access *other)
+{
+    uint64_t by[2];
+    return llabs(one->step.bytes) == llabs(other->step.bytes) && measured_outer(order, one, &by[0]) &&
+           measured_outer(order, other, &by[1]) && by[0] == by[1];
+}
+
+/* The array that an access is to. A pivot's column, which stays where it is while others come beside it, is one of its own, as far as there
+ * is room. nest->arrays: a new one; LWP_PATTERN_ARRAYS: there are too many. */
+static size_t measured_array(const struct lwp_order *order, const struct measured_nest *nest, size_t access)
+{
+    const struct lwp_order_access *to = &order->accesses[access];
+    size_t same = LWP_PATTERN_ARRAYS;
+    for (size_t a = 0; a < nest->arrays; a++) {
+        const struct lwp_order_access *first = &order->accesses[nest->first[a]];
+        if (first->stream->object != to->stream->object)
+            continue;
+        if (measured_alike(order, first, to))
+            return a;
+        same = a;
+    }
+    return nest->arrays < LWP_PATTERN_ARRAYS ? nest->arrays : same;
+}
+
+/* How far the access lies from the first one of its array: from any of them, as far as code says. */
+static int64_t measured_at(const struct lwp_order *order, const struct measured_nest *nest, size_t access)
+{
+    const struct lwp_stream *stream = order->accesses[access].stream;
+    int64_t apart;
+    for (size_t i = 0; i < access; i++)
+        if (nest->array[i] == nest->array[access] && measured_apart(order, order->accesses[i].stream, stream, &apart))
+            return nest->at[i] + apart;
+    return measured_share(order, nest->first[nest->array[access]], access);
+}
+
 static bool measured_gather(const struct lwp_order *order, const struct lwp_order_access *column, struct measured_nest *nest)
 {
     bool stores = false;
@@ -134,11 +171,7 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
     nest->columns = measured_blocks((double)llabs(column->step.bytes) / (double)column->columns.apart);
     for (size_t i = 0; i < order->count; i++) {
         const struct lwp_stream *stream = order->accesses[i].stream;
-        size_t a = 0;
-        if (!measured_outer(order, &order->accesses[i], &by))
-            return false;
-        while (a < nest->arrays && order->accesses[nest->first[a]].stream->object != stream->object)
-            a++;
+        const size_t a = measured_outer(order, &order->accesses[i], &by) ? measured_array(order, nest, i) : LWP_PATTERN_ARRAYS;
         if (a == LWP_PATTERN_ARRAYS)
             return false;
         if (a == nest->arrays) {
@@ -146,8 +179,7 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
             nest->low[a] = nest->high[a] = 0;
         }
         nest->array[i] = a;
-        if (!measured_apart(order, order->accesses[nest->first[a]].stream, stream, &nest->at[i]))
-            nest->at[i] = measured_share(order, nest->first[a], i);
+        nest->at[i] = measured_at(order, nest, i);
         nest->low[a] = nest->at[i] < nest->low[a] ? nest->at[i] : nest->low[a];
         nest->high[a] = nest->at[i] > nest->high[a] ? nest->at[i] : nest->high[a];
         stores |= stream->stores > 0;
