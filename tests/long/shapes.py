@@ -44,7 +44,7 @@ COMPILERS = {".c": (os.environ.get("CC", "cc"), "clang", "-O2 -g -Wall"),
              ".rs": (os.environ.get("RUSTC", "rustc"), None, "-O -g"),
              ".f90": (os.environ.get("FC", "gfortran"), None, "-O2 -g -cpp")}
 QUICK = ["array_nested", "array_two", "header16_array", "arena_one", "list", "cookie8", "vector", "hash_chained", "derived_sizes",
-         "interned"]
+         "interned", "pool_reserved"]
 SEEN = 0.05  # of the samples in walk(): an object seen less often is not judged
 ENOUGH = 20  # samples in walk()
 LAYOUT = 0.2  # of an object's time: a group of fields used less often may be what main() uses

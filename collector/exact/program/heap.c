@@ -12,6 +12,7 @@
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/program/options.h"
 #include "collector/exact/program/process.h"
+#include "collector/record/reserved.h"
 #include "format/record.h"
 
 static const struct heap_name {
@@ -44,6 +45,8 @@ static const struct heap_name {
     {"__mmap64", LWP_HEAP_MMAP},
     {"munmap", LWP_HEAP_MUNMAP},
     {"__munmap", LWP_HEAP_MUNMAP},
+    {"mprotect", LWP_HEAP_MPROTECT},
+    {"__mprotect", LWP_HEAP_MPROTECT},
     {"mremap", LWP_HEAP_MREMAP},
     {"__mremap", LWP_HEAP_MREMAP},
 };
@@ -92,6 +95,12 @@ static void heap_look(Addr address)
         LWP_DETECTORS(freeing, block->start, block->size);
 }
 
+/* Code is none, nor is what nobody may touch. */
+static bool heap_is_data(ULong protection)
+{
+    return protection & (VKI_PROT_READ | VKI_PROT_WRITE) && !(protection & VKI_PROT_EXEC);
+}
+
 void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
 {
     struct lwp_heap_call *call = &lwp_thread_now->heap_call;
@@ -109,10 +118,18 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
     if (function == LWP_HEAP_MUNMAP) {
         LWP_DETECTORS(freeing, a, b);
         lwp_blocks_unmap(a, b);
+        lwp_reserved_remove(a, b);
         return;
     }
-    if (function == LWP_HEAP_MMAP && (!(c & (VKI_PROT_READ | VKI_PROT_WRITE)) || c & VKI_PROT_EXEC ||
-                                  b < lwp_exact_options.heap_threshold))
+    if (function == LWP_HEAP_MPROTECT) {
+        uint64_t low, bytes;
+        if (heap_is_data(c) && lwp_reserved_take(a, &low, &bytes) && bytes >= lwp_exact_options.heap_threshold)
+            lwp_block_add(low, bytes, LWPS_BLOCK_MMAP, lwp_context_now);
+        return;
+    }
+    if (function == LWP_HEAP_MMAP && c == VKI_PROT_NONE)
+        function = LWP_HEAP_RESERVE;
+    else if (function == LWP_HEAP_MMAP && (!heap_is_data(c) || b < lwp_exact_options.heap_threshold))
         return;
     if (!lwp_calls_hook(sp))
         return;
@@ -149,11 +166,17 @@ static bool heap_is_blank(enum lwp_heap_function function)
 static void heap_made(const struct lwp_heap_call *call, ULong result)
 {
     Addr block = result;
+    if (call->function == LWP_HEAP_RESERVE && block <= (Addr)-4096)
+        lwp_reserved_add(block, call->size);
+    if (call->function == LWP_HEAP_RESERVE)
+        return;
     uint8_t kind = call->function == LWP_HEAP_MMAP || call->function == LWP_HEAP_MREMAP ? LWPS_BLOCK_MMAP : LWPS_BLOCK_HEAP;
     if (call->function == LWP_HEAP_POSIX_MEMALIGN)
         block = result ? 0 : *(const Addr *)call->pointer;
     if (kind == LWPS_BLOCK_MMAP && block > (Addr)-4096)
         block = 0;
+    if (kind == LWPS_BLOCK_MMAP && block)
+        lwp_reserved_remove(block, call->size);
     if (block && heap_is_blank(call->function)) /* its new owner does not read what was left there */
         LWP_DETECTORS(allocated, block, call->size);
     if (block && call->had)

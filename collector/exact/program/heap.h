@@ -19,7 +19,9 @@ enum lwp_heap_function {
     LWP_HEAP_MMAP,
     LWP_HEAP_MUNMAP,
     LWP_HEAP_MREMAP,
-    LWP_HEAP_SIZE_1, /* the program's own, whose size is the first argument, ... */
+    LWP_HEAP_MPROTECT,
+    LWP_HEAP_RESERVE, /* mmap, of what nobody may touch */
+    LWP_HEAP_SIZE_1,  /* the program's own, whose size is the first argument, ... */
     LWP_HEAP_SIZE_2,
     LWP_HEAP_SIZE_3,
 };

@@ -1,7 +1,8 @@
-/* Memory that comes, goes or loses what was in it other than through the allocator: watchpoints there end, what other processes use is
- * known, and large mappings are data objects. The loader may map some while dlsym runs: by bare system calls. */
+/* Memory that comes, goes, becomes accessible or loses what was in it other than through the allocator: watchpoints there end, what other
+ * processes use is known, and large mappings are data objects. The loader may map some while dlsym runs: by bare system calls. */
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/heap.h"
+#include "collector/record/reserved.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
 
@@ -11,9 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Code, and what nobody may touch, is no data. */
+/* Code is no data; nor is what nobody may touch, as long as that is so. */
 static void mappings_note(void *block, size_t size, int protection, const uint64_t *frame)
 {
+    if (protection == PROT_NONE)
+        lwp_reserved_add((uint64_t)block, size);
     if (protection & (PROT_READ | PROT_WRITE) && !(protection & PROT_EXEC))
         lwp_heap_note_mapping(block, size, frame);
 }
@@ -24,6 +27,7 @@ LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int
     if (replaces) {
         lwp_watched_forget(address, size, LWPS_WATCH_FREED);
         lwp_heap_forget_mapping(address, size);
+        lwp_reserved_remove((uint64_t)address, size);
     }
     void *block = lwp_heap_resolved() ? LWP_REAL(mmap)(address, size, protection, flags, fd, offset)
                                       : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
@@ -44,7 +48,20 @@ LWP_EXPORT int munmap(void *block, size_t size)
     lwp_watched_forget(block, size, LWPS_WATCH_FREED);
     lwp_shared_remove((uint64_t)block, size);
     lwp_heap_forget_mapping(block, size);
+    lwp_reserved_remove((uint64_t)block, size);
     return lwp_heap_resolved() ? LWP_REAL(munmap)(block, size) : (int)syscall(SYS_munmap, block, size);
+}
+
+/* An allocator that makes what it has reserved accessible as it grows: all of that is one data object, of which the rest is never touched.
+ */
+LWP_EXPORT int mprotect(void *block, size_t size, int protection)
+{
+    uint64_t low, bytes;
+    const int status =
+        lwp_heap_resolved() ? LWP_REAL(mprotect)(block, size, protection) : (int)syscall(SYS_mprotect, block, size, protection);
+    if (!status && protection & (PROT_READ | PROT_WRITE) && !(protection & PROT_EXEC) && lwp_reserved_take((uint64_t)block, &low, &bytes))
+        mappings_note((void *)low, bytes, protection, LWP_HEAP_FRAME);
+    return status;
 }
 
 LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)

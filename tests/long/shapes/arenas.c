@@ -29,6 +29,8 @@
 /// pool_union and type=node* bytes=8 path=main name=nodes
 /// pool_mmap type=node bytes=88 start=0 hot=cost@40 path=main,pool_new name=nodes,pool,node
 /// pool_mmap and type=node* bytes=8 path=main name=nodes
+/// pool_reserved type=node bytes=88 start=0 hot=cost@40 path=main,pool_new name=nodes,pool,node must=right
+/// pool_reserved and type=node* bytes=8 path=main name=nodes
 /// pool_static type=node bytes=88 hot=cost@40 name=pool start=any
 /// pool_static and type=node* bytes=8 path=main name=nodes
 /// embedded_end type=outer bytes=160 hot=in.cost@112 path=main name=outers
@@ -376,10 +378,19 @@ int main(int argc, char **argv)
     REPEAT(walk_nodes(nodes, N));
     return 0;
 }
-#elif defined shape_pool_mmap || defined shape_pool_static
+#elif defined shape_pool_mmap || defined shape_pool_static || defined shape_pool_reserved
 #ifdef shape_pool_static
 static char pool[N * sizeof(struct node) + 64];
 #define pool_new() (pool + 8)
+#elif defined shape_pool_reserved /* an address space, of which a part can be used */
+NI static char *pool_new(void)
+{
+    char *pool = mmap(NULL, 1ul << 32, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (size_t usable = 0; usable < N * sizeof(struct node); usable += 1 << 20)
+        if (mprotect(pool + usable, 1 << 20, PROT_READ | PROT_WRITE))
+            exit(1);
+    return pool;
+}
 #else
 NI static char *pool_new(void)
 {
