@@ -134,6 +134,7 @@ enum lwps_access_flag {
     LWPS_ACCESS_KNOWN = 1 << 3,    /* `address` is certain; without it address is 0 */
     LWPS_ACCESS_VECTOR = 1 << 4,   /* SIMD register: `bytes` may span several elements */
     LWPS_ACCESS_FLOAT = 1 << 5,
+    LWPS_ACCESS_APART = 1 << 6, /* a later access: whether others came between it and the one before it here is not known */
 };
 
 /* How the address was found. */

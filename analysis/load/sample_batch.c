@@ -85,7 +85,7 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
         to->sample = (uint8_t)batch->sample_count;
         to->back = is_known && led ? (uint8_t)(to - &batch->accesses[first]) : 0;
         to->weighted = is_weighted;
-        to->close = i > 0 && lwp_stream_is_fair(access) && lwp_stream_is_fair(&access[-1]);
+        to->close = i > 0 && lwp_stream_is_fair(access) && lwp_stream_is_fair(&access[-1]) && !(access->flags & LWPS_ACCESS_APART);
         to->links = access->source == LWPS_SOURCE_LINKS;
         led |= i == 0;
         sure |= is_known && !to->links;

@@ -109,6 +109,6 @@ struct lwps_access lwp_access_record(const struct lwp_insn_access *access)
     return (struct lwps_access){.ip = access->ip,
                                 .bytes = access->bytes,
                                 .flags = (uint8_t)((access->load ? LWPS_ACCESS_LOAD : 0) | (access->store ? LWPS_ACCESS_STORE : 0) |
-                                                   (access->vector ? LWPS_ACCESS_VECTOR : 0) |
-                                                   (access->floating ? LWPS_ACCESS_FLOAT : 0))};
+                                                   (access->vector ? LWPS_ACCESS_VECTOR : 0) | (access->floating ? LWPS_ACCESS_FLOAT : 0) |
+                                                   (access->apart ? LWPS_ACCESS_APART : 0))};
 }

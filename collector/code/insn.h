@@ -61,6 +61,7 @@ struct lwp_insn_access {
     uint64_t ip, address; /* address 0: not known */
     uint16_t bytes;
     bool load, store, vector, floating;
+    bool apart;      /* whether there were others since the one before it is not known */
     uint8_t element; /* bytes of one floating point number; 0: not floating point */
 };
 

@@ -2,9 +2,9 @@
  * processes use is known, and large mappings are data objects. The loader may map some while dlsym runs: by bare system calls. */
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/heap.h"
-#include "collector/record/reserved.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
+#include "collector/record/reserved.h"
 
 #include <stdarg.h>
 #include <sys/mman.h>
