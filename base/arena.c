@@ -82,6 +82,16 @@ char *lwp_arena_printf(struct lwp_arena *arena, const char *format, ...)
     return text;
 }
 
+const char *lwp_arena_list(struct lwp_arena *arena, const char *const *names, size_t count, size_t more)
+{
+    const char *text = "";
+    for (size_t i = 0; i < count; i++) {
+        const bool last = i + 1 == count && more == 0;
+        text = lwp_arena_printf(arena, "%s%s%s", text, i == 0 ? "" : last ? " and " : ", ", names[i]);
+    }
+    return more ? lwp_arena_printf(arena, "%s and %zu more", text, more) : text;
+}
+
 void *lwp_allocated(void *memory)
 {
     if (!memory)

@@ -18,6 +18,9 @@ char *lwp_arena_strdup(struct lwp_arena *arena, const char *text);
 char *lwp_arena_strndup(struct lwp_arena *arena, const char *text, size_t length);
 char *lwp_arena_printf(struct lwp_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* "a, b and c"; "a, b and 7 more" where there are more of them. */
+const char *lwp_arena_list(struct lwp_arena *arena, const char *const *names, size_t count, size_t more);
+
 /* What malloc(), strdup() or the like returned. */
 void *lwp_allocated(void *memory) __attribute__((returns_nonnull));
 

@@ -245,18 +245,14 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
 static const char *finding_conflict_names(struct lwp_profile *profile, const struct lwp_conflict *conflict)
 {
     enum { NAMED = 6 };
-    const char *text = "";
+    const char *names[NAMED];
     size_t named = 0, i = 0;
-    for (size_t blocks; i < conflict->count && named < NAMED; i += blocks, named++) {
+    for (size_t blocks; i < conflict->count && named < NAMED; i += blocks) {
         for (blocks = 1; i + blocks < conflict->count && conflict->arrays[i + blocks].object == conflict->arrays[i].object; blocks++)
             ;
-        text = SAY("%s%s%s%s", text,
-                   i == 0                          ? ""
-                   : i + blocks == conflict->count ? " and "
-                                                   : ", ",
-                   conflict->arrays[i].name, blocks > 1 ? SAY(" (%zu)", blocks) : "");
+        names[named++] = blocks > 1 ? SAY("%s (%zu)", conflict->arrays[i].name, blocks) : conflict->arrays[i].name;
     }
-    return i < conflict->count ? SAY("%s and %zu more", text, conflict->count - i) : text;
+    return lwp_arena_list(profile->arena, names, named, conflict->count - i);
 }
 
 static const char *finding_conflict_step(struct lwp_profile *profile, const struct lwp_conflict *conflict)

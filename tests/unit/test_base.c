@@ -184,6 +184,19 @@ static void test_arena(void **state)
     lwp_arena_free(NULL);
 }
 
+static void test_arena_list(void **state)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    struct lwp_arena *arena = lwp_arena_new();
+    (void)state;
+    assert_string_equal(lwp_arena_list(arena, names, 0, 0), "");
+    assert_string_equal(lwp_arena_list(arena, names, 1, 0), "a");
+    assert_string_equal(lwp_arena_list(arena, names, 2, 0), "a and b");
+    assert_string_equal(lwp_arena_list(arena, names, 3, 0), "a, b and c");
+    assert_string_equal(lwp_arena_list(arena, names, 3, 4), "a, b, c and 4 more");
+    lwp_arena_free(arena);
+}
+
 static void test_arena_overflow(void **state)
 {
     (void)state;
@@ -412,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_options_help),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_arena_list),
         cmocka_unit_test(test_arena_overflow),
         cmocka_unit_test(test_grow),
         cmocka_unit_test(test_map),

@@ -39,14 +39,11 @@ void lwp_regroup_names(struct lwp_profile *profile, struct lwp_regroup_candidate
 const char *lwp_regroup_list(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                              const struct lwp_regroup *regroup)
 {
-    const char *text = "";
-    for (size_t i = 0; i < regroup->count && i < LISTED; i++)
-        text = lwp_arena_printf(profile->arena, "%s%s%s", text,
-                                i == 0                    ? ""
-                                : i + 1 == regroup->count ? " and "
-                                                          : ", ",
-                                candidates->arrays[regroup->members[i]].name);
-    return regroup->count > LISTED ? lwp_arena_printf(profile->arena, "%s and %zu more", text, regroup->count - LISTED) : text;
+    const char *names[LISTED];
+    size_t listed = 0;
+    for (; listed < regroup->count && listed < LISTED; listed++)
+        names[listed] = candidates->arrays[regroup->members[listed]].name;
+    return lwp_arena_list(profile->arena, names, listed, regroup->count - listed);
 }
 
 /* "J_c_dN" or "abcd"; of many only the first: "dbl_group". */

@@ -13,22 +13,16 @@ static bool pages_is_of(const struct lwp_profile *profile, uint32_t object, int 
 /* Names of those of a kind. `count`: how many there are. */
 static const char *pages_names(struct lwp_profile *profile, const struct lwp_locality_tip *tip, int kind, size_t *count)
 {
-    const char *text = "";
+    const char *names[NAMED];
     size_t named = 0, all = 0;
     for (size_t i = 0; i < tip->object_count; i++)
-        all += pages_is_of(profile, tip->objects[i], kind);
-    for (size_t i = 0; i < tip->object_count && named < NAMED; i++) {
-        if (!pages_is_of(profile, tip->objects[i], kind))
-            continue;
-        text = lwp_arena_printf(profile->arena, "%s%s%s", text,
-                                named == 0         ? ""
-                                : named + 1 == all ? " and "
-                                                   : ", ",
-                                lwp_objects_name(profile, tip->objects[i]));
-        named++;
-    }
+        if (pages_is_of(profile, tip->objects[i], kind)) {
+            if (named < NAMED)
+                names[named++] = lwp_objects_name(profile, tip->objects[i]);
+            all++;
+        }
     *count = all;
-    return named < all ? lwp_arena_printf(profile->arena, "%s and %zu more", text, all - named) : text;
+    return lwp_arena_list(profile->arena, names, named, all - named);
 }
 
 const char *lwp_huge_pages_names(struct lwp_profile *profile, const struct lwp_locality_tip *tip)

@@ -39,20 +39,19 @@ static const char *order_names(const struct lwp_order *order)
         sorted[at] = access;
         count++;
     }
-    const char *names = NULL;
+    const char *names[LWP_ORDER_ACCESSES];
+    size_t named = 0;
     for (size_t i = 0; i < count; i++) {
         const char *name = lwp_objects_name(profile, sorted[i]->stream->object);
-        size_t same = 0, before = 0, more = 0;
+        size_t same = 0, before = 0;
         for (size_t k = 0; k < count; k++) {
             const bool equal = strcmp(name, lwp_objects_name(profile, sorted[k]->stream->object)) == 0;
-            same += equal, before += equal && k < i, more += !equal && k > i;
+            same += equal, before += equal && k < i;
         }
-        if (before)
-            continue;
-        name = same > 1 ? lwp_arena_printf(profile->arena, "%s (%zu arrays)", name, same) : name;
-        names = names ? lwp_arena_printf(profile->arena, "%s%s%s", names, more ? ", " : " and ", name) : name;
+        if (!before)
+            names[named++] = same > 1 ? lwp_arena_printf(profile->arena, "%s (%zu arrays)", name, same) : name;
     }
-    return names;
+    return lwp_arena_list(profile->arena, names, named, 0);
 }
 
 /* Steps of a power of two lead to few sets of a cache. Rows a line longer lead to all: where the second level then holds the lines of a
