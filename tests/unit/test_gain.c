@@ -19,9 +19,11 @@
 #include "analysis/advice/gain/states.h"
 #include "analysis/advice/locality/huge_pages.h"
 #include "analysis/profile/locations.h"
+#include "analysis/profile/objects.h"
 #include "analysis/program/flow/decode.h"
 #include "collector/code/charge.h"
 #include "programs.h"
+#include "tests/unit/streams.h"
 
 #include <math.h>
 #include <string.h>
@@ -1181,6 +1183,55 @@ static void test_order_of_code(void **state)
     lwp_traversals_fini(&profile.traversals);
 }
 
+/* Most steps of a search by halves are near the one before: it is no sequential loop, in which elements share lines. */
+static void test_halves_jump(void **state)
+{
+    (void)state;
+    enum { BYTES = 64, ELEMENTS = MIB };
+    char path[256];
+    if (!programs_build("g++", "-O2 -g", "searches.cc", path, sizeof path))
+        skip();
+    struct lwp_profile profile;
+    struct lwp_gain gain;
+    struct lwp_loop_shape shape;
+    lwp_profile_init(&profile);
+    profile.code = lwp_code_new(profile.arena);
+    const uint32_t module = lwp_code_module(profile.code, path, NULL, 0);
+    uint32_t object = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, 0, 0);
+    profile.objects[object].bytes = profile.objects[object].largest = (uint64_t)BYTES * ELEMENTS;
+    profile.objects[object].element_bytes = BYTES;
+    LWP_GROW(&profile.regions, profile.region_count, &profile.region_room);
+    profile.regions[profile.region_count++] = (struct lwp_region){.module = module, .parent = LWP_NONE, .reported = LWP_NONE};
+    const struct lwps_access access = {.bytes = 8, .flags = LWPS_ACCESS_KNOWN | LWPS_ACCESS_WEIGHTED | LWPS_ACCESS_LOAD};
+    const uint64_t address = access_of(profile.code, module, path, "halves_branches", &shape);
+    for (uint64_t i = 0; i < 100; i++) {
+        streams_add(&profile, object, 0, module, address, &access, i * 7919 % ELEMENTS * BYTES, 1);
+        lwp_tally_add(&profile.total, 1);
+    }
+    profile.stalled = profile.regions[0].weight = profile.objects[object].weight = profile.total;
+    lwp_streams_link(&profile);
+    struct lwp_layout_field fields[] = {{.name = "key", .bytes = 8}, {.name = "rest", .offset = 8, .bytes = BYTES - 8}};
+    struct lwp_layout_loop loop = {.region = 0, .weight = profile.total, .uses = {true}, .used = 1, .near = 70, .far = 30};
+    const struct lwp_layout layout = {.objects = &object,
+                                      .object_count = 1,
+                                      .element_bytes = BYTES,
+                                      .spacing = BYTES,
+                                      .fields = fields,
+                                      .field_count = 2,
+                                      .loops = &loop,
+                                      .loop_count = 1,
+                                      .weight = profile.total};
+    const struct lwp_gain_placement after = {
+        .field_count = 2, .groups = 2, .bytes = {8, BYTES - 8}, .group = {0, 1}, .of = {{.spacing = 8}, {.spacing = BYTES - 8}}};
+    assert_int_equal(shape.search, LWP_LOOP_SEARCH_BISECTION);
+    lwp_gain_between(&profile, &layout, &after, &gain);
+    assert_int_equal(gain.loop_count, 1);
+    near(gain.loops[0].after, 1); /* sequential: 1/8 */
+    lwp_code_free(profile.code);
+    profile.code = NULL;
+    lwp_profile_fini(&profile);
+}
+
 /* Nodes in disorder among `window` neighbours, seen 1 to `most` visits on: steps back say how many neighbours. */
 static uint64_t window_of(unsigned window, unsigned most)
 {
@@ -1296,6 +1347,7 @@ int main(void)
         cmocka_unit_test(test_window_of_neighbours),
         cmocka_unit_test(test_from_last_to_first),
         cmocka_unit_test(test_passes_of_a_chain),
+        cmocka_unit_test(test_halves_jump),
         cmocka_unit_test(test_order_of_code),
         cmocka_unit_test(test_lines_sequential),
         cmocka_unit_test(test_lines_random),

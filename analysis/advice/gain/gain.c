@@ -374,6 +374,8 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
     if (!stream)
         stream = gain_handed_on(profile, layout, loop->region, &visit.shape);
     visit.access.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN : loop->far > loop->near ? LWP_GAIN_RANDOM : LWP_GAIN_SEQUENTIAL;
+    if (stream && visit.shape.search == LWP_LOOP_SEARCH_BISECTION) /* whose last steps are near each other; those that cost are not */
+        visit.access.pattern = LWP_GAIN_RANDOM;
     if (stream) {
         visit.access.dependent = visit.shape.chained;
         if (visit.access.pattern == LWP_GAIN_UNKNOWN && visit.shape.steps)
