@@ -534,6 +534,29 @@ CASE none_copy(long *a, const long *b, long n)
     return a[0];
 }
 
+CASE none_resumed(item *a, const item *end, long key) /* each search goes on where the last one ended, as in std::sort's partition */
+{
+    while (a < end) {
+        while (a->key < key)
+            ++a;
+        a->value = 0;
+        ++a;
+    }
+    return a->key;
+}
+
+CASE none_words(const char *at, const char **words)
+{
+    while (*at) {
+        while (*at == ' ')
+            at++;
+        *words++ = at;
+        while (*at && *at != ' ')
+            at++;
+    }
+    return (long)*words[-1];
+}
+
 int main()
 {
     std::map<long, long> map{{1, 2}, {3, 4}};
@@ -555,6 +578,7 @@ int main()
     printf("%ld\n", list_named(&one, "a") + list_by_own(&one, "a") + list_own_compared(&one, "a") + none_calls_counted(&one, "a") +
                         none_counted_compared(&one, "a") + none_checked(&one) + none_lengths(&one, "a") + none_shown(&one, "a"));
     printf("%ld\n", list_nested_named(&one, "a") + none_deep_compared(&one, "a") + scan_less_deep_compared(keys, 2, "b"));
+    printf("%ld\n", none_resumed(items, items + 1, 1) + none_words("a b", names));
     printf("%ld\n", scan_compared(keys, 2, "b") + list_compared(&one, "a", 1) + tree_compared(&one, "a") + halves_compared(keys, 2, "b") +
                         none_sorted(keys, 2));
     printf("%ld\n", scan_early(c.data(), 100, 2) + scan_ints(d.data(), 100, 2) + scan_inlined(c.data(), 100, c.data(), to, 2) +

@@ -32,6 +32,7 @@ struct shape_flow {
     struct lwp_memory_operand from_field[REGISTERS]; /* the first of them; */
     uint32_t from_others;                            /* registers that are loaded from another field, too */
     uint32_t indexed[REGISTERS];                     /* registers that are an index where it is loaded */
+    uint32_t places;                                 /* registers that say from where is loaded */
     uint64_t made;                   /* general and vector registers that get a new value, neither loaded nor another one's */
     uint64_t moved[CHAIN_REGISTERS]; /* ... that get another one's value, and of which */
     uint64_t used[CHAIN_REGISTERS];  /* general and vector registers whose value goes into this one in any way */
@@ -52,6 +53,7 @@ static void shape_add_uses(struct shape_flow *flow, const struct code_instructio
     const struct lwp_memory_operand *memory = &instruction->memory;
     const uint32_t place = memory->exists && memory->load ? shape_bit(memory->base) | shape_bit(memory->index) : 0;
     const uint64_t read = code_values_read(instruction);
+    flow->places |= place;
     for (uint64_t left = code_values_written(instruction); left; left &= left - 1) {
         flow->used[__builtin_ctzll(left)] |= read;
         flow->place[__builtin_ctzll(left)] |= place;
@@ -171,6 +173,28 @@ static uint32_t shape_reached(const struct shape_flow *flow, int from)
                 reached |= 1u << reg;
     } while (reached != before);
     return reached;
+}
+
+/* These registers, and those of which they are copies, or further on. */
+static uint32_t shape_copied(const struct shape_flow *flow, uint32_t all)
+{
+    uint32_t before;
+    do {
+        before = all;
+        for (int reg = 0; reg < REGISTERS; reg++)
+            all |= all >> reg & 1 ? flow->copied[reg] : 0;
+    } while (all != before);
+    return all;
+}
+
+/* Whether the loop leaves the register alone, adds to it, or copies it to others and back: it is never set anew. */
+static bool shape_goes_on(const struct shape_flow *flow, int from)
+{
+    const uint32_t all = shape_copied(flow, 1u << from);
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (all >> reg & 1 && (flow->computed >> reg & 1 || flow->loads_into[reg] || (reg != from && !flow->copied[reg])))
+            return false;
+    return true;
 }
 
 /* Registers whose load's address comes from what was loaded into them, a bit each; *pointers: those and that address's. */
@@ -425,6 +449,19 @@ static bool loop_looks_inside(struct lwp_code *code, const struct code_module *m
     return true;
 }
 
+/* Whether the loop around this one lets it go on where it ended the time before, as where words are told apart or an array is parted: then
+ * it does not look for something among the same elements again. */
+static bool loop_goes_on(struct lwp_code *code, const struct code_module *module, const struct flow_function *function, uint32_t loop)
+{
+    const uint32_t around = lwp_code_loop(code, loop)->parent;
+    const struct loop_facts *inner = facts_of(code, module, function, loop);
+    const struct loop_facts *outer = around == LWP_NONE ? NULL : facts_of(code, module, function, around);
+    for (uint32_t left = shape_copied(&inner->flow, inner->flow.places) & (uint32_t)inner->carried; left && outer; left &= left - 1)
+        if (shape_goes_on(&inner->flow, __builtin_ctz(left)) && shape_goes_on(&outer->flow, __builtin_ctz(left)))
+            return true;
+    return false;
+}
+
 static bool loop_has_calls(struct lwp_code *code, const struct code_module *module, const struct flow_function *function, uint32_t loop)
 {
     for (uint32_t b = 0; b < function->block_count; b++) {
@@ -444,7 +481,8 @@ static enum lwp_loop_search loop_search(struct lwp_code *code, struct code_modul
     const bool calls = loop_has_calls(code, module, function, loop);
     enum lwp_loop_search search = facts_search(facts, address ? address : facts->flow.stepped & ~facts->flow.changed, calls);
     if (search == LWP_LOOP_SEARCH_NONE || !loop_looks_inside(code, module, function, loop) ||
-        (calls && !code_loop_calls_compare(code, module, function, loop)))
+        (calls && !code_loop_calls_compare(code, module, function, loop)) ||
+        (search == LWP_LOOP_SEARCH_SCAN && loop_goes_on(code, module, function, loop)))
         return LWP_LOOP_SEARCH_NONE;
     bool chained = search == LWP_LOOP_SEARCH_LIST || (facts->shape.chained && search == LWP_LOOP_SEARCH_SCAN_ALL);
     if (!chained || !chain_goes_on(code, module, function, loop))
