@@ -493,6 +493,32 @@ static void a_pointer_takes_as_much_room_as_what_leaves(void **state)
     }
 }
 
+/* Two loops that use a pointer and a number each: the number stays where else a pointer to it would be. */
+static void what_is_no_larger_than_its_pointer_stays(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    struct lwp_split_part part;
+    lwp_profile_init(&profile);
+    const uint32_t object = make_object(&profile, &item);
+    profile.objects[object].largest = 100 * item.bytes; /* many arrays: pointers lead to the parts */
+    for (uint32_t region = 0; region < 2; region++)
+        use(&profile, object, region, 8 * region, 8, false, 400);
+    for (size_t i = 0; i < profile.region_count; i++)
+        profile.regions[i].weight = profile.total;
+    lwp_streams_link(&profile);
+    lwp_split_advise(&profile, &splits);
+    assert_int_equal(splits.count, 1);
+    assert_true(splits.splits[0].layout->linked);
+    assert_int_equal(splits.splits[0].groups, 1);
+    lwp_split_part(&splits.splits[0], 0, &part);
+    assert_int_equal(part.count, 2);
+    assert_int_equal(part.links, 1);
+    assert_int_equal(part.bytes, 24);
+    lwp_profile_fini(&profile);
+}
+
 /* A key behind the structure, in its block, is no closer to the next node's after the split; nor are a std::shared_ptr's counters before
  * it. */
 static void what_lies_beside_a_node_stays_with_it(void **state)
@@ -764,6 +790,7 @@ int main(void)
         cmocka_unit_test(virtual_functions_stay_with_the_class),
         cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),
         cmocka_unit_test(a_pointer_takes_as_much_room_as_what_leaves),
+        cmocka_unit_test(what_is_no_larger_than_its_pointer_stays),
         cmocka_unit_test(what_lies_beside_a_node_stays_with_it),
         cmocka_unit_test(kept_pointers_may_want_all_parts),
         cmocka_unit_test(long_fields_are_moved_beside_nothing),

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const uint64_t pointer_bytes = 8;
 static const double affinity_least = 0.5, cold_share = 0.01, set_up_said = 0.01;
 static const double witnessed_least = 0.5; /* of the accesses: those whose field the code names, too */
 
@@ -230,6 +231,21 @@ static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *lay
     return pool->gain.run;
 }
 
+/* Where a pointer leads to each part, one that is no larger than the pointer stays in its place. Returns how many parts are left. */
+static size_t split_keep_small(const struct lwp_split *split, int *group)
+{
+    size_t left = 1;
+    memcpy(group, split->group, split->layout->field_count * sizeof *group);
+    for (int g = 1; g < (int)split->groups; g++) {
+        struct lwp_split_part part;
+        lwp_split_part(split, g, &part);
+        const int to = part.bytes <= pointer_bytes ? 0 : (int)left++;
+        for (size_t i = 0; i < part.count; i++)
+            group[part.fields[i]] = to;
+    }
+    return left;
+}
+
 /* Where pointers to the parts that leave take as much room as these, only nodes that lie closer together gain: a pool does that, too. */
 static bool split_shrinks(const struct lwp_split *split)
 {
@@ -252,9 +268,16 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
         layout->pointed = lwp_element_pointers_by(profile, layout);
         layout->linked = layout->pointed && lwp_element_pointers_scattered(profile, layout);
     }
-    lwp_gain_estimate(profile, layout, found->group, found->groups, &split->gain);
-    bool worth = split_shrinks(split) && split_worth(profile, layout, &split->gain, reason);
+    int *kept = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *kept);
+    if (lwp_split_points(split) && !layout->container) {
+        split->groups = split_keep_small(split, kept);
+        split->group = kept;
+    }
+    lwp_gain_estimate(profile, layout, split->group, split->groups, &split->gain);
+    bool worth = split->groups + split->cold > 1 && split_shrinks(split) && split_worth(profile, layout, &split->gain, reason);
     if (!worth && layout->single && !layout->container) {
+        split->group = found->group; /* an index leads to all parts */
+        split->groups = found->groups;
         split_pool(profile, split);
         /* What an index costs where a pointer did is in no estimate. */
         if (!split->gain.run)
