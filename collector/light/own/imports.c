@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PAGE_BYTES = 4096 };
@@ -139,7 +140,7 @@ void lwp_imports_bind_but(const void *inside, const char *but, void *instead)
     struct libc libc;
     int saved = errno;
     if (!imports_libc(&libc) || !imports_image(&image, inside) ||
-        (image.sealed_bytes && mprotect(image.sealed, image.sealed_bytes, PROT_READ | PROT_WRITE)))
+        (image.sealed_bytes && syscall(SYS_mprotect, image.sealed, image.sealed_bytes, PROT_READ | PROT_WRITE)))
         goto out;
     for (int list = 0; list < 2; list++)
         for (size_t i = 0; i < image.count[list]; i++) {
@@ -155,7 +156,7 @@ void lwp_imports_bind_but(const void *inside, const char *but, void *instead)
                 *place = function;
         }
     if (image.sealed_bytes)
-        mprotect(image.sealed, image.sealed_bytes, PROT_READ);
+        syscall(SYS_mprotect, image.sealed, image.sealed_bytes, PROT_READ); /* mprotect() is the heap's, above */
 out:
     errno = saved;
 }
