@@ -419,56 +419,75 @@ static double gain_beside(const struct lwp_layout *layout, const struct lwp_layo
     return bytes;
 }
 
+/* A layout beside today's. */
+struct gain_change {
+    const struct lwp_layout *layout;
+    struct lwp_gain_placement today;
+    const struct lwp_gain_placement *after;
+    struct lwp_caches caches;
+    struct lwp_share share; /* of the run's cost */
+    double elements;
+};
+
+/* What one of the layout's loops goes through, and saves. */
+static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *change, size_t i, struct lwp_gain_saving *sum,
+                         struct lwp_gain *gain)
+{
+    const struct lwp_layout *layout = change->layout;
+    const struct lwp_layout_loop *loop = &layout->loops[i];
+    const struct lwp_gain_need before = gain_need(&change->today, loop->uses, change->elements, change->caches.line_bytes);
+    const struct lwp_gain_need need = gain_need(change->after, loop->uses, change->elements, change->caches.line_bytes);
+    struct lwp_gain_visit visit = gain_visit(profile, layout, loop, change->elements);
+    visit.beside = gain_beside(layout, loop, change->after, change->elements);
+    struct lwp_gain_access access = visit.access;
+    if (access.dependent)
+        access.pattern = lwp_gain_chain(profile, &visit, (double)change->today.of[0].spacing);
+    struct lwp_gain_range saved = lwp_gain_saved(&change->caches, access, &before, &need);
+    if (access.dependent && access.pattern == LWP_GAIN_UNKNOWN) /* it may go to few elements, which are in the caches */
+        saved.low = fmin(saved.low, 0);
+    const bool random = access.pattern == LWP_GAIN_RANDOM, by_line = access.pattern == LWP_GAIN_SEQUENTIAL;
+    const double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
+    if (lwp_gain_sets_up(profile, layout, i)) {
+        gain->set_up += loop->weight.weight / profile->total.weight;
+    } else if (!gain_searches_tree(profile, layout, loop)) { /* else what it saves is not known */
+        struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &change->today, change->after, saved, likely);
+        if (loop->keeps && change->after->groups > 1) /* all groups may be wanted */
+            of.low = fmin(of.low, 0);
+        lwp_gain_sum(sum, &of, &change->share);
+    }
+    const double part = loop->weight.weight / layout->weight.weight;
+    gain->loops[gain->loop_count++] =
+        (struct lwp_gain_loop){loop->region, random ? before.random : before.lines, random ? need.random : need.lines};
+    gain->bytes_before += part * before.busy;
+    gain->bytes_after += part * need.busy;
+    gain->before += part * (random ? before.random : before.lines);
+    gain->after += part * (random ? need.random : need.lines);
+}
+
 void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
                       struct lwp_gain *gain)
 {
-    struct lwp_gain_placement today;
-    const struct lwp_caches caches = lwp_gain_caches(profile->machine);
+    struct gain_change change = {
+        .layout = layout,
+        .after = after,
+        .caches = lwp_gain_caches(profile->machine),
+        .share = lwp_share_of(&layout->weight, &profile->total),
+    };
     struct lwp_gain_saving sum = {0};
     double bytes = 0;
-    struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
     *gain = (struct lwp_gain){.loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *gain->loops)};
     gain->speedup = gain->low = gain->high = 1;
-    if (share.value <= 0 || !layout->element_bytes || !lwp_gain_known(profile))
+    if (change.share.value <= 0 || !layout->element_bytes || !lwp_gain_known(profile))
         return;
     for (size_t k = 0; k < layout->object_count; k++)
         bytes += (double)lwp_element_used(&profile->objects[layout->objects[k]]);
-    double elements = fmax(1, bytes / (double)layout->spacing);
-    lwp_gain_place(profile, layout, &today);
-    gain->spacing = today.of[0].spacing;
-    for (size_t i = 0; i < layout->loop_count; i++) {
-        const struct lwp_layout_loop *loop = &layout->loops[i];
-        if (loop->weight.weight <= 0 || loop->used == 0)
-            continue;
-        struct lwp_gain_need before = gain_need(&today, loop->uses, elements, caches.line_bytes);
-        struct lwp_gain_need need = gain_need(after, loop->uses, elements, caches.line_bytes);
-        struct lwp_gain_visit visit = gain_visit(profile, layout, loop, elements);
-        visit.beside = gain_beside(layout, loop, after, elements);
-        struct lwp_gain_access access = visit.access;
-        if (access.dependent)
-            access.pattern = lwp_gain_chain(profile, &visit, (double)today.of[0].spacing);
-        struct lwp_gain_range saved = lwp_gain_saved(&caches, access, &before, &need);
-        if (access.dependent && access.pattern == LWP_GAIN_UNKNOWN) /* it may go to few elements, which are in the caches */
-            saved.low = fmin(saved.low, 0);
-        bool random = access.pattern == LWP_GAIN_RANDOM, by_line = access.pattern == LWP_GAIN_SEQUENTIAL;
-        double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
-        if (lwp_gain_sets_up(profile, layout, i)) {
-            gain->set_up += loop->weight.weight / profile->total.weight;
-        } else if (!gain_searches_tree(profile, layout, loop)) { /* else what it saves is not known */
-            struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &today, after, saved, likely);
-            if (loop->keeps && after->groups > 1) /* all groups may be wanted */
-                of.low = fmin(of.low, 0);
-            lwp_gain_sum(&sum, &of, &share);
-        }
-        double part = loop->weight.weight / layout->weight.weight;
-        gain->loops[gain->loop_count++] =
-            (struct lwp_gain_loop){loop->region, random ? before.random : before.lines, random ? need.random : need.lines};
-        gain->bytes_before += part * before.busy;
-        gain->bytes_after += part * need.busy;
-        gain->before += part * (random ? before.random : before.lines);
-        gain->after += part * (random ? need.random : need.lines);
-    }
-    lwp_gain_speedups(profile, &sum, &share, gain);
+    change.elements = fmax(1, bytes / (double)layout->spacing);
+    lwp_gain_place(profile, layout, &change.today);
+    gain->spacing = change.today.of[0].spacing;
+    for (size_t i = 0; i < layout->loop_count; i++)
+        if (layout->loops[i].weight.weight > 0 && layout->loops[i].used != 0)
+            gain_of_loop(profile, &change, i, &sum, gain);
+    lwp_gain_speedups(profile, &sum, &change.share, gain);
 }
 
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups, struct lwp_gain *gain)

@@ -47,56 +47,83 @@ static void loop_order(const struct lwp_gain_visit *visit, size_t count, size_t 
     }
 }
 
+/* The accesses to the loop's fields of one group, which lie in the array; returns the end of the last of these fields. */
+static uint64_t fields_of_group(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
+                                size_t group, size_t array, uint64_t line, struct lwp_pattern *pattern)
+{
+    uint64_t room = 0;
+    size_t order[LWP_FIELDS_MAX];
+    loop_order(visit, placement->field_count, order);
+    for (size_t k = 0; k < placement->field_count; k++) {
+        const size_t f = order[k];
+        if (!visit->uses[f] || placement->group[f] != (int)group || !placement->bytes[f])
+            continue;
+        loop_access(pattern, array, placement->offsets[f], placement->bytes[f], line, loop_operand(profile, visit, f));
+        const uint64_t end = placement->offsets[f] + placement->bytes[f];
+        room = end > room ? end : room;
+    }
+    return room;
+}
+
+static struct lwp_pattern_array fields_array(const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement, size_t group,
+                                             bool first)
+{
+    const bool chained = visit->access.dependent, linked = placement->linked && placement->groups > 1;
+    struct lwp_pattern_array array = {
+        .walk = LWP_PATTERN_STEPS, .spacing = placement->of[group].spacing, .start = placement->of[group].start};
+    if (chained || (linked && !first))
+        array.walk = first ? LWP_PATTERN_CHAINED : LWP_PATTERN_LINKED;
+    else if (visit->access.pattern == LWP_GAIN_RANDOM)
+        array.walk = LWP_PATTERN_INDEXED;
+    for (size_t f = 0; f < placement->field_count && visit->leader != LWP_NONE && !chained; f++)
+        if (placement->group[f] == (int)group && visit->objects[f] == visit->leader) {
+            array.leads = true;
+            array.link = placement->offsets[f];
+        }
+    return array;
+}
+
+/* Addresses: that of the next element where the first field of a pointer's size is, the others behind the fields, which end at
+ * room. False: no room for them. */
+static bool fields_links(const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement, uint64_t room,
+                         struct lwp_pattern *pattern)
+{
+    struct lwp_pattern_array *head = &pattern->arrays[0];
+    const bool chained = visit->access.dependent;
+    for (size_t f = 0; f < placement->field_count && chained; f++)
+        if (visit->uses[f] && placement->group[f] == 0 && placement->bytes[f] == 8 && placement->offsets[f] % 8 == 0) {
+            head->link = placement->offsets[f];
+            break;
+        }
+    if (chained && room < head->link + 8)
+        room = head->link + 8;
+    for (size_t a = 1; a < pattern->array_count; a++)
+        if (pattern->arrays[a].walk == LWP_PATTERN_LINKED) {
+            pattern->arrays[a].link = (room + 7) / 8 * 8 + 8 * (a - 1);
+            if (pattern->arrays[a].link + 8 > head->spacing)
+                return false;
+        }
+    return !chained || head->spacing >= 8;
+}
+
 /* The fields in use, a group an array; false: too many. */
 static bool loop_fields(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
                         uint64_t line, struct lwp_pattern *pattern)
 {
-    bool chained = visit->access.dependent, linked = placement->linked && placement->groups > 1;
-    uint64_t room = 0; /* bytes of array 0's elements that hold fields */
-    size_t order[LWP_FIELDS_MAX];
-    loop_order(visit, placement->field_count, order);
+    const bool heads = visit->access.dependent || (placement->linked && placement->groups > 1); /* group 0 is gone to in any case */
+    uint64_t room = 0;
     for (size_t g = 0; g < placement->groups; g++) {
-        size_t array = pattern->array_count, accesses = pattern->access_count;
-        for (size_t k = 0; k < placement->field_count; k++) {
-            const size_t f = order[k];
-            if (visit->uses[f] && placement->group[f] == (int)g && placement->bytes[f]) {
-                loop_access(pattern, array, placement->offsets[f], placement->bytes[f], line, loop_operand(profile, visit, f));
-                uint64_t end = placement->offsets[f] + placement->bytes[f];
-                room = array == 0 && end > room ? end : room;
-            }
-        }
-        if (pattern->access_count == accesses && !(g == 0 && (linked || chained)))
+        const size_t array = pattern->array_count, accesses = pattern->access_count;
+        const uint64_t end = fields_of_group(profile, visit, placement, g, array, line, pattern);
+        if (pattern->access_count == accesses && !(g == 0 && heads))
             continue;
         if (array == LWP_PATTERN_ARRAYS)
             return false;
-        pattern->arrays[array] = (struct lwp_pattern_array){
-            .walk = visit->access.pattern == LWP_GAIN_RANDOM && !chained ? LWP_PATTERN_INDEXED : LWP_PATTERN_STEPS,
-            .spacing = placement->of[g].spacing,
-            .start = placement->of[g].start};
-        if (chained || (linked && array))
-            pattern->arrays[array].walk = array ? LWP_PATTERN_LINKED : LWP_PATTERN_CHAINED;
-        for (size_t f = 0; f < placement->field_count && visit->leader != LWP_NONE && !chained; f++)
-            if (placement->group[f] == (int)g && visit->objects[f] == visit->leader) {
-                pattern->arrays[array].leads = true;
-                pattern->arrays[array].link = placement->offsets[f];
-            }
+        room = array == 0 ? end : room;
+        pattern->arrays[array] = fields_array(visit, placement, g, array == 0);
         pattern->array_count++;
     }
-    /* Addresses: that of the next element where the first field of a pointer's size is, the others behind the fields. */
-    for (size_t f = 0; f < placement->field_count && chained; f++)
-        if (visit->uses[f] && placement->group[f] == 0 && placement->bytes[f] == 8 && placement->offsets[f] % 8 == 0) {
-            pattern->arrays[0].link = placement->offsets[f];
-            break;
-        }
-    if (chained && room < pattern->arrays[0].link + 8)
-        room = pattern->arrays[0].link + 8;
-    for (size_t a = 1; a < pattern->array_count; a++)
-        if (pattern->arrays[a].walk == LWP_PATTERN_LINKED) {
-            pattern->arrays[a].link = (room + 7) / 8 * 8 + 8 * (a - 1);
-            if (pattern->arrays[a].link + 8 > pattern->arrays[0].spacing)
-                return false;
-        }
-    return pattern->array_count > 0 && (!chained || pattern->arrays[0].spacing >= 8);
+    return pattern->array_count > 0 && fields_links(visit, placement, room, pattern);
 }
 
 /* The loop's other large data objects. */
