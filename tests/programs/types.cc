@@ -1,4 +1,5 @@
 // C++ types known by construction, for tests/unit/test_types.c.
+#include <memory>
 #include <vector>
 
 namespace geo
@@ -29,6 +30,11 @@ struct Plain {
     bool less(int other) const { return value < other; }
 };
 Plain plain;
+
+struct Hooked : std::enable_shared_from_this<Hooked> {
+    int own;
+};
+Hooked hooked;
 
 typedef struct {
     int k;

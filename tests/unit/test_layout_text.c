@@ -22,12 +22,12 @@
 #include <string.h>
 
 static const struct lwp_field cell_fields[] = {
-    {"key", 0, 8, "long", "long key", 8, NULL},
-    {"a", 8, 4, "unsigned", "unsigned a : 3", 4, NULL},
-    {"b", 8, 4, "unsigned", "unsigned b : 5", 4, NULL},
-    {"call", 16, 8, "int (*)(int)", "int (*call)(int)", 8, NULL},
-    {"name", 24, 40, "char [40]", "char name[40]", 1, NULL},
-    {"tail", 64, 0, "char []", "char tail[]", 1, NULL},
+    {"key", 0, 8, "long", "long key", 8, NULL, false},
+    {"a", 8, 4, "unsigned", "unsigned a : 3", 4, NULL, false},
+    {"b", 8, 4, "unsigned", "unsigned b : 5", 4, NULL, false},
+    {"call", 16, 8, "int (*)(int)", "int (*call)(int)", 8, NULL, false},
+    {"name", 24, 40, "char [40]", "char name[40]", 1, NULL, false},
+    {"tail", 64, 0, "char []", "char tail[]", 1, NULL, false},
 };
 static const struct lwp_type cell = {.name = "struct cell",
                                      .tag = "cell",

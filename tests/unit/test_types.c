@@ -424,6 +424,9 @@ static void test_cxx(void **state)
         assert_string_equal(type->fields[2].declaration, "double x");
         assert_int_equal(type->fields[2].offset, 16);
         assert_int_equal(type->fields[4].offset, 32);
+        assert_true(type->fields[1].inherited && !type->fields[1].of_library && !type->fields[2].inherited);
+        type = type_of_symbol(&loaded, "hooked", 0, &elements);
+        assert_true(type && type->field_count == 2 && type->fields[0].of_library && !type->fields[1].of_library);
         type = type_of_symbol(&loaded, "plain", 0, &elements);
         assert_true(type && type->is_class && !type->is_derived); /* a method only */
         static const struct {

@@ -86,6 +86,7 @@ static bool layout_from_type(struct lwp_profile *profile, struct lwp_layout *lay
         field->declaration = declaration;
         field->bits = bits;
         field->flexible = flexible;
+        field->of_library = member->of_library;
     }
     struct lwp_layout_field *last = layout->field_count ? &layout->fields[layout->field_count - 1] : NULL;
     if (last && last->offset + last->bytes > layout->element_bytes)

@@ -16,6 +16,7 @@ struct lwp_layout_field {
     uint64_t seen;           /* bytes of it that accesses with much of the cost were seen to go to */
     bool bits;               /* bit fields of one storage unit: they move together */
     bool flexible;           /* an array up to the block's end: stays last */
+    bool of_library;         /* of a base class that is not the program's: stays where it is */
 };
 
 struct lwp_layout_loop {

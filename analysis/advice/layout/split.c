@@ -96,16 +96,32 @@ static const bool *split_visit(struct lwp_profile *profile, const struct lwp_lay
     return uses;
 }
 
-/* What keeps the class's name keeps its virtual functions. In a container's nodes all that is used stays: to each other part a pointer
- * would lead, from each node. Returns how many groups there are. */
+/* Groups that have fields, one after the other. */
+static size_t split_renumber(const struct lwp_layout *layout, size_t groups, int *group)
+{
+    size_t left = 0;
+    for (size_t g = 0; g < groups; g++) {
+        bool any = false;
+        for (size_t f = 0; f < layout->field_count; f++)
+            if (group[f] == (int)g) {
+                group[f] = (int)left;
+                any = true;
+            }
+        left += any;
+    }
+    return left;
+}
+
+/* What keeps the class's name keeps its virtual functions, and the base classes that libraries go through (boost's hooks). In a container's
+ * nodes all that is used stays: to each other part a pointer would lead, from each node. Returns how many groups there are. */
 static size_t split_stay(const struct lwp_layout *layout, size_t groups, int *group)
 {
     for (size_t f = 0; f < layout->field_count; f++) {
         const struct lwp_layout_field *field = &layout->fields[f];
-        if (lwp_layout_is_table(field) || (layout->container && (group[f] > 0 || lwp_layout_is_fixed(layout, field))))
+        if (lwp_layout_is_table(field) || field->of_library || (layout->container && (group[f] > 0 || lwp_layout_is_fixed(layout, field))))
             group[f] = 0;
     }
-    return layout->container ? 1 : groups;
+    return layout->container ? 1 : split_renumber(layout, groups, group);
 }
 
 /* `leave_out`: loops over whole elements. */

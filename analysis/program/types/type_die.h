@@ -21,6 +21,8 @@ bool type_die_storage(Dwarf_Die *type, Dwarf_Die *held);
 
 enum lwp_language type_die_language(Dwarf_Die *unit);
 
+enum lwp_type_owner type_die_owner(struct lwp_code *code, Dwarf_Die *die, Dwarf_Die *unit);
+
 bool type_die_is_pointer(Dwarf_Die *stripped);
 bool type_die_flag(Dwarf_Die *die, unsigned attribute);
 

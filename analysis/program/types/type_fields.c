@@ -25,6 +25,7 @@ struct flatten {
     bool is_class, is_derived, is_rust, broken;
     bool is_part; /* of a member: its own members are not opened further */
     const char *inherited; /* the base class that is opened; NULL: none */
+    bool of_library;       /* ... and not the program's */
     const char *path;      /* before the names of what is opened in a node: "second." */
     struct code_payload payload;
 };
@@ -146,13 +147,16 @@ static bool flatten_opens(const char *name, Dwarf_Die *type, Dwarf_Die *stripped
 static void flatten_payload(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)
 {
     const char *inherited = flat->inherited;
+    const bool of_library = flat->of_library;
     flat->path = "";
     flat->inherited = NULL;
+    flat->of_library = false;
     if (!flatten_is_pair(type))
         flat->payload = (struct code_payload){*type, base};
     flatten_struct(flat, type, base, depth + 1);
     flat->path = NULL;
     flat->inherited = inherited;
+    flat->of_library = of_library;
 }
 
 /* One half of a pair in a node, where it has members of its own that the program gave it. */
@@ -222,6 +226,7 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         field.declaration =
             lwp_arena_printf(flat->code->arena, "%s : %llu", field.declaration, (unsigned long long)bits);
     field.inherited = flat->inherited;
+    field.of_library = flat->of_library;
     field.alignment = descriptor ? sizeof(uint64_t) : type_die_alignment(&type);
     type_die_own_alignment(member, &field.alignment);
     if (name && is_struct && !is_bits && !flat->is_part && depth < NEST_LIMIT)
@@ -298,9 +303,13 @@ static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t bas
 static void flatten_base(struct flatten *flat, Dwarf_Die *parent, uint64_t base, int depth)
 {
     const char *outer = flat->inherited;
+    const bool outer_of_library = flat->of_library;
+    Dwarf_Die unit;
     flat->inherited = code_die_name(flat->code, parent);
+    flat->of_library |= dwarf_diecu(parent, &unit, NULL, NULL) && type_die_owner(flat->code, parent, &unit) == LWP_TYPE_OF_SYSTEM;
     flatten_struct(flat, parent, base, depth);
     flat->inherited = outer;
+    flat->of_library = outer_of_library;
 }
 
 static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)

@@ -75,40 +75,6 @@ static void type_declared_at(struct lwp_code *code, struct lwp_type *type, Dwarf
         type->line = (uint32_t)line;
 }
 
-/* A program that is itself built there (a package of the distribution) is a project like others. */
-static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
-{
-    static const char *const folders[] = {"/usr/include/", "/usr/lib/",    "/usr/local/include/", "/usr/local/lib/",   "/opt/",
-                                          "/nix/store/",   "/rustc/",      "/rust/deps/",         "/.cargo/registry/", "/lib/gcc/",
-                                          "/lib/rustlib/", "/include/c++/"};
-    const char *source = dwarf_diename(unit);
-    if (!file || *file != '/')
-        return LWP_TYPE_OWNER_UNKNOWN;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        const char *found = strstr(file, folders[i]);
-        if (found && (found == file || i >= 6) && !(source && strstr(source, folders[i])))
-            return LWP_TYPE_OF_SYSTEM;
-    }
-    return LWP_TYPE_OF_PROJECT;
-}
-
-/* Boost is where the program's makers put it, and no more theirs to change. */
-static bool type_of_boost(struct lwp_code *code, const char *file, Dwarf_Die *die)
-{
-    const char *name = file && strstr(file, "/boost/") ? code_die_name(code, die) : NULL;
-    return name && strncmp(name, "boost::", strlen("boost::")) == 0;
-}
-
-/* Rust's compiler does not say where types are declared: alloc::rc::RcInner<app::Node>. */
-static bool type_of_crate(const char *name)
-{
-    static const char *const crates[] = {"alloc::", "core::", "std::", "hashbrown::"};
-    for (size_t i = 0; name && i < sizeof crates / sizeof *crates; i++)
-        if (strncmp(name, crates[i], strlen(crates[i])) == 0)
-            return true;
-    return false;
-}
-
 /* A struct without a name that was reached without its typedef (through a template): look the typedef up. */
 static void type_find_alias(struct lwp_arena *arena, struct code_types *types, Dwarf_Die *type, Dwarf_Die *alias)
 {
@@ -171,11 +137,7 @@ static struct lwp_type *type_read(struct code_module *module, Dwarf_Die *strippe
     bool in_unit = dwarf_diecu(stripped, &unit, NULL, NULL) != NULL;
     type_declared_at(code, &type, is_struct ? stripped : named);
     type.language = in_unit ? type_die_language(&unit) : LWP_LANGUAGE_OTHER;
-    type.owner = in_unit ? type_owner(type.file, &unit) : LWP_TYPE_OWNER_UNKNOWN;
-    if (type.language == LWP_LANGUAGE_RUST && !type.file && is_struct && type_of_crate(code_die_name(code, stripped)))
-        type.owner = LWP_TYPE_OF_SYSTEM;
-    if (type.owner == LWP_TYPE_OF_PROJECT && type.language == LWP_LANGUAGE_CXX && type_of_boost(code, type.file, stripped))
-        type.owner = LWP_TYPE_OF_SYSTEM;
+    type.owner = in_unit ? type_die_owner(code, is_struct ? stripped : named, &unit) : LWP_TYPE_OWNER_UNKNOWN;
     type.alignment = type_die_alignment(named);
     type.aligned = (type.language == LWP_LANGUAGE_C || type.language == LWP_LANGUAGE_CXX) && /* Rust says it of all */
                    (dwarf_hasattr(stripped, DW_AT_alignment) || dwarf_hasattr(named, DW_AT_alignment));

@@ -14,6 +14,7 @@ struct lwp_field {
     const char *declaration; /* the member as C text without ';', e.g. "double w[4]", "int (*cmp)(int)" */
     uint64_t alignment;
     const char *inherited; /* the base class whose member it is; NULL: its own */
+    bool of_library;       /* ... which is not the program's to change */
 };
 
 /* Of a member that is a struct: its own members, named "position.x", with offsets from the start of the whole. */
