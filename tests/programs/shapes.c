@@ -258,6 +258,54 @@ __attribute__((noipa)) void others(long *to, const long *from, long count)
                      : "rax", "rcx", "memory", "cc");
 }
 
+/* The same register has the address of a bucket's first node and of the one behind it. */
+__attribute__((noipa)) long looked_up(struct node *const *buckets, long count)
+{
+    long sum = 0;
+    __asm__ volatile("1: movq (%1), %%rax\n\t"
+                     "movq (%%rax), %%rax\n\t"
+                     "addq 8(%%rax), %0\n\t"
+                     "leaq 8(%1), %1\n\t"
+                     "decq %2\n\t"
+                     "jnz 1b"
+                     : "+r"(sum), "+r"(buckets), "+r"(count)
+                     :
+                     : "rax", "memory", "cc");
+    return sum;
+}
+
+/* A list whose next node is kept on the stack. */
+__attribute__((noipa)) long kept(struct node *node)
+{
+    long sum = 0;
+    __asm__ volatile("subq $256, %%rsp\n\t"
+                     "movq %1, 16(%%rsp)\n\t"
+                     "1: movq 16(%%rsp), %%rax\n\t"
+                     "addq 8(%%rax), %0\n\t"
+                     "movq (%%rax), %%rcx\n\t"
+                     "movq %%rcx, 16(%%rsp)\n\t"
+                     "testq %%rcx, %%rcx\n\t"
+                     "jnz 1b\n\t"
+                     "addq $256, %%rsp"
+                     : "+r"(sum), "+r"(node)
+                     :
+                     : "rax", "rcx", "memory", "cc");
+    return sum;
+}
+
+__attribute__((noipa)) static struct node *next_of(struct node *node)
+{
+    return node->next;
+}
+
+__attribute__((noipa)) long asked(struct node *node)
+{
+    long sum = 0;
+    for (; node; node = next_of(node))
+        sum += node->value;
+    return sum;
+}
+
 int main(void)
 {
     struct node node = {0, 0}, last = {0, -1};
@@ -271,6 +319,8 @@ int main(void)
     led(&(struct node *const){&node}, 1), hand_on(&(struct node *const){&node}, 1);
     static double rows[1][5];
     row_sum(rows, 1), pair_sums(rows, 1), rarely(two, 2);
+    struct node before = {&node, 0}, *const buckets[] = {&before};
+    index += (int)(looked_up(buckets, 1) + kept(&node) + asked(&node));
     index += told(&(long (*const)(long)){twice}, 1) != 0;
     return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + drawn(&node, 0) + ninefold(&node, 1) + chain(&node, 1) +
                  nest(&node, 1) + merge(&node, &last));

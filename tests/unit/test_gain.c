@@ -483,6 +483,9 @@ static void test_shapes(void **state)
         assert_true(array.instructions >= 2 && array.instructions <= 5);
         assert_true(array.loads == 1 && array.stores == 0 && array.exits == 1 && !array.stays);
         assert_true(!jumps.chained && !jumps.steps);
+        const struct lwp_loop_shape looked_up = shape_of(code, module, path, "looked_up");
+        assert_true(looked_up.apart && !looked_up.chained && jumps.apart && !list.apart && !chain.apart);
+        assert_false(shape_of(code, module, path, "kept").apart || shape_of(code, module, path, "asked").apart);
         assert_true(drawn.chain >= 4 && drawn.loaded_chain == 1 && array.loaded_chain == 1); /* the sum */
         near(shape_of(code, module, path, "ninefold").loaded_chain, 1 + CODE_SCALED_CYCLES);
         assert_int_equal(shape_of(code, module, path, "ninefold").scaled, 1);

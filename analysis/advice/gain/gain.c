@@ -384,8 +384,10 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
         visit.visits = fmax(1, (double)loop->stride / (double)layout->spacing);
         visit.access.instructions = visit.shape.instructions / visit.visits;
     }
-    /* How other nodes are come to the code does not show, nor in which order a loop takes its pointers. */
-    visit.access.dependent |= layout->single && !(visit.shape.led && visit.access.pattern != LWP_GAIN_UNKNOWN);
+    /* Nodes that nothing leads to which came before, as the entries of a hash table; else how they are come to the code does not show, nor
+     * in which order a loop takes its pointers. */
+    const bool apart = stream && visit.shape.apart && visit.access.pattern == LWP_GAIN_RANDOM;
+    visit.access.dependent |= layout->single && !apart && !(visit.shape.led && visit.access.pattern != LWP_GAIN_UNKNOWN);
     if (stream && visit.access.pattern == LWP_GAIN_RANDOM && !visit.access.dependent && !visit.shape.steps)
         visit.jump = (double)lwp_gain_jump(profile, stream);
     return visit;

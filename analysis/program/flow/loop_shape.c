@@ -3,13 +3,13 @@
  * A chain (pointer chasing): the register that is the base or index of a load is computed, through moves, sums and
  * loads, from what that load brought, so each load waits for the one before. The order of instructions is ignored: an
  * edge goes from register to register if any instruction of the loop computes the one from the other, and a chain is a
- * cycle of such edges through a load.
+ * cycle of such edges through a load, unless the order of instructions rules that out (loop_chain.c).
  * What does not depend on the access asked about is worked out once for each loop: a large one has thousands.
- * Limits: a register reused for unrelated values can look like a chain; one kept on the stack is not followed; an
- * address worked out anew from an index each time is not seen to step. */
+ * Limits: one kept on the stack is not followed; an address worked out anew from an index each time is not seen to step. */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/flow/loop_calls.h"
+#include "analysis/program/flow/loop_chain.h"
 #include "analysis/program/flow/loop_spills.h"
 #include "analysis/program/flow/loop_waits.h"
 
@@ -310,6 +310,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
         }
     }
     facts->shape.branches = facts->flow.branches;
+    facts->shape.selects = facts->flow.selected;
     facts->shape.computed_calls = facts->flow.computed_calls;
     facts->shape.hands_on = shape_hands_on(&facts->flow);
     const uint32_t calls = facts->flow.calls, kept = calls ? calls + code_loop_spills(module, function, loop) : 0;
@@ -320,6 +321,9 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     const uint64_t written = (facts->flow.changed | facts->flow.stepped) | (uint64_t)facts->flow.changed_vectors << REGISTERS;
     facts->carried = code_loop_waits_carried(&waits) & written;
     facts->chased = shape_chased(&facts->flow, &facts->pointers);
+    facts->shape.apart = !code_loop_may_chain(module, function, loop);
+    if (facts->shape.apart)
+        facts->chased = facts->pointers = 0;
     facts->shape.chained = facts->chased;
     return facts->shape.instructions > 0;
 }

@@ -54,6 +54,7 @@ struct lwp_loop_shape {
     uint32_t branches;      /* conditional jumps, the one that closes it among them */
     uint32_t computed_calls; /* ... calls of what an object, or a variable, says: virtual functions */
     bool chained;           /* a load's address depends on what it, or another one, loaded an iteration before */
+    bool apart;             /* no load's address does, in whatever it, what it calls or what it holds does */
     bool steps;             /* the access at the address moves on by a constant each time round; */
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
@@ -67,6 +68,7 @@ struct lwp_loop_shape {
     enum lwp_loop_kept kept; /* the latter: between two iterations in memory */
     bool chain_of_vectors;  /* the latter: through vector registers, where floating-point numbers are */
     enum lwp_loop_search search;
+    bool selects;       /* by conditional moves: which way it goes on no jump says */
     bool repeats_value; /* ... stores a constant, the loop's counter, or else what is not changed in it */
     bool copies_value;  /* ... stores what was loaded, as it was, or whether a condition holds */
 };
