@@ -30,7 +30,8 @@ struct lwp_pattern_array {
     enum lwp_pattern_walk walk;
     uint64_t spacing; /* bytes from one element to the next */
     uint64_t start;   /* of the first element, in bytes past the beginning of a page */
-    uint64_t link;    /* chained and linked: where in array 0's element the address is; leads: where in its own the index is */
+    uint64_t link; /* chained and linked: where in array 0's element the address is, of a tree the first of two; leads: where in its own the
+                      index is */
     bool leads;       /* indexed: its element has the index of the next visit's elements, 4 bytes; no list does then (one array at most) */
     uint64_t outer;   /* nested: bytes from where one run of the inner loop begins to where the next does */
     uint64_t extent;  /* bytes from its first to its last, most of which may never be touched; 0: of its elements */
@@ -44,6 +45,7 @@ struct lwp_pattern_access {
     bool by_index; /* steps: an index moves on, not a register of the array's own; some processors take less time for such addresses */
     bool adds;   /* what is loaded is added to what the round has loaded before, as far as that is in a general register */
     bool vector; /* through a vector register, where floating-point numbers are: some processors make fewer of those at one time */
+    bool found;  /* made only at the element that a search ends at, of a tree or by halves */
 };
 
 /* A loop: each round visits one element of each array. */
@@ -59,11 +61,12 @@ struct lwp_pattern {
     double far;
     bool draws;          /* indexed, anywhere: each index is worked out when it is needed, and no list of them is read */
     uint64_t jump;       /* indexed, anywhere: so many elements on from the one before, round and round; 0: drawn */
-    bool bisects;        /* indexed, anywhere: the visits are those of searches by halves, most of them to a few elements */
+    bool bisects; /* indexed, anywhere: the visits are those of searches by halves, most of them to a few elements; no list is read */
     uint64_t window;     /* 0: as 1 */
     unsigned passes; /* ... go through the elements in so many passes, each of them in one by chance; 0: as 1. No window is there then */
     bool even;       /* ... not by chance: each pass has every so many-th */
     unsigned search;     /* chained: visits until the next chain begins anywhere, without waiting for this one: 1, 2 or 4; 0: never */
+    bool tree; /* chained: each element leads to one of two others, as good as drawn; at the bottom the next search begins at the root */
     unsigned endings;    /* ... of so many eighths of them the end is guessed wrong, once the last element has come: 0 to 7 */
     unsigned unrolled;   /* rounds that the loop's code has one after the other; 0: one. Prefetchers go by an instruction's own steps */
     uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
@@ -78,7 +81,8 @@ struct lwp_pattern {
     bool floating;       /* the chain: in floating-point registers */
     bool through_memory; /* ... and is stored at the end of a round and loaded again in the next one, */
     bool at_address;     /* ... by an address of its own, not by a register that stays the same */
-    bool guesses;        /* a round has a jump that goes either way, as good as drawn, once its first access has come */
+    bool guesses;        /* a round has a jump that goes either way, as good as drawn, once its first access has come; of searches of a tree
+                          * and by halves: that is how the next element is chosen */
     enum lwp_pattern_pages pages;
     unsigned threads; /* that run it beside each other, each on a part of the elements; 0: one */
 };
@@ -87,6 +91,12 @@ struct lwp_pattern {
 static inline uint64_t lwp_pattern_whole(uint64_t rounds)
 {
     return rounds / LWP_PATTERN_UNROLLED * LWP_PATTERN_UNROLLED;
+}
+
+/* How far from its first element a search by halves begins. */
+static inline uint64_t lwp_pattern_half(const struct lwp_pattern *pattern)
+{
+    return lwp_pattern_whole(pattern->elements) / 2;
 }
 
 /* Nanoseconds of CPU time a round, medians of several turns. */
@@ -133,12 +143,12 @@ double lwp_pattern_busy(const struct lwp_pattern *pattern);
 /* What the code reads and writes: where it stands in each array, and in the list of indices. */
 struct lwp_pattern_place {
     uint64_t at[LWP_PATTERN_ARRAYS];
-    uint64_t first; /* array 0's first element */
+    uint64_t first; /* array 0's first element; a tree's root; the element that what is left of a search by halves begins at */
     uint64_t index; /* of the next visit's elements, where an array leads */
     uint64_t drawn; /* what jumps that are guessed go by; odd */
     uint64_t kept;  /* a chain that goes through memory */
     uint64_t next;  /* the address of what is next in the list of indices; what the last index was drawn from, odd; what is left of an inner
-                     * loop's run */
+                     * loop's run; a half of what is left of a search */
     uint64_t rounds; /* a multiple of LWP_PATTERN_UNROLLED, not 0 */
 };
 

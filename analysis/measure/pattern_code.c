@@ -8,76 +8,21 @@
  * What waits for the chain takes room as well, of the integer or of the vector units: so numbers are added in those that the loop uses. */
 #include "analysis/measure/pattern.h"
 
-#include "analysis/measure/emit.h"
-#include "analysis/measure/pattern_values.h"
+#include "analysis/measure/pattern_place.h"
 
 #include <math.h>
 #include <sys/mman.h>
 
 enum {
-    MULTIPLIER = 1566083941, /* Waterman's, for 32 bits (Knuth, The Art of Computer Programming 2, 3.3.4) */
     FILL_MOST = 1000,
     EITHER_WAY = 4 /* eighths */
 };
 
-static const ZydisRegister code_arrays[LWP_PATTERN_ARRAYS] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_RSI,
-                                                              ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_R10,
-                                                              ZYDIS_REGISTER_R11, ZYDIS_REGISTER_R12};
 static const ZydisRegister code_saved[] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12,
                                            ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
-static const ZydisRegister code_order = ZYDIS_REGISTER_R13, code_first = ZYDIS_REGISTER_R12 /* the last array's, which is not there then */,
-                           code_index = ZYDIS_REGISTER_RDX;
-
-/* A product as compilers make it: a multiplication takes a unit that others may wait for. */
-static void code_scale(struct emit_buffer *code, ZydisRegister to, ZydisRegister from, uint64_t by)
-{
-    if (!by || by & (by - 1)) {
-        emit_multiply(code, to, from, by);
-        return;
-    }
-    emit_move(code, to, emit_register(from));
-    emit_add(code, ZYDIS_MNEMONIC_SHL, 2, emit_register(to), emit_number(__builtin_ctzll(by)));
-}
-
 static void code_step(struct emit_buffer *code, ZydisRegister what, uint64_t by)
 {
     emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(what), emit_number((int64_t)by));
-}
-
-/* Whether an index leads to some accesses; those to all arrays, which go on by the same step. */
-static bool code_by_index(const struct lwp_pattern *pattern)
-{
-    bool some = false;
-    for (size_t i = 0; i < pattern->access_count; i++)
-        some |= pattern->accesses[i].by_index;
-    for (size_t a = 0; a < pattern->array_count; a++)
-        some &= pattern->arrays[a].walk == LWP_PATTERN_STEPS && pattern->arrays[a].spacing == pattern->arrays[0].spacing;
-    return some && pattern->arrays[0].spacing && !pattern->guesses && 2 * pattern->array_count <= LWP_PATTERN_ARRAYS;
-}
-
-/* The register that goes over the array; with an index there is one beside that of the array's beginning. */
-static ZydisRegister code_cursor(const struct lwp_pattern *pattern, size_t array)
-{
-    return code_arrays[array + (code_by_index(pattern) ? pattern->array_count : 0)];
-}
-
-/* Where the array's element of this round is. *spacing: what code_address is a multiple of the index by, 0: none. */
-static struct emit_place code_element(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t array, uint64_t *spacing)
-{
-    const struct lwp_pattern_array *of = &pattern->arrays[array];
-    if (of->walk == LWP_PATTERN_LINKED) {
-        emit_move(code, code_address, emit_memory(code_arrays[0], (int64_t)of->link, 8));
-        *spacing = 0;
-        return (struct emit_place){.base = code_address};
-    }
-    if (of->walk != LWP_PATTERN_INDEXED)
-        return (struct emit_place){.base = code_cursor(pattern, array)};
-    if (of->spacing <= 8 && !(of->spacing & (of->spacing - 1)))
-        return (struct emit_place){.base = code_arrays[array], .index = code_index, .scale = (uint8_t)of->spacing};
-    if (of->spacing != *spacing)
-        code_scale(code, code_address, code_index, of->spacing);
-    *spacing = of->spacing;
-    return (struct emit_place){.base = code_arrays[array], .index = code_address, .scale = 1};
 }
 
 /* Whether its elements follow each other. */
@@ -129,12 +74,6 @@ static void code_outer(struct emit_buffer *code, const struct lwp_pattern *patte
     emit_land(code, end);
 }
 
-/* Chains that end are begun again at the element that the list of indices has. */
-static bool code_searches(const struct lwp_pattern *pattern)
-{
-    return pattern->search && pattern->arrays[0].walk == LWP_PATTERN_CHAINED;
-}
-
 static void code_search(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
     ZydisEncoderOperand at = emit_at((struct emit_place){.base = code_first, .index = code_address, .scale = 1}, 0, 8);
@@ -142,51 +81,35 @@ static void code_search(struct emit_buffer *code, const struct lwp_pattern *patt
     emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_arrays[0]), at);
 }
 
-/* Where the next index is depends on what was loaded, from which it gets nothing. */
-static void code_await(struct emit_buffer *code)
-{
-    emit_add(code, ZYDIS_MNEMONIC_AND, 2, emit_register(emit_low(code_value, 4)), emit_number(0));
-    emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(code_order), emit_register(code_value));
-}
-
-/* Over one instruction, or not; of a search by halves over what makes the next visit wait: right guesses go on without. */
-static void code_skip(struct emit_buffer *code, ZydisMnemonic when, bool bisects)
+/* Over one instruction, or not. */
+static void code_skip(struct emit_buffer *code, ZydisMnemonic when)
 {
     ZydisEncoderRequest over = emit_jump(when, 0);
     emit_encode(code, &over);
     const size_t from = code->used;
-    if (bisects)
-        code_await(code);
-    else
-        values_fill_plainly(code);
+    values_fill_plainly(code);
     emit_land(code, from);
 }
 
 static bool code_draws_jumps(const struct lwp_pattern *pattern)
 {
-    return pattern->guesses || (code_searches(pattern) && pattern->endings);
-}
-
-/* The last register of an array that is not there then. */
-static ZydisRegister code_drawn(const struct lwp_pattern *pattern)
-{
-    return code_arrays[LWP_PATTERN_ARRAYS - 1 - code_searches(pattern)];
+    return pattern->guesses || code_descends(pattern) || (code_searches(pattern) && pattern->endings);
 }
 
 /* Jumps by bits of what was drawn, which wait for the number at a place: what is drawn again and again processors learn. One that is
  * taken but for one time in two, four or eight is guessed wrong as often: of so many eighths of all those of it are there that add up. */
-static void code_draw(struct emit_buffer *code, ZydisRegister drawn, ZydisEncoderOperand place, unsigned eighths, bool bisects)
+static void code_draw(struct emit_buffer *code, ZydisRegister drawn, ZydisEncoderOperand place, unsigned eighths)
 {
     enum { FIRST_BIT = 24, LONGEST = 3 };
     const ZydisEncoderOperand value = emit_register(emit_low(code_value, 4));
-    emit_multiply(code, drawn, drawn, MULTIPLIER);
+    emit_multiply(code, drawn, drawn, CODE_MULTIPLIER);
     emit_move(code, code_value, emit_register(drawn));
     emit_add(code, ZYDIS_MNEMONIC_XOR, 2, value, place);
     for (unsigned bits = 1, from = FIRST_BIT; bits <= LONGEST; from += bits++) {
         if (!(eighths & 1u << (LONGEST - bits)))
             continue;
         emit_add(code, ZYDIS_MNEMONIC_TEST, 2, value, emit_number(((1 << bits) - 1) << from));
-        code_skip(code, ZYDIS_MNEMONIC_JNZ, bisects);
+        code_skip(code, ZYDIS_MNEMONIC_JNZ);
     }
 }
 
@@ -222,8 +145,9 @@ static bool code_breaks_link(const struct lwp_pattern *pattern, const struct lwp
 /* Whether it is the load by which the chain goes on, which is made last. */
 static bool code_is_link(const struct lwp_pattern *pattern, const struct lwp_pattern_access *access)
 {
-    return access->array == 0 && pattern->arrays[0].walk == LWP_PATTERN_CHAINED && access->offset == pattern->arrays[0].link &&
-           access->bytes == 8 && !access->store;
+    const uint64_t link = pattern->arrays[0].link;
+    return access->array == 0 && pattern->arrays[0].walk == LWP_PATTERN_CHAINED &&
+           (access->offset == link || (pattern->tree && access->offset == link + 8)) && access->bytes == 8 && !access->store;
 }
 
 /* The next index: from the upper bits of a chain that gets nothing of what is loaded, and is as long as the loop's. */
@@ -234,7 +158,7 @@ static void code_index_drawn(struct emit_buffer *code, const struct lwp_pattern 
     const bool power = !(elements & (elements - 1));
     double cycles = fmax(PRODUCT_CYCLES, fmin(pattern->apart, CHAIN_MOST));
     for (; cycles >= PRODUCT_CYCLES; cycles -= PRODUCT_CYCLES)
-        emit_multiply(code, code_order, code_order, MULTIPLIER);
+        emit_multiply(code, code_order, code_order, CODE_MULTIPLIER);
     for (; cycles >= 1; cycles--)
         code_step(code, code_order, SUMMAND);
     emit_move(code, code_index, emit_register(code_order));
@@ -255,7 +179,7 @@ static void code_array(struct emit_buffer *code, const struct lwp_pattern *patte
     struct emit_place place = {0};
     for (size_t i = 0; i < pattern->access_count; i++) {
         struct lwp_pattern_access access = pattern->accesses[i];
-        if (access.array != a || (!ends && code_is_link(pattern, &access))) /* that is loaded last, */
+        if (access.array != a || access.found || (!ends && code_is_link(pattern, &access))) /* that is loaded last, */
             continue;
         access.store &= !code_breaks_link(pattern, &access); /* it is loaded instead */
         if (code_is_lead(pattern, &access) && !access.store) /* ... as is that */
@@ -266,8 +190,8 @@ static void code_array(struct emit_buffer *code, const struct lwp_pattern *patte
             place = code_element(code, pattern, a, spacing);
         const struct emit_place indexed = {.base = code_arrays[a], .index = code_index, .scale = 1};
         values_access(code, &access, access.by_index && code_by_index(pattern) ? indexed : place, on, round);
-        if (pattern->guesses && i == 0)
-            code_draw(code, code_drawn(pattern), emit_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY, pattern->bisects);
+        if (pattern->guesses && i == 0 && !code_descends(pattern))
+            code_draw(code, code_drawn(pattern), emit_at(place, (int64_t)(access.offset + on), 4), EITHER_WAY);
     }
 }
 
@@ -293,7 +217,9 @@ static void code_visit(struct emit_buffer *code, const struct lwp_pattern *patte
     const bool searches = code_searches(pattern), begins = searches && ahead % pattern->search == 0;
     const size_t leader = lwp_pattern_leader(pattern);
     const bool ends = searches && (ahead + 1) % pattern->search == 0;
-    if (indexed && pattern->draws)
+    if (pattern->bisects)
+        code_middle(code);
+    else if (indexed && pattern->draws)
         code_index_drawn(code, pattern);
     else if ((indexed && leader == pattern->array_count) || begins)
         emit_move(code, emit_low(code_index, 4), emit_memory(code_order, 4 * (int64_t)ahead, 4));
@@ -317,22 +243,32 @@ static void code_visit(struct emit_buffer *code, const struct lwp_pattern *patte
     if (leader < pattern->array_count)
         emit_move(code, emit_low(code_index, 4),
                   emit_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));
-    if (ends && pattern->endings)
-        code_draw(code, code_drawn(pattern), emit_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 4), pattern->endings, false);
+    if (pattern->bisects)
+        code_halve(code, pattern, &spacing);
+    if (pattern->tree)
+        code_descend(code, pattern);
+    else if (ends && pattern->endings)
+        code_draw(code, code_drawn(pattern), emit_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 4), pattern->endings);
     else if (!ends && pattern->arrays[0].walk == LWP_PATTERN_CHAINED)
         emit_move(code, code_arrays[0], emit_memory(code_arrays[0], (int64_t)pattern->arrays[0].link, 8));
 }
 
-static void code_rounds_of(struct emit_buffer *code, const struct lwp_pattern *pattern)
+static bool code_is_indexed(const struct lwp_pattern *pattern)
 {
     bool indexed = false;
-    double closing = 1; /* instructions behind all rounds: a comparison is one with its jump */
-    for (size_t a = 0; a < pattern->array_count; a++) {
+    for (size_t a = 0; a < pattern->array_count; a++)
         indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
+    return indexed;
+}
+
+static void code_rounds_of(struct emit_buffer *code, const struct lwp_pattern *pattern)
+{
+    const bool indexed = code_is_indexed(pattern);
+    double closing = 1; /* instructions behind all rounds: a comparison is one with its jump */
+    for (size_t a = 0; a < pattern->array_count; a++)
         closing += code_moves(&pattern->arrays[a]);
-    }
     closing += code_by_index(pattern);
-    const bool listed = (indexed && !pattern->draws && lwp_pattern_leader(pattern) == pattern->array_count) || code_searches(pattern);
+    const bool listed = (indexed && !pattern->draws && !pattern->bisects && lwp_pattern_leader(pattern) == pattern->array_count) || code_searches(pattern);
     closing += listed;
     for (unsigned ahead = 0; ahead < code->unrolled; ahead++) {
         code_visit(code, pattern, ahead, indexed);
@@ -355,7 +291,7 @@ static void code_enter(struct emit_buffer *code, const struct lwp_pattern *patte
         emit_add(code, ZYDIS_MNEMONIC_PUSH, 1, emit_register(code_saved[i]), (ZydisEncoderOperand){0});
     for (size_t a = 0; a < pattern->array_count; a++)
         emit_move(code, code_arrays[a], emit_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8));
-    if (code_searches(pattern))
+    if (code_begins(pattern))
         emit_move(code, code_first, emit_memory(code_place, offsetof(struct lwp_pattern_place, first), 8));
     if (code_draws_jumps(pattern))
         emit_move(code, code_drawn(pattern), emit_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8));
@@ -412,6 +348,9 @@ static void code_leave(struct emit_buffer *code, const struct lwp_pattern *patte
         emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, (int64_t)(offsetof(struct lwp_pattern_place, at) + 8 * a), 8),
                  emit_register(code_cursor(pattern, a)));
     emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, offsetof(struct lwp_pattern_place, next), 8), emit_register(code_order));
+    if (pattern->bisects)
+        emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, offsetof(struct lwp_pattern_place, first), 8),
+                 emit_register(code_first));
     if (code_draws_jumps(pattern))
         emit_add(code, ZYDIS_MNEMONIC_MOV, 2, emit_memory(code_place, offsetof(struct lwp_pattern_place, drawn), 8),
                  emit_register(code_drawn(pattern)));
@@ -423,9 +362,10 @@ static void code_leave(struct emit_buffer *code, const struct lwp_pattern *patte
 
 int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_code *made, struct lwp_error *err)
 {
-    const bool searches = code_searches(pattern);
-    struct emit_buffer code = {.failed = (searches && pattern->guesses) ||
-                                         pattern->array_count + searches + code_draws_jumps(pattern) > LWP_PATTERN_ARRAYS};
+    const bool begins = code_begins(pattern);
+    struct emit_buffer code = {.failed = (code_searches(pattern) && pattern->guesses) || (pattern->tree && code_is_indexed(pattern)) ||
+                                         (code_descends(pattern) && !pattern->access_count) ||
+                                         pattern->array_count + begins + code_draws_jumps(pattern) > LWP_PATTERN_ARRAYS};
     *made = (struct lwp_pattern_code){.bytes = EMIT_BYTES};
     code.bytes = mmap(NULL, EMIT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code.bytes == MAP_FAILED)

@@ -110,10 +110,10 @@ static int memory_shuffle(double far, uint32_t *order, uint32_t count, uint64_t 
     return status;
 }
 
-/* Whether visits go anywhere, independent of the one before. */
+/* Whether visits go anywhere, independent of the one before. A tree has all elements. */
 static bool memory_scattered(const struct lwp_pattern *pattern)
 {
-    return pattern->far >= 1 && pattern->window <= 1 && !pattern->inner;
+    return pattern->far >= 1 && pattern->window <= 1 && !pattern->inner && !pattern->tree && !pattern->bisects;
 }
 
 /* Elements in no order, each once: `i` is mixed by steps that lead to each number below a power of two once. */
@@ -154,22 +154,6 @@ static void memory_jumps(uint64_t jump, uint32_t elements, uint32_t *order, uint
     }
 }
 
-/* Searches by halves, each for an element drawn at random. */
-static void memory_bisect(uint32_t *order, uint64_t count, uint64_t elements, uint64_t *state)
-{
-    for (uint64_t i = 0; i < count;) {
-        const uint64_t wanted = memory_random(state) % elements;
-        for (uint64_t low = 0, high = elements; low < high && i < count;) {
-            const uint64_t middle = low + (high - low) / 2;
-            order[i++] = (uint32_t)middle;
-            if (middle < wanted)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-    }
-}
-
 /* Which pass an element is in. */
 static uint32_t memory_pass(const struct lwp_pattern *pattern, uint32_t element)
 {
@@ -204,13 +188,37 @@ static int memory_neighbours(const struct lwp_pattern *pattern, uint32_t *order,
     return !status && pattern->far > 0 ? memory_shuffle(pattern->far, order, count, state) : status;
 }
 
+/* ---- trees: each level has twice as many elements as the one before ---- */
+
+static uint64_t memory_child(uint64_t element, unsigned which)
+{
+    return 2 * element + 1 + which;
+}
+
+/* From the leftmost one to the rightmost, as sorted data is put in. */
+static uint32_t memory_sorted(uint32_t *order, uint64_t count, uint64_t element, uint32_t next)
+{
+    if (element >= count)
+        return next;
+    order[element] = memory_sorted(order, count, memory_child(element, 0), next);
+    return memory_sorted(order, count, memory_child(element, 1), order[element] + 1);
+}
+
+static void memory_tree(const struct lwp_pattern *pattern, uint32_t *order, uint32_t count)
+{
+    if (pattern->far < 1)
+        memory_sorted(order, count, 0, 0);
+    for (uint32_t i = 0; pattern->far >= 1 && i < count; i++)
+        order[i] = memory_mixed(i, count);
+}
+
 static int memory_visits(const struct lwp_pattern *pattern, uint32_t elements, uint32_t *order, uint32_t count)
 {
     uint64_t state = 88172645463325252ull;
-    if (pattern->jump)
+    if (pattern->tree)
+        memory_tree(pattern, order, count);
+    else if (pattern->jump)
         memory_jumps(pattern->jump, elements, order, count);
-    else if (pattern->bisects)
-        memory_bisect(order, count, elements, &state);
     else if (memory_draws(pattern))
         for (uint32_t i = 0; i < count; i++)
             order[i] = (uint32_t)(memory_random(&state) % elements);
@@ -224,7 +232,7 @@ static int memory_visits(const struct lwp_pattern *pattern, uint32_t elements, u
 
 static int memory_order(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
-    if (pattern->inner || pattern->draws)
+    if (pattern->inner || pattern->draws || pattern->bisects)
         return LWP_OK;
     memory->order = malloc(memory->visits * sizeof *memory->order);
     const int status =
@@ -250,9 +258,13 @@ static void memory_links(const struct lwp_pattern *pattern, const struct lwp_pat
     const struct lwp_pattern_array *chain = &pattern->arrays[0];
     for (uint64_t i = 0; memory->order && i < memory->visits; i++) {
         const uint64_t element = memory->order[i];
-        if (chain->walk == LWP_PATTERN_CHAINED)
-            memory_put(memory->first[0] + element * chain->spacing + chain->link,
-                       memory->first[0] + memory->order[(i + 1) % memory->visits] * chain->spacing);
+        uint8_t *at = memory->first[0] + element * chain->spacing + chain->link;
+        for (unsigned which = 0; which < 2 && pattern->tree; which++) {
+            const uint64_t child = memory_child(i, which);
+            memory_put(at + which * sizeof at, memory->first[0] + memory->order[child < memory->visits ? child : 0] * chain->spacing);
+        }
+        if (chain->walk == LWP_PATTERN_CHAINED && !pattern->tree)
+            memory_put(at, memory->first[0] + memory->order[(i + 1) % memory->visits] * chain->spacing);
         for (size_t a = 1; a < pattern->array_count; a++)
             if (pattern->arrays[a].walk == LWP_PATTERN_LINKED)
                 memory_put(memory->first[0] + element * chain->spacing + pattern->arrays[a].link,

@@ -52,14 +52,18 @@ static void walker_begin(struct time_walker *walker)
 {
     const struct lwp_pattern *pattern = walker->pattern;
     walker->visited = 0;
-    walker->place.first = (uint64_t)(uintptr_t)walker->memory.first[0];
+    const uint64_t root = pattern->tree ? walker->memory.order[0] * pattern->arrays[0].spacing : 0; // NOLINT: a tree has an order
+    walker->place.first = pattern->bisects ? 0 : (uint64_t)(uintptr_t)walker->memory.first[0] + root;
     walker->place.index = walker->memory.order ? walker->memory.order[walker->first] : 0;
-    walker->place.next = pattern->inner   ? pattern->inner / walker->code.unrolled
-                         : pattern->draws ? 2 * walker->first + 1
-                                          : (uint64_t)(uintptr_t)(walker->memory.order + walker->first);
+    walker->place.next = pattern->inner     ? pattern->inner / walker->code.unrolled
+                         : pattern->bisects ? lwp_pattern_half(pattern)
+                         : pattern->draws   ? 2 * walker->first + 1
+                                            : (uint64_t)(uintptr_t)(walker->memory.order + walker->first);
     for (size_t a = 0; a < pattern->array_count; a++) {
         walker->place.at[a] = (uint64_t)(uintptr_t)walker->memory.first[a];
-        if (pattern->arrays[a].walk == LWP_PATTERN_CHAINED)
+        if (pattern->tree && a == 0)
+            walker->place.at[a] = walker->place.first;
+        else if (pattern->arrays[a].walk == LWP_PATTERN_CHAINED)
             // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a chain has an order
             walker->place.at[a] += walker->memory.order[walker->first] * pattern->arrays[a].spacing;
         else if (pattern->arrays[a].walk == LWP_PATTERN_STEPS)
@@ -87,6 +91,7 @@ static void walker_part(struct time_walker *walker, const struct time_walker *wh
     walker->borrows = part > 0;
     walker->visits = lwp_pattern_whole(whole->memory.visits / parts);
     walker->first = part * walker->visits;
+    walker->place.drawn += 2 * (uint64_t)part;
     walker_begin(walker);
 }
 

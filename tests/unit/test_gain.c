@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/advice/gain/found.h"
 #include "analysis/advice/gain/displaced.h"
 #include "analysis/advice/gain/gain.h"
 #include "analysis/advice/gain/guesses.h"
@@ -436,6 +437,17 @@ static void rarely_of(struct lwp_arena *arena, struct lwp_code *code, uint32_t m
     }
     lwp_interrupts_free(&profile.interrupts);
     lwp_locations_free(profile.locations);
+}
+
+/* Two addresses in use, one behind the other, or an array of two. */
+static void test_tree_links(void **state)
+{
+    (void)state;
+    static const uint64_t offsets[] = {0, 4, 8, 16, 24, 40}, bytes[] = {4, 4, 8, 8, 16, 8};
+    uint64_t link = 0;
+    assert_true(lwp_gain_tree_links(offsets, bytes, (const bool[]){true, false, true, true, false, false}, 6, &link) && link == 8);
+    assert_true(lwp_gain_tree_links(offsets, bytes, (const bool[]){true, false, false, false, true, true}, 6, &link) && link == 24);
+    assert_false(lwp_gain_tree_links(offsets, bytes, (const bool[]){true, true, true, false, false, true}, 6, &link));
 }
 
 /* Samples of slots at the head of each page, 8192 bytes on for 141 of them, seem to say that a visit takes 0.08 ns. */
@@ -1359,6 +1371,7 @@ int main(void)
         cmocka_unit_test(test_model),
         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_tree_links),
         cmocka_unit_test(test_possible_pace),
         cmocka_unit_test(test_searches_begun),
         cmocka_unit_test(test_run_is_known),

@@ -425,27 +425,129 @@ static void test_guesses(void **state)
     assert_true(lwp_pattern_code_make(&guesses, &code, NULL) != LWP_OK);
 }
 
-/* Searches by halves begin in the middle, and go to what is drawn: each second visit at most is to another element than in the search
- * before. A visit waits for the one before where that was guessed wrong. */
+/* Searches by halves begin in the middle, go on to a quarter, and end at any element: there what is done with what was found is done. A
+ * right guess of the next half does not wait for the element. */
 static void test_bisects(void **state)
 {
     (void)state;
-    enum { ELEMENTS = 1 << 16, DEEP = 16 };
-    struct lwp_pattern anywhere = pattern_of(LWP_PATTERN_INDEXED, 64, ELEMENTS), bisects = anywhere;
+    enum { ELEMENTS = 1 << 10, DEEP = 10, FOUND = 40 };
+    struct lwp_pattern bisects = pattern_of(LWP_PATTERN_INDEXED, 64, ELEMENTS);
     struct lwp_pattern_memory memory;
-    struct lwp_pattern_times times;
-    size_t middle = 0, quarters = 0;
-    bisects.bisects = bisects.guesses = true;
-    assert_int_equal(lwp_pattern_memory_make(&bisects, ELEMENTS, &memory, NULL), LWP_OK);
-    assert_int_equal(memory.order[0], ELEMENTS / 2);
-    for (uint64_t i = 0; i < memory.visits; i++) {
-        middle += memory.order[i] == ELEMENTS / 2;
-        quarters += memory.order[i] == ELEMENTS / 4 || memory.order[i] == ELEMENTS / 2 + ELEMENTS / 4;
+    bisects.bisects = true;
+    bisects.access_count = 2;
+    bisects.accesses[0] = (struct lwp_pattern_access){.offset = 8, .bytes = 4, .store = true};
+    bisects.accesses[1] = (struct lwp_pattern_access){.offset = FOUND, .bytes = 4, .store = true, .found = true};
+    for (int guesses = 0; guesses < 2; guesses++) {
+        struct lwp_pattern_code code;
+        size_t visited[3] = {0}, found = 0;
+        bisects.guesses = guesses;
+        assert_int_equal(lwp_pattern_code_make(&bisects, &code, NULL), LWP_OK);
+        assert_int_equal(lwp_pattern_memory_make(&bisects, ELEMENTS, &memory, NULL), LWP_OK);
+        struct lwp_pattern_place place = {.at = {(uintptr_t)memory.first[0]}, .drawn = 1, .next = lwp_pattern_half(&bisects), .rounds = 8};
+        assert_null(memory.order);
+        code.run(&place);
+        for (int i = 0; i < 3; i++) { /* 512; 256 or 768; one of four */
+            uint32_t seen;
+            for (size_t e = ELEMENTS >> (i + 1); e < ELEMENTS; e += ELEMENTS >> i) {
+                memcpy(&seen, memory.first[0] + e * 64 + 8, sizeof seen);
+                visited[i] += seen != 0x01010101;
+            }
+            assert_int_equal(visited[i], 1);
+        }
+        place.rounds = 100 * DEEP * ELEMENTS;
+        code.run(&place);
+        for (size_t e = 0; e < ELEMENTS; e++) {
+            uint32_t end;
+            memcpy(&end, memory.first[0] + e * 64 + FOUND, sizeof end);
+            found += end != 0x01010101;
+            assert_true(end == 0x01010101 || e % 2 == 1);
+        }
+        assert_int_equal(found, ELEMENTS / 2);
+        lwp_pattern_memory_free(&memory);
+        lwp_pattern_code_free(&code);
     }
-    assert_in_range(middle, memory.visits / (DEEP + 2), memory.visits / (DEEP - 1));
-    assert_in_range(quarters, middle - DEEP, middle + DEEP);
+}
+
+/* Where it is a jump that says which half is next, right guesses do not wait for elements. */
+static void test_bisects_by_guesses(void **state)
+{
+    (void)state;
+    struct lwp_pattern waits = pattern_of(LWP_PATTERN_INDEXED, 64, 1 << 21), guesses = waits;
+    struct lwp_pattern_times times;
+    waits.bisects = guesses.bisects = guesses.guesses = true;
+    COMPARED(times.ratio < 1, lwp_pattern_compare, &waits, &guesses, 0.05, &times);
+}
+
+/* From the root each element is come to in one way; searches end at those that lead to the root again, and only there what is done with
+ * the element that was found is done. */
+static void tree_is_searched(bool guesses, double far)
+{
+    enum { ELEMENTS = 1000, ROUNDS = 100 * ELEMENTS, KEY = 4, FOUND = 40, LINK = 16 };
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_CHAINED, 64, ELEMENTS);
+    struct lwp_pattern_memory memory;
+    struct lwp_pattern_code code;
+    uint8_t *waiting[ELEMENTS];
+    size_t count = 0, bottom = 0, visited = 0, found = 0;
+    pattern.tree = true;
+    pattern.guesses = guesses;
+    pattern.far = far;
+    pattern.arrays[0].link = LINK;
+    pattern.access_count = 2;
+    pattern.accesses[0] = (struct lwp_pattern_access){.offset = KEY, .bytes = 4, .store = true};
+    pattern.accesses[1] = (struct lwp_pattern_access){.offset = FOUND, .bytes = 4, .store = true, .found = true};
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+    uint8_t *const root = memory.first[0] + 64ull * memory.order[0];
+    struct lwp_pattern_place place = {.first = (uintptr_t)root, .at = {(uintptr_t)root}, .drawn = 1, .rounds = ROUNDS};
+    code.run(&place);
+    for (waiting[count++] = root; visited < count; visited++)
+        for (int which = 0; which < 2; which++) {
+            uint8_t *next;
+            memcpy(&next, waiting[visited] + LINK + 8 * which, sizeof next);
+            if (next == root)
+                continue;
+            assert_true(count < ELEMENTS);
+            if (far < 1) /* in order, from the leftmost to the rightmost */
+                assert_int_equal(next > waiting[visited], which);
+            waiting[count++] = next;
+        }
+    assert_int_equal(count, ELEMENTS);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t key, end;
+        memcpy(&key, waiting[i] + KEY, sizeof key);
+        memcpy(&end, waiting[i] + FOUND, sizeof end);
+        assert_int_not_equal(key, 0x01010101);
+        bottom += 2 * i + 2 >= ELEMENTS;
+        found += end != 0x01010101;
+        assert_true(end == 0x01010101 || 2 * i + 2 >= ELEMENTS);
+    }
+    assert_int_equal(found, bottom);
     lwp_pattern_memory_free(&memory);
-    COMPARED(times.ratio > 1.5, lwp_pattern_compare, &anywhere, &bisects, 0.05, &times);
+    lwp_pattern_code_free(&code);
+}
+
+static void test_trees(void **state)
+{
+    (void)state;
+    tree_is_searched(false, 1);
+    tree_is_searched(true, 1);
+    tree_is_searched(true, 0);
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_CHAINED, 64, 1000);
+    struct lwp_pattern_code code;
+    pattern.tree = true;
+    pattern.array_count = 2;
+    pattern.arrays[1] = (struct lwp_pattern_array){.walk = LWP_PATTERN_INDEXED, .spacing = 8}; /* no list of indices is read */
+    assert_true(lwp_pattern_code_make(&pattern, &code, NULL) != LWP_OK);
+}
+
+/* Those that visit the top of a tree again and again find it in the caches: a visit takes less than along a chain. */
+static void test_tree_near_root(void **state)
+{
+    (void)state;
+    struct lwp_pattern chain = pattern_of(LWP_PATTERN_CHAINED, 64, 1 << 18), tree = chain;
+    struct lwp_pattern_times times;
+    tree.tree = true;
+    COMPARED(times.ratio < 0.8, lwp_pattern_compare, &chain, &tree, 0.05, &times);
 }
 
 static void test_threads(void **state)
@@ -837,6 +939,9 @@ int main(void)
                                        cmocka_unit_test(test_cold),
                                        cmocka_unit_test(test_guesses),
                                        cmocka_unit_test(test_bisects),
+                                       cmocka_unit_test(test_bisects_by_guesses),
+                                       cmocka_unit_test(test_trees),
+                                       cmocka_unit_test(test_tree_near_root),
                                        cmocka_unit_test(test_links_stay),
                                        cmocka_unit_test(test_through_memory),
                                        cmocka_unit_test(test_apart),

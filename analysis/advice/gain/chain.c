@@ -10,7 +10,7 @@
 enum { MOVES_LEAST = 8, MOVES_MOST = 256, PASS_LEAST = 16 };
 
 static const double far_elements = 128, few_steps = 0.05, /* of all: back to where memory was freed */
-    nearly_all = 0.95, elsewhere = 8;
+    nearly_all = 0.95, elsewhere = 8, anywhere = 0.9;
 
 struct chain_moves {
     double near[MOVES_MOST]; /* in elements */
@@ -173,6 +173,17 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
             back[steps++] = -moves.near[i];
     if ((double)steps > few_steps * (double)moves.count)
         pattern->window = lwp_gain_window(back, steps, visit->closest);
+}
+
+/* Of a tree whose nodes were put in anywhere hardly a step leads to a neighbour; of one that was filled in order the last few do. */
+void lwp_gain_tree_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
+                           struct lwp_pattern *pattern)
+{
+    struct chain_moves moves = {.next = true};
+    chain_moves_of(profile, visit, spacing, &moves);
+    const size_t count = moves.count + moves.far;
+    pattern->tree = true;
+    pattern->far = count < MOVES_LEAST || (double)moves.far >= anywhere * (double)count ? 1 : 0;
 }
 
 /* What leads to each search of a chain is not run: the key, and the table that the chain begins in. As far as the loop may take longer than

@@ -21,6 +21,10 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
  * of one window, however many visits on: of n elements n - d are d apart. The most likely number, or the `least`; 0: no steps. */
 unsigned lwp_gain_window(const double *back, size_t count, bool least);
 
+/* Where those of a search of a tree go. */
+void lwp_gain_tree_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
+                           struct lwp_pattern *pattern);
+
 /* Of a pattern's searches of `search` visits (0: of very many) those whose end is guessed wrong, in eighths, where searches make so many
  * `visits` on average. */
 unsigned lwp_gain_endings(double visits, unsigned search);

@@ -10,6 +10,8 @@
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/moves.h"
 #include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
+#include "analysis/statistics/stride.h"
 #include "analysis/tables/engines.h"
 
 static const double often = 0.1;      /* of the visits */
@@ -120,7 +122,8 @@ void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, stru
             for (size_t j = 0; j < count; j++)
                 for (size_t f = 0; f < layout->field_count; f++) {
                     const struct lwp_layout_field *field = &layout->fields[f];
-                    const int64_t at = (int64_t)place + found[j].delta;
+                    const int64_t from = (int64_t)place + found[j].delta; /* by halves: perhaps of the element behind it */
+                    const int64_t at = layout->single ? from : (int64_t)lwp_stride_residue(from, layout->spacing);
                     if (at < (int64_t)(field->offset + field->bytes) && at + found[j].bytes > (int64_t)field->offset) {
                         read[f] = true;
                         times[f] += found_accesses(profile, layout, stream->module, found[j].address, exact, behind);
@@ -128,12 +131,51 @@ void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, stru
                 }
         }
     for (size_t f = 0; f < layout->field_count; f++) {
-        bool used = read[f] && !found_rare(&visits, exact, times[f]);
-        search->uses[f] |= used;
+        bool used = read[f] && (search->descends || !found_rare(&visits, exact, times[f]));
+        (search->descends ? search->found : search->uses)[f] |= used;
         often_read |= used;
     }
     search->keeps =
         kept && (exact ? found_elsewhere(layout, search->region, &visits) : lwp_moves_length_least(profile, search->region) * often < 1);
     if (often_read)
         found_join(layout, search, behind);
+}
+
+/* ---- searches that come to few of many elements ----
+ *
+ * Of a tree, or by halves: the elements near the beginning are come to each time, so that these are in the caches, and one at the end once.
+ * Neither visits that go anywhere nor the size of the whole say what such a search waits for. What is read of the element that it finds is
+ * read once a search, not once a visit. */
+
+bool lwp_gain_tree_links(const uint64_t *offsets, const uint64_t *bytes, const bool *uses, size_t count, uint64_t *link)
+{
+    const uint64_t address = sizeof(void *);
+    for (size_t f = 0; f < count; f++) {
+        bool pair = bytes[f] == 2 * address;
+        for (size_t g = 0; g < count && bytes[f] == address; g++)
+            pair |= uses[g] && bytes[g] == address && offsets[g] == offsets[f] + address;
+        if (!uses[f] || !pair || offsets[f] % address)
+            continue;
+        *link = offsets[f];
+        return true;
+    }
+    return false;
+}
+
+bool lwp_gain_descends(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop)
+{
+    uint64_t offsets[LWP_FIELDS_MAX], bytes[LWP_FIELDS_MAX], link;
+    struct lwp_loop_shape shape;
+    bool descends = false;
+    for (size_t f = 0; f < layout->field_count; f++) {
+        offsets[f] = layout->fields[f].offset;
+        bytes[f] = layout->fields[f].bytes;
+    }
+    const bool links = lwp_gain_tree_links(offsets, bytes, loop->uses, layout->field_count, &link);
+    for (size_t k = 0; k < layout->object_count && profile->code; k++)
+        LWP_STREAMS_OF(profile, layout->objects[k], stream)
+            if (stream->region == loop->region && stream->module != LWP_NONE &&
+                lwp_loop_shape(profile->code, stream->module, stream->address, &shape))
+                descends |= shape.search == LWP_LOOP_SEARCH_BISECTION || (links && shape.search == LWP_LOOP_SEARCH_TREE);
+    return descends;
 }

@@ -9,4 +9,10 @@
  * elements, have it as their search. */
 void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_layout_loop *search);
 
+/* Whether the loop searches by halves, or goes from a node of a tree to one of two below it, whose addresses are one behind the other. */
+bool lwp_gain_descends(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop);
+
+/* Of fields in use the place of the first of the two addresses; false: there are none. */
+bool lwp_gain_tree_links(const uint64_t *offsets, const uint64_t *bytes, const bool *uses, size_t count, uint64_t *link);
+
 #endif

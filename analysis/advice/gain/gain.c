@@ -364,6 +364,7 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
                                    .objects = layout->objects,
                                    .object_count = layout->object_count,
                                    .uses = loop->uses,
+                                   .found = loop->descends ? loop->found : NULL,
                                    .spacing = layout->spacing,
                                    .elements = elements,
                                    .visits = 1,
@@ -391,19 +392,6 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
     if (stream && visit.access.pattern == LWP_GAIN_RANDOM && !visit.access.dependent && !visit.shape.steps)
         visit.jump = (double)lwp_gain_jump(profile, stream);
     return visit;
-}
-
-/* A search of a std::map comes to the nodes near its root each time, so that these are in the caches: neither a run along a chain that goes
- * anywhere nor the size of the whole says what it waits for. */
-static bool gain_searches_tree(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop)
-{
-    bool left = false, right = false;
-    for (size_t f = 0; f < layout->field_count && layout->container; f++) {
-        const char *name = layout->fields[f].name;
-        left |= loop->uses[f] && (strcmp(name, "_M_left") == 0 || strcmp(name, "__left_") == 0);
-        right |= loop->uses[f] && (strcmp(name, "_M_right") == 0 || strcmp(name, "__right_") == 0);
-    }
-    return left && right && loop->region != LWP_NONE && !lwp_objects_library_code(profile, profile->regions[loop->region].module);
 }
 
 /* Bytes that the layout's other loops go through in the new layout where this one does not. */
@@ -445,13 +433,13 @@ static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *
     if (access.dependent)
         access.pattern = lwp_gain_chain(profile, &visit, (double)change->today.of[0].spacing);
     struct lwp_gain_range saved = lwp_gain_saved(&change->caches, access, &before, &need);
-    if (access.dependent && access.pattern == LWP_GAIN_UNKNOWN) /* it may go to few elements, which are in the caches */
+    if (access.dependent && (access.pattern == LWP_GAIN_UNKNOWN || loop->descends)) /* it may go to few elements, which are in the caches */
         saved.low = fmin(saved.low, 0);
     const bool random = access.pattern == LWP_GAIN_RANDOM, by_line = access.pattern == LWP_GAIN_SEQUENTIAL;
     const double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
     if (lwp_gain_sets_up(profile, layout, i)) {
         gain->set_up += loop->weight.weight / profile->total.weight;
-    } else if (!gain_searches_tree(profile, layout, loop)) { /* else what it saves is not known */
+    } else if (!(loop->search && loop->search->descends)) { /* else it is run with that */
         struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &change->today, change->after, saved, likely);
         if (loop->keeps && change->after->groups > 1) /* all groups may be wanted */
             of.low = fmin(of.low, 0);

@@ -395,8 +395,10 @@ static void layout_seen(struct lwp_layout *layout, const bool *seen)
 static void layout_found(struct lwp_profile *profile, struct lwp_layout *layout)
 {
     for (size_t i = 0; i < layout->loop_count && profile->code; i++)
-        if (layout->loops[i].weight.weight >= 0.01 * profile->total.weight)
+        if (layout->loops[i].weight.weight >= 0.01 * profile->total.weight) {
+            layout->loops[i].descends = lwp_gain_descends(profile, layout, &layout->loops[i]);
             lwp_gain_found(profile, layout, &layout->loops[i]);
+        }
 }
 
 static int layout_loop_compare(const void *a, const void *b)

@@ -28,6 +28,8 @@ struct lwp_layout_loop {
     uint64_t near, far; /* pairs of accesses of one sample: a few elements apart, or anywhere */
     bool uses[LWP_FIELDS_MAX];
     uint32_t used;
+    bool descends;              /* it searches (found.h) */
+    bool found[LWP_FIELDS_MAX]; /* ... and these are used of the element at which that ends, once each search */
     bool keeps; /* pointers to the elements that it finds, in memory: which other fields are read through them is not known */
 };
 

@@ -6,6 +6,7 @@
 #include "analysis/advice/gain/loop_pattern.h"
 
 #include "analysis/advice/gain/chain.h"
+#include "analysis/advice/gain/found.h"
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/streams.h"
 
@@ -56,9 +57,13 @@ static uint64_t fields_of_group(struct lwp_profile *profile, const struct lwp_ga
     loop_order(visit, placement->field_count, order);
     for (size_t k = 0; k < placement->field_count; k++) {
         const size_t f = order[k];
-        if (!visit->uses[f] || placement->group[f] != (int)group || !placement->bytes[f])
+        const bool found = visit->found && visit->found[f] && !visit->uses[f];
+        const size_t first = pattern->access_count;
+        if (!(visit->uses[f] || found) || placement->group[f] != (int)group || !placement->bytes[f])
             continue;
         loop_access(pattern, array, placement->offsets[f], placement->bytes[f], line, loop_operand(profile, visit, f));
+        for (size_t i = first; i < pattern->access_count; i++)
+            pattern->accesses[i].found = found;
         const uint64_t end = placement->offsets[f] + placement->bytes[f];
         room = end > room ? end : room;
     }
@@ -83,6 +88,15 @@ static struct lwp_pattern_array fields_array(const struct lwp_gain_visit *visit,
     return array;
 }
 
+/* Where the addresses of a tree's element are. */
+static bool fields_tree_links(const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement, uint64_t *link)
+{
+    bool uses[LWP_FIELDS_MAX];
+    for (size_t f = 0; f < placement->field_count; f++)
+        uses[f] = visit->uses[f] && placement->group[f] == 0;
+    return lwp_gain_tree_links(placement->offsets, placement->bytes, uses, placement->field_count, link);
+}
+
 /* Addresses: that of the next element where the first field of a pointer's size is, the others behind the fields, which end at
  * room. False: no room for them. */
 static bool fields_links(const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement, uint64_t room,
@@ -95,6 +109,8 @@ static bool fields_links(const struct lwp_gain_visit *visit, const struct lwp_ga
             head->link = placement->offsets[f];
             break;
         }
+    if (pattern->tree && !fields_tree_links(visit, placement, &head->link))
+        return false;
     if (chained && room < head->link + 8)
         room = head->link + 8;
     for (size_t a = 1; a < pattern->array_count; a++)
@@ -247,14 +263,19 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
     pattern->elements = (uint64_t)visit->elements;
     pattern->far = visit->access.pattern == LWP_GAIN_RANDOM || visit->access.dependent ? 1 : 0;
-    if (visit->access.dependent)
+    const bool alone = visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent && visit->leader == LWP_NONE;
+    const bool descends = visit->found && (visit->access.dependent || alone);
+    if (visit->access.dependent && visit->found)
+        lwp_gain_tree_pattern(profile, visit, spacing, pattern);
+    else if (visit->access.dependent)
         lwp_gain_chain_pattern(profile, visit, spacing, pattern);
     lwp_gain_computes(&visit->shape, visit->visits, pattern);
-    const bool alone = visit->access.pattern == LWP_GAIN_RANDOM && !visit->access.dependent && visit->leader == LWP_NONE;
     if (visit->jump != 0)
         pattern->jump = loop_jump(visit, spacing);
-    else if (alone && visit->shape.search == LWP_LOOP_SEARCH_BISECTION) /* whichever half is next */
-        pattern->bisects = pattern->guesses = true;
+    else if (alone && visit->found)
+        pattern->bisects = true;
+    if (descends) /* which one is next */
+        pattern->guesses = !visit->shape.selects;
     pattern->draws = alone && visit->shape.drawn && !pattern->bisects;
     pattern->chain = chain;
     pattern->threads = lwp_gain_threads(profile, visit);

@@ -294,7 +294,8 @@ static void measured_believe(const struct lwp_profile *profile, const struct lwp
                              const struct lwp_gain_range *stalls, double pace, struct lwp_gain_measured *measured)
 {
     bool same, resembles = lwp_gain_resembles(times, stalls, pace, &same);
-    const bool seen = !measured->doubtful && (!visit->access.dependent || visit->far >= 0), nested = measured_nested(profile, visit);
+    const bool seen = !measured->doubtful && (!visit->access.dependent || visit->far >= 0 || visit->found),
+               nested = measured_nested(profile, visit);
     measured->between = seen && resembles && (same || !nested);
     measured->reproduced = measured->between && same;
     /* What runs between two of its rounds may have displaced its data, which the pattern never waits for then. */
@@ -320,7 +321,7 @@ static void measured_own_time(struct lwp_profile *profile, const struct lwp_gain
     const double core = measured_core(visit);
     measured->pace = lwp_gain_possible_pace(measured_pace(profile, visit), visit);
     measured->paces = (struct lwp_gain_range){measured->pace, measured->pace};
-    if (measured->pace > 0)
+    if (measured->pace > 0 || visit->found) /* a search comes back to most elements later than watches last */
         return;
     struct lwp_gain_range paces = lwp_gain_returns(profile, visit, lwp_gain_threads(profile, visit));
     if (paces.high <= 0 || paces.high < core)
@@ -455,7 +456,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
     if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
         return false;
-    if (!dependent) /* searches along chains have guesses of their own */
+    if (!dependent && !visit->found) /* searches have guesses of their own */
         measured_jumps(profile, visit, measured);
     run.stalls = lwp_gain_stall_share(profile, visit->region, &visit->shape);
     measured_own_time(profile, visit, measured);
@@ -469,7 +470,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     measured_compare(profile, visit, &run, measured);
     if (measured->between && run.today.search)
         lwp_gain_begun(measured);
-    else if (measured->between && dependent && visit->shape.exits > 1 && measured->pace <= 0)
+    else if (measured->between && dependent && !visit->found && visit->shape.exits > 1 && measured->pace <= 0)
         measured_overlapped(profile, visit, &run, measured);
     if (displaced)
         lwp_gain_of_displaced(after_others / run.times.before, measured);

@@ -19,7 +19,7 @@ enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 9 };
 /* Seconds a run, of them all a part that is there for any loop (others have as much more as they take of all time), and what is known
  * well enough of all time: standard deviations. */
 static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, waits_least = 0.1;
-static const double pattern_most = 0.4; /* of the seconds of all: other loops wait for a run, too */
+static const double pattern_most = 0.25; /* of the seconds of all: a split, a pool and both are run, and other loops, too */
 static const double shared_most = 8;    /* times the last cache: of more no part of it matters */
 
 struct lwp_gain_timed {

@@ -12,6 +12,7 @@ struct lwp_gain_visit {
     const uint32_t *objects; /* what is placed: the loop's accesses to them are the fields in use, */
     size_t object_count;
     const bool *uses;      /* ... one for each field of a placement */
+    const bool *found;     /* of a search (found.h): ... of the element that it finds; NULL: it is none */
     const uint64_t *first; /* ... each: the address of the code's first access to it; 0: not known. NULL: none is */
     uint64_t spacing;      /* of the first object's elements, as it is */
     double elements;       /* visited */

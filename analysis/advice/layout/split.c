@@ -277,9 +277,6 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
         return false;
     *split = (struct lwp_split){
         .layout = layout, .affinity = found->affinity, .group = found->group, .groups = found->groups, .cold = found->cold};
-    reason->unknown = lwp_types_is_tree_node(layout->type);
-    if (reason->unknown)
-        return false;
     if (!layout->single && !layout->pointed && !layout->container) {
         layout->pointed = lwp_element_pointers_by(profile, layout);
         layout->linked = layout->pointed && lwp_element_pointers_scattered(profile, layout);
@@ -290,6 +287,9 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
         split->group = kept;
     }
     lwp_gain_estimate(profile, layout, split->group, split->groups, &split->gain);
+    reason->unknown = lwp_types_is_tree_node(layout->type) && !split->gain.run;
+    if (reason->unknown)
+        return false;
     bool worth = split->groups + split->cold > 1 && split_shrinks(split) && split_worth(profile, layout, &split->gain, reason);
     if (!worth && layout->single && !layout->container) {
         split->group = found->group; /* an index leads to all parts */
