@@ -175,6 +175,7 @@ bool lwp_gain_descends(struct lwp_profile *profile, const struct lwp_layout *lay
     for (size_t k = 0; k < layout->object_count && profile->code; k++)
         LWP_STREAMS_OF(profile, layout->objects[k], stream)
             if (stream->region == loop->region && stream->module != LWP_NONE &&
+                !lwp_objects_library_code(profile, stream->module) && /* that goes through all of a std::set, node by node */
                 lwp_loop_shape(profile->code, stream->module, stream->address, &shape))
                 descends |= shape.search == LWP_LOOP_SEARCH_BISECTION || (links && shape.search == LWP_LOOP_SEARCH_TREE);
     return descends;
