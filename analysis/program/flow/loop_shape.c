@@ -10,207 +10,14 @@
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/flow/loop_calls.h"
 #include "analysis/program/flow/loop_chain.h"
+#include "analysis/program/flow/loop_flow.h"
 #include "analysis/program/flow/loop_spills.h"
 #include "analysis/program/flow/loop_waits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGISTERS = CODE_REGISTERS, INSTRUCTIONS_MAX = 4000, CHAIN_REGISTERS = LOOP_REGISTERS };
-
-struct shape_flow {
-    uint32_t from[REGISTERS];   /* registers whose value goes into this one, a bit each */
-    uint32_t loaded[REGISTERS]; /* ... as the address of a load */
-    uint32_t stepped, changed;  /* registers that grow by a constant; that become something else */
-    uint32_t stepped_again;     /* ... in more than one place */
-    int64_t step[REGISTERS];    /* the constant */
-    uint32_t changed_vectors;
-    uint32_t selected;                               /* registers that keep their value or take another's (cmov) */
-    uint32_t computed;                               /* registers that get more than another one's value and a constant */
-    uint32_t copied[REGISTERS];                      /* ... or from which others they get that */
-    uint32_t loads_into[REGISTERS];                  /* instructions that load it */
-    struct lwp_memory_operand from_field[REGISTERS]; /* the first of them; */
-    uint32_t from_others;                            /* registers that are loaded from another field, too */
-    uint32_t indexed[REGISTERS];                     /* registers that are an index where it is loaded */
-    uint32_t places;                                 /* registers that say from where is loaded */
-    uint64_t made;                   /* general and vector registers that get a new value, neither loaded nor another one's */
-    uint64_t moved[CHAIN_REGISTERS]; /* ... that get another one's value, and of which */
-    uint64_t used[CHAIN_REGISTERS];  /* general and vector registers whose value goes into this one in any way */
-    uint32_t place[CHAIN_REGISTERS]; /* general ones that say from where it is loaded */
-    uint64_t weighed;                /* general and vector registers that are compared with a value that is no constant */
-    uint32_t weighed_at;             /* general ones that say where in memory what is so compared lies */
-    uint64_t elsewhere;              /* general and vector registers that calls and inner loops change */
-    uint32_t branches, halvings, calls, computed_calls;
-};
-
-static uint32_t shape_bit(int reg)
-{
-    return reg >= 0 && reg < REGISTERS ? 1u << reg : 0;
-}
-
-static void shape_add_uses(struct shape_flow *flow, const struct code_instruction *instruction)
-{
-    const struct lwp_memory_operand *memory = &instruction->memory;
-    const uint32_t place = memory->exists && memory->load ? shape_bit(memory->base) | shape_bit(memory->index) : 0;
-    const uint64_t read = code_values_read(instruction);
-    flow->places |= place;
-    for (uint64_t left = code_values_written(instruction); left; left &= left - 1) {
-        flow->used[__builtin_ctzll(left)] |= read;
-        flow->place[__builtin_ctzll(left)] |= place;
-    }
-}
-
-/* Registers that get something from these, themselves among them. */
-static uint64_t shape_spread(const struct shape_flow *flow, uint64_t from)
-{
-    uint64_t before;
-    do {
-        before = from;
-        for (int to = 0; to < CHAIN_REGISTERS; to++)
-            if (flow->used[to] & from)
-                from |= (uint64_t)1 << to;
-    } while (from != before);
-    return from;
-}
-
-/* Registers that get something from what is loaded: from one place after another, as what stays at hand is hardly waited for. */
-static uint64_t shape_from_loads(const struct shape_flow *flow)
-{
-    uint64_t from = 0;
-    for (int to = 0; to < CHAIN_REGISTERS; to++)
-        if (flow->place[to] & (flow->changed | flow->stepped))
-            from |= (uint64_t)1 << to;
-    return shape_spread(flow, from);
-}
-
-static void shape_add_weighed(struct shape_flow *flow, const struct code_instruction *instruction)
-{
-    const struct lwp_memory_operand *memory = &instruction->memory;
-    if (!instruction->weighs)
-        return;
-    flow->weighed |= code_values_read(instruction);
-    flow->weighed_at |= memory->exists && memory->load ? shape_bit(memory->base) | shape_bit(memory->index) : 0;
-}
-
-/* Whether something that the loop loads, one after another, is compared with a key. Where all is compared with constants, it looks for a
- * state or a delimiter, by which nothing can be looked up. */
-static bool shape_has_key(const struct shape_flow *flow)
-{
-    return flow->elsewhere || flow->weighed & shape_from_loads(flow) || flow->weighed_at & (flow->changed | flow->stepped);
-}
-
-static void shape_add_values(struct shape_flow *flow, const struct code_instruction *instruction)
-{
-    const uint64_t results = 1u << CODE_RAX | (uint64_t)1 << REGISTERS; /* of a call, which changes others and leaves nothing in them */
-    if (!code_moves(instruction))
-        flow->made |= code_values_written(instruction) & (instruction->flow == CODE_FLOW_CALL ? results : UINT64_MAX);
-    else
-        for (uint64_t left = code_values_written(instruction); left; left &= left - 1)
-            flow->moved[__builtin_ctzll(left)] |= code_values_read(instruction);
-}
-
-/* A field of what a pointer leads to: compilers copy the load of a list's next element to each place that goes on. */
-static bool shape_same_field(const struct lwp_memory_operand *x, const struct lwp_memory_operand *y)
-{
-    return x->displacement == y->displacement && x->index == y->index && x->scale == y->scale;
-}
-
-static void shape_add_field(struct shape_flow *flow, const struct code_instruction *instruction)
-{
-    const int to = instruction->destination;
-    if (!flow->loads_into[to])
-        flow->from_field[to] = instruction->memory;
-    else if (!shape_same_field(&flow->from_field[to], &instruction->memory))
-        flow->from_others |= shape_bit(to);
-}
-
-static void shape_add(struct shape_flow *flow, const struct code_instruction *instruction)
-{
-    const struct code_linear *linear = &instruction->linear;
-    shape_add_values(flow, instruction);
-    shape_add_uses(flow, instruction);
-    shape_add_weighed(flow, instruction);
-    uint32_t stepped = 0;
-    if (linear->plus && linear->to == code_copied_register(linear)) {
-        stepped = shape_bit(linear->to);
-        flow->stepped_again |= flow->stepped & stepped;
-        flow->stepped |= stepped;
-        flow->step[linear->to] = linear->plus;
-    }
-    flow->changed |= instruction->written & ~stepped;
-    flow->changed_vectors |= instruction->written_vectors;
-    if (linear->exists)
-        flow->from[linear->to] |= shape_bit(linear->base) | shape_bit(linear->index);
-    flow->branches += instruction->flow == CODE_FLOW_BRANCH;
-    flow->halvings += instruction->halves;
-    flow->calls += instruction->flow == CODE_FLOW_CALL;
-    flow->computed_calls += instruction->flow == CODE_FLOW_CALL && !instruction->target &&
-                            !(instruction->memory.exists && instruction->memory.base == CODE_RIP); /* that one is another module's */
-    flow->elsewhere |= instruction->flow == CODE_FLOW_CALL ? code_values_written(instruction) : 0;
-    if (instruction->chooses)
-        flow->selected |= instruction->written;
-    int8_t copied = linear->exists && !linear->selects ? code_copied_register(linear) : -1;
-    if (copied >= 0)
-        flow->copied[linear->to] |= shape_bit(copied);
-    else if (!instruction->counts)
-        flow->computed |= instruction->written;
-    if (!instruction->loads || !instruction->memory.exists)
-        return;
-    shape_add_field(flow, instruction);
-    flow->loads_into[instruction->destination]++;
-    flow->indexed[instruction->destination] |= shape_bit(instruction->memory.index);
-    flow->loaded[instruction->destination] |= shape_bit(instruction->memory.base) | shape_bit(instruction->memory.index);
-}
-
-/* The registers whose value comes from that of one, a bit each, itself among them. */
-static uint32_t shape_reached(const struct shape_flow *flow, int from)
-{
-    uint32_t reached = 1u << from, before;
-    do {
-        before = reached;
-        for (int reg = 0; reg < REGISTERS; reg++)
-            if ((flow->from[reg] | flow->loaded[reg]) & reached)
-                reached |= 1u << reg;
-    } while (reached != before);
-    return reached;
-}
-
-/* These registers, and those of which they are copies, or further on. */
-static uint32_t shape_copied(const struct shape_flow *flow, uint32_t all)
-{
-    uint32_t before;
-    do {
-        before = all;
-        for (int reg = 0; reg < REGISTERS; reg++)
-            all |= all >> reg & 1 ? flow->copied[reg] : 0;
-    } while (all != before);
-    return all;
-}
-
-/* Whether the loop leaves the register alone, adds to it, or copies it to others and back: it is never set anew. */
-static bool shape_goes_on(const struct shape_flow *flow, int from)
-{
-    const uint32_t all = shape_copied(flow, 1u << from);
-    for (int reg = 0; reg < REGISTERS; reg++)
-        if (all >> reg & 1 && (flow->computed >> reg & 1 || flow->loads_into[reg] || (reg != from && !flow->copied[reg])))
-            return false;
-    return true;
-}
-
-/* Registers whose load's address comes from what was loaded into them, a bit each; *pointers: those and that address's. */
-static uint32_t shape_chased(const struct shape_flow *flow, uint32_t *pointers)
-{
-    uint32_t chased = 0;
-    *pointers = 0;
-    for (int to = 0; to < REGISTERS; to++) {
-        uint32_t through = flow->loaded[to] & shape_reached(flow, to);
-        if (through) {
-            chased |= 1u << to;
-            *pointers |= 1u << to | through;
-        }
-    }
-    return chased;
-}
+enum { INSTRUCTIONS_MAX = 4000 };
 
 /* Edges from the block to others that are not in the loop. */
 static uint32_t shape_exits(const struct lwp_code *code, const struct flow_function *function, uint32_t block, uint32_t loop)
@@ -221,29 +28,29 @@ static uint32_t shape_exits(const struct lwp_code *code, const struct flow_funct
     return exits;
 }
 
-static int64_t shape_step(const struct shape_flow *flow, const struct lwp_memory_operand *memory)
+static int64_t shape_step(const struct loop_flow *flow, const struct lwp_memory_operand *memory)
 {
-    uint32_t registers = shape_bit(memory->base) | shape_bit(memory->index);
-    int64_t base = shape_bit(memory->base) & flow->stepped ? flow->step[memory->base] : 0;
-    int64_t index = shape_bit(memory->index) & flow->stepped ? flow->step[memory->index] : 0;
+    uint32_t registers = loop_flow_bit(memory->base) | loop_flow_bit(memory->index);
+    int64_t base = loop_flow_bit(memory->base) & flow->stepped ? flow->step[memory->base] : 0;
+    int64_t index = loop_flow_bit(memory->index) & flow->stepped ? flow->step[memory->index] : 0;
     return registers & flow->stepped_again ? 0 : base + index * memory->scale;
 }
 
-static bool shape_repeats(const struct shape_flow *flow, const struct code_instruction *instruction)
+static bool shape_repeats(const struct loop_flow *flow, const struct code_instruction *instruction)
 {
     if (!instruction->puts || instruction->put < 0)
         return instruction->puts;
     if (instruction->put >= CODE_VECTORS)
         return !(flow->changed_vectors & 1u << (instruction->put - CODE_VECTORS));
-    return !(flow->changed & shape_bit(instruction->put));
+    return !(flow->changed & loop_flow_bit(instruction->put));
 }
 
 struct loop_facts {
     uint64_t carried;          /* general registers, then vector ones */
     uint64_t loaded;           /* ... that get something from what the loop, or what it calls or holds, loads */
-    uint32_t chased, pointers; /* of its chains: shape_chased() */
+    uint32_t chased, pointers; /* of its chains: loop_flow_chased() */
     uint32_t stores;           /* without those of calls, which store where they return to, and of registers kept over them */
-    struct shape_flow flow;
+    struct loop_flow flow;
     struct lwp_loop_shape shape; /* without what is told of one access */
 };
 
@@ -259,12 +66,12 @@ static void facts_add(struct loop_facts *facts, struct loop_waits *waits, const 
     shape->accesses += accesses && (instruction->memory.load || instruction->memory.store);
     shape->loads += accesses && instruction->memory.load;
     shape->stores += accesses && instruction->memory.store;
-    shape_add(&facts->flow, instruction);
+    loop_flow_add(&facts->flow, instruction);
     code_loop_waits_add(waits, instruction, next);
 }
 
 /* Whether a register that calls take arguments in is loaded, from where the loop steps. */
-static bool shape_hands_on(const struct shape_flow *flow)
+static bool shape_hands_on(const struct loop_flow *flow)
 {
     static const int arguments[] = {CODE_RDI, CODE_RSI, CODE_RDX, CODE_RCX, CODE_R8, CODE_R9};
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments && flow->calls; i++)
@@ -303,7 +110,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
                 facts_add(facts, &waits, &instruction, at);
                 continue;
             }
-            shape_add_values(&facts->flow, &instruction);
+            loop_flow_add_values(&facts->flow, &instruction);
             facts->flow.elsewhere |= code_values_written(&instruction);
             facts->flow.changed |= instruction.written;
             facts->flow.changed_vectors |= instruction.written_vectors;
@@ -315,12 +122,12 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     facts->shape.hands_on = shape_hands_on(&facts->flow);
     const uint32_t calls = facts->flow.calls, kept = calls ? calls + code_loop_spills(module, function, loop) : 0;
     facts->stores = facts->shape.stores > kept ? facts->shape.stores - kept : 0;
-    const uint64_t loaded = shape_from_loads(&facts->flow);
+    const uint64_t loaded = loop_flow_from_loads(&facts->flow);
     code_loop_waits_chains(&waits, loaded, facts->flow.changed | facts->flow.stepped, &facts->shape);
-    facts->loaded = shape_spread(&facts->flow, loaded | facts->flow.elsewhere);
+    facts->loaded = loop_flow_spread(&facts->flow, loaded | facts->flow.elsewhere);
     const uint64_t written = (facts->flow.changed | facts->flow.stepped) | (uint64_t)facts->flow.changed_vectors << REGISTERS;
     facts->carried = code_loop_waits_carried(&waits) & written;
-    facts->chased = shape_chased(&facts->flow, &facts->pointers);
+    facts->chased = loop_flow_chased(&facts->flow, &facts->pointers);
     facts->shape.apart = !code_loop_may_chain(module, function, loop);
     if (facts->shape.apart)
         facts->chased = facts->pointers = 0;
@@ -331,11 +138,11 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
 /* The field through which the chain goes on; NULL: it has several, or none. */
 static const struct lwp_memory_operand *facts_chain_field(const struct loop_facts *facts)
 {
-    const struct shape_flow *flow = &facts->flow;
+    const struct loop_flow *flow = &facts->flow;
     const struct lwp_memory_operand *field = NULL;
     for (uint32_t left = facts->chased; left; left &= left - 1) {
         const struct lwp_memory_operand *of = &flow->from_field[__builtin_ctz(left)];
-        if (field && !shape_same_field(field, of))
+        if (field && !loop_flow_same_field(field, of))
             return NULL;
         field = of;
     }
@@ -346,10 +153,10 @@ static const struct lwp_memory_operand *facts_chain_field(const struct loop_fact
  * as in skip lists, and this is one of them. */
 static void facts_chain_indices(const struct loop_facts *facts, bool *chosen, bool *level)
 {
-    const struct shape_flow *flow = &facts->flow;
+    const struct loop_flow *flow = &facts->flow;
     *chosen = *level = false;
     for (int to = 0; to < REGISTERS; to++) {
-        uint32_t chain = shape_reached(flow, to);
+        uint32_t chain = loop_flow_reached(flow, to);
         if (!(facts->chased & 1u << to))
             continue;
         *chosen |= flow->indexed[to] & flow->computed;
@@ -358,7 +165,7 @@ static void facts_chain_indices(const struct loop_facts *facts, bool *chosen, bo
 }
 
 /* Registers that only count, one way or another. */
-static uint32_t facts_counters(const struct shape_flow *flow)
+static uint32_t facts_counters(const struct loop_flow *flow)
 {
     uint32_t computed = flow->computed, before;
     do {
@@ -379,7 +186,7 @@ static uint64_t facts_results(const struct loop_facts *facts, bool calls)
 /* `address`: the registers of the access. `compares`: what the loop calls does nothing but compare; else it may do anything. */
 static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_t address, bool compares)
 {
-    const struct shape_flow *flow = &facts->flow;
+    const struct loop_flow *flow = &facts->flow;
     const uint32_t counters = facts_counters(flow);
     const uint64_t results = facts_results(facts, compares);
     bool steps = address & (flow->changed | flow->stepped) && !(address & ~counters);
@@ -396,10 +203,10 @@ static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_
         if (branching || chosen || (flow->selected & (all ? facts->pointers : ~0u)))
             return chooses ? LWP_LOOP_SEARCH_TREE : LWP_LOOP_SEARCH_NONE;
         if (facts->shape.exits > 1)
-            return !results && !level && shape_has_key(flow) ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
+            return !results && !level && loop_flow_has_key(flow) ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
         return all ? LWP_LOOP_SEARCH_SCAN_ALL : LWP_LOOP_SEARCH_NONE;
     }
-    if (steps && !results && shape_has_key(flow))
+    if (steps && !results && loop_flow_has_key(flow))
         return facts->shape.exits > 1 || !chooses ? LWP_LOOP_SEARCH_SCAN : LWP_LOOP_SEARCH_SCAN_ALL;
     return LWP_LOOP_SEARCH_NONE;
 }
@@ -420,7 +227,7 @@ static const struct loop_facts *facts_of(struct lwp_code *code, const struct cod
 static bool chain_differs(const struct loop_facts *facts, const struct loop_facts *other)
 {
     const struct lwp_memory_operand *field = facts_chain_field(facts), *others = other ? facts_chain_field(other) : NULL;
-    return other && other->pointers & facts->pointers && !(field && others && shape_same_field(field, others));
+    return other && other->pointers & facts->pointers && !(field && others && loop_flow_same_field(field, others));
 }
 
 /* Whether the loop around this one, or one inside it, takes the same chain further: compilers make two nested loops of one that goes
@@ -460,8 +267,8 @@ static bool loop_goes_on(struct lwp_code *code, const struct code_module *module
     const uint32_t around = lwp_code_loop(code, loop)->parent;
     const struct loop_facts *inner = facts_of(code, module, function, loop);
     const struct loop_facts *outer = around == LWP_NONE ? NULL : facts_of(code, module, function, around);
-    for (uint32_t left = shape_copied(&inner->flow, inner->flow.places) & (uint32_t)inner->carried; left && outer; left &= left - 1)
-        if (shape_goes_on(&inner->flow, __builtin_ctz(left)) && shape_goes_on(&outer->flow, __builtin_ctz(left)))
+    for (uint32_t left = loop_flow_copied(&inner->flow, inner->flow.places) & (uint32_t)inner->carried; left && outer; left &= left - 1)
+        if (loop_flow_goes_on(&inner->flow, __builtin_ctz(left)) && loop_flow_goes_on(&outer->flow, __builtin_ctz(left)))
             return true;
     return false;
 }
@@ -555,15 +362,15 @@ static bool block_stores_condition(const struct code_module *module, const struc
         struct code_instruction before = code_decode_at(module, at, true);
         if (!before.length)
             return false;
-        if (before.written & shape_bit(instruction->put))
-            condition = code_sets(&before) || (condition && code_moves(&before) && before.read & shape_bit(instruction->put));
+        if (before.written & loop_flow_bit(instruction->put))
+            condition = code_sets(&before) || (condition && code_moves(&before) && before.read & loop_flow_bit(instruction->put));
         at += before.length;
     }
     return condition;
 }
 
 /* What it stores was loaded, or is another such value: nothing in the loop makes it. */
-static bool shape_copies_value(const struct shape_flow *flow, const struct code_module *module, const struct flow_block *block,
+static bool shape_copies_value(const struct loop_flow *flow, const struct code_module *module, const struct flow_block *block,
                                uint64_t address, const struct code_instruction *instruction)
 {
     int put = instruction->put >= CODE_VECTORS ? instruction->put - CODE_VECTORS + REGISTERS : instruction->put;
@@ -580,10 +387,10 @@ static bool shape_copies_value(const struct shape_flow *flow, const struct code_
 
 /* Registers that say where an access is; of one through a pointer that the loop has loaded, and does nothing else with, where that is
  * loaded from: what an array of pointers leads to is looked at as the array is. */
-static uint32_t shape_looked_at(const struct shape_flow *flow, const struct lwp_memory_operand *memory)
+static uint32_t shape_looked_at(const struct loop_flow *flow, const struct lwp_memory_operand *memory)
 {
-    const uint32_t registers = shape_bit(memory->base) | shape_bit(memory->index);
-    const bool plain = shape_bit(memory->base) == registers && registers && !memory->gather;
+    const uint32_t registers = loop_flow_bit(memory->base) | loop_flow_bit(memory->index);
+    const bool plain = loop_flow_bit(memory->base) == registers && registers && !memory->gather;
     const bool loaded = plain && flow->loads_into[memory->base] == 1 && flow->loaded[memory->base] && !flow->copied[memory->base] &&
                         !(flow->made >> memory->base & 1);
     return loaded ? flow->loaded[memory->base] : registers;
@@ -598,9 +405,9 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     *shape = (struct lwp_loop_shape){0};
     if (!facts)
         return false;
-    const struct shape_flow *flow = &facts->flow;
+    const struct loop_flow *flow = &facts->flow;
     struct code_instruction asked = block_instruction(in, &function->blocks[block], address);
-    uint32_t registers = shape_bit(asked.memory.base) | shape_bit(asked.memory.index);
+    uint32_t registers = loop_flow_bit(asked.memory.base) | loop_flow_bit(asked.memory.index);
     *shape = facts->shape;
     shape->steps = asked.memory.exists && (registers & flow->stepped) && !(registers & flow->changed);
     shape->step = shape->steps ? shape_step(flow, &asked.memory) : 0;
