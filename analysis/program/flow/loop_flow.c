@@ -18,7 +18,7 @@ uint64_t loop_flow_spread(const struct loop_flow *flow, uint64_t from)
     uint64_t before;
     do {
         before = from;
-        for (int to = 0; to < CHAIN_REGISTERS; to++)
+        for (int to = 0; to < LOOP_REGISTERS; to++)
             if (flow->used[to] & from)
                 from |= (uint64_t)1 << to;
     } while (from != before);
@@ -29,7 +29,7 @@ uint64_t loop_flow_spread(const struct loop_flow *flow, uint64_t from)
 uint64_t loop_flow_from_loads(const struct loop_flow *flow)
 {
     uint64_t from = 0;
-    for (int to = 0; to < CHAIN_REGISTERS; to++)
+    for (int to = 0; to < LOOP_REGISTERS; to++)
         if (flow->place[to] & (flow->changed | flow->stepped))
             from |= (uint64_t)1 << to;
     return loop_flow_spread(flow, from);
@@ -53,7 +53,8 @@ bool loop_flow_has_key(const struct loop_flow *flow)
 
 void loop_flow_add_values(struct loop_flow *flow, const struct code_instruction *instruction)
 {
-    const uint64_t results = 1u << CODE_RAX | (uint64_t)1 << REGISTERS; /* of a call, which changes others and leaves nothing in them */
+    const uint64_t results = 1u << CODE_RAX | (uint64_t)1
+                                                  << CODE_REGISTERS; /* of a call, which changes others and leaves nothing in them */
     if (!code_moves(instruction))
         flow->made |= code_values_written(instruction) & (instruction->flow == CODE_FLOW_CALL ? results : UINT64_MAX);
     else
@@ -120,7 +121,7 @@ uint32_t loop_flow_reached(const struct loop_flow *flow, int from)
     uint32_t reached = 1u << from, before;
     do {
         before = reached;
-        for (int reg = 0; reg < REGISTERS; reg++)
+        for (int reg = 0; reg < CODE_REGISTERS; reg++)
             if ((flow->from[reg] | flow->loaded[reg]) & reached)
                 reached |= 1u << reg;
     } while (reached != before);
@@ -133,7 +134,7 @@ uint32_t loop_flow_copied(const struct loop_flow *flow, uint32_t all)
     uint32_t before;
     do {
         before = all;
-        for (int reg = 0; reg < REGISTERS; reg++)
+        for (int reg = 0; reg < CODE_REGISTERS; reg++)
             all |= all >> reg & 1 ? flow->copied[reg] : 0;
     } while (all != before);
     return all;
@@ -143,7 +144,7 @@ uint32_t loop_flow_copied(const struct loop_flow *flow, uint32_t all)
 bool loop_flow_goes_on(const struct loop_flow *flow, int from)
 {
     const uint32_t all = loop_flow_copied(flow, 1u << from);
-    for (int reg = 0; reg < REGISTERS; reg++)
+    for (int reg = 0; reg < CODE_REGISTERS; reg++)
         if (all >> reg & 1 && (flow->computed >> reg & 1 || flow->loads_into[reg] || (reg != from && !flow->copied[reg])))
             return false;
     return true;
@@ -154,7 +155,7 @@ uint32_t loop_flow_chased(const struct loop_flow *flow, uint32_t *pointers)
 {
     uint32_t chased = 0;
     *pointers = 0;
-    for (int to = 0; to < REGISTERS; to++) {
+    for (int to = 0; to < CODE_REGISTERS; to++) {
         uint32_t through = flow->loaded[to] & loop_flow_reached(flow, to);
         if (through) {
             chased |= 1u << to;

@@ -6,28 +6,26 @@
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/flow/loop_waits.h"
 
-enum { REGISTERS = CODE_REGISTERS, CHAIN_REGISTERS = LOOP_REGISTERS };
-
 /* Starts from zero. */
 struct loop_flow {
-    uint32_t from[REGISTERS];   /* registers whose value goes into this one, a bit each */
-    uint32_t loaded[REGISTERS]; /* ... as the address of a load */
+    uint32_t from[CODE_REGISTERS];   /* registers whose value goes into this one, a bit each */
+    uint32_t loaded[CODE_REGISTERS]; /* ... as the address of a load */
     uint32_t stepped, changed;  /* registers that grow by a constant; that become something else */
     uint32_t stepped_again;     /* ... in more than one place */
-    int64_t step[REGISTERS];    /* the constant */
+    int64_t step[CODE_REGISTERS]; /* the constant */
     uint32_t changed_vectors;
     uint32_t selected;                               /* registers that keep their value or take another's (cmov) */
     uint32_t computed;                               /* registers that get more than another one's value and a constant */
-    uint32_t copied[REGISTERS];                      /* ... or from which others they get that */
-    uint32_t loads_into[REGISTERS];                  /* instructions that load it */
-    struct lwp_memory_operand from_field[REGISTERS]; /* the first of them; */
+    uint32_t copied[CODE_REGISTERS];                 /* ... or from which others they get that */
+    uint32_t loads_into[CODE_REGISTERS];             /* instructions that load it */
+    struct lwp_memory_operand from_field[CODE_REGISTERS]; /* the first of them; */
     uint32_t from_others;                            /* registers that are loaded from another field, too */
-    uint32_t indexed[REGISTERS];                     /* registers that are an index where it is loaded */
+    uint32_t indexed[CODE_REGISTERS];                /* registers that are an index where it is loaded */
     uint32_t places;                                 /* registers that say from where is loaded */
     uint64_t made;                   /* general and vector registers that get a new value, neither loaded nor another one's */
-    uint64_t moved[CHAIN_REGISTERS]; /* ... that get another one's value, and of which */
-    uint64_t used[CHAIN_REGISTERS];  /* general and vector registers whose value goes into this one in any way */
-    uint32_t place[CHAIN_REGISTERS]; /* general ones that say from where it is loaded */
+    uint64_t moved[LOOP_REGISTERS];  /* ... that get another one's value, and of which */
+    uint64_t used[LOOP_REGISTERS];   /* general and vector registers whose value goes into this one in any way */
+    uint32_t place[LOOP_REGISTERS];  /* general ones that say from where it is loaded */
     uint64_t weighed;                /* general and vector registers that are compared with a value that is no constant */
     uint32_t weighed_at;             /* general ones that say where in memory what is so compared lies */
     uint64_t elsewhere;              /* general and vector registers that calls and inner loops change */
@@ -36,7 +34,7 @@ struct loop_flow {
 
 static inline uint32_t loop_flow_bit(int reg)
 {
-    return reg >= 0 && reg < REGISTERS ? 1u << reg : 0;
+    return reg >= 0 && reg < CODE_REGISTERS ? 1u << reg : 0;
 }
 
 /* Registers that get something from these, themselves among them. */

@@ -125,7 +125,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     const uint64_t loaded = loop_flow_from_loads(&facts->flow);
     code_loop_waits_chains(&waits, loaded, facts->flow.changed | facts->flow.stepped, &facts->shape);
     facts->loaded = loop_flow_spread(&facts->flow, loaded | facts->flow.elsewhere);
-    const uint64_t written = (facts->flow.changed | facts->flow.stepped) | (uint64_t)facts->flow.changed_vectors << REGISTERS;
+    const uint64_t written = (facts->flow.changed | facts->flow.stepped) | (uint64_t)facts->flow.changed_vectors << CODE_REGISTERS;
     facts->carried = code_loop_waits_carried(&waits) & written;
     facts->chased = loop_flow_chased(&facts->flow, &facts->pointers);
     facts->shape.apart = !code_loop_may_chain(module, function, loop);
@@ -155,7 +155,7 @@ static void facts_chain_indices(const struct loop_facts *facts, bool *chosen, bo
 {
     const struct loop_flow *flow = &facts->flow;
     *chosen = *level = false;
-    for (int to = 0; to < REGISTERS; to++) {
+    for (int to = 0; to < CODE_REGISTERS; to++) {
         uint32_t chain = loop_flow_reached(flow, to);
         if (!(facts->chased & 1u << to))
             continue;
@@ -170,11 +170,11 @@ static uint32_t facts_counters(const struct loop_flow *flow)
     uint32_t computed = flow->computed, before;
     do {
         before = computed;
-        for (int reg = 0; reg < REGISTERS; reg++)
+        for (int reg = 0; reg < CODE_REGISTERS; reg++)
             if (flow->copied[reg] & computed)
                 computed |= 1u << reg;
     } while (computed != before);
-    return ~computed & ((1u << REGISTERS) - 1);
+    return ~computed & ((1u << CODE_REGISTERS) - 1);
 }
 
 /* What goes from one iteration to the next but where the loop is, and what it has found. */
@@ -260,8 +260,8 @@ static bool loop_looks_inside(struct lwp_code *code, const struct code_module *m
     return true;
 }
 
-/* Whether the loop around this one lets it go on where it ended the time before, as where words are told apart or an array is parted: then
- * it does not look for something among the same elements again. */
+/* Whether the loop around this one lets it go on where it ended the time before, as where a text is split into words or an array is
+ * partitioned: then it does not look for something among the same elements again. */
 static bool loop_goes_on(struct lwp_code *code, const struct code_module *module, const struct flow_function *function, uint32_t loop)
 {
     const uint32_t around = lwp_code_loop(code, loop)->parent;
@@ -328,8 +328,8 @@ static struct code_instruction block_instruction(const struct code_module *modul
  * False: it was made since. */
 static bool block_moved(const struct code_module *module, const struct flow_block *block, uint64_t address, int reg, uint64_t *from)
 {
-    uint64_t origins[CHAIN_REGISTERS], made = 0;
-    for (int r = 0; r < CHAIN_REGISTERS; r++)
+    uint64_t origins[LOOP_REGISTERS], made = 0;
+    for (int r = 0; r < LOOP_REGISTERS; r++)
         origins[r] = (uint64_t)1 << r;
     for (uint64_t at = block->start; at < address;) {
         struct code_instruction instruction = code_decode_at(module, at, true);
@@ -356,7 +356,7 @@ static bool block_stores_condition(const struct code_module *module, const struc
     bool condition = false;
     if (code_sets(instruction))
         return true;
-    if (!instruction->puts || instruction->put < 0 || instruction->put >= REGISTERS)
+    if (!instruction->puts || instruction->put < 0 || instruction->put >= CODE_REGISTERS)
         return false;
     for (uint64_t at = block->start; at < address;) {
         struct code_instruction before = code_decode_at(module, at, true);
@@ -373,7 +373,7 @@ static bool block_stores_condition(const struct code_module *module, const struc
 static bool shape_copies_value(const struct loop_flow *flow, const struct code_module *module, const struct flow_block *block,
                                uint64_t address, const struct code_instruction *instruction)
 {
-    int put = instruction->put >= CODE_VECTORS ? instruction->put - CODE_VECTORS + REGISTERS : instruction->put;
+    int put = instruction->put >= CODE_VECTORS ? instruction->put - CODE_VECTORS + CODE_REGISTERS : instruction->put;
     uint64_t from, before;
     if (!instruction->puts || put < 0 || !block_moved(module, block, address, put, &from))
         return false;

@@ -19,6 +19,23 @@ static int16_t waits_later(int latest, int cycles)
     return (int16_t)(latest < 0 ? -1 : latest + cycles > INT16_MAX ? INT16_MAX : latest + cycles);
 }
 
+/* The latest of the registers that the instruction reads, by when each is there; no earlier than `least`. */
+static int waits_latest(const int16_t *there, const struct code_instruction *instruction, int least)
+{
+    int latest = least;
+    for (uint64_t left = code_values_read(instruction); left; left &= left - 1) {
+        const int at = there[__builtin_ctzll(left)];
+        latest = at > latest ? at : latest;
+    }
+    return latest;
+}
+
+static void waits_write(int16_t *there, const struct code_instruction *instruction, int16_t done)
+{
+    for (uint64_t left = code_values_written(instruction); left; left &= left - 1)
+        there[__builtin_ctzll(left)] = done;
+}
+
 /* The cell at the operand's place, made when there is none; NULL: it is no such place, or there are too many. */
 static struct loop_cell *waits_cell(struct loop_waits *waits, const struct lwp_memory_operand *memory, uint64_t next)
 {
@@ -40,14 +57,9 @@ static struct loop_cell *waits_cell(struct loop_waits *waits, const struct lwp_m
 /* What the instruction does to the value that the cell had at the iteration's start; `there`: it accesses the cell. */
 static void cell_add(struct loop_cell *cell, const struct code_instruction *instruction, bool there, int cycles)
 {
-    int latest = there && instruction->memory.load ? cell->value : -1;
-    for (uint64_t left = code_values_read(instruction); left; left &= left - 1) {
-        const int at = cell->waits[__builtin_ctzll(left)];
-        latest = at > latest ? at : latest;
-    }
+    const int latest = waits_latest(cell->waits, instruction, there && instruction->memory.load ? cell->value : -1);
     const int16_t done = waits_later(latest, cycles);
-    for (uint64_t left = code_values_written(instruction); left; left &= left - 1)
-        cell->waits[__builtin_ctzll(left)] = done;
+    waits_write(cell->waits, instruction, done);
     if (there && instruction->memory.store) {
         cell->value = instruction->puts ? (int16_t)latest : done;
         cell->stored = true;
@@ -57,14 +69,8 @@ static void cell_add(struct loop_cell *cell, const struct code_instruction *inst
 
 static void waits_since(struct loop_waits *waits, const struct code_instruction *instruction, int cycles)
 {
-    int latest = 0;
-    for (uint64_t left = code_values_read(instruction); left; left &= left - 1) {
-        const int at = waits->since[__builtin_ctzll(left)];
-        latest = at > latest ? at : latest;
-    }
-    const int16_t done = waits_later(latest, cycles);
-    for (uint64_t left = code_values_written(instruction); left; left &= left - 1)
-        waits->since[__builtin_ctzll(left)] = done;
+    const int16_t done = waits_later(waits_latest(waits->since, instruction, 0), cycles);
+    waits_write(waits->since, instruction, done);
     if (instruction->written_vectors && done > waits->depth)
         waits->depth = done;
 }
