@@ -441,7 +441,7 @@ static bool measured_fit_ran(struct lwp_profile *profile, struct lwp_gain_visit 
     if (visit->closest && !measured_fit(profile, visit, before, after, run))
         return false;
     const double took = measured->pace > 0 ? measured->pace : run->times.before;
-    return !lwp_gain_leave_out(profile, visit->region, profile->regions[visit->region].address, visit->visits * took, &visit->shape) ||
+    return !lwp_gain_leave_out(profile, visit->region, visit->visits * took, &visit->shape) ||
            measured_fit(profile, visit, before, after, run);
 }
 

@@ -21,14 +21,13 @@ static double ran_most(uint64_t samples)
     return (double)samples + 3 + 1.645 * sqrt((double)samples);
 }
 
-bool lwp_gain_leave_out(const struct lwp_profile *profile, uint32_t region, uint64_t address, double iteration_ns,
-                        struct lwp_loop_shape *shape)
+bool lwp_gain_leave_out(const struct lwp_profile *profile, uint32_t region, double iteration_ns, struct lwp_loop_shape *shape)
 {
     const struct lwp_region *loop = &profile->regions[region];
     struct lwp_loop_part parts[PARTS_MOST];
     if (!lwp_engine_row(profile->engine)->cpu_time || iteration_ns <= 0 || !profile->code)
         return false;
-    const size_t count = lwp_loop_parts(profile->code, loop->module, address, parts, PARTS_MOST);
+    const size_t count = lwp_loop_parts(profile->code, loop->module, loop->address, parts, PARTS_MOST);
     size_t left_out = 0;
     for (size_t i = 0; i < count; i++) {
         const double expected = (double)loop->weight.samples * parts[i].instructions / widest * shortest_ns / iteration_ns;
@@ -37,6 +36,6 @@ bool lwp_gain_leave_out(const struct lwp_profile *profile, uint32_t region, uint
             parts[left_out++] = parts[i];
     }
     if (left_out)
-        lwp_loop_shape_without(profile->code, loop->module, address, parts, left_out, shape);
+        lwp_loop_shape_without(profile->code, loop->module, loop->address, parts, left_out, shape);
     return left_out > 0;
 }
