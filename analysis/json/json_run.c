@@ -58,13 +58,21 @@ static json_t *json_stall_share(const struct lwp_json_tables *tables)
                                                                   : json_null();
 }
 
-/* Of all processes, as each said when it ended, or as the system says of those that were waited for: one that a signal killed said nothing,
- * though samples of it show its time. */
+/* Whether the run is all its processes. */
+static bool json_is_of_all(const struct lwp_profile *profile)
+{
+    const json_t *options = json_object_get(profile->run, "options");
+    return !json_is_string(json_object_get(options, "only")) && !json_is_true(json_object_get(options, "no-follow-fork"));
+}
+
+/* Of the run's processes: what those said that were recorded and ended by themselves, or what the system says of all that were waited for.
+ * Each may lack some: who was killed, or never set up, said nothing; a daemon is not waited for. Samples may show time that nobody said. */
 static json_t *json_cpu_seconds(const struct lwp_profile *profile)
 {
-    const double said = (double)(profile->user_ns + profile->system_ns);
-    const bool missing = lwp_unit_row(profile->weight_unit)->seconds && said < profile->total.weight;
-    return said > 0 && !missing ? lwp_json_share(said / 1e9) : json_copied(profile->run, "cpu_s");
+    const double said = (double)(profile->user_ns + profile->system_ns) / 1e9, waited = lwp_json_amount(profile->run, "cpu_s");
+    const bool missing = lwp_unit_row(profile->weight_unit)->seconds && 1e9 * said < profile->total.weight;
+    const bool less = !lwp_engine_row(profile->engine)->exact && json_is_of_all(profile) && said < waited;
+    return said > 0 && !missing && !less ? lwp_json_share(said) : json_copied(profile->run, "cpu_s");
 }
 
 json_t *lwp_json_run(struct lwp_json_tables *tables)
