@@ -82,7 +82,7 @@ static bool imports_wanted(void)
 
 struct libc {
     void *handle; /* dlopen's, once anything was asked for */
-    const char *start, *end;
+    const char *start, *end, *loader_start, *loader_end; /* some of its functions are the loader's */
     bool wanted; /* imports_wanted */
 };
 
@@ -110,6 +110,10 @@ static bool imports_libc(struct libc *libc)
     }
     libc->start = found.dlfo_map_start;
     libc->end = found.dlfo_map_end;
+    if (_dl_find_object(&_r_debug, &found) == 0) {
+        libc->loader_start = found.dlfo_map_start;
+        libc->loader_end = found.dlfo_map_end;
+    }
     return true;
 }
 
@@ -117,14 +121,14 @@ static bool imports_libc(struct libc *libc)
  * all else that is done in a process which is never set up. */
 static void *imports_function(struct libc *libc, const char *name, const char *bound)
 {
-    if (strcmp(name, "mmap") == 0 || strcmp(name, "mmap64") == 0)
+    if (lwp_own_call_is(name, "mmap") || lwp_own_call_is(name, "mmap64"))
         return (void *)lwp_own_map;
-    if (strcmp(name, "munmap") == 0)
+    if (lwp_own_call_is(name, "munmap"))
         return (void *)lwp_own_unmap;
     void *own = lwp_own_call(name);
     if (own)
         return own;
-    if (bound >= libc->start && bound < libc->end)
+    if ((bound >= libc->start && bound < libc->end) || (bound >= libc->loader_start && bound < libc->loader_end))
         return NULL;
     return libc->wanted && !imports_keeps(name) ? libc_function(libc, name) : NULL;
 }
@@ -151,7 +155,9 @@ void lwp_imports_bind_but(const void *inside, const char *but, void *instead)
             if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT)
                 continue;
             void **place = (void **)(image.base + relocation->r_offset);
-            void *function = strcmp(name, but) == 0 ? instead : imports_function(&libc, name, *place);
+            if (!*place) /* nobody has it, which is allowed */
+                continue;
+            void *function = lwp_own_call_is(name, but) ? instead : imports_function(&libc, name, *place);
             if (function)
                 *place = function;
         }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,7 +72,7 @@ void *lwp_own_call(const char *name)
                  {"pwrite", (void *)own_pwrite},       {"pwrite64", (void *)own_pwrite}, {"fallocate", (void *)own_fallocate},
                  {"fallocate64", (void *)own_fallocate}, {"usleep", (void *)own_usleep}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (strcmp(calls[i].name, name) == 0)
+        if (lwp_own_call_is(calls[i].name, name))
             return calls[i].function;
     return NULL;
 }

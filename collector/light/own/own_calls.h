@@ -3,6 +3,15 @@
 #ifndef LWP_COLLECTOR_LIGHT_OWN_OWN_CALLS_H
 #define LWP_COLLECTOR_LIGHT_OWN_OWN_CALLS_H
 
+#include <stdbool.h>
+#include <string.h>
+
+/* Of all imports, in each process: mostly the first letters differ. */
+static inline bool lwp_own_call_is(const char *name, const char *other)
+{
+    return *name == *other && strcmp(name, other) == 0;
+}
+
 /* The function to call in place of the C library's of this name, NULL: that one. */
 void *lwp_own_call(const char *name);
 

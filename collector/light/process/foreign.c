@@ -4,6 +4,7 @@
  * LD_PRELOAD and pass it on to those that they start, so it stays. */
 #include "collector/light/process/foreign.h"
 
+#include "base/clock.h"
 #include "collector/env.h"
 #include "collector/light/own/confinement.h"
 #include "collector/sanitized.h"
@@ -178,7 +179,8 @@ static uint64_t file_hash(const struct stat *info)
 static void file_remember(const struct stat *info)
 {
     enum { SETTLED_S = 2 };
-    bool settled = time(NULL) - info->st_ctim.tv_sec >= SETTLED_S;
+    /* not time(): the loader binds it to the kernel's page, and the C library would be asked for it anew (own/imports.c) */
+    bool settled = (time_t)(lwp_clock(CLOCK_REALTIME) / 1000000000u) - info->st_ctim.tv_sec >= SETTLED_S;
     __atomic_store_n(&file_last, settled ? file_hash(info) : 0, __ATOMIC_RELAXED);
 }
 
