@@ -50,10 +50,21 @@ static uint64_t fs_base(void)
     return base;
 }
 
+static void stack_guard(struct lwp_own_stack *stack)
+{
+    syscall(SYS_mprotect, (char *)stack + PAGE_BYTES, PAGE_BYTES, PROT_READ); /* LeakSanitizer reads what is in images */
+}
+
+void lwp_own_stack_guard(void)
+{
+    stack_guard((struct lwp_own_stack *)lwp_own_stack_first);
+}
+
 static struct lwp_own_stack *stack_init(void *memory)
 {
     struct lwp_own_stack *stack = memory;
-    syscall(SYS_mprotect, (char *)memory + PAGE_BYTES, PAGE_BYTES, PROT_READ); /* LeakSanitizer reads what is in images */
+    if (memory != lwp_own_stack_first)
+        stack_guard(stack);
     stack->magic = MAGIC;
     stack->used = USED;
     stack->next = __atomic_load_n(&stacks, __ATOMIC_RELAXED);

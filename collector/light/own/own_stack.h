@@ -30,6 +30,10 @@ extern uint8_t lwp_own_stack_first[1 << LWP_OWN_STACK_BITS]; /* one of them */
 /* For the calling thread, from now on; what it had as an alternate stack is the program's. False: there is none. */
 bool lwp_own_stack_begin(void);
 
+/* From now on what would write below the stack in lwp's own image is stopped, as on each other one from its beginning: a process that is
+ * never set up needs little of it. */
+void lwp_own_stack_guard(void);
+
 /* The calling thread ends, and is not interrupted by us any more: it gets the program's alternate stack, or keeps lwp's as long as it
  * is there. */
 void lwp_own_stack_end(void);

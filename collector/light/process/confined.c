@@ -61,7 +61,7 @@ static void traced_begin(void)
     if (self)
         lwp_sampler_detach(self);
     lwp_thread_leave(self);
-    lwp_dormant_end();
+    lwp_dormant_end(false);
 }
 
 LWP_EXPORT long ptrace(enum __ptrace_request request, ...)

@@ -51,15 +51,20 @@ static void dormant_charge_calls(void)
     before_ns = now_ns;
 }
 
-static void dormant_stop(void)
+static void dormant_leave(void)
 {
     dormant_charge_calls();
     lwp_heap_end_idle();
+    dormant.wake = NULL;
+    lwp_early_on = false;
+}
+
+static void dormant_stop(void)
+{
+    dormant_leave();
     if (dormant.timer)
         lwp_timer_stop(dormant.timer);
     dormant.timer = NULL;
-    dormant.wake = NULL;
-    lwp_early_on = false;
 }
 
 static void dormant_forget(void)
@@ -128,11 +133,14 @@ void lwp_dormant_begun(void)
         lwp_heap_idle();
 }
 
-bool lwp_dormant_end(void)
+bool lwp_dormant_end(bool ends)
 {
     if (!dormant.wake || getpid() != dormant.pid)
         return false;
-    dormant_stop();
+    if (ends)
+        dormant_leave();
+    else
+        dormant_stop();
     lwp_run_tell_dormant(true);
     return true;
 }

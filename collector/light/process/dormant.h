@@ -18,8 +18,8 @@ void lwp_dormant_begun(void);
 /* Not for handlers: recording begins now, if it has not. */
 void lwp_dormant_wake(void);
 
-/* It never begins. False: it has, or is not to. */
-bool lwp_dormant_end(void);
+/* It never begins. `ends`: the process is about to end, which also ends what interrupts it. False: it has begun, or is not to. */
+bool lwp_dormant_end(bool ends);
 
 /* A fork begins and ends: no signal wakes in between. The child is dormant if its parent was, false: it was not. */
 void lwp_dormant_before_fork(void);

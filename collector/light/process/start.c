@@ -33,6 +33,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -97,14 +98,14 @@ static void start_end(void *unused)
 
 static void start_finish(void)
 {
-    lwp_dormant_end();
+    lwp_dormant_end(true);
     if (lwp_process_is_ours())
         lwp_own_stack_run(start_end, NULL);
 }
 
 void lwp_process_leave(const char *note)
 {
-    bool dormant = lwp_dormant_end();
+    bool dormant = lwp_dormant_end(false);
     if (!dormant && !lwp_process_is_ours())
         return;
     int saved = errno;
@@ -156,6 +157,7 @@ static void start_child(void *unused)
     (void)unused;
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_run_join();
+    lwp_own_stack_guard();
     if (lwp_confinement_came() || !lwp_process_begin(directory))
         return;
     start_describe();
@@ -242,6 +244,7 @@ static void start_set_up(void)
     const char *directory = lwp_setting(LWP_ENV_DIR);
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_run_join();
+    lwp_own_stack_guard();
     lwp_real_calls_start();
     lwp_own_files_alone(lwp_threads_alone());
     lwp_process.unit = lwp_pmu_init(lwp_setting(LWP_ENV_PMU), (uint64_t)lwp_setting_number(LWP_ENV_PERIOD, 0));
@@ -318,7 +321,7 @@ static void start_process(void)
         lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
     start_window();
     lwp_run_begin();
-    lwp_own_files_alone(lwp_threads_alone());
+    lwp_own_files_alone(__libc_single_threaded); /* to count threads takes longer */
     lwp_own_stack_begin();
     if (lwp_dormant_is_possible() && start_later(start_here))
         lwp_run_loaded();
