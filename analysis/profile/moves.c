@@ -293,6 +293,13 @@ bool lwp_moves_is_of(const struct lwp_profile *profile, const struct lwp_code_mo
            lwp_regions_final(profile, moves->region) == lwp_regions_final(profile, stream->region);
 }
 
+void lwp_moves_give(struct lwp_profile *profile, const struct lwp_stream *stream, uint32_t to)
+{
+    for (size_t i = 0; i < profile->moves.count; i++)
+        if (lwp_moves_is_of(profile, &profile->moves.items[i], stream))
+            profile->moves.items[i].object = to;
+}
+
 void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_profile *profile, const struct lwp_traversal_access *accesses, int count)
 {
     moves_ends(moves, profile, accesses, count);

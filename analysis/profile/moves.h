@@ -76,6 +76,9 @@ void lwp_moves_sample(struct lwp_moves *moves, const struct lwp_profile *profile
 /* Whether they are those of the stream's instruction in its loop, on its object. */
 bool lwp_moves_is_of(const struct lwp_profile *profile, const struct lwp_code_moves *moves, const struct lwp_stream *stream);
 
+/* The stream becomes another object's, with what is known of its instruction's moves. Once all samples are in. */
+void lwp_moves_give(struct lwp_profile *profile, const struct lwp_stream *stream, uint32_t to);
+
 /* How often a loop that searches goes round before it ends, in the mean, at least (with a probability of 95 %). 1: nothing is known. */
 double lwp_moves_length_least(const struct lwp_profile *profile, uint32_t region);
 

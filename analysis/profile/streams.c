@@ -1,6 +1,8 @@
 /* Streams once all samples are in. */
 #include "analysis/profile/streams.h"
 
+#include "analysis/profile/moves.h"
+#include "base/arena.h"
 #include "base/pages.h"
 
 #include <stdlib.h>
@@ -8,10 +10,11 @@
 
 enum { FAIR_ENOUGH = 8 };
 
-/* Accesses of one instruction: all, and those to its most accessed object. */
+/* Accesses of one instruction: all, and those to its most accessed object, and the stream of these. */
 struct stream_site {
     uint64_t all, most;
     uint32_t object;
+    size_t stream;
 };
 
 static bool stream_is_pooled(const struct lwp_profile *profile, uint32_t object)
@@ -32,14 +35,31 @@ void lwp_stream_move(struct lwp_profile *profile, struct lwp_stream *stream, uin
     object->accesses += stream->accesses;
     object->loads += stream->loads;
     object->stores += stream->stores;
+    lwp_moves_give(profile, stream, to);
     stream->object = to;
+}
+
+/* Which blocks are left out is drawn: few accesses show it where all of them are to one pool. */
+static bool stream_shows(const struct lwp_profile *profile, const struct stream_site *site)
+{
+    enum { ENOUGH = 20, FEW = 6 };
+    const bool shows = site->all >= ENOUGH ? site->most * 20 >= site->all * 19 : site->all >= FEW && site->most == site->all;
+    return shows && stream_is_pooled(profile, site->object);
+}
+
+/* Where in its block each access fell is not known, but that is where the instruction goes to in recorded ones. */
+static void stream_place_as(struct lwp_profile *profile, struct lwp_stream *stream, const struct lwp_offsets *known)
+{
+    stream->offsets = *known;
+    stream->offsets.items = lwp_arena_alloc(profile->arena, known->count + 1, sizeof *known->items);
+    if (known->count)
+        memcpy(stream->offsets.items, known->items, known->count * sizeof *known->items);
 }
 
 /* When a program allocates very fast, the collector leaves small blocks out to stay within its budget. Their accesses have an
  * address and no object, although the same instruction is seen on recorded blocks of the same pool. */
 double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
 {
-    enum { ENOUGH = 20 };
     size_t first = 0;
     while (first < profile->stream_count && profile->streams[first].object != unowned)
         first++;
@@ -67,6 +87,7 @@ double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
         if (counts[*pair] > site->most) {
             site->most = counts[*pair];
             site->object = stream->object;
+            site->stream = i;
         }
     }
     for (size_t i = 0; i < profile->stream_count; i++) {
@@ -74,12 +95,11 @@ double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
         if (stream->object != unowned)
             continue;
         uint32_t at = lwp_map_get(sites, lwp_hash_mix(stream->module, stream->address));
-        if (at == LWP_MAP_NONE || seen[at].all < ENOUGH || // NOLINT(clang-analyzer-core.NullDereference)
-            seen[at].most * 20 < seen[at].all * 19 || !stream_is_pooled(profile, seen[at].object))
+        if (at == LWP_MAP_NONE || !stream_shows(profile, &seen[at])) // NOLINT(clang-analyzer-core.NullDereference)
             continue;
         moved += stream->weight.weight;
         lwp_stream_move(profile, stream, seen[at].object);
-        stream->offsets.count = stream->offsets.fair = 0; /* where in its block each access fell is not known */
+        stream_place_as(profile, stream, &profile->streams[seen[at].stream].offsets);
     }
     free(seen);
     free(counts);

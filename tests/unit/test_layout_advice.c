@@ -302,11 +302,37 @@ static void test_adoption(void **state)
     }
 }
 
+/* Few accesses to recorded blocks show which pool the others are of where all of them agree; where in the block is known, too. */
+static void test_adoption_of_few(void **state)
+{
+    (void)state;
+    static const struct use key = {0, 100, 8, 8};
+    for (int seen = 2; seen <= 3; seen++) { /* of two accesses each */
+        struct lwp_profile profile;
+        lwp_profile_init(&profile);
+        uint32_t pool = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, 0, 48);
+        uint32_t unowned = lwp_objects_special(&profile, LWP_OBJECT_UNOWNED);
+        sample(&profile, pool, &key, 1, 0, 1, seen, 0);
+        sample(&profile, unowned, &key, 1, 64, 100000, 30, 0);
+        lwp_regions_merge(&profile);
+        assert_true(lwp_streams_adopt(&profile, unowned) == (seen < 3 ? 0 : 30));
+        for (size_t i = 0; i < profile.stream_count; i++)
+            for (uint32_t k = 0; k < profile.streams[i].offsets.count && profile.streams[i].object == pool; k++)
+                assert_int_equal(profile.streams[i].offsets.items[k], 8);
+        lwp_profile_fini(&profile);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_neuron),      cmocka_unit_test(test_sizes), cmocka_unit_test(test_nothing_to_say),
-        cmocka_unit_test(test_small_share), cmocka_unit_test(test_pool),  cmocka_unit_test(test_adoption),
+        cmocka_unit_test(test_neuron),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_nothing_to_say),
+        cmocka_unit_test(test_small_share),
+        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_adoption),
+        cmocka_unit_test(test_adoption_of_few),
         cmocka_unit_test(test_pool_used_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
