@@ -77,7 +77,7 @@ function layoutGlance(finding, advice) {
   const split = finding.kind === 'split', object = split && at(data.objects, advice.object), [title, value, unit] = changeTile(advice);
   return facts([
     object && list(object.fields).length > 0 && ['Today', drawStrip(object, advice.element_bytes)],
-    split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : 'New groups', partChips(advice)] :
+    split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : advice.kind === 'order' ? 'In the order of visits' : 'New groups', partChips(advice)] :
       ['Into one', el('span.chips', null, list(advice.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30))))],
     [title, el('strong', null, value), ` ${unit || ''}`],
   ], 'dl.glance');

@@ -71,8 +71,33 @@ static const char *finding_container_step(struct lwp_profile *profile, const str
         container, both, array);
 }
 
+/* Elements in the order of a loop. */
+static const char *finding_order_step(struct lwp_profile *profile, const struct lwp_split *split)
+{
+    const char *how;
+    if (split->pointers != LWP_NONE)
+        how = SAY("Once the order of the pointers in %s is final, copy the elements into one array in that order and let the pointers lead "
+                  "there; or keep the elements themselves in the array, without pointers. Where the order changes later, do it again.",
+                  lwp_objects_name(profile, split->pointers));
+    else if (split->layout->container)
+        how =
+            SAY("Once the %s is complete, copy it and keep the copy (%s copy(name.begin(), name.end()); name.swap(copy);): its nodes are "
+                "allocated one after the other, in its order. Iterators and pointers to elements have to be taken anew. Where elements may "
+                "move as it grows, a std::vector in the same order is better still. Where elements are inserted and erased later, copy it "
+                "again now and then.",
+                split->layout->container, split->layout->container);
+    else
+        how =
+            "Once the list is complete, copy its elements into one array in the order of their links, and link the copies: its loops then "
+            "go through memory from front to back. Other pointers to elements have to lead to the copies. Where elements are inserted and "
+            "removed later, do it again now and then.";
+    return SAY("%s The gain counts what one such copy takes. Then run lwp collect again and compare with lwp diff.", how);
+}
+
 static const char *finding_split_step(struct lwp_profile *profile, const struct lwp_split *split)
 {
+    if (split->kind == LWP_SPLIT_ORDER)
+        return finding_order_step(profile, split);
     if (split->caution)
         return split->caution;
     if (split->kind == LWP_SPLIT_REORDER && split->align)
@@ -180,6 +205,12 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     else if (split->kind == LWP_SPLIT_POOL)
         finding->title = SAY("Take %s from a pool: its %llu bytes lie %llu bytes apart on average", what, element,
                              (unsigned long long)split->gain.spacing);
+    else if (split->kind == LWP_SPLIT_ORDER)
+        finding->title = SAY("Lay %s down in the order of %s: each lies far from the one before",
+                             layout->container ? finding_nodes(profile, layout) : what,
+                             split->pointers != LWP_NONE ? SAY("the pointers in %s", lwp_objects_name(profile, split->pointers))
+                             : layout->container         ? "the list"
+                                                         : "their links");
     else if (split->caution)
         finding->title =
             SAY("Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time", what, mean, element);

@@ -121,6 +121,13 @@ void lwp_sample_windows_merge(struct lwp_sample_windows *into, struct lwp_sample
     windows_prune(into);
 }
 
+static void windows_saw(struct lwp_region *region, uint64_t time)
+{
+    if (!region->first_ns || time < region->first_ns)
+        region->first_ns = time;
+    LWP_RAISE(region->last_ns, time);
+}
+
 void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_profile *profile, const uint32_t *objects,
                                const uint32_t *regions)
 {
@@ -142,6 +149,7 @@ void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_pr
                 uint32_t object = objects[access[a].object];
                 if (region == LWP_NONE)
                     continue;
+                windows_saw(&profile->regions[region], window->times[k]);
                 all[known] = access[a];
                 all[known].object = object;
                 all[known].region = region;

@@ -120,6 +120,7 @@ struct lwp_region {
     uint32_t same_as;        /* the region this one is a version of (itself: none) */
     struct lwp_tally weight; /* all samples in it but not in a nested one */
     double stalled;          /* the part of it that belongs to memory accesses */
+    uint64_t first_ns, last_ns; /* when samples saw it, from the process's start; both 0: none that was kept did */
     uint32_t reported;
 };
 

@@ -150,7 +150,7 @@ void lwp_review_split(struct lwp_review *review, struct lwp_review_item *item, c
 {
     const json_t *object = lwp_json_entry(review->root, "objects", split, "object"), *row;
     size_t i;
-    item->rule = lwp_json_is(split, "kind", "reorder") ? "reorder" : lwp_json_is(split, "kind", "pool") ? "pool" : "split";
+    item->rule = lwp_json_string_or(split, "kind", "split");
     item->subject = layout_subject(review, object);
     item->confidence = lwp_json_string(split, "confidence");
     item->declaration = lwp_json_string(split, "declaration");

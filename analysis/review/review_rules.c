@@ -17,6 +17,10 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "other "
      "from blocks of many nodes, several of them share a cache line and a page. What was freed goes to a list of free nodes.",
      NULL},
+    {"order", "OrderElements", "splits", "Elements lie in another order than that in which a loop goes to them.",
+     "A list, or an array of pointers, leads the loop from each element to one far away, and each visit is a memory stall. Copied into one "
+     "array in that order, elements are read from front to back, and several share a cache line.",
+     NULL},
     {"regroup", "RegroupArrays", "regroups", "Arrays that are used at the same index lie apart.",
      "Each of several arrays that a loop reads at the same index costs a cache line of its own when the index is random. One array of a "
      "structure brings all of them with one line.",

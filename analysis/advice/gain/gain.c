@@ -432,10 +432,12 @@ static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *
     struct lwp_gain_access access = visit.access;
     if (access.dependent)
         access.pattern = lwp_gain_chain(profile, &visit, (double)change->today.of[0].spacing);
-    struct lwp_gain_range saved = lwp_gain_saved(&change->caches, access, &before, &need);
+    struct lwp_gain_range saved =
+        change->after->ordered ? (struct lwp_gain_range){0, 1} : lwp_gain_saved(&change->caches, access, &before, &need);
     if (access.dependent && (access.pattern == LWP_GAIN_UNKNOWN || loop->descends)) /* it may go to few elements, which are in the caches */
         saved.low = fmin(saved.low, 0);
-    const bool random = access.pattern == LWP_GAIN_RANDOM, by_line = access.pattern == LWP_GAIN_SEQUENTIAL;
+    const bool random = access.pattern == LWP_GAIN_RANDOM, scattered = random && !change->after->ordered,
+               by_line = access.pattern == LWP_GAIN_SEQUENTIAL;
     const double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
     if (lwp_gain_sets_up(profile, layout, i)) {
         gain->set_up += loop->weight.weight / profile->total.weight;
@@ -447,33 +449,65 @@ static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *
     }
     const double part = loop->weight.weight / layout->weight.weight;
     gain->loops[gain->loop_count++] =
-        (struct lwp_gain_loop){loop->region, random ? before.random : before.lines, random ? need.random : need.lines};
+        (struct lwp_gain_loop){loop->region, random ? before.random : before.lines, scattered ? need.random : need.lines};
     gain->bytes_before += part * before.busy;
     gain->bytes_after += part * need.busy;
     gain->before += part * (random ? before.random : before.lines);
-    gain->after += part * (random ? need.random : need.lines);
+    gain->after += part * (scattered ? need.random : need.lines);
 }
 
-void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
-                      struct lwp_gain *gain)
+double lwp_gain_elements(const struct lwp_profile *profile, const struct lwp_layout *layout)
 {
-    struct gain_change change = {
+    double bytes = 0;
+    for (size_t k = 0; k < layout->object_count; k++)
+        bytes += (double)lwp_element_used(&profile->objects[layout->objects[k]]);
+    return fmax(1, bytes / (double)layout->spacing);
+}
+
+/* False: nothing can be said of it. */
+static bool gain_begin(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
+                       struct gain_change *change, struct lwp_gain *gain)
+{
+    *change = (struct gain_change){
         .layout = layout,
         .after = after,
         .caches = lwp_gain_caches(profile->machine),
         .share = lwp_share_of(&layout->weight, &profile->total),
     };
-    struct lwp_gain_saving sum = {0};
-    double bytes = 0;
     *gain = (struct lwp_gain){.loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *gain->loops)};
     gain->speedup = gain->low = gain->high = 1;
-    if (change.share.value <= 0 || !layout->element_bytes || !lwp_gain_known(profile))
+    if (change->share.value <= 0 || !layout->element_bytes || !lwp_gain_known(profile))
+        return false;
+    change->elements = lwp_gain_elements(profile, layout);
+    lwp_gain_place(profile, layout, &change->today);
+    gain->spacing = change->today.of[0].spacing;
+    return true;
+}
+
+bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, const struct lwp_gain_placement *after,
+                       struct lwp_gain *gain)
+{
+    struct gain_change change;
+    struct lwp_gain_saving sum = {0};
+    if (!gain_begin(profile, layout, after, &change, gain))
+        return false;
+    const struct lwp_gain_visit visit = gain_visit(profile, layout, &layout->loops[loop], change.elements);
+    const double spacing = (double)change.today.of[0].spacing;
+    if (visit.access.dependent ? lwp_gain_chain(profile, &visit, spacing) == LWP_GAIN_UNKNOWN
+                               : !visit.shape.led || visit.access.pattern != LWP_GAIN_RANDOM)
+        return false;
+    gain_of_loop(profile, &change, loop, &sum, gain);
+    lwp_gain_speedups(profile, &sum, &change.share, gain);
+    return gain->run;
+}
+
+void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
+                      struct lwp_gain *gain)
+{
+    struct gain_change change;
+    struct lwp_gain_saving sum = {0};
+    if (!gain_begin(profile, layout, after, &change, gain))
         return;
-    for (size_t k = 0; k < layout->object_count; k++)
-        bytes += (double)lwp_element_used(&profile->objects[layout->objects[k]]);
-    change.elements = fmax(1, bytes / (double)layout->spacing);
-    lwp_gain_place(profile, layout, &change.today);
-    gain->spacing = change.today.of[0].spacing;
     for (size_t i = 0; i < layout->loop_count; i++)
         if (layout->loops[i].weight.weight > 0 && layout->loops[i].used != 0)
             gain_of_loop(profile, &change, i, &sum, gain);

@@ -18,6 +18,7 @@ struct lwp_gain_placement {
         uint64_t start;     /* ... or this many bytes past one */
     } of[LWP_FIELDS_MAX + 1];
     bool linked; /* each visit goes through group 0: that is where the pointers to the others are */
+    bool ordered; /* the elements lie in the order in which the loop goes to them */
 };
 
 /* The layout as it is, in one group. */
@@ -92,6 +93,14 @@ void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *lay
 /* For any new layout of the same elements, with the layout's fields in its order. */
 void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
                       struct lwp_gain *gain);
+
+/* For the same elements in the order in which this loop of the layout goes to them: what it alone saves. False: how it goes to them was
+ * not seen, or it could not be run. */
+bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, const struct lwp_gain_placement *after,
+                       struct lwp_gain *gain);
+
+/* Elements that the layout's objects hold. */
+double lwp_gain_elements(const struct lwp_profile *profile, const struct lwp_layout *layout);
 
 /* ---- members laid down one after the other, each aligned as it wants, as C compilers do ---- */
 

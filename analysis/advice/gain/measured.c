@@ -74,14 +74,14 @@ static bool measured_nested(const struct lwp_profile *profile, const struct lwp_
     return inner > nested_most * profile->regions[visit->region].weight.weight;
 }
 
-/* Whether the objects are more than pages of zeros: a store to them was seen, or all data is in memory, where such pages do not count. Of
- * one that is larger than all that was ever in memory no store is to most of it. */
+/* Whether the objects are more than pages of zeros: they hold addresses that lead on, a store to them was seen, or all data is in memory,
+ * where such pages do not count. Of one that is larger than all that was ever in memory no store is to most of it. */
 static bool measured_written(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
 {
     double bytes = 0;
     for (size_t i = 0; i < profile->object_count; i++)
         bytes += profile->objects[i].kind == LWP_OBJECT_STACK ? 0 : (double)lwp_element_used(&profile->objects[i]);
-    if (bytes > 0 && (double)profile->resident_bytes >= bytes)
+    if (visit->shape.chained || (bytes > 0 && (double)profile->resident_bytes >= bytes))
         return true;
     bool stored = false, larger = false;
     for (size_t k = 0; k < visit->object_count; k++) {

@@ -5,6 +5,7 @@
  * were seen to tell, a loop that takes little is believed to. */
 #include "analysis/advice/gain/set_up.h"
 
+#include "analysis/profile/regions.h"
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -28,6 +29,19 @@ static bool set_up_times(const struct lwp_profile *profile, const struct lwp_lay
         }
     }
     return *first != UINT64_MAX;
+}
+
+bool lwp_gain_comes_before(const struct lwp_profile *profile, uint32_t region, uint32_t other)
+{
+    uint64_t last = 0, first = UINT64_MAX;
+    for (size_t i = 0; i < profile->region_count; i++) {
+        const uint32_t of = lwp_regions_final(profile, (uint32_t)i);
+        if (of == region)
+            LWP_RAISE(last, profile->regions[i].last_ns);
+        if (of == other && profile->regions[i].first_ns)
+            LWP_LOWER(first, profile->regions[i].first_ns);
+    }
+    return last > 0 && first != UINT64_MAX && last <= first; /* one sample may look from the one into the other */
 }
 
 static int set_up_compare(const void *a, const void *b)

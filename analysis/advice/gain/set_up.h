@@ -8,4 +8,7 @@
  * and for lines that nobody has, as it will in any layout. */
 bool lwp_gain_sets_up(const struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop);
 
+/* Whether all that samples saw in a region comes before anything that they saw in another one. */
+bool lwp_gain_comes_before(const struct lwp_profile *profile, uint32_t region, uint32_t other);
+
 #endif

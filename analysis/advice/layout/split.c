@@ -2,8 +2,8 @@
  *
  * Objects of one type are judged together, so that two pieces of advice never contradict each other. A structure is split when its
  * fields fall into several groups, it is too large for the caches, it was sampled often enough, and even the low end of the expected
- * speed-up is a gain; not when threads would then write to one line. Where splitting does not pay another order of the fields may
- * (reorder.c). Otherwise nothing is reported. */
+ * speed-up is a gain; not when threads would then write to one line. Where elements in another place of memory gain more, that is said
+ * instead (a pool, order.c); where splitting does not pay another order of the fields may (reorder.c). Otherwise nothing is reported. */
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
 #include "analysis/tables/severity.h"
@@ -407,6 +407,12 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
     }
     if (split_both(profile, layout, &found, advised, split, reason)) {
         split->pool = pooled ? pool.gain.speedup : 0;
+        advised = true;
+    }
+    struct lwp_split in_order;
+    if (lwp_order_try(profile, layout, found.affinity, &in_order) && split_worth(profile, layout, &in_order.gain, reason) &&
+        (!advised || in_order.gain.speedup > split->gain.speedup)) {
+        *split = in_order;
         advised = true;
     }
     if (!advised) {

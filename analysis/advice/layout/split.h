@@ -8,6 +8,7 @@ enum lwp_split_kind {
     LWP_SPLIT_PARTS,   /* into several structures */
     LWP_SPLIT_REORDER, /* the same structure with its fields in another order */
     LWP_SPLIT_POOL,    /* the same structure, nodes taken one after the other from large blocks */
+    LWP_SPLIT_ORDER,   /* the same structure, elements in the order in which a loop goes to them */
 };
 
 struct lwp_split {
@@ -19,6 +20,7 @@ struct lwp_split {
     bool cold;
     bool pooled;            /* single blocks: it pays when they come from arrays, not from malloc one by one */
     double pool;            /* the speed-up of taking the nodes as they are from a pool alone; 0: not tried, or not known */
+    uint32_t pointers;      /* in the order of an array of pointers: that; LWP_NONE: of their links */
     const size_t *order;    /* of the fields in their parts; NULL: as they were */
     uint64_t align;         /* the new structure is to begin on multiples of it; 0: as its fields need */
     const char *caution;    /* a sentence on what stands against it (whose type it is); NULL: nothing known */

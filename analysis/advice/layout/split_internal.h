@@ -24,6 +24,10 @@ size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_
 bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, const int *group,
                      struct lwp_split *reordered);
 
+/* order.c: the same elements in the order in which the loop that waits for them longest goes to them. Fills `ordered` (its gain; no
+ * declaration yet) and returns true when the order lasts, and what it gains was measured. */
+bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *ordered);
+
 /* split_owners.c: whose the layout is. */
 
 /* Whether elements are entries of a container of the language's library, which nobody can split: a note says so. */

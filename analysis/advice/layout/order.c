@@ -1,0 +1,133 @@
+/* Elements that lie in another order than that in which a loop goes to them.
+ *
+ * A list, and an array of pointers, lead a loop through its elements in the same order each time. Where that is not the order in which
+ * they lie, each visit is a memory stall; laid down in it, they are a stream. It pays where the loop goes through all elements often, as
+ * copying them is one more pass of each kind, and where the order stays: no links, or pointers of the array, are stored once the loop has
+ * begun. */
+#include "analysis/advice/layout/split_internal.h"
+
+#include "analysis/advice/gain/set_up.h"
+#include "analysis/advice/gain/visit.h"
+#include "analysis/elements/element_count.h"
+#include "analysis/elements/element_place.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
+#include "analysis/program/flow/machine_code.h"
+#include "analysis/tables/engines.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double keeps_to = 0.5; /* of a stream's accesses, that are at one place of their elements */
+static const double as_many = 1.25, matters_least = 0.02;
+static const uint64_t anywhere = UINT64_MAX;
+
+/* The loop that waits for the elements longest, in the order that its own code gives. NULL: it has none, or another loop goes to nodes in
+ * the order in which they lie. */
+static const struct lwp_layout_loop *order_loop(const struct lwp_layout *layout)
+{
+    const struct lwp_layout_loop *most = NULL;
+    for (size_t i = 0; i < layout->loop_count; i++)
+        if (layout->loops[i].used && (!most || layout->loops[i].weight.weight > most->weight.weight))
+            most = &layout->loops[i];
+    for (size_t i = 0; i < layout->loop_count && most && layout->single; i++) {
+        const struct lwp_layout_loop *other = &layout->loops[i];
+        if (other != most && other->near > other->far && other->weight.weight > matters_least * layout->weight.weight)
+            return NULL;
+    }
+    return most && most->region != LWP_NONE && !most->descends && !most->search ? most : NULL;
+}
+
+/* Whether stores to the object, in its elements to this place, were all seen before the loop was there. */
+static bool order_stays(const struct lwp_profile *profile, uint32_t object, uint64_t place, uint32_t loop)
+{
+    bool stays = true;
+    LWP_STREAMS_OF(profile, object, stream) {
+        uint64_t at;
+        const bool other = place != anywhere && lwp_element_stream_place(profile, stream, &at) >= keeps_to && at != place;
+        if (stream->stores && !other)
+            stays &= lwp_gain_comes_before(profile, stream->region, loop);
+    }
+    return stays;
+}
+
+/* Along links in the elements. */
+static bool order_of_links(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t loop)
+{
+    bool found = false, stays = true;
+    for (size_t k = 0; k < layout->object_count; k++)
+        LWP_STREAMS_OF(profile, layout->objects[k], stream) {
+            uint64_t link;
+            if (stream->region != loop || stream->module == LWP_NONE || stream->bytes != sizeof(void *) ||
+                !lwp_loop_leads(profile->code, stream->module, stream->address) ||
+                lwp_element_stream_place(profile, stream, &link) < keeps_to)
+                continue;
+            found = true;
+            for (size_t o = 0; o < layout->object_count; o++)
+                stays &= order_stays(profile, layout->objects[o], link, loop);
+        }
+    return found && stays;
+}
+
+/* The array of pointers that the loop steps through, as many as there are elements; LWP_NONE: none is known. */
+static uint32_t order_pointers(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t loop)
+{
+    const double elements = lwp_gain_elements(profile, layout);
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        const double pointers = (double)lwp_element_used(&profile->objects[stream->object]) / sizeof(void *);
+        struct lwp_loop_shape shape;
+        if (stream->region == loop && stream->module != LWP_NONE && stream->bytes == sizeof(void *) && !stream->stores &&
+            pointers <= as_many * elements && elements <= as_many * pointers &&
+            lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && shape.steps && shape.step &&
+            shape.step % (int64_t)sizeof(void *) == 0)
+            return stream->object;
+    }
+    return LWP_NONE;
+}
+
+/* The nodes in the order of the loop: in one array, or as malloc has those of a container. */
+static void order_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_gain_placement *after)
+{
+    lwp_gain_place(profile, layout, after);
+    const uint64_t bytes = layout->spacing + layout->around;
+    if (layout->single)
+        after->of[0].spacing = layout->container ? lwp_gain_chunk(bytes) : lwp_round_up(bytes, sizeof(void *));
+    after->ordered = true;
+}
+
+/* A speed-up of the program when the elements are copied first, which takes `pass` of all time for a pass in today's order and, to write
+ * them, as much less as the loop, which is `whole` of all time, becomes faster. */
+static double order_with_copy(double speedup, double pass, double whole)
+{
+    const double left = 1 / speedup, loop = fmax(0, whole - (1 - left));
+    return 1 / (left + pass * (1 + loop / whole));
+}
+
+bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *ordered)
+{
+    const struct lwp_layout_loop *loop = order_loop(layout);
+    if (!loop || !profile->code || !lwp_engine_row(profile->engine)->cpu_time)
+        return false;
+    const uint32_t pointers = order_pointers(profile, layout, loop->region);
+    const bool stays =
+        pointers != LWP_NONE ? order_stays(profile, pointers, anywhere, loop->region) : order_of_links(profile, layout, loop->region);
+    struct lwp_gain_placement after;
+    order_place(profile, layout, &after);
+    *ordered = (struct lwp_split){.kind = LWP_SPLIT_ORDER,
+                                  .layout = layout,
+                                  .affinity = affinity,
+                                  .group = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *ordered->group),
+                                  .groups = 1,
+                                  .pooled = true,
+                                  .pointers = pointers};
+    struct lwp_gain *gain = &ordered->gain;
+    if (!stays || !lwp_gain_in_order(profile, layout, (size_t)(loop - layout->loops), &after, gain) || gain->pattern_ns <= 0)
+        return false;
+    const double visit = gain->program_ns > 0 ? gain->program_ns : gain->pattern_ns, all = profile->total.weight,
+                 pass = visit * lwp_gain_elements(profile, layout) / all, whole = profile->regions[loop->region].weight.weight / all;
+    gain->speedup = order_with_copy(gain->speedup, pass, whole);
+    gain->low = order_with_copy(gain->low, pass * (1 + lwp_gain_pace_agrees), whole);
+    gain->high = order_with_copy(gain->high, pass / (1 + lwp_gain_pace_agrees), whole);
+    return true;
+}
