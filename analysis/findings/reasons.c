@@ -89,14 +89,16 @@ static size_t fields_used(const struct lwp_layout *layout)
     return used;
 }
 
+/* Objects of one type are judged together, by the samples of all. */
 static struct lwp_reason reason_few(const struct subject *subject, uint64_t samples)
 {
     struct lwp_profile *profile = subject->profile;
+    const char *on = samples > subject->object->weight.samples ? "it and others of its type" : "it";
     return (struct lwp_reason){.code = "too_few_samples",
-                               .sentence =
-                                   SAY("only %llu sample%s on it, and a layout needs %llu: let the program run longer or sample "
-                                       "more (" LWP_SAMPLE_MORE ")",
-                                       (unsigned long long)samples, samples == 1 ? " is" : "s are", (unsigned long long)LWP_SAMPLES_LEAST)};
+                               .sentence = SAY("only %llu sample%s on %s, and a layout needs %llu: let the program run longer or sample "
+                                               "more (" LWP_SAMPLE_MORE ")",
+                                               (unsigned long long)samples, samples == 1 ? " is" : "s are", on,
+                                               (unsigned long long)LWP_SAMPLES_LEAST)};
 }
 
 /* Or nothing is known of its size. */

@@ -140,6 +140,8 @@ static struct lwp_reasons reasons_of(struct lwp_profile *profile, uint32_t objec
     struct lwp_split_reason split[4] = {{.low = 0}};
     layouts[object] = layout;
     split[object].verdict = layout ? LWP_SPLIT_USED_TOGETHER : LWP_SPLIT_NOT_JUDGED;
+    if (layout && layout->object_count > 1)
+        split[object] = (struct lwp_split_reason){.verdict = LWP_SPLIT_FEW_SAMPLES, .samples = 17};
     const struct lwp_splits splits = {.of_object = layouts, .reasons = split};
     const struct lwp_regroups regroups = {.count = 0};
     const struct lwp_conflicts conflicts = {.count = 0};
@@ -200,6 +202,25 @@ static void test_large_field(void **state)
         assert_int_equal(reasons.count, 1);
         assert_string_equal(reasons.items[0].code, part ? "unknown_fields" : "used_together");
         assert_true(!part || strstr(reasons.items[0].sentence, "12 of the 112 bytes of m_value"));
+        lwp_profile_fini(&profile);
+    }
+}
+
+/* Objects of one type are judged together: the samples are those of all. */
+static void test_few_samples_of_several(void **state)
+{
+    (void)state;
+    for (int several = 0; several < 2; several++) {
+        struct lwp_profile profile;
+        uint32_t index = fill_with_own(&profile);
+        struct lwp_layout layout = {.objects = &index, .object_count = 2};
+        for (int sample = 0; sample < (several ? 9 : 17); sample++)
+            lwp_tally_add(&profile.objects[index].weight, 1e7);
+        struct lwp_reasons reasons = reasons_of(&profile, index, &layout);
+        assert_int_equal(reasons.count, 1);
+        assert_string_equal(reasons.items[0].code, "too_few_samples");
+        assert_non_null(
+            strstr(reasons.items[0].sentence, several ? "17 samples are on it and others of its type" : "17 samples are on it,"));
         lwp_profile_fini(&profile);
     }
 }
@@ -308,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_not_asked),
         cmocka_unit_test(test_unknown_fields_that_fit),
         cmocka_unit_test(test_large_field),
+        cmocka_unit_test(test_few_samples_of_several),
         cmocka_unit_test(test_library_data),
         cmocka_unit_test(test_library_nodes),
         cmocka_unit_test(test_unrecorded),
