@@ -215,7 +215,7 @@ enum lwps_watch_end {
     LWPS_WATCH_FREED = 6,        /* its block was freed, its mapping went away */
     LWPS_WATCH_FRAME_DIED = 7,   /* its stack frame returned */
     LWPS_WATCH_KERNEL = 8,       /* a system call may have used the bytes */
-    LWPS_WATCH_FOREIGN = 9,      /* memory other processes see: its use cannot be observed */
+    LWPS_WATCH_FOREIGN = 9,      /* memory that other processes or unsampled threads may use: that cannot be observed */
     LWPS_WATCH_UNKNOWN = 10,     /* the trapping instruction is not known */
     LWPS_WATCH_ENDED = 11,       /* the thread or the recording ended first */
 };

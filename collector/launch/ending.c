@@ -111,7 +111,8 @@ void lwp_ending_seal(const struct lwp_settings *settings, const struct lwp_place
         ending_say(settings, place, ended, &result);
 }
 
-/* The first milliseconds of processes are never sampled, nor what cannot load lwp's library. NULL: hardly any time was left out. */
+/* The first milliseconds of processes are never sampled, nor what cannot load lwp's library, nor each of many brief threads. NULL: hardly
+ * any time was left out. */
 static char *ending_unsampled(const struct lwp_account_sums *sums, double cpu_ns)
 {
     double part = cpu_ns > 0 ? sums->early_ns / cpu_ns : 0;
@@ -119,7 +120,8 @@ static char *ending_unsampled(const struct lwp_account_sums *sums, double cpu_ns
         return NULL;
     return lwp_format(
         "%u process%s ran, %u of them recorded. Not sampled was %.0f %% of the CPU time: that of processes before they "
-        "had run for 20 ms, and of those without lwp's library. The others stand for those that ran longer and were not recorded.",
+        "had run for 20 ms, of those without lwp's library, and of threads that were not sampled. Sampled processes and threads "
+        "stand for others that ran as long.",
         sums->processes, sums->processes == 1 ? "" : "es", sums->set_up, 100 * part);
 }
 

@@ -32,4 +32,7 @@ judge all 0.7 1.3
 left=$(sed -n 's/^note \([0-9]*\) threads were not sampled.*/\1/p' process)
 [ "${left:-0}" -gt 6000 ] || { echo "FAILED: ${left:-0} threads were left out"; failed=1; }
 judge some 0.4 1.5
+"$LWP" report some 2> err | tr -s '\n ' ' ' > text
+grep -q '[1-9][0-9] % of the CPU time: [^.]*of threads that were not sampled\.' text || { echo "FAILED: whose time was not sampled"; failed=1; }
+! grep -q 'mmap MAP_SHARED' text || grep -q 'or threads that were not sampled' text || { echo "FAILED: memory that only threads use"; failed=1; }
 exit $failed

@@ -195,10 +195,11 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
     const struct lwp_thread_interaction *shared = &profile->interaction;
     *found = (struct lwp_sampled_communication){.measured = communication_measured(profile)};
     if (shared->foreign_samples)
-        lwp_profile_note(profile,
-                         "%llu sampled accesses were to memory that other processes see, too (mmap MAP_SHARED, shmat): communication and "
-                         "false sharing between processes are not measured.",
-                         (unsigned long long)shared->foreign_samples);
+        lwp_profile_note(
+            profile,
+            "%llu sampled accesses were to memory that others may use unseen: other processes (mmap MAP_SHARED, shmat), or threads that "
+            "were not sampled. Communication with these and false sharing are not measured.",
+            (unsigned long long)shared->foreign_samples);
     if (profile->communication.measured)
         return;
     if (!found->measured) {
