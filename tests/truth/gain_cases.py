@@ -14,6 +14,7 @@ import sys
 RECORD = {"sequential": 1, "jumping": 2, "chasing": 3, "listed": 4}
 FAMILIES = {"gather": 1, "sets": 2, "chains": 3, "nest": 4}
 USUAL = ["sets"] * 6 + ["gather"] * 6 + ["jumping"] * 5 + ["sequential"] * 5 + ["chasing"] * 4 + ["listed"] * 4 + ["chains"] * 4 + ["nest"] * 4
+ORDERED = ["chasing", "listed", "chains"] # whose elements may be in the order of visits
 SECONDS, LONGEST = 1.2, 2.5  # of the loops, in the layout to be changed
 MOST = 0.75  # ... and of the program's time: what sets memory up counts for little
 
@@ -98,8 +99,12 @@ def main():
         build("%s/tests/truth/%s" % (src, source), flags, binary)
         build("%s/tests/truth/%s" % (src, source), {**flags, "SPLIT" if record else "CHANGED": 1}, binary + ".after")
         rounds = str(rounds_of([binary, *arguments], 4 if record else 1))
-        print(json.dumps({"name": name, "kind": kind, "result": "%s.%d.result" % (binary, seed), "cwd": work, "new": True,
-                          "before": [binary, *arguments, rounds], "after": [binary + ".after", *arguments, rounds]}), flush=True)
+        case = {"name": name, "kind": kind, "result": "%s.%d.result" % (binary, seed), "cwd": work, "new": True,
+                "before": [binary, *arguments, rounds], "after": [binary + ".after", *arguments, rounds]}
+        if kind in ORDERED:
+            build("%s/tests/truth/%s" % (src, source), {**flags, "ORDERED": 1}, binary + ".ordered")
+            case["ordered"] = [binary + ".ordered", *arguments, rounds]
+        print(json.dumps(case), flush=True)
 
 
 if __name__ == "__main__":

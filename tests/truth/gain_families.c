@@ -4,7 +4,8 @@
  *
  * GATHER: ARRAYS arrays of KIB each at one random index, from a list or COMPUTED. CHANGED: one array of structures.
  * SETS: ARRAYS arrays of KIB each, which begin at one place of the first cache, gone over in order. CHANGED: each a line further on.
- * CHAINS: nodes of SIZE bytes, KIB in all, in hash chains of LENGTH. CHANGED: without what a search does not use.
+ * CHAINS: nodes of SIZE bytes, KIB in all, in hash chains of LENGTH. CHANGED: without what a search does not use. ORDERED: copied into the
+ * order of their chains.
  * NEST: rows of ROW numbers, in the order ORDER. CHANGED: in the order of memory.
  *
  *     families ROUNDS
@@ -196,6 +197,14 @@ static void set_up(void)
         buckets[i % BUCKETS] = node;
     }
     free(order);
+#ifdef ORDERED
+    struct node *copy = malloc(NODES * sizeof *copy);
+    for (uint32_t b = 0; b < BUCKETS; b++)
+        for (struct node **at = &buckets[b]; *at; at = &(*at)->next, copy++) {
+            *copy = **at;
+            *at = copy;
+        }
+#endif
 }
 
 static double round_of(void)

@@ -10,7 +10,8 @@ machines on the same processor, change what memory costs from one minute to the 
 Several LWP (versions of it) each analyze what the first one collected, right after each other. gain_cases.py draws CASES.
 
 CASES: a JSON object a line: name, kind, result (a folder that lwp collect wrote; made when it is not there), cwd, before and after (commands),
-new (whether the case was not looked at while the models were built). STORE: JSON, by name."""
+ordered (a command: its elements in the order of visits; measured where that is what the first LWP says), new (whether the case was not
+looked at while the models were built). STORE: JSON, by name."""
 import json
 import os
 import resource
@@ -54,7 +55,7 @@ def predict(lwp, case):
     with open(out) as file:
         analysis = json.load(file)
     os.unlink(out)
-    saved, visit, source, counted, unknown = [0.0, 0.0, 0.0], None, "-", set(), False
+    saved, visit, source, counted, unknown, ordered = [0.0, 0.0, 0.0], None, "-", set(), False, False
     for finding in analysis["findings"]:
         if finding["kind"] not in KINDS.get(case["kind"], ("split", "regroup")):
             continue
@@ -71,10 +72,11 @@ def predict(lwp, case):
             if index < len(rows) and "speedup_from" in rows[index]:
                 source = rows[index]["speedup_from"]
                 visit = visit or rows[index].get("visit_ns")
+                ordered |= rows[index].get("kind") == "order"
     if not saved[2]:
         return {"unknown": True} if unknown else left_alone(analysis)
     low, value, high = (1 / (1 - min(0.99, s)) for s in saved)
-    return {"value": value, "low": low, "high": high, "from": source, "visit": visit}
+    return {"value": value, "low": low, "high": high, "from": source, "visit": visit, "ordered": ordered}
 
 
 def steady(case):
@@ -96,13 +98,17 @@ def run(lwps, cases, store, seconds):
         if time.time() > end - LONGEST:
             return
         began, ratios, predictions = time.time(), [], []
+        changes, after = [c for c in ("after", "ordered") if c in case], "after"
         for pair in range(PAIRS):
-            order = ("before", "after") if pair % 2 == 0 else ("after", "before")
+            order = ["before", *changes] if pair % 2 == 0 else [*changes, "before"]
             took = {which: cpu(case[which], case["cwd"]) for which in order}
-            ratios.append(took["before"] / took["after"])
             if pair == 0:
                 collect(lwps[0], case, bool(before))
                 predictions = [predict(lwp, case) for lwp in lwps]
+                if predictions[0] and predictions[0].get("ordered") and "ordered" in changes:
+                    after = "ordered"
+                changes = [after]
+            ratios.append(took["before"] / took[after])
             if time.time() - began > LONGEST * 0.7:
                 break
         known[case["name"]] = {"kind": case["kind"], "new": case.get("new", False), "ratios": ratios, "predictions": predictions,

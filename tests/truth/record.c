@@ -1,10 +1,11 @@
 /* One loop over an array (or a list) of one structure, in two layouts, to hold what lwp promises against what comes.
  *
- *     cc -DSIZE=64 -DUSED=1 -DPATTERN=SEQUENTIAL -DKIB=65536 [-DWORK=n] [-DSPLIT] record.c
+ *     cc -DSIZE=64 -DUSED=1 -DPATTERN=SEQUENTIAL -DKIB=65536 [-DWORK=n] [-DSPLIT | -DORDERED] record.c
  *
  * SIZE: bytes of the structure, 16 to 256. USED: how many of its fields f0 to f3 the loop uses (2 at most when it has
  * 16 bytes); they lie a quarter of it apart. KIB: how much memory the structures take, before. WORK: dependent
- * multiplications for each visit. SPLIT: the fields in use together in a structure of their own.
+ * multiplications for each visit. SPLIT: the fields in use together in a structure of their own. ORDERED: copied into the order in
+ * which they lead to each other.
  *
  *     record [threads] [percent of the usual rounds]
  *
@@ -211,6 +212,15 @@ static void set_up(void)
                 last = record;
             }
         }
+#ifdef ORDERED
+        struct record *copy = malloc(count * sizeof *copy);
+        size_t copied = 0;
+        for (const struct record *record = heads[t]; record; record = record->next, copied++) {
+            copy[copied] = *record;
+            copy[copied].next = record->next ? &copy[copied + 1] : NULL;
+        }
+        heads[t] = copy;
+#endif
     }
 #else
     records = calloc(ELEMENTS, sizeof *records);
@@ -238,6 +248,14 @@ static void set_up(void)
         records[i].next = records[other].next;
         records[other].next = next;
     }
+#ifdef ORDERED
+    struct record *copy = malloc(ELEMENTS * sizeof *copy);
+    for (size_t i = 0, at = 0; i < ELEMENTS; at = records[at].next, i++) {
+        copy[i] = records[at];
+        copy[i].next = (i + 1) % ELEMENTS;
+    }
+    records = copy;
+#endif
 #endif
 #endif
 }

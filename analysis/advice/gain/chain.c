@@ -59,6 +59,13 @@ static double chain_visits(const struct chain_moves *moves)
     return moves->leaves < MOVES_LEAST ? INFINITY : 1 + (double)moves->stays / (double)moves->leaves;
 }
 
+double lwp_gain_chain_begins(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing)
+{
+    struct chain_moves moves = {0};
+    chain_moves_of(profile, visit, spacing, &moves);
+    return 1 / chain_visits(&moves);
+}
+
 /* Of so many visits, as the code can repeat them: 1, 2, 4; 0: more, or not known. The next chain begins without waiting for this one. */
 static unsigned chain_search(const struct chain_moves *moves)
 {

@@ -17,6 +17,9 @@ enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const st
 void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
                             struct lwp_pattern *pattern);
 
+/* The part of the visits at which another chain begins, anywhere; 0: hardly any, or not known. */
+double lwp_gain_chain_begins(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing);
+
 /* Neighbours that are visited in disorder, window by window: of how many, by the steps back that were seen, in elements. These are of two
  * of one window, however many visits on: of n elements n - d are d apart. The most likely number, or the `least`; 0: no steps. */
 unsigned lwp_gain_window(const double *back, size_t count, bool least);

@@ -271,7 +271,7 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
         lwp_gain_chain_pattern(profile, visit, spacing, pattern);
     lwp_gain_computes(&visit->shape, visit->visits, pattern);
     if (placement->ordered) {
-        pattern->far = 0;
+        pattern->far = visit->access.dependent ? lwp_gain_chain_begins(profile, visit, spacing) : 0;
         pattern->window = pattern->passes = 0;
     } else if (visit->jump != 0)
         pattern->jump = loop_jump(visit, spacing);
