@@ -184,6 +184,8 @@ static LWP_HOT_CODE __attribute__((noinline)) void heap_note_small(struct lwp_si
         const bool many_left_out = __builtin_expect(stands_for > 1, 0) && lwp_sites_left_out_too(sites, path, stands_for - 1);
         if (__builtin_expect(++path->count >= path->most || many_left_out, 0))
             lwp_sites_count(sites, path);
+    } else {
+        lwp_sites_leave_open(sites, frame, (uint32_t)size, stands_for);
     }
     lwp_hook_end(sites->thread, &hook);
 }

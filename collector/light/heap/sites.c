@@ -198,6 +198,24 @@ uint32_t lwp_sites_context_kept(const struct lwp_early_block *kept)
     return chain ? lwp_chains_context(chains, chain, 0) : 0;
 }
 
+void lwp_sites_leave_open(struct lwp_sites *sites, const uint64_t *frame, uint32_t size, uint32_t stands_for)
+{
+    const uint64_t key = lwp_sites_key(*frame, size, lwp_chains_own(&sites->chains, frame));
+    struct lwp_allocation_open *open = &sites->open[key >> 53];
+    if (open->key != key)
+        *open = (struct lwp_allocation_open){.key = key};
+    open->blocks += stands_for;
+}
+
+static uint32_t sites_open(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
+{
+    const uint64_t key = lwp_sites_key(*frame, size, lwp_chains_own(&sites->chains, frame));
+    struct lwp_allocation_open *open = &sites->open[key >> 53];
+    const uint32_t blocks = open->key == key ? open->blocks : 0;
+    open->blocks = open->key == key ? 0 : open->blocks;
+    return blocks;
+}
+
 /* Of a path whose blocks of that size stay unknown that is remembered: to find it out takes a microsecond. */
 static bool sites_path_new(struct lwp_sites *sites, uint32_t chain, uint32_t size, uint64_t key, struct lwp_allocation_path *path)
 {
@@ -262,6 +280,8 @@ static struct lwp_allocation_path *sites_path_slow(struct lwp_sites *sites, cons
         bool known = path->key == key && !path->fork && path->chain == chain;
         if (!known && !sites_path_new(sites, chain, size, key, path))
             path = NULL;
+        else if (!known)
+            sites->pool[path - sites->path].left_out = sites_open(sites, frame, size);
     }
     errno = saved;
     return path;

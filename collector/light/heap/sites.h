@@ -36,6 +36,12 @@ struct lwp_allocation_pool {
     uint32_t left_out;   /* that were not recorded, since they were counted in, on average */
 };
 
+/* Blocks whose call path could not be afforded yet, by what is known of it: they are counted with the first path that begins so. */
+struct lwp_allocation_open {
+    uint64_t key; /* as a path's that no fork leads to */
+    uint32_t blocks;
+};
+
 struct lwp_sites {
     struct lwp_thread *thread; /* NULL: does not record */
     struct lwp_sites *next;
@@ -48,6 +54,7 @@ struct lwp_sites {
     uint32_t frees[LWP_SHADOW_HOT + 1];
     _Alignas(64) struct lwp_allocation_path path[LWP_ALLOCATION_PATHS]; /* each at one place, by its key */
     struct lwp_allocation_pool pool[LWP_ALLOCATION_PATHS];
+    struct lwp_allocation_open open[LWP_ALLOCATION_PATHS]; /* each at the place of its path */
     uint64_t paths_used[LWP_ALLOCATION_PATHS / 64]; /* a bit for each: most threads use few, spread over many pages */
 };
 
@@ -62,6 +69,8 @@ void lwp_sites_after_fork(void);
 uint64_t lwp_sites_left_out(void);
 
 struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size);
+/* Of a block without a path, which stands for so many. */
+void lwp_sites_leave_open(struct lwp_sites *sites, const uint64_t *frame, uint32_t size, uint32_t stands_for);
 /* A call path, or a block with a record of its own, took from then on (CLOCK_MONOTONIC). */
 void lwp_sites_charge(struct lwp_sites *sites, uint64_t begun_ns);
 
