@@ -28,6 +28,7 @@ void lwp_address_map_free(struct lwp_address_map *map)
     free(map->contexts);
     free(map->pools);
     free(map->pool_objects);
+    free(map->kinds);
     free(map->blocks);
     free(map->events);
     lwp_pages_free(map->starts, map->start_room * sizeof *map->starts);
@@ -54,6 +55,17 @@ void lwp_address_map_start(struct lwp_address_map *map, uint64_t start_ns)
 uint64_t lwp_address_map_time(const struct lwp_address_map *map, uint64_t time)
 {
     return time > map->start_ns ? time - map->start_ns : 0;
+}
+
+void lwp_address_map_left_out(struct lwp_address_map *map, uint64_t recorded, uint64_t left_out)
+{
+    map->recorded = recorded;
+    map->left_out = left_out;
+}
+
+bool lwp_address_map_leaves_out(const struct lwp_address_map *map)
+{
+    return map->left_out > 0;
 }
 
 /* ---- records ---- */

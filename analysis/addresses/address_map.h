@@ -63,4 +63,15 @@ uint32_t lwp_address_map_object(const struct lwp_address_map *map, struct lwp_ex
 /* The object of a pool, LWP_NONE for an id that was never recorded. */
 uint32_t lwp_address_map_pool_object(const struct lwp_address_map *map, uint32_t pool);
 
+/* So many allocations were recorded, and so many of small blocks were not; whether there were any of these. */
+void lwp_address_map_left_out(struct lwp_address_map *map, uint64_t recorded, uint64_t left_out);
+bool lwp_address_map_leaves_out(const struct lwp_address_map *map);
+
+/* The pool's object whose blocks the instruction goes to, by the types that the code says, and where in the block; LWP_NONE: not known.
+ * Once blocks have objects, with the profile's lock held. */
+uint32_t lwp_address_map_unrecorded(struct lwp_address_map *map, uint32_t module, uint64_t code, uint64_t *at);
+
+/* Whether an allocator's block may begin there. */
+bool lwp_address_map_begins_block(uint64_t address);
+
 #endif

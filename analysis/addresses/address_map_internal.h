@@ -58,6 +58,10 @@ struct lwp_address_map {
     struct map_pool *pools; /* by id */
     size_t pool_count, pool_room;
     uint32_t *pool_objects;       /* of pools[], close together, once ready */
+    uint64_t recorded, left_out;  /* allocations; of small blocks */
+    struct map_kind *kinds;       /* unrecorded.c; NULL: not asked yet */
+    size_t kind_count;
+    double of_no_pool;          /* blocks that were left out and are counted in no pool */
     struct lwp_map block_index; /* id -> blocks[], until ready */
     struct map_block *blocks;
     size_t block_count, block_room;

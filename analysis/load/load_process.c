@@ -59,6 +59,7 @@ static int load_totals(void *to, const struct lwps_totals *record)
     struct load_process *process = ((struct load_visit *)to)->process;
     process->totals = *record;
     process->has_totals = true;
+    lwp_address_map_left_out(process->map, record->allocations, record->allocations_unrecorded);
     return 0;
 }
 

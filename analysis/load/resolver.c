@@ -29,6 +29,11 @@ struct resolver_range {
     uint32_t object;
 };
 
+struct resolver_unrecorded {
+    uint32_t object;
+    uint64_t at;
+};
+
 struct lwp_resolver {
     struct lwp_profile *profile;
     struct lwp_address_map *map;
@@ -37,6 +42,9 @@ struct lwp_resolver {
     struct resolver_where *where;
     size_t where_count, where_room;
     struct resolver_range *ranges;
+    struct lwp_map unrecorded_index; /* location -> unrecorded[], for one process */
+    struct resolver_unrecorded *unrecorded;
+    size_t unrecorded_count, unrecorded_room;
     struct lwp_map calls, functions, allocated;
     uint32_t special[LWP_OBJECT_SPECIALS];
 };
@@ -52,10 +60,11 @@ struct lwp_resolver *lwp_resolver_new(struct lwp_profile *profile)
 
 void lwp_resolver_free(struct lwp_resolver *self)
 {
-    struct lwp_map *tables[] = {&self->where_index, &self->calls, &self->functions, &self->allocated};
+    struct lwp_map *tables[] = {&self->where_index, &self->unrecorded_index, &self->calls, &self->functions, &self->allocated};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         lwp_map_fini(tables[i]);
     free(self->where);
+    free(self->unrecorded);
     free(self->ranges);
     free(self);
 }
@@ -68,6 +77,8 @@ void lwp_resolver_enter(struct lwp_resolver *self, struct lwp_address_map *map)
     self->map_number = lwp_address_map_number(map);
     lwp_map_clear(&self->where_index);
     self->where_count = 0;
+    lwp_map_clear(&self->unrecorded_index);
+    self->unrecorded_count = 0;
     for (int i = 0; i < RANGES; i++)
         self->ranges[i].tag = 0;
 }
@@ -235,6 +246,25 @@ uint32_t lwp_resolver_stack(struct lwp_resolver *self, const struct lwp_location
     }
     resolver_keep(self, &range, place);
     return range.object;
+}
+
+uint32_t lwp_resolver_unrecorded(struct lwp_resolver *self, const struct lwp_location *location, uint64_t address, uint64_t *offset)
+{
+    if (!lwp_address_map_leaves_out(self->map))
+        return LWP_NONE;
+    uint32_t *at = lwp_map_at(&self->unrecorded_index, location->id);
+    if (lwp_number_new(at, self->unrecorded_count)) {
+        struct resolver_unrecorded found = {.object = LWP_NONE};
+        pthread_mutex_lock(&self->profile->lock);
+        found.object = lwp_address_map_unrecorded(self->map, location->module, location->address, &found.at);
+        pthread_mutex_unlock(&self->profile->lock);
+        LWP_APPEND(&self->unrecorded, &self->unrecorded_count, &self->unrecorded_room, found);
+    }
+    const struct resolver_unrecorded *known = &self->unrecorded[*at];
+    if (known->object == LWP_NONE || !lwp_address_map_begins_block(address - known->at))
+        return LWP_NONE;
+    *offset = known->at;
+    return known->object;
 }
 
 uint32_t lwp_resolver_special(struct lwp_resolver *self, enum lwp_object_special which)

@@ -42,6 +42,10 @@ uint32_t lwp_resolver_data(struct lwp_resolver *resolver, struct lwp_extent *las
 /* The variable so many bytes from the frame base of the function that executes `owner`. */
 uint32_t lwp_resolver_stack(struct lwp_resolver *resolver, const struct lwp_location *owner, uint64_t from_cfa, uint64_t *offset);
 
+/* The pool's object of a block that was not recorded, by the code of the access to `address`, and the offset in the block; LWP_NONE: not
+ * known. */
+uint32_t lwp_resolver_unrecorded(struct lwp_resolver *resolver, const struct lwp_location *location, uint64_t address, uint64_t *offset);
+
 uint32_t lwp_resolver_special(struct lwp_resolver *resolver, enum lwp_object_special which);
 
 #endif

@@ -119,8 +119,16 @@ static inline struct lwp_stream_key batch_key(const struct lwp_batch_access *acc
     return (struct lwp_stream_key){access->object, access->part, access->location->id};
 }
 
+/* In a block that was not recorded, perhaps. */
+static void batch_unrecorded(struct lwp_batch *batch, struct lwp_batch_access *access)
+{
+    const uint32_t object = lwp_resolver_unrecorded(batch->attribution->resolver, access->location, access->address, &access->offset);
+    access->object = object == LWP_NONE ? access->object : object;
+}
+
 static void batch_objects(struct lwp_batch *batch, uint64_t *hashes)
 {
+    const uint32_t unowned = lwp_resolver_special(batch->attribution->resolver, LWP_OBJECT_UNOWNED);
     uint32_t hints[LWP_BATCH_ACCESSES];
     lwp_address_map_hints(batch->attribution->map, batch->addresses, batch->address_count, hints);
     for (uint32_t i = 0; i < batch->access_count; i++) {
@@ -128,6 +136,8 @@ static void batch_objects(struct lwp_batch *batch, uint64_t *hashes)
         if (access->object == LWP_NONE)
             access->object = lwp_data_attribution_at(batch->attribution, access->address, batch->samples[access->sample].time,
                                                      access->hint == LWP_NONE ? LWP_NONE : hints[access->hint], &access->offset);
+        if (access->object == unowned)
+            batch_unrecorded(batch, access);
         struct lwp_stream_key key = batch_key(access);
         hashes[i] = lwp_stream_hash(&key);
         lwp_stream_table_soon(&batch->shard->streams, hashes[i]);
