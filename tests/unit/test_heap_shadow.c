@@ -22,6 +22,11 @@ void *lwp_own_memory(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+void *lwp_own_memory_at_once(size_t bytes)
+{
+    return lwp_own_memory(bytes);
+}
+
 static uint64_t place(unsigned granule)
 {
     return heap + (uint64_t)granule * LWP_SHADOW_GRANULE + (granule % 3 == 0) * 16 + granule % 5 * again;

@@ -34,6 +34,34 @@ static void what_is_not_there_is_refused(void **state)
     munmap(two, (size_t)page);
 }
 
+enum { PAGES = 8, PAGE = 4096 };
+
+static unsigned pages_there(void *memory)
+{
+    unsigned char there[PAGES];
+    unsigned count = 0;
+    assert_int_equal(mincore(memory, PAGES * PAGE, there), 0);
+    for (int i = 0; i < PAGES; i++)
+        count += there[i] & 1;
+    return count;
+}
+
+static void pages_come_together(void **state)
+{
+    (void)state;
+    char *lazy = lwp_own_memory(PAGES * PAGE), *at_once = lwp_own_memory_at_once(PAGES * PAGE);
+    assert_int_equal(pages_there(lazy), 0);
+    assert_int_equal(pages_there(at_once), PAGES);
+    lazy[0] = 7;
+    lwp_own_memory_touch(lazy + PAGE, 4 * PAGE);
+    assert_int_equal(pages_there(lazy), 5);
+    assert_int_equal(lazy[0], 7);
+    for (int i = 1; i < PAGES * PAGE; i++)
+        assert_int_equal(lazy[i] | at_once[i], 0);
+    munmap(lazy, PAGES * PAGE);
+    munmap(at_once, PAGES * PAGE);
+}
+
 static void only_what_overlaps_stops(void **state)
 {
     (void)state;
@@ -86,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_refused),
+        cmocka_unit_test(pages_come_together),
         cmocka_unit_test(only_what_overlaps_stops),
         cmocka_unit_test(what_is_watched_is_read_without_a_stop),
     };

@@ -8,9 +8,10 @@
 enum {
     BLOCKS = 1 << 15,
     BLOCKS_A_PAGE = 128,
+    BLOCKS_AT_ONCE = 16 * BLOCKS_A_PAGE, /* their pages are got together */
     PROBES = 64,
-    GONE = 1,                    /* as address: the slot is free, but what lies behind it is still searched for */
-    RECORDS_FIRST = 50000,       /* and then at most so many a second, lest the file grow without bound */
+    GONE = 1,              /* as address: the slot is free, but what lies behind it is still searched for */
+    RECORDS_FIRST = 50000, /* and then at most so many a second, lest the file grow without bound */
     RECORDS_A_SECOND = 2000,
 };
 
@@ -22,6 +23,7 @@ struct block {
 
 static struct block *blocks;
 static bool blocks_pages[BLOCKS / BLOCKS_A_PAGE]; /* of the table that were ever used: the others need not be read */
+static bool blocks_there[BLOCKS / BLOCKS_AT_ONCE];
 static uint32_t blocks_id;
 static uint64_t blocks_start_ns, blocks_lost;
 
@@ -44,6 +46,15 @@ static void blocks_put(const struct block *block, uint64_t now)
                                                            .time = now, .address = block->address, .size = block->size});
 }
 
+/* Where there is one block there are more soon. */
+static void blocks_touch(uint32_t at)
+{
+    bool *there = &blocks_there[at / BLOCKS_AT_ONCE];
+    if (!*there)
+        lwp_own_memory_touch(&blocks[at / BLOCKS_AT_ONCE * BLOCKS_AT_ONCE], BLOCKS_AT_ONCE * sizeof *blocks);
+    *there = true;
+}
+
 bool lwp_block_add(uint64_t address, uint64_t size, uint8_t kind, uint32_t context)
 {
     uint64_t now = lwp_clock(CLOCK_MONOTONIC);
@@ -52,13 +63,15 @@ bool lwp_block_add(uint64_t address, uint64_t size, uint8_t kind, uint32_t conte
         return false;
     }
     uint32_t at = blocks_slot(address);
-    for (unsigned probe = 0; probe < PROBES; probe++, at = (at + 1) & (BLOCKS - 1))
+    for (unsigned probe = 0; probe < PROBES; probe++, at = (at + 1) & (BLOCKS - 1)) {
+        blocks_touch(at);
         if (blocks[at].address <= GONE) {
             blocks[at] = (struct block){address, size, ++blocks_id, context, kind};
             blocks_pages[at / BLOCKS_A_PAGE] = true;
             blocks_put(&blocks[at], now);
             return true;
         }
+    }
     blocks_lost++;
     return false;
 }

@@ -33,9 +33,9 @@ bool lwp_shadow_init(bool one_a_granule)
 }
 
 /* Puts freshly mapped memory into *place unless another thread was first. */
-static void *shadow_install(void *place, size_t bytes)
+static void *shadow_install(void *place, void *fresh, size_t bytes)
 {
-    void *fresh = lwp_own_memory(bytes), *found = NULL;
+    void *found = NULL;
     if (!fresh)
         return NULL;
     if (__atomic_compare_exchange_n((void **)place, &found, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -50,11 +50,12 @@ struct lwp_shadow_region *lwp_shadow_region_new(uint64_t address)
         return NULL;
     struct lwp_shadow_region ***slot =
         &lwp_shadow_tables[address >> (LWP_SHADOW_REGION_BITS + LWP_SHADOW_TABLE_BITS) & (LWP_SHADOW_TABLE - 1)];
-    struct lwp_shadow_region **table = *slot ? *slot : shadow_install(slot, LWP_SHADOW_TABLE * sizeof *table);
+    struct lwp_shadow_region **table =
+        *slot ? *slot : shadow_install(slot, lwp_own_memory(LWP_SHADOW_TABLE * sizeof *table), LWP_SHADOW_TABLE * sizeof *table);
     if (!table)
         return NULL;
     struct lwp_shadow_region **region = &table[address >> LWP_SHADOW_REGION_BITS & (LWP_SHADOW_TABLE - 1)];
-    return *region ? *region : shadow_install(region, sizeof **region);
+    return *region ? *region : shadow_install(region, lwp_own_memory_at_once(sizeof **region), sizeof **region);
 }
 
 static uint32_t *shadow_pools(struct lwp_shadow_region *region, uint64_t address)

@@ -43,10 +43,26 @@ int lwp_own_unmap(void *memory, size_t bytes)
     return __atomic_load_n(&own_kept, __ATOMIC_RELAXED) ? 0 : (int)syscall(SYS_munmap, memory, bytes);
 }
 
+static void *own_memory(void *place, size_t bytes, int flags)
+{
+    void *memory = lwp_own_map(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
 void *lwp_own_memory(size_t bytes)
 {
-    void *memory = lwp_own_map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    return own_memory(NULL, bytes, 0);
+}
+
+void *lwp_own_memory_at_once(size_t bytes)
+{
+    return own_memory(NULL, bytes, MAP_POPULATE);
+}
+
+/* Not by madvise(), which programs that confine themselves may have no need of. */
+void lwp_own_memory_touch(void *pages, size_t bytes)
+{
+    own_memory(pages, bytes, MAP_FIXED | MAP_POPULATE);
 }
 
 /* ---- what each thread needs for its beginning and end ---- */
