@@ -83,8 +83,7 @@ function drawGroup(split, object, group, index, line) {
   /* the node keeps a pointer of 8 bytes to each other part */
   const others = list(split.groups).length - 1 + (split.cold && list(split.cold.fields).length ? 1 : 0);
   const room = known ? group.bytes - fields.reduce((sum, f) => sum + f.bytes, 0) : 0;
-  const pointers =
-      split.single && !['reorder', 'pool', 'order'].includes(split.kind) && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
+  const pointers = split.single && !['reorder', 'pool', 'order'].includes(split.kind) && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
   const put = (start, length, box) => {
     for (let from = start, end = Math.min(start + length, rows.length * line); from < end;) {
       const row = Math.floor(from / line), upto = Math.min(end, (row + 1) * line);
@@ -172,57 +171,36 @@ function viewSplit(index) {
   const cold = split.cold && list(split.cold.offsets).length ? split.cold : null;
   const others = list(split.objects).filter(o => o !== split.object);
   return [
-      el('p.crumbs', null, el('a', {href : '#findings'}, 'Findings'), ' › structure'),
-      el('h1', {title : split.type}, brief(split.type || object.name || 'unnamed structure'), ' ', finding && severity(finding.severity)),
-      el('p.lead', null, finding ? prose(brief(finding.title) + '.') : ''),
-      tiles([
-          [ 'Predicted gain', gainOf(split), saved(split.expected_speedup), wholeOf() ],
-          shareTile(finding, split, object),
-          changeTile(split),
-          [
-              'Confidence', confidence(split.confidence) || 'unknown',
-              agreementText(object) || 'from the number of samples and their agreement',
-              isNumber(split.element_probability) && split.element_probability < 0.995
-                  ? `element size right with ${percent(split.element_probability)}`
-                  : null
-          ],
-      ]),
-      el('section', null, el('h2', null, 'What changes'),
-         el('div.panel', null,
-            el('h3', null, 'Today ',
-               el('span.soft', null,
-                  `${bytes(split.element_bytes)} an element${paddingText(object, split.element_bytes)}; a row is a cache line of ${
-                      bytes(line)}`)),
-            drawElement(object, split.element_bytes, line, groups),
-            el('p.legend', null, 'Share of the time: ',
-               [ 1, 2, 3, 4, 5 ].map(n => el(`span.swatch.h${n}`, null,
-                                             n === 1   ? 'less'
-                                             : n === 5 ? 'more'
-                                                       : '\u00a0')),
-               el('span.swatch.gap', null, '\u00a0'),
-               ' padding or bytes without a sampled access. A letter names the group that a field moves to.'),
-            el('h3', null, `Proposed `,
-               el('span.soft', null,
-                  split.kind === 'reorder' ? 'the same structure, its fields in another order'
-                  : split.kind === 'pool'  ? 'the same structure, from large blocks'
-                  : split.kind === 'order' ? 'the same structure, its elements in another order'
-                  : split.single
-                      ? `${plural(parts.length + (cold ? 1 : 0), 'group', 'groups')}; the first keeps a pointer to each other`
-                      : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only the fields that its loops use`)),
-            parts.map((group, i) => drawGroup(split, object, group, i, line)), cold && drawGroup(split, object, cold, -1, line))),
-      el('section', null, el('h2', null, 'The new declaration'),
-         split.caution ? el('p.note.warning', null, prose(split.caution)) : finding && el('p', null, prose(finding.next_step)),
-         el('div.code', null, copyButton(split.declaration || ''), code(split.declaration || '', 'The new declaration')),
-         usageDiff('split', split)),
-      gainEvidence(split),
-      el('section', null, el('h2', null, 'Why: the loops and the fields they use'),
-         el('p.soft', null, 'Memory stall on this structure in each loop, as a share of the program\u2019s time.'),
-         structureLoops(split, object)),
-      el('section', null, el('h2', null, 'Which fields are used together'),
-         el('p.soft', null, 'Affinity 1: always used by the same loops; 0: never. Fields with a high affinity stay in one group.'),
-         affinityMatrix(split, object)),
-      el('section', null, el('h2', null, 'Allocation and lifetime'), objectFacts(object),
-         others.length > 0 && el('p', null, 'Also of this type: ', others.slice(0, 20).map((o, i) => [i ? ', ' : '', objectLink(o)]))),
+    el('p.crumbs', null, el('a', {href: '#findings'}, 'Findings'), ' › structure'),
+    el('h1', {title: split.type}, brief(split.type || object.name || 'unnamed structure'), ' ', finding && severity(finding.severity)),
+    el('p.lead', null, finding ? prose(brief(finding.title) + '.') : ''),
+    tiles([
+      ['Predicted gain', gainOf(split), saved(split.expected_speedup), wholeOf()],
+      shareTile(finding, split, object),
+      changeTile(split),
+      ['Confidence', confidence(split.confidence) || 'unknown', agreementText(object) || 'from the number of samples and their agreement', isNumber(split.element_probability) && split.element_probability < 0.995 ? `element size right with ${percent(split.element_probability)}` : null],
+    ]),
+    el('section', null, el('h2', null, 'What changes'),
+      el('div.panel', null,
+        el('h3', null, 'Today ', el('span.soft', null, `${bytes(split.element_bytes)} an element${paddingText(object, split.element_bytes)}; a row is a cache line of ${bytes(line)}`)),
+        drawElement(object, split.element_bytes, line, groups),
+        el('p.legend', null, 'Share of the time: ', [1, 2, 3, 4, 5].map(n => el(`span.swatch.h${n}`, null, n === 1 ? 'less' : n === 5 ? 'more' : '\u00a0')),
+          el('span.swatch.gap', null, '\u00a0'), ' padding or bytes without a sampled access. A letter names the group that a field moves to.'),
+        el('h3', null, `Proposed `, el('span.soft', null, split.kind === 'reorder' ? 'the same structure, its fields in another order' : split.kind === 'pool' ? 'the same structure, from large blocks' : split.kind === 'order' ? 'the same structure, its elements in another order' : split.single ? `${plural(parts.length + (cold ? 1 : 0), 'group', 'groups')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only the fields that its loops use`)),
+        parts.map((group, i) => drawGroup(split, object, group, i, line)),
+        cold && drawGroup(split, object, cold, -1, line))),
+    el('section', null, el('h2', null, split.kind === 'order' ? 'What to write' : 'The new declaration'),
+      split.caution ? el('p.note.warning', null, prose(split.caution)) : finding && el('p', null, prose(finding.next_step)),
+      el('div.code', null, copyButton(split.declaration || ''), code(split.declaration || '', 'The new declaration')), usageDiff('split', split)),
+    gainEvidence(split),
+    el('section', null, el('h2', null, 'Why: the loops and the fields they use'),
+      el('p.soft', null, 'Memory stall on this structure in each loop, as a share of the program\u2019s time.'),
+      structureLoops(split, object)),
+    el('section', null, el('h2', null, 'Which fields are used together'),
+      el('p.soft', null, 'Affinity 1: always used by the same loops; 0: never. Fields with a high affinity stay in one group.'),
+      affinityMatrix(split, object)),
+    el('section', null, el('h2', null, 'Allocation and lifetime'), objectFacts(object),
+      others.length > 0 && el('p', null, 'Also of this type: ', others.slice(0, 20).map((o, i) => [i ? ', ' : '', objectLink(o)]))),
   ];
 }
 

@@ -18,9 +18,11 @@ analyze_until split-place pointers
 /usr/bin/python3 - <<'PY' || { for name in list pointers moves; do "$LWP" report $name; done; fail "orders"; }
 import json
 def result(name): return json.load(open(f"{name}/analysis.json"))
-for name, type, order in (("list", "struct track", "their links"), ("pointers", "struct place", "the pointers in places")):
+for name, type, order, copies in (("list", "struct track", "their links", "copy[copied].next = at->next ?"),
+                                  ("pointers", "struct place", "the pointers in places", "places[i] = &copy[i]")):
     (split,) = result(name)["splits"]
     assert split["type"] == type and split["kind"] == "order" and split["expected_speedup"][0] > 1.1, split
+    assert copies in split["declaration"], split["declaration"]
     titles = [f["title"] for f in result(name)["findings"]]
     assert any(type in t and f"in the order of {order}" in t for t in titles), titles
 splits = result("moves")["splits"]

@@ -257,6 +257,9 @@ const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_
 {
     if (split->kind == LWP_SPLIT_POOL && split->layout->container)
         return declaration_resource(profile, split->layout);
+    const char *copied = split->kind == LWP_SPLIT_ORDER ? lwp_order_write(profile, split) : NULL;
+    if (copied)
+        return copied;
     char *text = NULL;
     size_t size = 0;
     struct declaration to = {.out = open_memstream(&text, &size),

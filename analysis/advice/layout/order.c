@@ -51,8 +51,8 @@ static bool order_stays(const struct lwp_profile *profile, uint32_t object, uint
     return stays;
 }
 
-/* Along links in the elements. */
-static bool order_of_links(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t loop)
+/* Along links in the elements, which are `at` this place of them. */
+static bool order_of_links(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t loop, uint64_t *at)
 {
     bool found = false, stays = true;
     for (size_t k = 0; k < layout->object_count; k++)
@@ -63,6 +63,7 @@ static bool order_of_links(const struct lwp_profile *profile, const struct lwp_l
                 lwp_element_stream_place(profile, stream, &link) < keeps_to)
                 continue;
             found = true;
+            *at = link;
             for (size_t o = 0; o < layout->object_count; o++)
                 stays &= order_stays(profile, layout->objects[o], link, loop);
         }
@@ -110,8 +111,9 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
     if (!loop || !profile->code || !lwp_engine_row(profile->engine)->cpu_time)
         return false;
     const uint32_t pointers = order_pointers(profile, layout, loop->region);
-    const bool stays =
-        pointers != LWP_NONE ? order_stays(profile, pointers, anywhere, loop->region) : order_of_links(profile, layout, loop->region);
+    uint64_t link = 0;
+    const bool stays = pointers != LWP_NONE ? order_stays(profile, pointers, anywhere, loop->region)
+                                            : order_of_links(profile, layout, loop->region, &link);
     struct lwp_gain_placement after;
     order_place(profile, layout, &after);
     *ordered = (struct lwp_split){.kind = LWP_SPLIT_ORDER,
@@ -120,7 +122,8 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
                                   .group = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *ordered->group),
                                   .groups = 1,
                                   .pooled = true,
-                                  .pointers = pointers};
+                                  .pointers = pointers,
+                                  .link = link};
     struct lwp_gain *gain = &ordered->gain;
     if (!stays || !lwp_gain_in_order(profile, layout, (size_t)(loop - layout->loops), &after, gain) || gain->pattern_ns <= 0)
         return false;

@@ -385,6 +385,10 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         reason->verdict = found.groups ? LWP_SPLIT_PADDED : LWP_SPLIT_FEW_SAMPLES;
         return false;
     }
+    /* First, while there is time to measure: it may gain most. */
+    struct lwp_split ordered;
+    const bool in_order =
+        lwp_order_try(profile, layout, found.affinity, &ordered) && split_worth(profile, layout, &ordered.gain, reason);
     bool advised = split_parts(profile, layout, &found, split, reason);
     bool others_worth = layout->weight.weight - whole >= lwp_split_needs.share * profile->total.weight;
     if (!advised && !leave_out && others_worth && !split_is_vague(layout)) {
@@ -409,16 +413,14 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         split->pool = pooled ? pool.gain.speedup : 0;
         advised = true;
     }
-    struct lwp_split in_order;
-    if (lwp_order_try(profile, layout, found.affinity, &in_order) && split_worth(profile, layout, &in_order.gain, reason) &&
-        (!advised || in_order.gain.speedup > split->gain.speedup)) {
-        *split = in_order;
+    if (in_order && (!advised || ordered.gain.speedup > split->gain.speedup)) {
+        *split = ordered;
         advised = true;
     }
     if (!advised) {
-        const bool ordered = lwp_reorder_try(profile, layout, found.affinity, found.group, split);
-        if (!ordered || !split_worth(profile, layout, &split->gain, reason)) {
-            reason->order = ordered ? split_order(split) : (struct lwp_split_order){0};
+        const bool reordered = lwp_reorder_try(profile, layout, found.affinity, found.group, split);
+        if (!reordered || !split_worth(profile, layout, &split->gain, reason)) {
+            reason->order = reordered ? split_order(split) : (struct lwp_split_order){0};
             reason->verdict = split_against(layout, reason);
             return false;
         }

@@ -1,0 +1,51 @@
+/* What copies elements into the order in which loops go to them, in C or C++. */
+#include "analysis/advice/layout/split_internal.h"
+
+#include "analysis/profile/objects.h"
+
+#include <string.h>
+
+#define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
+
+static const char *order_of_pointers(struct lwp_profile *profile, const char *type, const char *pointers, bool cxx)
+{
+    const char *make = cxx ? SAY("std::vector<%s> copy(count); // it has to live as long as the pointers do\n", type)
+                           : SAY("%s *copy = malloc(count * sizeof *copy);\n", type);
+    return SAY("%s"
+               "for (size_t i = 0; i < count; i++) {\n"
+               "    copy[i] = *%s[i];\n"
+               "    %s[i] = &copy[i];\n"
+               "}\n",
+               make, pointers, pointers);
+}
+
+static const char *order_of_links(struct lwp_profile *profile, const char *type, const char *link, bool cxx)
+{
+    const char *make = cxx ? SAY("std::vector<%s> copy(count); // it has to live as long as the list does\n", type)
+                           : SAY("%s *copy = malloc(count * sizeof *copy);\n", type);
+    return SAY("%s"
+               "size_t copied = 0;\n"
+               "for (%s *at = first; at; at = at->%s, copied++) {\n"
+               "    copy[copied] = *at;\n"
+               "    copy[copied].%s = at->%s ? &copy[copied + 1] : NULL;\n"
+               "}\n"
+               "first = %s;\n",
+               make, type, link, link, link, cxx ? "copy.data()" : "copy");
+}
+
+const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split *split)
+{
+    const struct lwp_layout *layout = split->layout;
+    const struct lwp_type *type = layout->type;
+    if (layout->container)
+        return SAY("auto copy = name; // element by element, in its order\nname.swap(copy);\n");
+    if (!type || (type->language != LWP_LANGUAGE_C && type->language != LWP_LANGUAGE_CXX))
+        return NULL;
+    const bool cxx = type->language == LWP_LANGUAGE_CXX;
+    if (split->pointers != LWP_NONE)
+        return order_of_pointers(profile, type->name, lwp_objects_name(profile, split->pointers), cxx);
+    for (size_t f = 0; f < layout->field_count; f++)
+        if (layout->fields[f].offset == split->link && layout->fields[f].bytes == sizeof(void *))
+            return order_of_links(profile, type->name, layout->fields[f].name, cxx);
+    return NULL;
+}
