@@ -67,6 +67,18 @@ LOOPS double pointers(double *const *rows, long n, long m)
     return sum;
 }
 
+/* a sum of each column */
+double totals[COLUMNS];
+LOOPS void means(const double *a, long n)
+{
+    for (long j = 0; j < COLUMNS; j++) {
+        double sum = 0;
+        for (long i = 0; i < n; i++)
+            sum += a[i * COLUMNS + j];
+        totals[j] = sum / (double)n;
+    }
+}
+
 /* a check sum down the columns: each step needs the one before, over both loops */
 unsigned grid[ROWS][COLUMNS];
 LOOPS unsigned check(void)
@@ -128,6 +140,7 @@ int main(void)
         rows[i] = a + 64 * i;
     deep();
     filter();
+    means(a, 64);
     reduce();
     edges((const char *)a, 1, 9);
     return printf("%g\n", columns(a, 64, 64) + sparse(a, 64, 64) + pointers(rows, 64, 64) + triangle(a, 9) + planes(a, 1) + check()) < 0;

@@ -265,6 +265,41 @@ static void assert_nest(struct lwp_code *code, uint32_t module, const char *path
     lwp_profile_fini(&of);
 }
 
+/* Rows that were allocated one by one may lie evenly: which loop goes from column to column the code says all the same. What it adds up is
+ * one sum in either order, unlike sums that begin with each column. */
+static void assert_sums(struct lwp_code *code, uint32_t module, const char *path)
+{
+    struct lwp_profile of;
+    lwp_profile_init(&of);
+    of.code = code;
+    of.machine.line_bytes = LINE;
+    static const struct {
+        const char *function;
+        int64_t bytes;
+        bool on;
+    } nests[] = {{"pointers", 528, true}, {"columns", 512, true}, {"means", 72, false}};
+    for (size_t i = 0; i < sizeof nests / sizeof *nests; i++) {
+        const struct lwp_stream down = {
+            .module = module, .bytes = 8, .loads = 1, .address = access_of(code, module, path, nests[i].function, 2, true)};
+        struct lwp_order order = {
+            .profile = &of,
+            .rows = 64,
+            .shape = {.instructions = 5, .chain = 4, .loaded_chain = 4},
+            .count = 1,
+            .accesses = {{.stream = &down, .step = {LWP_ORDER_COLUMN, false, nests[i].bytes, false}, .columns = {16, 0.25}, .now = 1}}};
+        struct lwp_pattern pattern;
+        assert_ptr_equal(lwp_order_nest(&order), &order.accesses[0]);
+        assert_int_equal(order.outer.level, 1);
+        assert_int_equal(order.outer.by, 8);
+        assert_int_equal(order.accesses[0].columns.apart, 8);
+        assert_int_equal(lwp_order_sums_on(&order, &order.accesses[0]), nests[i].on);
+        assert_true(lwp_order_pattern(&order, &order.accesses[0], true, &pattern));
+        assert_int_equal(pattern.array_count, nests[i].on ? 1 : 2); /* an array of the sums */
+    }
+    of.code = NULL;
+    lwp_profile_fini(&of);
+}
+
 static void test_code(void **state)
 {
     (void)state;
@@ -297,6 +332,7 @@ static void test_code(void **state)
         assert_rows(code, module, path, "triangle", 100, true);
         assert_rows(code, module, path, "planes", 7, false);
         assert_loads_first(code, module);
+        assert_sums(code, module, path);
         lwp_code_free(code);
         lwp_arena_free(arena);
     }

@@ -75,6 +75,9 @@ bool lwp_order_tapers(const double *places, size_t count);
 /* Whether the new inner loop adds everything up at one place, each time after the one before: lines alone say little of its time then. */
 bool lwp_order_begins_sums(const struct lwp_order *order);
 
+/* Whether what the inner loop sums up in registers is a sum of both loops. */
+bool lwp_order_sums_on(const struct lwp_order *order, const struct lwp_order_access *column);
+
 /* Whether interchanging the loop with the one around it would let an iteration see what a later one of today stores, or the other way
  * round, or change a value that goes through all of them in order, as far as code and samples show (loop_order_kept.c). */
 bool lwp_order_is_kept(const struct lwp_order *order, const struct lwp_order_access *column);

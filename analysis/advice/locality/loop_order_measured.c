@@ -1,9 +1,9 @@
 /* What interchanging two loops does to their time: the accesses of the inner loop are run on this machine in both orders.
  *
  * Accesses to one data object that both loops move alike are to one array, as far from each other as the code says. The inner loop's step
- * and that of the loop around are changed round. A sum that the inner loop keeps in a register becomes an array of sums, or is loaded from
- * where it is stored, and no iteration waits for the one before then; the other way round, what is stored at one place each time becomes
- * such a sum.
+ * and that of the loop around are changed round. A sum that the inner loop keeps in a register stays there if the loop around goes on with
+ * it. Else it becomes an array of sums, or is loaded from where it is stored, and no iteration waits for the one before then; the other way
+ * round, what is stored at one place each time becomes such a sum.
  * Limits: of a window that slides along a column most lines are in the caches already; that is not run. The compiler may find vector
  * instructions for the new inner loop, which the run does not have. */
 #include "analysis/advice/gain/guesses.h"
@@ -111,6 +111,7 @@ struct measured_nest {
     size_t array[LWP_ORDER_ACCESSES];
     size_t arrays;
     bool sums;     /* kept in a register */
+    bool goes_on;  /* ... one of both loops, which stays there in either order */
     bool stored;   /* ... and stored each time: at one place, which then is another one each time */
     bool triangle; /* rows and columns are the most that there are */
     bool reloads;  /* what begins to be a sum is stored and loaded again in each iteration: whether a compiler keeps it in a register is not
@@ -186,7 +187,8 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
         nest->stored |= stream->stores > 0 && order->accesses[i].step.kind == LWP_ORDER_STAYS;
     }
     const bool chain = order->shape.loaded_chain > chain_sum;
-    nest->sums = !stores && chain && nest->arrays < LWP_PATTERN_ARRAYS;
+    nest->goes_on = !stores && chain && lwp_order_sums_on(order, column);
+    nest->sums = !stores && chain && !nest->goes_on && nest->arrays < LWP_PATTERN_ARRAYS;
     return nest->arrays > 0 && nest->rows > 0;
 }
 
@@ -216,6 +218,11 @@ bool lwp_order_begins_sums(const struct lwp_order *order)
         if (measured_new_sum(order, &order->accesses[i], &vector) > 0)
             return true;
     return false;
+}
+
+bool lwp_order_sums_on(const struct lwp_order *order, const struct lwp_order_access *column)
+{
+    return lwp_code_loop_sums_on(order->profile->code, column->stream->module, column->stream->address, order->outer.level);
 }
 
 /* The array of sums that takes a register's place. */
@@ -353,7 +360,7 @@ static bool measured_run(const struct lwp_order *order, const struct lwp_order_a
     }
     const struct lwp_gain_range sampled = lwp_gain_stall_share(profile, order->region, &order->shape);
     const double pace = nest->triangle ? 0 : measured_pace(order, column, nest, times.before);
-    const bool sums = nest->sums || nest->stored;
+    const bool sums = nest->sums || nest->goes_on || nest->stored;
     bool same;
     lwp_gain_interval(&times, &any, pace, measured); /* it may compute where memory is fast enough */
     measured->pattern = times.before;

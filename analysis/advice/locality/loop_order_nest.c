@@ -7,12 +7,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Whether the row is loaded each time round, so that the code knows no step: rows that were allocated one by one, also where they lie
+ * evenly. */
+static bool order_loads_rows(const struct lwp_order *order, const struct lwp_order_access *access)
+{
+    uint32_t loop;
+    int64_t bytes;
+    return access->step.blocks || (access->step.kind == LWP_ORDER_COLUMN &&
+                                   lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, 0, false,
+                                                      &loop, &bytes) == LWP_LOOP_STEP_UNKNOWN);
+}
+
 /* `loop`: an id for lwp_code_loop(). */
 static enum lwp_loop_step_kind order_step(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level,
                                           uint32_t *loop, int64_t *bytes)
 {
-    return lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, level, access->step.blocks, loop,
-                              bytes);
+    return lwp_code_loop_step(order->profile->code, access->stream->module, access->stream->address, level, order_loads_rows(order, access),
+                              loop, bytes);
 }
 
 enum lwp_loop_step_kind lwp_order_moves(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level,

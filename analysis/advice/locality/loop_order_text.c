@@ -92,14 +92,15 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
                                                : "interchange them or transpose");
     const long long block = (long long)(profile->machine.line_bytes / column->columns.apart);
     if (interchange && nest)
-        tip->next_step =
-            lwp_arena_printf(profile->arena,
-                             "Loop interchange: make %s the inner one and the loop %s the outer one, if no loop-carried dependence "
-                             "forbids it ('lwp patch' checks that in C, and makes the change); a variable that goes "
-                             "from iteration to iteration, such as a sum, becomes an array. %.0f iterations then use a line that one uses "
-                             "now. Otherwise keep a "
-                             "transposed copy. To count misses: lwp collect -e exact --detect locality.",
-                             outer, here, 1 / column->columns.lines);
+        tip->next_step = lwp_arena_printf(
+            profile->arena,
+            "Loop interchange: make %s the inner one and the loop %s the outer one, if no loop-carried dependence "
+            "forbids it ('lwp patch' checks that in C, and makes the change)%s. %.0f iterations then use a line that one uses "
+            "now. Otherwise keep a "
+            "transposed copy. To count misses: lwp collect -e exact --detect locality.",
+            outer, here,
+            lwp_order_sums_on(order, column) ? "" : "; a variable that goes from iteration to iteration, such as a sum, becomes an array",
+            1 / column->columns.lines);
     else if (interchange)
         tip->next_step = lwp_arena_printf(profile->arena,
                                           "The loop %s goes down one column each time it is run, and other runs go "

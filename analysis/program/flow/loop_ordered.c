@@ -107,19 +107,37 @@ static bool kept_read_loops(const struct code_module *module, const struct flow_
     return whole;
 }
 
-bool lwp_code_loop_ordered(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level)
+/* Of the innermost loop that holds the address, and of the one so many around it. */
+static bool kept_find(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level, struct kept *kept)
 {
     struct code_module *in = code_module_at(code, module);
     const struct flow_function *function = in ? code_flow_at(in, address) : NULL;
     const uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
     const uint32_t inner = block != LWP_NONE ? function->blocks[block].loop : LWP_NONE;
     uint32_t outer = inner;
-    struct kept kept = {.written = 0};
+    *kept = (struct kept){.written = 0};
     while (level-- && outer != LWP_NONE)
         outer = code->loops[outer]->parent;
     if (inner == LWP_NONE || outer == LWP_NONE || outer == inner)
         return false;
     for (int i = 0; i < KEPT; i++)
-        kept.from[i] = (uint64_t)1 << i;
-    return kept_read_loops(in, function, inner, outer, function->blocks[block].header, &kept) && kept_ordered(&kept);
+        kept->from[i] = (uint64_t)1 << i;
+    return kept_read_loops(in, function, inner, outer, function->blocks[block].header, kept);
+}
+
+bool lwp_code_loop_ordered(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level)
+{
+    struct kept kept;
+    return kept_find(code, module, address, level, &kept) && kept_ordered(&kept);
+}
+
+bool lwp_code_loop_sums_on(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level)
+{
+    struct kept kept;
+    uint64_t sums = 0;
+    if (!kept_find(code, module, address, level, &kept))
+        return false;
+    for (int i = REGISTERS; i < KEPT; i++)
+        sums |= kept.written & kept.from[i] & (uint64_t)1 << i & ~kept.mixed;
+    return sums && !(sums & kept.begun);
 }

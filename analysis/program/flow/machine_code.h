@@ -140,6 +140,10 @@ enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t modul
  * an order that matters (a check sum, a generator of random numbers): the two cannot be interchanged. */
 bool lwp_code_loop_ordered(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level);
 
+/* Whether the sums that the innermost loop keeps in vector registers are those of all iterations of the loop `level` levels around it, too,
+ * which does not begin them anew. */
+bool lwp_code_loop_sums_on(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level);
+
 /* Whether the store keeps the smaller or the larger of a new value and of what is there (loop_extreme.c). `stays`: its loop stores to one
  * place again and again. */
 bool lwp_code_keeps_extreme(struct lwp_code *code, uint32_t module, uint64_t address, bool stays);
