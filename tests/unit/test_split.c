@@ -386,36 +386,69 @@ static void advise_items(struct lwp_profile *profile, bool single, bool scattere
     lwp_split_advise(profile, splits);
 }
 
-static void virtual_functions_stay_with_the_class(void **state)
+static const struct lwp_field shape_fields[] = {
+    {.name = "_vptr.Shape", .offset = 0, .bytes = 8, .type = "void *", .declaration = "void *_vptr.Shape", .alignment = 8},
+    {.name = "x", .offset = 8, .bytes = 8, .type = "double", .declaration = "double x", .alignment = 8},
+    {.name = "next", .offset = 16, .bytes = 8, .type = "Shape *", .declaration = "Shape *next", .alignment = 8},
+    {.name = "name", .offset = 24, .bytes = 56, .type = "char[56]", .declaration = "char name[56]", .alignment = 1}};
+
+/* Of a class with these four fields: one loop for each of the places. Returns how many groups are advised. */
+static size_t advise_shape(struct lwp_profile *profile, const struct lwp_field *fields, const uint64_t *used, size_t count,
+                           struct lwp_split_part *first)
 {
-    (void)state;
-    static const struct lwp_field fields[] = {
-        {.name = "_vptr.Shape", .offset = 0, .bytes = 8, .type = "void *", .declaration = "void *_vptr.Shape", .alignment = 8},
-        {.name = "x", .offset = 8, .bytes = 8, .type = "double", .declaration = "double x", .alignment = 8},
-        {.name = "next", .offset = 16, .bytes = 8, .type = "Shape *", .declaration = "Shape *next", .alignment = 8},
-        {.name = "name", .offset = 24, .bytes = 56, .type = "char[56]", .declaration = "char name[56]", .alignment = 1}};
-    struct lwp_type type = gappy;
+    static struct lwp_type type;
+    struct lwp_splits splits;
+    type = gappy;
     type.name = type.tag = "Shape";
     type.language = LWP_LANGUAGE_CXX;
     type.is_class = true;
     type.fields = fields;
     type.field_count = 4;
-    struct lwp_profile profile;
-    struct lwp_splits splits;
-    struct lwp_split_part part;
-    lwp_profile_init(&profile);
-    uint32_t object = make_object(&profile, &type);
-    use(&profile, object, 0, 8, 8, false, 400);
-    for (size_t i = 0; i < profile.region_count; i++)
-        profile.regions[i].weight = profile.total;
-    lwp_streams_link(&profile);
-    lwp_split_advise(&profile, &splits);
+    lwp_profile_init(profile);
+    uint32_t object = make_object(profile, &type);
+    for (uint32_t region = 0; region < count; region++)
+        use(profile, object, region, used[region], 8, false, 400);
+    for (size_t i = 0; i < profile->region_count; i++)
+        profile->regions[i].weight = profile->total;
+    lwp_streams_link(profile);
+    lwp_split_advise(profile, &splits);
     assert_int_equal(splits.count, 1);
-    lwp_split_part(&splits.splits[0], 0, &part);
+    lwp_split_part(&splits.splits[0], 0, first);
+    return splits.splits[0].groups;
+}
+
+static void virtual_functions_stay_with_the_class(void **state)
+{
+    (void)state;
+    static const uint64_t x[] = {8};
+    struct lwp_profile profile;
+    struct lwp_split_part part;
+    assert_int_equal(advise_shape(&profile, shape_fields, x, 1, &part), 1);
     assert_int_equal(part.count, 2);
     assert_int_equal(part.fields[0], 0);
     assert_int_equal(part.bytes, 16);
     lwp_profile_fini(&profile);
+}
+
+/* Where the library looks for its hook: also if no loop uses it, or another loop than the one of the hot fields. */
+static void members_of_a_library_s_base_class_stay_with_the_class(void **state)
+{
+    (void)state;
+    static const uint64_t used[] = {8, 16};
+    struct lwp_field fields[4];
+    memcpy(fields, shape_fields, sizeof fields);
+    fields[0] = (struct lwp_field){.name = "prev", .bytes = 8, .type = "void *", .declaration = "void *prev", .alignment = 8};
+    for (size_t loops = 1; loops <= 2; loops++) {
+        struct lwp_profile profile;
+        struct lwp_split_part part;
+        for (int hooked = 0; hooked < 2; hooked++) {
+            fields[0].of_library = fields[2].of_library = hooked;
+            assert_int_equal(advise_shape(&profile, fields, used, loops, &part), hooked ? 1 : loops);
+            assert_int_equal(part.count, hooked ? 3 : 1);
+            assert_int_equal(part.bytes, hooked ? 24 : 8);
+            lwp_profile_fini(&profile);
+        }
+    }
 }
 
 static void pointers_to_elements_decide_what_links_the_parts(void **state)
@@ -788,6 +821,7 @@ int main(void)
         cmocka_unit_test(declarations_speak_the_language_of_the_type),
         cmocka_unit_test(turns_of_threads_are_found),
         cmocka_unit_test(virtual_functions_stay_with_the_class),
+        cmocka_unit_test(members_of_a_library_s_base_class_stay_with_the_class),
         cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),
         cmocka_unit_test(a_pointer_takes_as_much_room_as_what_leaves),
         cmocka_unit_test(what_is_no_larger_than_its_pointer_stays),
