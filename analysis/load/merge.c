@@ -13,7 +13,6 @@
 #include "base/parallel.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- shards ---- */
 
@@ -31,19 +30,10 @@ void lwp_shard_free(struct lwp_shard *shard)
     *shard = (struct lwp_shard){.streams = shard->streams};
 }
 
-void lwp_shard_parts(struct lwp_shard *shard, size_t count)
-{
-    size_t room = shard->part_count;
-    while (room < count)
-        shard->parts = lwp_grow(shard->parts, room, &room, sizeof *shard->parts);
-    memset(shard->parts + shard->part_count, 0, (room - shard->part_count) * sizeof *shard->parts);
-    shard->part_count = room;
-}
-
 void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from)
 {
-    if (from->part_count > into->part_count)
-        lwp_shard_parts(into, from->part_count);
+    if (from->part_count)
+        LWP_NUMBERED(&into->parts, from->part_count - 1, &into->part_count);
     for (size_t i = 0; i < from->part_count; i++)
         lwp_sum_merge(&into->parts[i], &from->parts[i]);
     lwp_sample_windows_merge(&into->windows, &from->windows);

@@ -55,8 +55,7 @@ static void pack_parts(struct lwp_pack *pack, struct lwp_shard *shard)
         lwp_pack_number(pack, LWP_PACK_PART, &part);
         if (part == LWP_NONE)
             continue;
-        if (part >= shard->part_count)
-            lwp_shard_parts(shard, (size_t)part + 1);
+        LWP_NUMBERED(&shard->parts, part, &shard->part_count);
         lwp_sum_merge(&shard->parts[part], &sum);
     }
 }

@@ -11,6 +11,7 @@
 #include "analysis/profile/thread_interaction.h"
 #include "analysis/profile/watchpoints.h"
 #include "analysis/statistics/interrupts.h"
+#include "analysis/statistics/numbered.h"
 #include "analysis/statistics/object_uses.h"
 #include "analysis/statistics/stall_profile.h"
 
@@ -34,13 +35,9 @@ struct lwp_shard {
 /* All but its streams. */
 void lwp_shard_free(struct lwp_shard *shard);
 
-/* Makes room for `count` parts. */
-void lwp_shard_parts(struct lwp_shard *shard, size_t count);
-
 static inline void lwp_shard_part(struct lwp_shard *shard, uint32_t part, uint64_t weight)
 {
-    if (part >= shard->part_count)
-        lwp_shard_parts(shard, (size_t)part + 1);
+    LWP_NUMBERED(&shard->parts, part, &shard->part_count);
     lwp_sum_add(&shard->parts[part], weight);
 }
 

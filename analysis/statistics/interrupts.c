@@ -1,16 +1,12 @@
 #include "analysis/statistics/interrupts.h"
 
-#include "base/arena.h"
+#include "analysis/statistics/numbered.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void lwp_interrupts_add(struct lwp_interrupts *interrupts, uint32_t location, uint64_t samples)
 {
-    const size_t before = interrupts->count;
-    while (location >= interrupts->count)
-        interrupts->samples = lwp_grow(interrupts->samples, interrupts->count, &interrupts->count, sizeof *interrupts->samples);
-    memset(interrupts->samples + before, 0, (interrupts->count - before) * sizeof *interrupts->samples);
+    LWP_NUMBERED(&interrupts->samples, location, &interrupts->count);
     interrupts->samples[location] += samples;
 }
 
