@@ -1,6 +1,7 @@
 #!/bin/bash
 # The exact engine: the program is not changed, the advice is the timer's, two runs write the same.
 set -u
+. "$SRC/tests/library_path.sh"
 fail() { echo "FAILED: $*"; exit 1; }
 [ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
 cd "$TMP" || exit 1
@@ -20,9 +21,7 @@ grep -q -- '--window takes' err || fail "window 0:1 says $(cat err)"
 
 # neuron: the split that is known to be right, by the same records twice. What it prints of the time must not differ.
 mkdir clocked && $CC -std=gnu11 -O2 -g -pthread -o clocked/neuron "$SRC/examples/neuron.c" "$SRC/tests/programs/own_clock.c" || fail "neuron with a clock of its own"
-# Libraries are found without the loader's cache: a package that is installed between the two runs changes what a search in it takes.
-export LD_LIBRARY_PATH
-LD_LIBRARY_PATH=$(dirname "$(ldd clocked/neuron | awk '$1 ~ /^libc\./ { print $3 }')")
+library_path clocked/neuron
 for run in one two; do
     collect --no-analyze --detect layout,redundancy -o $run clocked/neuron 1 2 > out 2> err || { cat err; fail "neuron"; }
     "$LWP" analyze -q --no-measure $run || fail "analyze"

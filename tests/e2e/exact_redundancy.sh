@@ -2,6 +2,7 @@
 # Redundant accesses counted by the exact engine: the thesis' examples to the byte, the right pair of lines on top, gone
 # where they are mended, the same in every run; what is loaded by the kernel, freed or popped is not wasted.
 set -u
+. "$SRC/tests/library_path.sh"
 fail() { echo "FAILED: $*"; exit 1; }
 [ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
 cd "$TMP" || exit 1
@@ -97,9 +98,7 @@ grep -q 'Redundant accesses (exact' report && grep -q 'exact: [0-9]* bytes' repo
 [ $? = 139 ] && "$LWP" dump killed/p*/t0.lwps | grep -q '^pair' || fail "a signal"
 
 # the same again, byte by byte
-# Libraries are found without the loader's cache: a package that is installed between the two runs changes what a search in it takes.
-export LD_LIBRARY_PATH
-LD_LIBRARY_PATH=$(dirname "$(ldd ./redundancies | awk '$1 ~ /^libc\./ { print $3 }')")
+library_path ./redundancies
 rm -r zeroed
 run first zeroed
 run zeroed zeroed
