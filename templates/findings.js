@@ -204,12 +204,12 @@ function silenceText(silence) {
   return [el('strong', null, el('span', {'aria-hidden': 'true'}, sign), what), prose(silence.sentence || ''), '.', silence.help && [' ', prose(silence.help)]];
 }
 
-/* Data with much stall time that no advice is about. */
+/* Data with much stall time that no advice is about. A reason that an earlier row has stands there. */
 function leftAlone() {
-  const rows = list(data.left_alone);
+  const rows = list(data.left_alone), link = row => at(data.objects, row.object) ? objectLink(row.object) : 'unknown data';
   return rows.length > 0 && el('section', null, el('h2', null, 'Left as it is, and why'), el('ul.left-alone', null, rows.map(row => {
-    const object = at(data.objects, row.object);
-    return el('li', null, object ? objectLink(row.object) : 'unknown data', object && isNumber(object.share) && el('span.soft', null, ` ${percent(object.share)}`), ': ', prose(row.sentence || ''), '.');
+    const object = at(data.objects, row.object), first = rows.find(r => r.sentence === row.sentence);
+    return el('li', null, link(row), object && isNumber(object.share) && el('span.soft', null, ` ${percent(object.share)}`), ': ', first === row ? prose(row.sentence || '') : ['the same as for ', link(first)], '.');
   })));
 }
 

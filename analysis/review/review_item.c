@@ -233,12 +233,26 @@ const char *lwp_review_object(const struct lwp_review *review, const json_t *obj
     return name;
 }
 
+/* The reason; of a row for which an earlier one has it already, which that is. */
+static const char *item_reason(const struct lwp_review *review, const json_t *list, const json_t *row)
+{
+    const json_t *earlier;
+    size_t i;
+    json_array_foreach(list, i, earlier) {
+        if (earlier == row)
+            break;
+        if (item_same(earlier, row, "sentence"))
+            return SAY("the same as for %s", lwp_review_object(review, lwp_json_entry(review->root, "objects", earlier, "object")));
+    }
+    return lwp_json_string_or(row, "sentence", "?");
+}
+
 size_t lwp_review_left_alone(const struct lwp_review *review, size_t index, struct lwp_review_left *left)
 {
     const json_t *list = json_object_get(review->root, "left_alone"), *row = json_array_get(list, index);
     const json_t *object = lwp_json_entry(review->root, "objects", row, "object");
     if (row)
-        *left = (struct lwp_review_left){lwp_review_object(review, object), lwp_json_string_or(row, "sentence", "?"),
+        *left = (struct lwp_review_left){lwp_review_object(review, object), item_reason(review, list, row),
                                          lwp_json_string_or(row, "code", "?"), lwp_json_amount(object, "share")};
     return json_array_size(list);
 }

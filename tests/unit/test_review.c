@@ -170,6 +170,26 @@ static void test_one_name_for_two(void **state)
     json_decref(root);
 }
 
+/* One conflict between several arrays is told once. */
+static void test_one_reason_for_two(void **state)
+{
+    (void)state;
+    json_t *root = json_loads("{\"objects\":[{\"name\":\"a\",\"share\":0.3},{\"name\":\"b\",\"share\":0.2},{\"name\":\"c\",\"share\":0.1}],"
+                              "\"left_alone\":[{\"object\":1,\"sentence\":\"they meet\"},{\"object\":0,\"sentence\":\"it is small\"},"
+                              "{\"object\":2,\"sentence\":\"they meet\"}]}",
+                              0, NULL);
+    static const char *const said[] = {"they meet", "it is small", "the same as for b"};
+    struct lwp_review review = {.arena = lwp_arena_new(), .root = root};
+    struct lwp_review_left left;
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(lwp_review_left_alone(&review, i, &left), 3);
+        assert_string_equal(left.sentence, said[i]);
+    }
+    assert_string_equal(left.name, "c");
+    json_decref(root);
+    lwp_arena_free(review.arena);
+}
+
 static void test_known_by_half(void **state)
 {
     (void)state;
@@ -220,10 +240,11 @@ static void test_redact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stable_names),  cmocka_unit_test(test_cost),        cmocka_unit_test(test_relative_paths),
-        cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_known_by_half),
-        cmocka_unit_test(test_one_name_for_two),
-        cmocka_unit_test(test_clean),         cmocka_unit_test(test_redact),
+        cmocka_unit_test(test_stable_names),   cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_relative_paths), cmocka_unit_test(test_markdown_text),
+        cmocka_unit_test(test_fingerprint),    cmocka_unit_test(test_one_reason_for_two),
+        cmocka_unit_test(test_known_by_half),  cmocka_unit_test(test_one_name_for_two),
+        cmocka_unit_test(test_clean),          cmocka_unit_test(test_redact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
