@@ -514,6 +514,16 @@ static void test_blocks(void **state)
         assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
         assert_true(candidate.returned);
         assert_null(candidate.kept);
+        after = call_of(loaded.path, "make_given", "malloc", 1);
+        assert_true(after);
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+        assert_string_equal(candidate.type->name, "double");
+        assert_null(candidate.kept);
+        assert_null(candidate.variable);
+        after = call_of(loaded.path, "make_list", "malloc", 1);
+        assert_true(after);
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+        assert_string_equal(candidate.variable, "nodes");
         unload(&loaded);
     }
     if (load(&loaded, "g++", "-g -O2", "../truth/types/classes.cc")) {

@@ -74,8 +74,10 @@ static void seeds_of_location(struct code_seeds *seeds, struct code_module *modu
         if (!whole && (next == count || ops[next].atom != DW_OP_piece || ops[next].number > 64))
             return;
         struct code_seed own = seed;
-        if (known && (!whole || part == 0) && code_pointer_at(module, type, part, &own.pointee))
+        if (known && (!whole || part == 0) && code_pointer_at(module, type, part, &own.pointee)) {
+            own.pointee.of_caller = seed.pointee.of_caller;
             seed_add(seeds, &own);
+        }
         if (whole)
             return;
         part += ops[next].number;
@@ -94,7 +96,9 @@ static void seeds_of_variable(struct code_seeds *seeds, struct code_scopes *scop
     ptrdiff_t offset = 0;
     if (!dwarf_attr(variable, DW_AT_location, &attribute) || !type_die_of(variable, &type))
         return;
-    struct code_seed seed = {.scope = scope, .pointee = {.name = named ? code_die_label(module->code, variable) : ""}};
+    struct code_seed seed = {
+        .scope = scope,
+        .pointee = {.name = named ? code_die_label(module->code, variable) : "", .of_caller = code_variable_is_of_caller(variable)}};
     for (int i = 0; i < SEEDS_RANGES; i++) {
         offset = dwarf_getlocations(&attribute, offset, &base, &low, &high, &ops, &count);
         if (offset <= 0)

@@ -40,6 +40,7 @@ bool code_pointee_itself(Dwarf_Die type, struct code_pointee *pointee)
     pointee->type = type;
     pointee->shares = name && strncmp(name, ".omp_data_s", 11) == 0;
     pointee->descriptor = code_descriptor_bytes(&stripped) > 0;
+    pointee->of_caller = false;
     if (dwarf_tag(&stripped) == DW_TAG_array_type) {
         if (!type_die_array(&stripped, &element, &elements))
             return false;
@@ -276,7 +277,7 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
         pointee->name = from->name;
     else if (*pointee->name && *from->name)
         pointee->name = code_intern(module->code, lwp_arena_printf(arena, "%s->%s", last, pointee->name));
-    else if (!*pointee->name)
+    else if (!*pointee->name && !(from->of_caller && !offset && !modulus))
         pointee->name = from->name;
     return true;
 }

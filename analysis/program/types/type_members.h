@@ -11,6 +11,7 @@ struct code_pointee {
     bool shares;      /* the record of what an OpenMP region shares */
     bool descriptor;  /* not to `type` itself but to Fortran's descriptor of an array of it */
     bool untyped;     /* to void: `type` is the pointer's own */
+    bool of_caller;   /* to a pointer that the caller has, by a parameter */
     const char *name; /* the variable or member that holds the pointer, "graph->nodes"; interned */
 };
 

@@ -283,11 +283,21 @@ bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset
     return code_variables_scoped(module, pc, scope_match_frame, &search, &scope);
 }
 
+bool code_variable_is_of_caller(Dwarf_Die *variable)
+{
+    Dwarf_Die type, to;
+    return dwarf_tag(variable) == DW_TAG_formal_parameter && type_die_of(variable, &type) && type_die_strip(&type, NULL) &&
+           type_die_is_pointer(&type) && type_die_of(&type, &to) && type_die_strip(&to, NULL) && type_die_is_pointer(&to);
+}
+
 bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset, struct code_pointee *pointee)
 {
     Dwarf_Die type;
     pointee->name = code_die_label(module->code, variable);
-    return type_die_of(variable, &type) && code_pointer_at(module, type, offset, pointee);
+    if (!type_die_of(variable, &type) || !code_pointer_at(module, type, offset, pointee))
+        return false;
+    pointee->of_caller = code_variable_is_of_caller(variable);
+    return true;
 }
 
 bool code_frame_pointer(struct code_module *module, uint64_t pc, int64_t at, struct code_pointee *pointee)

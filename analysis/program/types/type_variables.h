@@ -51,6 +51,9 @@ bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset
 /* What the pointer points to that is `at` bytes from the CFA, in a variable of the frame. */
 bool code_frame_pointer(struct code_module *module, uint64_t pc, int64_t at, struct code_pointee *pointee);
 
+/* Whether it is a parameter to a pointer that the caller has, and has a name for. */
+bool code_variable_is_of_caller(Dwarf_Die *variable);
+
 /* What the pointer points to that is `offset` bytes into the variable, which gives it its name. */
 bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset, struct code_pointee *pointee);
 
