@@ -9,7 +9,6 @@
 
 enum { ASKING_NS = 1000000 };
 
-struct lwp_sampling lwp_sampling = {.costs = LWP_STOP_COSTS};
 __thread struct lwp_own_stack *lwp_own_stack_self;
 
 const char *lwp_setting(const char *name)
@@ -77,11 +76,11 @@ bool lwp_own_stack_has_variables(const struct lwp_own_stack *stack)
 static void what_each_signal_asks_first_is_part_of_its_cost(void **state)
 {
     (void)state;
-    const struct lwp_stop_costs guessed = LWP_STOP_COSTS;
+    const struct lwp_stop_costs guessed = lwp_stop_costs;
     unsetenv(LWP_ENV_COSTS);
     lwp_stop_cost_measure();
-    assert_true(lwp_sampling.costs.tick_ns >= guessed.tick_ns + ASKING_NS);
-    assert_true(lwp_sampling.costs.trap_ns >= guessed.trap_ns + ASKING_NS);
+    assert_true(lwp_stop_costs.tick_ns >= guessed.tick_ns + ASKING_NS);
+    assert_true(lwp_stop_costs.trap_ns >= guessed.trap_ns + ASKING_NS);
 }
 
 static void what_was_measured_reaches_the_next_process(void **state)
@@ -111,7 +110,7 @@ static void what_was_measured_reaches_the_next_process(void **state)
 static void switches_cost_what_setting_the_timer_takes_on_average(void **state)
 {
     (void)state;
-    lwp_sampling.costs = (struct lwp_stop_costs){.running_ns = 500, .soon_ns = 24500, .soon_for_ns = 1000000};
+    lwp_stop_costs = (struct lwp_stop_costs){.running_ns = 500, .soon_ns = 24500, .soon_for_ns = 1000000};
     assert_int_equal(lwp_stop_cost_running(200000), 24500);
     assert_int_equal(lwp_stop_cost_running(2000000), 500 + 24000 / 2);
     assert_int_equal(lwp_stop_cost_running(8000000), 500 + 24000 / 8);

@@ -13,7 +13,8 @@
 #include "collector/light/own/settings.h"
 #include "collector/light/process/held_locks.h"
 #include "collector/light/sampling/debugger.h"
-#include "collector/light/sampling/sampling.h"
+#include "collector/light/sampling/sampler.h"
+#include "collector/light/sampling/stop_cost.h"
 #include "collector/light/sampling/timer.h"
 
 #include <dlfcn.h>

@@ -22,6 +22,7 @@
 #include "collector/light/process/late_threads.h"
 #include "collector/light/process/signals.h"
 #include "collector/light/sampling/pmu.h"
+#include "collector/light/sampling/sampler.h"
 #include "collector/light/sampling/sampling.h"
 #include "collector/record/value.h"
 #include "format/detect.h"

@@ -7,6 +7,8 @@
 #include "collector/light/own/real_calls.h"
 #include "collector/light/sampling/rate.h"
 #include "collector/light/sampling/sample.h"
+#include "collector/light/sampling/sampler.h"
+#include "collector/light/sampling/stop_cost.h"
 #include "collector/light/watch/system_calls.h"
 
 #include <errno.h>
@@ -88,7 +90,7 @@ static bool interrupt_is_bound(struct lwp_thread *self, struct lwp_sampler *samp
         lwp_suspension_bound(&sampler->suspension, sampler->timer, AGAIN_NS);
         return sampler->suspension.bounded;
     }
-    lwp_watching_charge_armed(&sampler->watching, self, &lwp_sampling.costs.armed, cpu);
+    lwp_watching_charge_armed(&sampler->watching, self, &lwp_stop_costs.armed, cpu);
     lwp_sample_write(self, sampler);
     lwp_watching_give_up(&sampler->watching, self);
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(LWP_TIMER_POSIX));
@@ -121,7 +123,7 @@ static void interrupt_decide(const struct lwp_interrupt *interrupt)
     struct lwp_thread *self = interrupt->self;
     struct lwp_watching *watching = &interrupt->sampler->watching;
     enum lwp_cost cost = LWP_COST_SAMPLES;
-    lwp_watching_charge_armed(watching, self, &lwp_sampling.costs.armed, cpu);
+    lwp_watching_charge_armed(watching, self, &lwp_stop_costs.armed, cpu);
     if (lwp_watching_breaks(watching, (unsigned)interrupt->debug)) {
         lwp_sample_hit(interrupt);
     } else {

@@ -2,7 +2,7 @@
 
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/real_calls.h"
-#include "collector/light/sampling/sampling.h"
+#include "collector/light/sampling/timer.h"
 #include "collector/perf/open.h"
 #include "collector/perf/record.h"
 
@@ -18,25 +18,28 @@ struct lwp_pmu {
     struct lwp_pmu_counts counts;
 };
 
+static struct lwp_pmu_events pmu_events;
+static uint64_t pmu_period; /* as asked for; 0: as often as the rate says */
+
 enum lwps_weight_unit lwp_pmu_init(const char *events, uint64_t period)
 {
-    lwp_sampling.event_period = period;
-    if (events && lwp_pmu_events_parse(events, &lwp_sampling.events))
-        return lwp_sampling.events.unit;
-    lwp_sampling.events.count = 0;
+    pmu_period = period;
+    if (events && lwp_pmu_events_parse(events, &pmu_events))
+        return pmu_events.unit;
+    pmu_events.count = 0;
     return LWPS_WEIGHT_NS;
 }
 
 static int pmu_open(struct lwp_pmu_open *open, pid_t tid)
 {
-    struct lwp_pmu_wish wish = {.period = lwp_sampling.event_period, .sig_data = LWP_TIMER_DATA, .fd_least = PMU_FD_LEAST};
-    return lwp_pmu_open(open, &lwp_sampling.events, tid, &wish);
+    struct lwp_pmu_wish wish = {.period = pmu_period, .sig_data = LWP_TIMER_DATA, .fd_least = PMU_FD_LEAST};
+    return lwp_pmu_open(open, &pmu_events, tid, &wish);
 }
 
 bool lwp_pmu_works(void)
 {
     struct lwp_pmu_open open;
-    if (!lwp_sampling.events.count || pmu_open(&open, (pid_t)syscall(SYS_gettid)))
+    if (!pmu_events.count || pmu_open(&open, (pid_t)syscall(SYS_gettid)))
         return false;
     lwp_pmu_close(&open);
     return true;
@@ -61,7 +64,7 @@ void lwp_pmu_set_rate(struct lwp_pmu *pmu, uint64_t period_ns, uint64_t elapsed_
     double target = (double)elapsed_ns / (double)period_ns / pmu->open.count;
     for (unsigned i = 0; i < pmu->open.count; i++) {
         double change = ((double)pmu->taken[i] + 0.1) / (target + 0.1);
-        uint64_t now = pmu->open.event[i].period, asked = lwp_sampling.event_period, least = asked ? asked : pmu->open.event[i].range.least;
+        uint64_t now = pmu->open.event[i].period, asked = pmu_period, least = asked ? asked : pmu->open.event[i].range.least;
         if (change < 1.0 / PMU_CHANGE_MOST)
             change = 1.0 / PMU_CHANGE_MOST;
         double wanted = (double)now * change;
@@ -85,7 +88,7 @@ bool lwp_pmu_take(struct lwp_pmu *pmu, uint64_t until, struct lwps_sample *sampl
         if (!record.sample.user)
             pmu->counts.kernel++;
         else if (!ours) {
-            lwp_perf_record(&record.sample, lwp_sampling.events.unit, sample);
+            lwp_perf_record(&record.sample, pmu_events.unit, sample);
             return true;
         }
     }

@@ -4,6 +4,7 @@
 #include "collector/light/heap/thinning.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/run.h"
+#include "collector/light/sampling/stop_cost.h"
 
 #include <time.h>
 

@@ -17,6 +17,7 @@
 #include "collector/light/own/run.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/rate.h"
+#include "collector/light/sampling/stop_cost.h"
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -271,7 +272,7 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
     const uint64_t cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID), now_ns = lwp_clock(CLOCK_MONOTONIC);
     uint64_t wanted = 0, breakpoint = 0;
 
-    lwp_watching_charge_armed(watching, self, &lwp_sampling.costs.armed, cpu_ns);
+    lwp_watching_charge_armed(watching, self, &lwp_stop_costs.armed, cpu_ns);
     lwp_sample_write(self, sampler); /* the one before: its breakpoint was not hit */
     uint64_t ran_ns = cpu_ns - self->last_cpu_ns, weight = lwp_rate_weight(self, sampler, ran_ns);
     lwp_watching_keep(watching, self, cpu_ns);

@@ -9,6 +9,7 @@
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/rate.h"
 #include "collector/light/sampling/sample.h"
+#include "collector/light/sampling/stop_cost.h"
 #include "collector/light/watch/system_calls.h"
 
 #include <stddef.h>
@@ -78,7 +79,7 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
     lwp_debug_init();
     if (lwp_sampling.kind == LWP_TIMER_SIGTRAP)
         sampler_measure();
-    if (lwp_sampling.costs.dead)
+    if (lwp_stop_costs.dead)
         sampler_do_without_registers();
     lwp_system_calls_start();
     if (lwp_sampling.kind == LWP_TIMER_NONE) {

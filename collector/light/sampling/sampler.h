@@ -8,14 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct lwp_sampler_options {
-    double frequency;    /* Hz of thread CPU time; 0: automatic */
-    double max_overhead; /* share, 0.03 */
-    const char *timer;   /* LWP_ENV_TIMER */
-    bool hardware;       /* lwp_pmu_init was given events: nothing else samples */
-    bool all;            /* as often as its period says, unless that costs too much */
-    uint8_t verdicts;    /* enum lwps_verdict mask: what watchpoints are for */
-};
+struct lwp_sampler_options; /* sampling.h */
 
 /* Once per process. False with a sentence in `note` when nothing can sample here; `note` may also say which fall-back is used. */
 bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, unsigned note_bytes);

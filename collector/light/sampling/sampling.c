@@ -1,3 +1,3 @@
 #include "collector/light/sampling/sampling.h"
 
-struct lwp_sampling lwp_sampling = {.costs = LWP_STOP_COSTS};
+struct lwp_sampling lwp_sampling;

@@ -5,8 +5,6 @@
 #include "collector/light/code/unwind.h"
 #include "collector/light/own/thread.h"
 #include "collector/light/sampling/pmu.h"
-#include "collector/light/sampling/sampler.h"
-#include "collector/light/sampling/stop_cost.h"
 #include "collector/light/sampling/timer.h"
 #include "collector/light/sampling/timer_suspension.h"
 #include "collector/light/watch/watching.h"
@@ -17,16 +15,22 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+struct lwp_sampler_options {
+    double frequency;    /* Hz of thread CPU time; 0: automatic */
+    double max_overhead; /* share, 0.03 */
+    const char *timer;   /* LWP_ENV_TIMER */
+    bool hardware;       /* lwp_pmu_init was given events: nothing else samples */
+    bool all;            /* as often as its period says, unless that costs too much */
+    uint8_t verdicts;    /* enum lwps_verdict mask: what watchpoints are for */
+};
+
 struct lwp_sampling {
     struct lwp_sampler_options options;
     enum lwp_timer_kind kind; /* of the timer; hardware signals as the synchronous one does */
     bool hardware;
-    struct lwp_pmu_events events; /* of the hardware */
-    uint64_t event_period;        /* as asked for; 0: as often as the rate says */
     struct lwp_pmu_counts missed;
     unsigned started, refused; /* threads that are, and that could not be, sampled */
     uint64_t learned_period_ns; /* the period that a thread had last; 0: none has yet */
-    struct lwp_stop_costs costs;
 };
 
 extern struct lwp_sampling lwp_sampling;

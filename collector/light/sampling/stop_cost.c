@@ -17,7 +17,6 @@
 #include "collector/light/own/settings.h"
 #include "collector/light/own/thread.h"
 #include "collector/light/sampling/debugger.h"
-#include "collector/light/sampling/sampling.h"
 
 #include <cpuid.h>
 #include <linux/perf_event.h>
@@ -35,6 +34,8 @@ enum { ASYNC_NS = 40000, POSIX_NS = 15000 };
 enum { COST_BYTES = 2048, SLOW_TIMES = 2 };
 static const double cold_sample = 1.5, cold_tick = 0.9; /* times a hot tick; the second has no signal */
 static const double cold_call = 0.8, cold_trap_least = 1.3, cold_trap_most = 4; /* times a hot trap; the first times how cold its first call is */
+
+struct lwp_stop_costs lwp_stop_costs = {.trap_ns = 20000, .tick_ns = 33000}; /* as in virtual machines */
 
 static volatile unsigned cost_hits;
 
@@ -281,7 +282,7 @@ void lwp_stop_cost_measure(void)
 {
     enum { TIMES = 10 };
     static volatile uint64_t watched;
-    struct lwp_stop_costs *costs = &lwp_sampling.costs;
+    struct lwp_stop_costs *costs = &lwp_stop_costs;
     struct lwp_debug_registers registers = {0};
     struct sigaction quick = {.sa_handler = cost_handler}, before;
     sigset_t mask;
@@ -318,25 +319,25 @@ void lwp_stop_cost_measure(void)
 uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind)
 {
     if (kind == LWP_TIMER_SIGTRAP)
-        return (uint64_t)((double)lwp_sampling.costs.tick_ns * cold_sample);
+        return (uint64_t)((double)lwp_stop_costs.tick_ns * cold_sample);
     return kind == LWP_TIMER_ASYNC ? 2 * ASYNC_NS : 2 * POSIX_NS;
 }
 
 uint64_t lwp_stop_cost_tick(void)
 {
-    return (uint64_t)((double)lwp_sampling.costs.tick_ns * cold_tick);
+    return (uint64_t)((double)lwp_stop_costs.tick_ns * cold_tick);
 }
 
 uint64_t lwp_stop_cost_bearable(uint64_t period_ns)
 {
     enum { TICKS = 4 /* they may take longer than was measured */ };
-    const uint64_t ticks_ns = TICKS * lwp_sampling.costs.tick_ns;
+    const uint64_t ticks_ns = TICKS * lwp_stop_costs.tick_ns;
     return period_ns > ticks_ns ? period_ns : ticks_ns;
 }
 
 uint64_t lwp_stop_cost_trap(uint64_t first_call)
 {
-    const struct lwp_stop_costs *costs = &lwp_sampling.costs;
+    const struct lwp_stop_costs *costs = &lwp_stop_costs;
     double cold = costs->call_ticks ? cold_call * (double)first_call / (double)costs->call_ticks : cold_trap_most;
     cold = cold < cold_trap_least ? cold_trap_least : cold > cold_trap_most ? cold_trap_most : cold;
     return (uint64_t)((double)costs->trap_ns * cold);
@@ -344,18 +345,18 @@ uint64_t lwp_stop_cost_trap(uint64_t first_call)
 
 uint64_t lwp_stop_cost_open(void)
 {
-    return lwp_sampling.costs.open_ns;
+    return lwp_stop_costs.open_ns;
 }
 
 /* What the kernel keeps of its events: measured as .13 us where an open one took .36. */
 uint64_t lwp_stop_cost_closed(void)
 {
-    return lwp_sampling.costs.open_ns / 3;
+    return lwp_stop_costs.open_ns / 3;
 }
 
 uint64_t lwp_stop_cost_running(uint64_t period_ns)
 {
-    const struct lwp_stop_costs *costs = &lwp_sampling.costs;
+    const struct lwp_stop_costs *costs = &lwp_stop_costs;
     if (period_ns <= costs->soon_for_ns)
         return costs->soon_ns;
     return costs->running_ns + (costs->soon_ns - costs->running_ns) * costs->soon_for_ns / period_ns;
@@ -364,6 +365,6 @@ uint64_t lwp_stop_cost_running(uint64_t period_ns)
 bool lwp_stop_cost_slows(const struct lwp_insn *insn)
 {
     enum { WIDE = 32 };
-    const struct lwp_stop_costs *costs = &lwp_sampling.costs;
+    const struct lwp_stop_costs *costs = &lwp_stop_costs;
     return insn->string ? costs->strings : costs->stores && insn->store && insn->vector && insn->bytes >= WIDE;
 }

@@ -22,10 +22,7 @@ struct lwp_stop_costs {
 };
 
 /* Until they are measured, or where they cannot be: what a stop costs in virtual machines. */
-#define LWP_STOP_COSTS                                                                                                                     \
-    {                                                                                                                                      \
-        .trap_ns = 20000, .tick_ns = 33000                                                                                                 \
-    }
+extern struct lwp_stop_costs lwp_stop_costs;
 
 /* At the start, before there is a handler for SIGTRAP. Takes a millisecond. */
 void lwp_stop_cost_measure(void);
