@@ -15,9 +15,11 @@ enum { CACHE_INSNS = INSN_LINES * LINE_SLOTS, CACHE_LOCATIONS = LOCATION_LINES *
 
 struct lwp_code_cache {
     const struct lwp_program *program;
+    struct lwp_functions *functions;
+    uint16_t insn_place[CACHE_INSNS], location_place[CACHE_LOCATIONS]; /* of each slot, counted from 1; 0: never used */
+    uint16_t insns, locations;                                         /* places in use */
     struct lwp_insn insn[CACHE_INSNS];
     struct lwp_code_location location[CACHE_LOCATIONS];
-    struct lwp_functions *functions;
 };
 
 struct lwp_code_cache *lwp_code_cache_new(const struct lwp_program *program)
@@ -46,26 +48,29 @@ const struct lwp_program *lwp_code_cache_program(const struct lwp_code_cache *ca
     return cache->program;
 }
 
-/* Neighbours in the code are neighbours in the cache: a loop takes few pages of it, each of which a thread pays for when it
- * first touches it. */
-static unsigned cache_slot(uint64_t ip, unsigned lines)
+/* Slots get their places in the order of their first use: what a thread has seen takes few pages, each of which it pays for when it first
+ * touches it. */
+static unsigned cache_place(uint16_t *places, uint16_t *used, uint64_t ip, unsigned lines)
 {
     uint64_t line = ip / LINE_BYTES;
-    return (unsigned)((line * 0x9e3779b97f4a7c15u >> 32) % lines * LINE_SLOTS + ip % LINE_BYTES / 2);
+    uint16_t *place = &places[(line * 0x9e3779b97f4a7c15u >> 32) % lines * LINE_SLOTS + ip % LINE_BYTES / 2];
+    if (!*place)
+        *place = ++*used;
+    return *place - 1u;
 }
 
 void lwp_code_cache_forget(struct lwp_code_cache *cache)
 {
-    for (unsigned i = 0; i < CACHE_INSNS; i++)
+    for (unsigned i = 0; i < cache->insns; i++)
         cache->insn[i].ip = 0;
-    for (unsigned i = 0; i < CACHE_LOCATIONS; i++)
+    for (unsigned i = 0; i < cache->locations; i++)
         cache->location[i].ip = 0;
     lwp_functions_forget(cache->functions);
 }
 
 const struct lwp_insn *lwp_code_at(struct lwp_code_cache *cache, uint64_t ip, uint64_t high)
 {
-    struct lwp_insn *insn = &cache->insn[cache_slot(ip, INSN_LINES)];
+    struct lwp_insn *insn = &cache->insn[cache_place(cache->insn_place, &cache->insns, ip, INSN_LINES)];
     if (insn->ip == ip)
         return insn;
     unsigned room = high - ip < INSN_BYTES_MAX ? (unsigned)(high - ip) : INSN_BYTES_MAX;
@@ -273,7 +278,7 @@ static void location_keep_code(const struct lwp_program *program, struct lwp_cod
 
 const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *cache, uint64_t ip)
 {
-    struct lwp_code_location *location = &cache->location[cache_slot(ip, LOCATION_LINES)];
+    struct lwp_code_location *location = &cache->location[cache_place(cache->location_place, &cache->locations, ip, LOCATION_LINES)];
     if (location->ip == ip && ip && location->low) {
         if (location_is_current(cache->program, location))
             return location;
