@@ -16,15 +16,16 @@ struct loaded {
 /* Builds each program once. */
 static bool load(struct loaded *loaded, const char *compiler, const char *flags, const char *source)
 {
+    enum { BUILDS = 24 };
     static struct built {
         char what[1024], path[256];
-    } all[16];
+    } all[BUILDS];
     char what[1024];
     size_t i = 0;
     snprintf(what, sizeof what, "%s %s %s", compiler, flags, source);
-    while (i < 16 && *all[i].what && strcmp(all[i].what, what))
+    while (i < BUILDS && *all[i].what && strcmp(all[i].what, what))
         i++;
-    assert_true(i < 16);
+    assert_true(i < BUILDS);
     if (!*all[i].what) {
         if (!programs_build(compiler, flags, source, all[i].path, sizeof all[i].path))
             return false;
@@ -537,6 +538,23 @@ static void test_blocks(void **state)
         }
         assert_true(particle);
         assert_true(link);
+        unload(&loaded);
+    }
+    static const char *const made[][2] = {
+        {"make_square", "Square"}, {"make_ring", "Ring<double>"}, {"make_disc", "Disc"}, {"keep_disc", "Disc"}};
+    static const struct {
+        const char *compiler, *flags;
+        size_t count; /* without the places of variables it is not known what `to` leads to */
+    } builds[] = {{"g++", "-g -O2", 4}, {"g++", "-g -O2 -fno-inline", 4}, {"g++", "-g -O2 -fno-var-tracking", 3}, {"clang++", "-g -O2", 4}};
+    for (size_t b = 0; b < sizeof builds / sizeof *builds; b++) {
+        if (!load(&loaded, builds[b].compiler, builds[b].flags, "../truth/types/made.cc"))
+            continue;
+        for (size_t i = 0; i < builds[b].count; i++) {
+            uint64_t after = call_of(loaded.path, made[i][0], "_Znwm@plt", 1);
+            assert_true(after);
+            assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+            assert_string_equal(candidate.type->name, made[i][1]);
+        }
         unload(&loaded);
     }
 }

@@ -57,20 +57,32 @@ static bool value_stored(struct code_module *module, uint64_t pc, bool untyped, 
            code_pointer_through(module, &target.pointee, target.offset, target.modulus, untyped, pointee) && !pointee->descriptor;
 }
 
-/* `this` of a method that is called. */
+/* `this` of a method, also of an inlined one, whose parameters may be in any order. */
+static bool value_of_this_in(Dwarf_Die *method, struct code_pointee *pointee)
+{
+    Dwarf_Die type;
+    pointee->name = "";
+    for (Dwarf_Die child = code_die_first(method); child.addr; child = code_die_after(&child)) {
+        const char *name = dwarf_tag(&child) == DW_TAG_formal_parameter ? dwarf_diename(&child) : NULL;
+        if (name && !strcmp(name, "this"))
+            return type_die_of(&child, &type) && code_pointee_of(type, pointee);
+    }
+    return false;
+}
+
+/* ... that is called. */
 static bool value_of_this(struct code_module *module, uint64_t target, struct code_pointee *pointee)
 {
     struct code_scopes *callee = target ? code_scopes_at(module, target) : NULL;
-    Dwarf_Die type;
-    pointee->name = "";
-    if (!callee)
-        return false;
-    for (Dwarf_Die child = code_die_first(&callee->items[0].die); child.addr; child = code_die_after(&child))
-        if (dwarf_tag(&child) == DW_TAG_formal_parameter) {
-            const char *name = dwarf_diename(&child);
-            return name && !strcmp(name, "this") && type_die_of(&child, &type) && code_pointee_of(type, pointee);
-        }
-    return false;
+    return callee && value_of_this_in(&callee->items[0].die, pointee);
+}
+
+/* Whether a class has the name of its constructor, which lacks the arguments of templates. */
+static bool value_is_named(Dwarf_Die type, const char *constructor)
+{
+    const char *name = type_die_strip(&type, NULL) ? dwarf_diename(&type) : NULL;
+    const size_t length = strlen(constructor);
+    return name && !strncmp(name, constructor, length) && (!name[length] || name[length] == '<');
 }
 
 /* Who holds the result: registers, and slots of the frame by their offset from the CFA; and how far on from the result each points. */
@@ -183,7 +195,7 @@ static bool value_next(struct value_way *way, const struct code_instruction *ins
     return true;
 }
 
-enum code_result code_result_of_call(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
+static enum code_result value_result(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
 {
     struct value_way ways[VALUE_WAYS] = {{.pc = pc, .registers = 1u << CODE_RAX}};
     int count = 1;
@@ -209,6 +221,63 @@ enum code_result code_result_of_call(struct code_module *module, uint64_t pc, st
                 break;
         }
     }
+    return result;
+}
+
+/* The class whose constructor is inlined there: of those that are in each other the outermost one's. Its `this` may be in no register. */
+static bool value_constructor(struct code_module *module, uint64_t pc, struct code_pointee *made)
+{
+    struct code_scopes *scopes = code_scopes_at(module, pc);
+    bool found = false;
+    for (uint32_t scope = scopes ? scopes->items[code_scope_find(scopes, pc)].function : 0; scope && scope != LWP_NONE;
+         scope = scopes->items[scopes->items[scope].parent].function) {
+        struct code_pointee one;
+        const char *function = dwarf_diename(&scopes->items[scope].die);
+        if (!function || !value_of_this_in(&scopes->items[scope].die, &one) || !value_is_named(one.type, function))
+            break;
+        *made = one;
+        found = true;
+    }
+    return found;
+}
+
+/* A pointer to a base class, as what makes objects of several classes returns, leads to what is constructed there. */
+static void value_derive(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
+{
+    struct value_way ways[VALUE_WAYS] = {{.pc = pc, .registers = 1u << CODE_RAX}};
+    Dwarf_Die base = pointee->type;
+    int count = 1;
+    if (!type_die_strip(&base, NULL) || !code_die_is_struct(&base) || code_die_is_c(&base))
+        return;
+    for (int step = 0; step < VALUE_AHEAD && count;) {
+        struct value_way way = ways[--count];
+        for (; step < VALUE_AHEAD && (way.registers || way.slot_count); step++) {
+            struct code_instruction instruction = code_decode_at(module, way.pc, true);
+            const struct lwp_memory_operand *into = &instruction.memory;
+            struct code_pointee made;
+            bool filled = into->exists && into->store && into->base >= 0 && way.registers >> into->base & 1;
+            bool handed = instruction.flow == CODE_FLOW_CALL && way.registers >> CODE_RDI & 1;
+            if (!instruction.length)
+                break;
+            bool known = ((filled || handed) && value_constructor(module, way.pc, &made)) ||
+                         (handed && value_of_this(module, instruction.target, &made));
+            if (known && made.bytes > pointee->bytes && code_type_holds(made.type, 0, base)) {
+                made.name = pointee->name;
+                *pointee = made;
+                return;
+            }
+            value_follow(module, &way, &instruction);
+            if (!value_next(&way, &instruction, ways, &count))
+                break;
+        }
+    }
+}
+
+enum code_result code_result_of_call(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
+{
+    enum code_result result = value_result(module, pc, pointee);
+    if (result == CODE_RESULT_KNOWN)
+        value_derive(module, pc, pointee);
     return result;
 }
 
