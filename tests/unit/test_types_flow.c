@@ -559,14 +559,49 @@ static void test_blocks(void **state)
     }
 }
 
+/* The unit of the loop only declares the class. */
+static void test_declared(void **state)
+{
+    (void)state;
+    static const struct walk walks[] = {{"shift", "tree::Branch", NULL}};
+    static const char *const compilers[] = {"g++", "clang++"};
+    char flags[512];
+    if (!programs_have("objdump"))
+        skip();
+    snprintf(flags, sizeof flags, "-g -O2 %s/tests/truth/types/keys_used.cc", LWP_SOURCE);
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        struct loaded loaded;
+        struct lwp_candidate candidate;
+        walk_all(compilers[i], flags, "keys.cc", walks, 1, 1);
+        if (!load(&loaded, compilers[i], flags, "../truth/types/keys.cc"))
+            continue;
+        uint64_t after = call_of(loaded.path, "make_branch", "_Znwm@plt", 1);
+        assert_true(after);
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+        assert_string_equal(candidate.type->name, "tree::Branch");
+        assert_int_equal(candidate.type->bytes, 40);
+        unload(&loaded);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values), cmocka_unit_test(test_multiples),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
-        cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_rust_owners),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_multiples),
+        cmocka_unit_test(test_c),
+        cmocka_unit_test(test_cxx),
+        cmocka_unit_test(test_fortran),
+        cmocka_unit_test(test_rust_names),
+        cmocka_unit_test(test_rust_owners),
         cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_fortran_components), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_regions),       cmocka_unit_test(test_several_callers),
+        cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_fortran_names),
+        cmocka_unit_test(test_fortran_components),
+        cmocka_unit_test(test_handed_over),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_several_callers),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

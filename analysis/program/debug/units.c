@@ -3,6 +3,7 @@
 #include "analysis/program/debug/units.h"
 
 #include "analysis/program/binary/debug_files.h"
+#include "analysis/program/debug/definitions.h"
 #include "analysis/program/debug/dwo.h"
 #include "base/order.h"
 
@@ -174,6 +175,8 @@ void code_debug_free(struct code_debug *debug)
         free(debug->units[i].functions);
     free(debug->units);
     free(debug->ranges);
+    code_definitions_forget(debug->dwarf);
+    code_definitions_forget(debug->alternate);
     if (debug->dwarf)
         dwarf_end(debug->dwarf);
     if (debug->alternate)

@@ -2,6 +2,8 @@
  * itself for ever, so everything here counts its steps. */
 #include "analysis/program/types/type_die.h"
 
+#include "analysis/program/debug/definitions.h"
+
 #include <dwarf.h>
 #include <string.h>
 
@@ -52,6 +54,8 @@ bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias)
         int tag = dwarf_tag(type);
         if (code_die_is_struct(type) && dwarf_attr(type, DW_AT_signature, &attribute) &&
             dwarf_formref_die(&attribute, &definition))
+            *type = definition;
+        else if (code_die_is_struct(type) && code_definition_of(type, &definition))
             *type = definition;
         Dwarf_Die next;
         if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type && tag != DW_TAG_restrict_type &&

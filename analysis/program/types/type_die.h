@@ -9,8 +9,8 @@
 bool type_die_of(Dwarf_Die *die, Dwarf_Die *type);
 
 /* Without const, volatile, restrict, atomic and typedefs; `alias` (may be NULL) gets the first typedef's DIE, addr NULL
- * when there is none. A declaration is replaced by its definition in a type unit, and bytes of the C++ library's for a T by the T.
- * False: cyclic or void. */
+ * when there is none. A declaration is replaced by its definition in a type unit or another unit, and bytes of the C++ library's for a T by
+ * the T. False: cyclic or void. */
 bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias);
 
 /* Whether each access to what is declared with this type, or to an element of it, has to be made: volatile or atomic. */
