@@ -506,6 +506,7 @@ static void test_shapes(void **state)
         assert_true(row.sums == 3 && row.products == 1 && row.depth == 16); /* of 4 cycles each */
         assert_true(pairs.sums == 3 && pairs.products == 1 && pairs.depth == 12);
         assert_true(list.sums == 0 && list.products == 0 && list.depth == 0);
+        assert_true(list.tail > 0 && row.tail == row.depth && nest.tail > 0);
         assert_true(drawn.drawn && !jumps.drawn && !array.drawn && !list.drawn && !chain.drawn);
         assert_true(chain.chained && !chain.steps);
         assert_false(nest.chained);
@@ -516,6 +517,7 @@ static void test_shapes(void **state)
         assert_int_equal(jumps.computed_calls, 0);
         access_of(code, module, path, "told", &told);
         assert_int_equal(told.computed_calls, 1);
+        near(told.tail, 0); /* what it calls goes on as well */
         assert_true(shape_of(code, module, path, "hand_on").hands_on && !told.hands_on && !list.hands_on && !jumps.hands_on);
         struct lwp_loop_shape none, swaps, adds, widens, decides;
         access_at(code, module, path, "swap", true, &swaps);
@@ -694,6 +696,17 @@ static void test_least_ratio(void **state)
     near(lwp_gain_least_ratio(&half, 0.32, true), 0.4);
     near(lwp_gain_least_ratio(&half, 0.97, false), 0.97); /* the run hardly waits */
     near(lwp_gain_least_ratio(&half, 1.1, false), 1);
+}
+
+/* Behind what it has loaded a round goes on while the next one's load is awaited: of 4 ns it takes 2, of which 1.2 stay when nothing is
+ * awaited. */
+static void test_tail_overlaps(void **state)
+{
+    (void)state;
+    near(lwp_gain_stalls_most(0.5, 2, 1.2, 4), 0.7);
+    near(lwp_gain_stalls_most(0.5, 2, 1.2, 0), 0.5);
+    near(lwp_gain_stalls_most(0.5, 1, 1.2, 4), 0.5); /* it computes for longer than that */
+    near(lwp_gain_stalls_most(0.9, 2, 1, 4), 1);
 }
 
 /* Independent loads that much waits for: that a run is faster with the new layout does not show that the loop is. */
@@ -1395,6 +1408,7 @@ int main(void)
         cmocka_unit_test(test_place_of_blocks),
         cmocka_unit_test(test_endings_of_searches),
         cmocka_unit_test(test_returns_of_blocks),
+        cmocka_unit_test(test_tail_overlaps),
         cmocka_unit_test(test_sets_up),
         cmocka_unit_test(test_displaced),
         cmocka_unit_test(test_runs),

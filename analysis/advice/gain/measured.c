@@ -353,9 +353,25 @@ double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes
     return (sampled <= stall_agrees || as_long) && computes < sampled ? sqrt(computes * sampled) : sampled;
 }
 
+/* What an iteration does with what it has loaded goes on while the next ones' loads are awaited already. Samples that fall on it then show
+ * no computing that would stay: as much as it takes longer than an iteration does when nothing is awaited. */
+double lwp_gain_stalls_most(double sampled, double tail_ns, double core, double pace)
+{
+    return pace > 0 ? fmin(1, sampled + fmax(0, tail_ns - core) / pace) : sampled;
+}
+
+static double measured_stalls_most(const struct lwp_profile *profile, const struct lwp_gain_visit *visit,
+                                   const struct lwp_pattern_times *times, const struct lwp_gain_measured *measured)
+{
+    const double sampled = lwp_gain_stall_share(profile, visit->region, &visit->shape).high;
+    return measured_nested(profile, visit) ? sampled
+                                           : lwp_gain_stalls_most(sampled, visit->shape.tail / visit->visits * usual_cycle_ns, times->core,
+                                                                  measured->pace > 0 ? measured->pace : times->before);
+}
+
 /* Both patterns, with as long a chain as today's needs to wait no more of its time than the loop does. False: they cannot be run. */
 static bool measured_fit(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
-                         const struct lwp_gain_placement *after, struct measured_run *run)
+                         const struct lwp_gain_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
 {
     const double spacing = (double)before->of[0].spacing;
     const struct lwp_pattern_times *times = &run->times;
@@ -365,6 +381,7 @@ static bool measured_fit(struct lwp_profile *profile, const struct lwp_gain_visi
             !lwp_gain_pattern(profile, visit, after, chain, spacing, &run->changed) ||
             !lwp_gain_times_once(profile, visit->region, &run->today, &run->changed, &run->times))
             return false;
+        run->stalls.high = measured_stalls_most(profile, visit, times, measured);
         const double too_long = 1 - fmin(1, times->core / times->before) - run->stalls.high, cycles = chain + run->today.scaled;
         if (too_long < stall_agrees)
             break;
@@ -435,14 +452,14 @@ static void measured_overlapped(struct lwp_profile *profile, const struct lwp_ga
 static bool measured_fit_ran(struct lwp_profile *profile, struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
                              const struct lwp_gain_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
 {
-    if (!measured_fit(profile, visit, before, after, run))
+    if (!measured_fit(profile, visit, before, after, measured, run))
         return false;
     visit->closest = run->today.window && measured->paces.high > 0 && run->times.before > measured->paces.high * (1 + lwp_gain_pace_agrees);
-    if (visit->closest && !measured_fit(profile, visit, before, after, run))
+    if (visit->closest && !measured_fit(profile, visit, before, after, measured, run))
         return false;
     const double took = measured->pace > 0 ? measured->pace : run->times.before;
     return !lwp_gain_leave_out(profile, visit->region, visit->visits * took, &visit->shape) ||
-           measured_fit(profile, visit, before, after, run);
+           measured_fit(profile, visit, before, after, measured, run);
 }
 
 bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *of, const struct lwp_gain_placement *before,

@@ -24,6 +24,10 @@ double lwp_gain_possible_pace(double pace, const struct lwp_gain_visit *visit);
  * cache. `as_long`: the run takes the loop's own time. */
 double lwp_gain_least_ratio(const struct lwp_gain_range *stalls, double computes, bool as_long);
 
+/* The most that a loop may be stalled, of its time, where `sampled` is what samples say: what an iteration has loaded is done with after
+ * `tail_ns`, the loop takes `core` a round with all data in the nearest cache, and `pace` in all. */
+double lwp_gain_stalls_most(double sampled, double tail_ns, double core, double pace);
+
 /* Whether a pattern is the loop: it waits for memory as samples say that the loop does, and takes about the loop's own time (`pace`, ns; 0:
  * not known). *same: no further from that than paces are. */
 bool lwp_gain_resembles(const struct lwp_pattern_times *times, const struct lwp_gain_range *stalls, double pace, bool *same);

@@ -124,6 +124,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     facts->stores = facts->shape.stores > kept ? facts->shape.stores - kept : 0;
     const uint64_t loaded = loop_flow_from_loads(&facts->flow);
     code_loop_waits_chains(&waits, loaded, facts->flow.changed | facts->flow.stepped, &facts->shape);
+    facts->shape.tail = calls ? 0 : facts->shape.tail;
     facts->loaded = loop_flow_spread(&facts->flow, loaded | facts->flow.elsewhere);
     const uint64_t written = (facts->flow.changed | facts->flow.stepped) | (uint64_t)facts->flow.changed_vectors << CODE_REGISTERS;
     facts->carried = code_loop_waits_carried(&waits) & written;
@@ -442,6 +443,7 @@ void lwp_loop_shape_without(struct lwp_code *code, uint32_t module, uint64_t add
         shape->loaded_chain = without->loaded_chain;
         shape->scaled = without->scaled;
         shape->depth = without->depth;
+        shape->tail = without->tail;
         shape->kept = without->kept;
         shape->chain_of_vectors = without->chain_of_vectors;
     }

@@ -73,6 +73,7 @@ static void waits_since(struct loop_waits *waits, const struct code_instruction 
     waits_write(waits->since, instruction, done);
     if (instruction->written_vectors && done > waits->depth)
         waits->depth = done;
+    waits->tail = done > waits->tail ? done : waits->tail;
 }
 
 void code_loop_waits_add(struct loop_waits *waits, const struct code_instruction *instruction, uint64_t next)
@@ -133,6 +134,7 @@ void code_loop_waits_chains(const struct loop_waits *waits, uint64_t loaded, uin
     shape->scaled = through < 0 ? 0 : waits->scaled[through][through];
     shape->chain_of_vectors = through >= CODE_REGISTERS;
     shape->depth = waits->depth;
+    shape->tail = waits->tail;
     if (!cell || cell->value < shape->loaded_chain)
         return;
     shape->loaded_chain = cell->value;

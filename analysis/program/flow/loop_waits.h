@@ -23,6 +23,7 @@ struct loop_waits {
     uint8_t scaled[LOOP_REGISTERS][LOOP_REGISTERS]; /* of it: sums with a factor */
     int16_t since[LOOP_REGISTERS];                  /* how long after all that the iteration loads, and starts with, a register is there */
     int16_t depth;                                  /* ... the last of the vector registers */
+    int16_t tail;                                   /* ... all of it, what is stored too */
     struct loop_cell cells[LOOP_CELLS];
     uint32_t cell_count;
 };

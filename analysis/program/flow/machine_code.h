@@ -65,6 +65,7 @@ struct lwp_loop_shape {
     double loaded_chain;    /* ... through those only that get something from what is loaded, from one place after another */
     uint32_t scaled;        /* instructions of the latter that add with a factor (lea): of two cycles there, of one on some processors */
     double depth;           /* cycles that an iteration takes through vector registers from what it loads and starts with to its end */
+    double tail;            /* ... until all of it is done, in whatever registers; 0: it calls something, which goes on as well */
     enum lwp_loop_kept kept; /* the latter: between two iterations in memory */
     bool chain_of_vectors;  /* the latter: through vector registers, where floating-point numbers are */
     enum lwp_loop_search search;
