@@ -977,6 +977,22 @@ static void test_sets_up(void **state)
     }
 }
 
+/* Where the loop counts in a table of a few bytes it waits for what it counts. */
+static void test_awaited_elsewhere(void **state)
+{
+    (void)state;
+    enum { LOOP = 1 };
+    const uint32_t placed = 0;
+    struct lwp_object objects[] = {{.bytes = 64 * MIB}, {.bytes = KIB}, {.bytes = 64 * MIB}};
+    struct lwp_stream streams[] = {{.object = 0, .region = LOOP, .weight.weight = 70},
+                                   {.object = 1, .region = LOOP, .weight.weight = 20},
+                                   {.object = 2, .region = LOOP, .weight.weight = 5},
+                                   {.object = 1, .region = LOOP + 1, .weight.weight = 3}};
+    const struct lwp_profile profile = {.objects = objects, .object_count = 3, .streams = streams, .stream_count = 4};
+    const struct lwp_gain_visit visit = {.region = LOOP, .objects = &placed, .object_count = 1};
+    near(lwp_gain_awaited_elsewhere(&profile, &visit), 20);
+}
+
 /* What other loops go through displaces what would have stayed in the core's own caches: half as much time is not saved then. */
 static void test_displaced(void **state)
 {
@@ -1410,6 +1426,7 @@ int main(void)
         cmocka_unit_test(test_returns_of_blocks),
         cmocka_unit_test(test_tail_overlaps),
         cmocka_unit_test(test_sets_up),
+        cmocka_unit_test(test_awaited_elsewhere),
         cmocka_unit_test(test_displaced),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_huge_pages),

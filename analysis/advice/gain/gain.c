@@ -16,6 +16,7 @@
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/spread.h"
+#include "analysis/advice/gain/visit.h"
 #include "analysis/elements/element_count.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
@@ -311,6 +312,20 @@ struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *meas
     return saving;
 }
 
+double lwp_gain_awaited_elsewhere(const struct lwp_profile *profile, const struct lwp_gain_visit *visit)
+{
+    double weight = 0;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        bool mine = stream->region != visit->region || profile->objects[stream->object].kind == LWP_OBJECT_UNKNOWN ||
+                    (double)profile->objects[stream->object].bytes >= lwp_gain_large_object;
+        for (size_t k = 0; k < visit->object_count; k++)
+            mine |= visit->objects[k] == stream->object;
+        weight += mine ? 0 : stream->weight.weight;
+    }
+    return weight;
+}
+
 /* As measured where that can be believed. */
 struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
                                         const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
@@ -332,7 +347,8 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     if (saving.low > 0) /* so often it may not be memory that is waited for */
         saving.low *= 1 - fmin(1, measured.guesses);
     const bool random = visit->access.pattern == LWP_GAIN_RANDOM;
-    return run ? lwp_gain_of_measured(&measured, &whole, stalled.high / all, random, saving) : saving;
+    const double most = lwp_gain_stalled(profile, visit->region, weight + lwp_gain_awaited_elsewhere(profile, visit), &visit->shape).high;
+    return run ? lwp_gain_of_measured(&measured, &whole, most / all, random, saving) : saving;
 }
 
 /* Where the loop's code first goes to each field, as the accesses beside the one that is stalled most say. */

@@ -73,6 +73,10 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
                                         const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
                                         struct lwp_gain_range saved, double part);
 
+/* The loop's stalls on other data that is so little that it stays in the nearest caches: what is awaited there is the place, or the value,
+ * which comes from elsewhere. */
+double lwp_gain_awaited_elsewhere(const struct lwp_profile *profile, const struct lwp_gain_visit *visit);
+
 struct lwp_gain_measured;
 /* What a loop that takes `whole` of all time, of which it waits `most`, saves when it was run, as far as the run can be believed.
  * `estimate`: what it saves by its samples alone. `random`: it was run as one that visits elements at random. */

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double large_object = 64 << 10;
-
 static void loop_access(struct lwp_pattern *pattern, size_t array, uint64_t offset, uint64_t bytes, uint64_t line,
                         struct lwp_memory_operand operand)
 {
@@ -154,7 +152,7 @@ static bool loop_others(struct lwp_profile *profile, const struct lwp_gain_visit
         const struct lwp_stream *stream = &profile->streams[i];
         const struct lwp_object *object = &profile->objects[stream->object];
         bool mine = stream->region != visit->region || object->kind == LWP_OBJECT_STACK || object->kind == LWP_OBJECT_UNKNOWN ||
-                    (double)object->bytes < large_object;
+                    (double)object->bytes < lwp_gain_large_object;
         for (size_t k = 0; k < visit->object_count; k++)
             mine |= visit->objects[k] == stream->object;
         for (size_t k = 0; k < seen_count; k++)
@@ -171,7 +169,7 @@ static bool loop_others(struct lwp_profile *profile, const struct lwp_gain_visit
         struct lwp_pattern_array array = {.walk = LWP_PATTERN_STEPS};
         array.spacing = (uint64_t)((double)step / visit->visits);
         array.spacing = array.spacing > most ? most : array.spacing;
-        if (!shape.steps && !shape.stays && (double)object->bytes > large_object) {
+        if (!shape.steps && !shape.stays && (double)object->bytes > lwp_gain_large_object) {
             array.walk = LWP_PATTERN_INDEXED;
             array.spacing = most;
             array.leads = stream->object == visit->leader && most >= 4;

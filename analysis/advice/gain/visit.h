@@ -56,6 +56,9 @@ static inline void lwp_gain_lies_between(struct lwp_gain_measured *measured, dou
     measured->ratio = sqrt(measured->ratio * other);
 }
 
+/* Bytes of data that does not stay in the nearest caches while a loop goes through what is placed. */
+static const double lwp_gain_large_object = 64 << 10;
+
 /* Times of a visit that differ by no more are the same. */
 static const double lwp_gain_pace_agrees = 0.15;
 
