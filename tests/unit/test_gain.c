@@ -408,6 +408,18 @@ static void guesses_of(struct lwp_code *code, uint32_t module, const char *path)
                                    {.region = LOOP, .module = module, .address = both->high[1] - 1, .weight.weight = 10}};
     struct lwp_profile profile = {.code = code, .streams = streams, .stream_count = 2};
     assert_true(lwp_gain_guesses(&profile, LOOP).ways >= 2 * 10.0 / 40 - 1e-9);
+    struct lwp_region regions[LOOP + 1];
+    for (uint32_t i = 0; i <= LOOP; i++)
+        regions[i] = (struct lwp_region){.parent = LWP_NONE, .same_as = i, .module = LWP_NONE};
+    profile.regions = regions;
+    profile.region_count = LOOP + 1;
+    led_looks(&profile, LOOP, location->function_low, both->low[0]); /* nothing is awaited on the way that is taken once in four times */
+    led_looks(&profile, LOOP, location->function_low, both->low[0]);
+    streams[0].weight.weight = 0;
+    assert_true(lwp_gain_guesses(&profile, LOOP).ways >= 2 * 0.25 - 1e-9);
+    lwp_moves_fini(&profile.moves);
+    profile.moves = (struct lwp_moves){0};
+    streams[0].weight.weight = 30;
     profile.stream_count = 1; /* it always goes one way */
     near(lwp_gain_guesses(&profile, LOOP).ways, 0);
     near(lwp_gain_guesses(&profile, LOOP + 1).ways, 0);

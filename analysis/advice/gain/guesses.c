@@ -1,9 +1,9 @@
 /* Jumps that a processor has to guess.
  *
- * In: jumps that go one of two ways by what the loop loads (loop_choices.c), and what samples charged to loads behind either way. How often
- * a way is taken is not sampled, but how long the code behind it took is, and as that is much the same on both ways when what is waited for
- * is the right guess, the rarer way's part of both is taken for how often it is taken. A jump that always goes one way has no samples
- * behind the other one. */
+ * In: jumps that go one of two ways by what the loop loads (loop_choices.c), and which way samples saw the program go on. Where they looked
+ * at too few accesses behind the jump, what they charged to loads behind either way: how long the code there took is much the same on both
+ * ways when what is waited for is the right guess, so the rarer way's part of both is taken for how often it is taken. A jump that always
+ * goes one way has no samples behind the other one. */
 #include "analysis/advice/gain/guesses.h"
 
 #include <math.h>
@@ -16,10 +16,17 @@ static double guesses_drawn(double part)
     return 2 * fmin(part, 1 - part);
 }
 
-static void guesses_of_ways(const struct lwp_profile *profile, uint32_t module, const struct lwp_loop_choice *choice,
+static void guesses_of_ways(const struct lwp_profile *profile, uint32_t region, uint32_t module, const struct lwp_loop_choice *choice,
                             struct lwp_guesses *guesses)
 {
     double behind[2] = {0, 0};
+    for (int way = 0; way < 2; way++) {
+        const double part = lwp_moves_part(profile, region, choice->low[way], choice->high[way]);
+        if (part >= 0) {
+            guesses->ways += guesses_drawn(part);
+            return;
+        }
+    }
     for (size_t i = 0; i < profile->stream_count; i++)
         for (int way = 0; way < 2; way++) {
             const struct lwp_stream *stream = &profile->streams[i];
@@ -52,7 +59,7 @@ struct lwp_guesses lwp_gain_guesses(const struct lwp_profile *profile, uint32_t 
     const size_t count = most && profile->code ? lwp_loop_choices(profile->code, most->module, most->address, choices, CHOICES_MOST) : 0;
     for (size_t c = 0; c < count; c++)
         if (choices[c].high[0] && choices[c].high[1])
-            guesses_of_ways(profile, most->module, &choices[c], &guesses);
+            guesses_of_ways(profile, region, most->module, &choices[c], &guesses);
         else
             guesses_past_code(profile, region, &choices[c], &guesses);
     return guesses;
