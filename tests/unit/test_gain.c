@@ -747,6 +747,15 @@ static void test_most_saved(void **state)
     lwp_gain_sum(&sum, &of, &share);
     lwp_gain_speedups(&profile, &sum, &share, &gain);
     near(gain.speedup, 20);
+    const struct lwp_gain_measured half = {.ratio = 0.05, .low = 0.04, .high = 0.06, .between = true};
+    const struct lwp_share part = {.value = 0.5, .low = 0.5, .high = 0.5}, stalled = {.value = 0.6, .low = 0.6, .high = 0.6};
+    sum = (struct lwp_gain_saving){0}; /* a loop that was run, and one that was not */
+    of = lwp_gain_of_measured(&half, &part, 0.5, false, sum);
+    lwp_gain_sum(&sum, &of, &stalled);
+    of = (struct lwp_gain_saving){.value = 0.25, .low = 0.25, .high = 0.25};
+    lwp_gain_sum(&sum, &of, &stalled);
+    lwp_gain_speedups(&profile, &sum, &stalled, &gain);
+    near(gain.speedup, 1 / (1 - 0.5 * 0.95 - 0.25));
     sum = (struct lwp_gain_saving){.value = 0.95, .low = 0.95, .high = 0.95};
     lwp_gain_speedups(&profile, &sum, &share, &gain);
     near(gain.speedup, 10);

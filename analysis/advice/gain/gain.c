@@ -237,7 +237,8 @@ static const struct lwp_stream *gain_handed_on(const struct lwp_profile *profile
 /* Nothing saves more than the time that is lost on the data, at its upper bound. All of it are parts of what was sampled. */
 void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving *sum, const struct lwp_share *share, struct lwp_gain *gain)
 {
-    const double most = fmin(1, fmax(share->high, sum->most)), shrinks = 1 - lwp_gain_spinning(profile);
+    const double all_loops = sum->most > 0 ? sum->most + sum->estimated : 0, most = fmin(1, fmax(share->high, all_loops)),
+                 shrinks = 1 - lwp_gain_spinning(profile);
     const struct lwp_share saved =
         lwp_gain_of_all(profile, (struct lwp_share){fmin(sum->value, most), fmin(sum->low, most), fmin(sum->high, most)});
     struct lwp_gain_range ends = lwp_gain_speedup(saved.low, saved.high / shrinks);
@@ -261,6 +262,7 @@ void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *sav
     }
     sum->value += saving->value;
     sum->most += saving->most;
+    sum->estimated += saving->run ? 0 : fmax(0, saving->high);
     sum->low += saving->low * (saving->run ? 1 : (saving->low > 0 ? share->low : share->high) / share->value);
     sum->high += saving->high * (saving->run ? 1 : share->high / share->value);
 }

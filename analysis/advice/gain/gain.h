@@ -62,6 +62,7 @@ struct lwp_gain_saving {
     double value, low, high;
     bool run;                      /* its accesses were: the interval has the error of the loop's share of the time */
     double most;                   /* ... that can be saved then, of all time: samples behind a load that is awaited have no data */
+    double estimated;              /* of a sum: what loops that were not run save at most */
     bool measured;                 /* ... and took the loop's time, as far as that is known */
     double pattern_ns, program_ns; /* of a visit; 0: not known */
 };
