@@ -998,6 +998,64 @@ static void test_sets_up(void **state)
     }
 }
 
+/* A field of 16 bytes is stored to by the first loop, and used by the second one; one of 112 bytes is not seen. */
+static void test_untouched(void **state)
+{
+    (void)state;
+    uint32_t object = 0, streams_of = 0;
+    struct lwp_stream streams[] = {{.region = 0, .module = LWP_NONE, .stores = 5, .accesses = 5, .next_of_object = 1},
+                                   {.region = 1, .module = LWP_NONE, .loads = 9, .accesses = 9, .next_of_object = LWP_NONE}};
+    struct lwp_layout_field fields[] = {{.bytes = 16, .accesses = 14}, {.offset = 16, .bytes = 112}};
+    struct lwp_layout_loop loops[2] = {{.region = 1, .weight = {.weight = 60}}, {.region = 0, .weight = {.weight = 40}}};
+    struct lwp_layout layout = {
+        .objects = &object, .object_count = 1, .loops = loops, .loop_count = 2, .fields = fields, .field_count = 2, .spacing = 128};
+    struct lwp_gain_placement after = {
+        .field_count = 2, .bytes = {16, 112}, .group = {0, 1}, .groups = 2, .of = {{.spacing = 16}, {.spacing = 112}}};
+    struct lwp_profile profile = {.streams = streams, .stream_count = 2, .object_streams = &streams_of};
+    struct lwp_traversal_thread thread = {0};
+    bool sure = false;
+    lwp_traversals_init(&profile.traversals);
+    for (uint64_t i = 0; i < 14; i++) {
+        const struct lwp_traversal_access access = {
+            .object = 0, .region = i >= 5, .code = 1, .offset = i << 12, .address = (1 << 20) + (i << 12)};
+        lwp_traversals_sample(&profile.traversals, &thread, &access, 1, 1000 * (i + 1));
+    }
+    near(lwp_gain_untouched(&profile, &layout, &after, 1000, &sure), 1000 * 112);
+    assert_true(sure);
+    streams[0].loads = 1; /* something has been there before */
+    near(lwp_gain_untouched(&profile, &layout, &after, 1000, &sure), 1000 * 112);
+    assert_false(sure);
+    layout.spacing = 16 + 10000; /* most of its pages are not made today either */
+    after.of[1].spacing = 10000;
+    near(lwp_gain_untouched(&profile, &layout, &after, 1000, &sure), 1000 * (4096 - 16));
+    fields[1].accesses = 1;
+    near(lwp_gain_untouched(&profile, &layout, &after, 1000, &sure), 0);
+    lwp_traversals_fini(&profile.traversals);
+}
+
+/* Half of 1024 pages of 1 ms each, of a program that takes 1.024 s beside, are not made any more. */
+static void test_pages_saved(void **state)
+{
+    (void)state;
+    struct lwp_profile profile = {.engine = LWPS_ENGINE_TIMER,
+                                  .user_ns = 1024000000,
+                                  .system_ns = 1024000000,
+                                  .resident_bytes = 1024 * 4096,
+                                  .page_fault_ns = 1000000,
+                                  .tick_ns = 1000000,
+                                  .total.weight = 1024e6};
+    const struct lwp_share share = {.value = 0.9, .low = 0.8, .high = 1};
+    struct lwp_gain_saving sum = {0};
+    struct lwp_gain gain;
+    near(lwp_gain_pages(&profile, 512 * 4096), 0.25);
+    near(lwp_gain_pages(&profile, 1e12), 0.5);
+    sum.pages = (struct lwp_share){0.25, 0, 0.25};
+    lwp_gain_speedups(&profile, &sum, &share, &gain);
+    near(gain.speedup, 1 / 0.75);
+    near(gain.low, 1);
+    near(gain.high, 1 / 0.75);
+}
+
 /* Where the loop counts in a table of a few bytes it waits for what it counts. */
 static void test_awaited_elsewhere(void **state)
 {
@@ -1447,6 +1505,8 @@ int main(void)
         cmocka_unit_test(test_returns_of_blocks),
         cmocka_unit_test(test_tail_overlaps),
         cmocka_unit_test(test_sets_up),
+        cmocka_unit_test(test_untouched),
+        cmocka_unit_test(test_pages_saved),
         cmocka_unit_test(test_awaited_elsewhere),
         cmocka_unit_test(test_displaced),
         cmocka_unit_test(test_runs),

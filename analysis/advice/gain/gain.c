@@ -241,8 +241,8 @@ void lwp_gain_speedups(struct lwp_profile *profile, const struct lwp_gain_saving
                  shrinks = 1 - lwp_gain_spinning(profile);
     const struct lwp_share saved =
         lwp_gain_of_all(profile, (struct lwp_share){fmin(sum->value, most), fmin(sum->low, most), fmin(sum->high, most)});
-    struct lwp_gain_range ends = lwp_gain_speedup(saved.low, saved.high / shrinks);
-    gain->speedup = lwp_gain_speedup(0, saved.value / shrinks).high;
+    struct lwp_gain_range ends = lwp_gain_speedup(saved.low + sum->pages.low, saved.high / shrinks + sum->pages.high);
+    gain->speedup = lwp_gain_speedup(0, saved.value / shrinks + sum->pages.value).high;
     gain->low = fmin(ends.low, gain->speedup);
     gain->high = fmax(ends.high, gain->speedup);
     gain->measured = sum->measured;
@@ -529,6 +529,9 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
     for (size_t i = 0; i < layout->loop_count; i++)
         if (layout->loops[i].weight.weight > 0 && layout->loops[i].used != 0)
             gain_of_loop(profile, &change, i, &sum, gain);
+    bool sure;
+    const double pages = lwp_gain_pages(profile, lwp_gain_untouched(profile, layout, after, change.elements, &sure));
+    sum.pages = (struct lwp_share){sure ? pages : 0, 0, pages};
     lwp_gain_speedups(profile, &sum, &change.share, gain);
 }
 

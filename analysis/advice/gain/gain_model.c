@@ -302,6 +302,13 @@ double lwp_gain_sampled(const struct lwp_profile *profile)
     return model_sampled(profile, model_kernel(profile).value);
 }
 
+double lwp_gain_pages(const struct lwp_profile *profile, double bytes)
+{
+    const double kernel = model_kernel(profile).value, made = fmin(kernel, bytes / page * (double)profile->page_fault_ns),
+                 all = (double)profile->user_ns + kernel;
+    return lwp_engine_row(profile->engine)->cpu_time && all > 0 ? fmax(0, made) / all : 0;
+}
+
 bool lwp_gain_known(const struct lwp_profile *profile)
 {
     return lwp_unit_row(profile->weight_unit)->gain;

@@ -54,8 +54,11 @@ struct lwp_gain_range lwp_gain_stall_share(const struct lwp_profile *profile, ui
 double lwp_gain_spinning(struct lwp_profile *profile);
 
 /* The part of the program's CPU time that the samples stand for, 0 to 1. A timer that leaves the kernel out sees none of what page
- * faults and system calls take, which no layout saves. */
+ * faults and system calls take. */
 double lwp_gain_sampled(const struct lwp_profile *profile);
+
+/* The part of the program's CPU time that the kernel takes to make so many bytes of its pages; 0: not known. */
+double lwp_gain_pages(const struct lwp_profile *profile, double bytes);
 
 /* What the kernel takes at least, ns, for a program that was traced; 0: not known. */
 double lwp_gain_kernel(const struct lwp_profile *profile);
