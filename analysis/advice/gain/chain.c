@@ -59,9 +59,25 @@ static double chain_visits(const struct chain_moves *moves)
     return moves->leaves < MOVES_LEAST ? INFINITY : 1 + (double)moves->stays / (double)moves->leaves;
 }
 
+/* Whether the loop around the chain's steps through pointers. */
+static bool chain_heads_step(const struct lwp_profile *profile, uint32_t region)
+{
+    const uint32_t around = lwp_regions_final(profile, profile->regions[region].parent);
+    for (size_t i = 0; i < profile->stream_count && around != LWP_NONE && !profile->regions[around].is_function; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        struct lwp_loop_shape shape;
+        if (lwp_regions_final(profile, stream->region) == around && stream->bytes == sizeof(void *) && !stream->stores && !stream->vector &&
+            stream->module != LWP_NONE && lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && shape.steps)
+            return true;
+    }
+    return false;
+}
+
 double lwp_gain_chain_begins(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing)
 {
     struct chain_moves moves = {0};
+    if (chain_heads_step(profile, visit->region))
+        return 0;
     chain_moves_of(profile, visit, spacing, &moves);
     return 1 / chain_visits(&moves);
 }

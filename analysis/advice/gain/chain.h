@@ -17,7 +17,8 @@ enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const st
 void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
                             struct lwp_pattern *pattern);
 
-/* The part of the visits at which another chain begins, anywhere; 0: hardly any, or not known. */
+/* The part of the visits at which another chain begins, anywhere; 0: hardly any, not known, or the loop around steps through an array of
+ * pointers to where they begin: then each chain follows the one before, if all are laid down so. */
 double lwp_gain_chain_begins(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing);
 
 /* Neighbours that are visited in disorder, window by window: of how many, by the steps back that were seen, in elements. These are of two

@@ -339,6 +339,8 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     struct lwp_share whole = {0};
     if (visit->region != LWP_NONE)
         whole = lwp_share_of(&profile->regions[visit->region].weight, &profile->total);
+    if (after->ordered) /* what is awaited behind each element no longer is one after the other */
+        stalled.high = fmax(stalled.high, lwp_gain_stall_share(profile, visit->region, &visit->shape).high * whole.value * all);
     part = fmin(fmax(part, saved.low), fmax(part, saved.high));
     struct lwp_gain_saving saving = {.value = part * fmin(weight, stalled.high) / all};
     saving.low = fmin(saving.value, fmin(part, saved.low) * (saved.low > 0 ? stalled.low : stalled.high) / all);
