@@ -218,11 +218,11 @@ static void switches_are_paid_for_first(void **state)
 static void what_the_run_owes_is_paid_by_samples(void **state)
 {
     (void)state;
-    struct lwp_run_account run = {.cpu_ns = 10 * second, .spent_ns = 250000000};
+    struct lwp_run_account run = {.cpu_ns = 10 * second, .spent_ns = 290000000};
     struct lwp_time_budget budget = {.share = 0.03, .run = &run};
     lwp_budget_spend(&budget, LWP_COST_SAMPLES, 15000000); /* none of the first */
     const uint64_t before = lwp_budget_period(&budget, 50000, second);
-    run.own_ns = 52500000; /* 2.5 ms too much */
+    run.own_ns = 12500000; /* 2.5 ms too much */
     const uint64_t owes = lwp_budget_period(&budget, 50000, second);
     assert_true(owes > before * 4 / 3 && owes < before * 5 / 3);
     run.spent_ns = 900000000;
@@ -230,6 +230,29 @@ static void what_the_run_owes_is_paid_by_samples(void **state)
     assert_true(much > before * 7 / 2 && much < before * 9 / 2);
     run = (struct lwp_run_account){.cpu_ns = second, .spent_ns = 29000000}; /* short runs have it in advance */
     assert_int_equal(lwp_budget_period(&budget, 50000, second), before);
+}
+
+/* What debts kept samples from comes later, where nobody else may want it. */
+static void what_was_not_spent_is_paid_out(void **state)
+{
+    (void)state;
+    struct lwp_run_account run = {.cpu_ns = 4 * second, .spent_ns = 110000000, .set_up = 1};
+    struct lwp_time_budget budget = {.share = 0.03, .run = &run};
+    lwp_budget_spend(&budget, LWP_COST_SAMPLES, 15000000);
+    const uint64_t usual = lwp_budget_period(&budget, 50000, 4 * second);
+    run.spent_ns = 88000000; /* 20 ms less than nine tenths of what it earned */
+    const uint64_t sooner = lwp_budget_period(&budget, 50000, 4 * second);
+    assert_true(sooner < usual * 6 / 10 && sooner > usual / 2);
+    run.spent_ns = 0;
+    const uint64_t most = lwp_budget_period(&budget, 50000, 4 * second);
+    assert_true(most < sooner && most > usual * 4 / 10);
+    budget.watches = true; /* they would have it */
+    const uint64_t watched = lwp_budget_period(&budget, 50000, 4 * second);
+    run.spent_ns = 110000000;
+    assert_int_equal(lwp_budget_period(&budget, 50000, 4 * second), watched);
+    budget.watches = false;
+    budget.before = 1;
+    assert_int_equal(lwp_budget_period(&budget, 50000, 4 * second), usual);
 }
 
 /* Allocations, too, but for a quarter of theirs; and no advance does. */
@@ -297,6 +320,7 @@ int main(void)
         cmocka_unit_test(trials_have_half_where_a_thread_reads),
         cmocka_unit_test(a_costly_start_is_paid_for_later),
         cmocka_unit_test(switches_are_paid_for_first),
+        cmocka_unit_test(what_was_not_spent_is_paid_out),
         cmocka_unit_test(what_the_run_owes_is_paid_by_samples),
         cmocka_unit_test(what_the_run_owes_is_paid_by_allocations),
         cmocka_unit_test(the_first_samples_have_the_whole_share),

@@ -11,7 +11,7 @@ static const double heap_most = 0.75, sample_part = 0.6;
 
 /* Of samples when no watchpoint is set: where caches are cold they cost up to 1.2 times their charge, which stops, mostly
  * charged too much, make up for otherwise. */
-static const double sample_part_alone = 0.8;
+static const double sample_part_alone = 0.8, unspent_most = 0.9;
 static const double heap_advance_least = 0.25;
 static const double heap_debts_most = 0.75; /* of what allocations earn: a quarter is always theirs */
 static const double paths_part =
@@ -44,12 +44,17 @@ static double budget_owed(const struct lwp_time_budget *budget)
     return budget->run ? lwp_run_owed(budget->run, budget->share) / WITHIN_NS : 0;
 }
 
+/* Whether nobody else may spend what is left. */
+static bool budget_is_alone(const struct lwp_time_budget *budget)
+{
+    return budget->run && LWP_RUN_GET(budget->run, set_up) <= 1 && !budget->before;
+}
+
 /* Samples of the run's first thread have the whole share before they have cost a third of the advance: of a short program, whose start and
  * allocations are most of what lwp costs, there would be too few to say anything. */
 static bool budget_is_first(const struct lwp_time_budget *budget)
 {
-    return budget->run && LWP_RUN_GET(budget->run, set_up) <= 1 && !budget->before &&
-           (double)budget->spent[LWP_COST_SAMPLES] < lwp_run_advance(budget->share) / 3;
+    return budget_is_alone(budget) && (double)budget->spent[LWP_COST_SAMPLES] < lwp_run_advance(budget->share) / 3;
 }
 
 /* The share that allocations, switches and debts leave. */
@@ -62,9 +67,23 @@ static double budget_left(const struct lwp_time_budget *budget, uint64_t cpu_ns)
     return budget->share - (part < budget->share * heap_most ? part : budget->share * heap_most);
 }
 
+/* The share that pays out within a second what was earned and not spent, as while debts were paid; no more than one that samples have
+ * anyway. A part stays: see sample_part_alone. */
+static double budget_unspent(const struct lwp_time_budget *budget)
+{
+    enum { WITHIN_NS = 1000000000 };
+    if (budget->watches || !budget_is_alone(budget))
+        return 0;
+    const double earned = budget->share * (double)LWP_RUN_GET(budget->run, cpu_ns),
+                 left = (double)lwp_run_surplus(budget->run, budget->share) - (1 - unspent_most) * earned;
+    if (earned <= lwp_run_advance(budget->share) || left <= 0)
+        return 0;
+    return left < budget->share * WITHIN_NS ? left / WITHIN_NS : budget->share;
+}
+
 static double budget_samples(const struct lwp_time_budget *budget, uint64_t cpu_ns)
 {
-    return budget_left(budget, cpu_ns) * (budget->watches ? sample_part : sample_part_alone);
+    return budget_left(budget, cpu_ns) * (budget->watches ? sample_part : sample_part_alone) + budget_unspent(budget);
 }
 
 uint64_t lwp_budget_period(const struct lwp_time_budget *budget, uint64_t sample_ns, uint64_t cpu_ns)

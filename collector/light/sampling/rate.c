@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-enum { HEAP_REVIEW_NS = 100000000 };
+enum { HEAP_REVIEW_NS = 100000000, REVIEW_NS = 200000000 };
 enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_SOON = 4, REVIEW_PERIODS = 16, PERIOD_MOST_NS = 200000000 };
 enum { PAUSE_TICKS = 16, PAUSE_NS = 20000000 }; /* from these on a pause is a long one */
 /* A thread's first signal finds all caches cold: it may take some 100 us. */
@@ -123,7 +123,8 @@ uint64_t lwp_rate_weight(struct lwp_thread *self, struct lwp_sampler *sampler, u
 
 /* After some samples: thins them out so that what they cost stays within the budget, and comes back when they got cheaper. A thread
  * that is mostly in the kernel has few samples: what counts is what a period costs. Where they have cost more than they may so far, as a
- * thread's first ones do and those of a thread that switches all the time, that is looked at after few. */
+ * thread's first ones do and those of a thread that switches all the time, that is looked at after few; and where they are rare, as debts
+ * that are paid meanwhile leave more to them. */
 static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
     /* how often the hardware samples is not known before */
@@ -134,7 +135,8 @@ static void rate_review(struct lwp_thread *self, struct lwp_sampler *sampler, ui
         sampler->heap_review_cpu_ns = cpu_ns;
         lwp_thinning_review(self, cpu_ns, true);
     }
-    if (sampler->since_review < REVIEW_TICKS && !soon && !overdue)
+    const bool long_ago = sampler->since_review >= REVIEW_SOON && cpu_ns - sampler->review_cpu_ns > REVIEW_NS;
+    if (sampler->since_review < REVIEW_TICKS && !soon && !overdue && !long_ago)
         return;
     uint64_t spent = self->budget.spent[LWP_COST_SAMPLES], elapsed = cpu_ns - sampler->review_cpu_ns;
     uint64_t wanted = lwp_budget_period(&self->budget, (spent - sampler->review_spent_ns) / sampler->since_review, cpu_ns);
