@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -33,6 +34,14 @@ static uint64_t sites_left_out; /* by threads that are over */
 
 /* ---- life ---- */
 
+/* What is found by hashes, from the chains' index on, is all over its pages. */
+static void sites_touch(struct lwp_sites *sites)
+{
+    enum { PAGE_BYTES = 4096 };
+    char *from = (char *)sites + offsetof(struct lwp_sites, chains.index) / PAGE_BYTES * PAGE_BYTES;
+    lwp_own_memory_touch(from, (size_t)((char *)(sites + 1) - from));
+}
+
 static struct lwp_sites *sites_take(void)
 {
     for (struct lwp_sites *sites = __atomic_load_n(&sites_all, __ATOMIC_ACQUIRE); sites; sites = sites->next)
@@ -41,6 +50,8 @@ static struct lwp_sites *sites_take(void)
     struct lwp_sites *sites = lwp_own_memory(sizeof *sites);
     if (!sites)
         return NULL;
+    if (!sites_all) /* most other threads use little of it */
+        sites_touch(sites);
     /* A child that no atfork handler prepared (clone, _Fork) must not write into its parent's files. */
     madvise(sites, sizeof *sites, MADV_WIPEONFORK);
     sites->used = true;
