@@ -198,9 +198,11 @@ static int no_patch(const json_t *entry, const char *finding, struct lwp_error *
 int lwp_change_read(struct lwp_change *change, struct lwp_arena *arena, const json_t *root, const char *finding, struct lwp_error *err)
 {
     const json_t *entry = find_finding(root, finding);
+    const size_t count = json_array_size(json_object_get(root, "findings"));
+    if (!count)
+        return lwp_error_set(err, LWP_ERR_MISSING, "there is nothing to patch: the result has no findings; 'lwp report' says why");
     if (!entry)
-        return lwp_error_set(err, LWP_ERR_MISSING, "there is no finding '%s'; 'lwp report' lists the %zu there are", finding,
-                             json_array_size(json_object_get(root, "findings")));
+        return lwp_error_set(err, LWP_ERR_MISSING, "there is no finding '%s'; 'lwp report' lists the %zu there are", finding, count);
     const json_t *split = json_object_get(json_object_get(entry, "refs"), "split"),
                  *sharing = json_object_get(json_object_get(entry, "refs"), "sharing"),
                  *regroup = json_object_get(json_object_get(entry, "refs"), "regroup"),

@@ -337,6 +337,11 @@ for kind, name, text in (("redundancy", "dead-store-1", "about what is computed 
     run = subprocess.run([LWP, "patch", "other.json", "--cc", "cc a.c"], cwd="partial", capture_output=True, text=True, check=False)
     if run.returncode != 1 or run.stdout or text not in run.stderr or "a.c:7" not in run.stderr:
         wrong(name, "%d %s" % (run.returncode, run.stderr))
+with open("partial/nothing.json", "w") as to:
+    json.dump(dict(analysis("reorder", WHOLE), findings=[]), to)
+run = subprocess.run([LWP, "patch", "nothing.json", "--cc", "cc a.c"], cwd="partial", capture_output=True, text=True, check=False)
+if run.returncode != 1 or "nothing to patch" not in run.stderr:
+    wrong("no findings", "%d %s" % (run.returncode, run.stderr))
 for arguments, status, text in ((["--finding", "9", "--cc", "cc a.c"], 1, "there is no finding '9'"), (["--finding", "1"], 2, "which sources"),
                                 (["-p", "none.json"], 1, "cannot read 'none.json'"), (["--cc", "cc", "-p", "x"], 2, "either -p or --cc")):
     run = subprocess.run([LWP, "patch", "analysis.json"] + arguments, cwd="partial", capture_output=True, text=True, check=False)
