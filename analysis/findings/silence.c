@@ -148,8 +148,8 @@ void lwp_silence_find(struct lwp_profile *profile, const struct lwp_coverage *co
         .code = "left_alone",
         .sentence = windows
                         ? SAY("in the %.3g %% of the run's instructions that windows recorded, no data object has a layout that is worth "
-                              "changing; the reasons are below",
+                              "changing",
                               100 * coverage->share)
-                        : "no data object has a layout that is worth changing; the reasons are below",
+                        : "no data object has a layout that is worth changing",
         .help = windows ? "Of loops outside of the windows nothing is known: --window all records everything." : NULL};
 }
