@@ -397,15 +397,16 @@ static const char *reason_type_by_code(const struct subject *subject, double *sh
     return count && *share >= lwp_split_needs.share ? types[top]->name : NULL;
 }
 
-/* How much of what the program allocated was left out, where that is why accesses have no object; NULL: nothing. */
+/* How much of what the program allocated was left out, where that may be why accesses have no object; NULL: next to nothing. */
 static const char *reason_unrecorded(struct lwp_profile *profile)
 {
     const double recorded = (double)profile->allocations_recorded, left_out = (double)profile->allocations_unrecorded;
-    if (left_out <= 0)
+    const double percent = left_out > 0 ? 100 * left_out / (left_out + recorded) : 0;
+    if (percent < 0.5)
         return NULL;
     return SAY(
         "%.0f %% of the program's allocations were not recorded, as that would have cost more than lwp collect --max-overhead allows",
-        100 * left_out / (left_out + recorded));
+        percent);
 }
 
 static struct lwp_reason reason_of_unknown(const struct subject *subject)
