@@ -149,16 +149,15 @@ static bool tip_distance(struct lwp_profile *profile, const struct lwp_counted_c
         return false;
     const char *where = region_where(profile, region);
     tip->kind = "distance";
-    tip->title = lwp_arena_printf(
-        profile->arena,
-        "High communication reuse distance at %s: threads read each other's data again after %llu other elements, too late for the %s",
-        where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - cache.far / 2), cache.name);
+    tip->title = lwp_arena_printf(profile->arena,
+                                  "High communication reuse distance at %s: %.0f %% of what threads read again of each other's data comes "
+                                  "after more than %.0f other elements, too late for the %s",
+                                  where, 100 * cache.far, cache.elements, cache.name);
     tip->next_step = lwp_arena_printf(
         profile->arena,
-        "%.0f %% of what is read again of another thread's data at %s comes after more other elements than the %s holds (%.0f). Use it "
-        "again sooner: "
-        "block the arrays so that a block of at most %.0f elements is used up before the next (array blocking, loop interchange)%s.",
-        100 * cache.far, where, cache.name, cache.elements, cache.elements / 2, tip_distance_also(profile, found, region, again));
+        "At %s threads read elements of each other again, and in between more than the %s holds. Use them again sooner: block the arrays so "
+        "that a block of at most %.0f elements is used up before the next (array blocking, loop interchange)%s.",
+        where, cache.name, cache.elements / 2, tip_distance_also(profile, found, region, again));
     return true;
 }
 
@@ -173,7 +172,7 @@ static bool tip_pieces(struct lwp_profile *profile, const struct lwp_communicati
         return false;
     const char *where = region_where(profile, region);
     tip->kind = "pieces";
-    tip->title = lwp_arena_printf(profile->arena, "What threads read of each other at %s lies in pieces of %.0f bytes, %.0f bytes apart",
+    tip->title = lwp_arena_printf(profile->arena, "What threads read of each other at %s lies in pieces of %.0f bytes on average, %.0f bytes apart",
                                   where, bytes, apart);
     tip->next_step = lwp_arena_printf(
         profile->arena,
