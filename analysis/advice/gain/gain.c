@@ -352,7 +352,7 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
         saving.low *= 1 - fmin(1, measured.guesses);
     const bool random = visit->access.pattern == LWP_GAIN_RANDOM;
     const double most = lwp_gain_stalled(profile, visit->region, weight + lwp_gain_awaited_elsewhere(profile, visit), &visit->shape).high;
-    return run ? lwp_gain_of_measured(&measured, &whole, most / all, random, saving) : saving;
+    return run ? lwp_gain_of_measured(&measured, &whole, fmax(most, stalled.high) / all, random, saving) : saving;
 }
 
 /* Where the loop's code first goes to each field, as the accesses beside the one that is stalled most say. */
