@@ -582,6 +582,19 @@ static void test_declared(void **state)
         assert_int_equal(candidate.type->bytes, 40);
         unload(&loaded);
     }
+    /* A .dwo file knows no other units; it is gone with its program, and others may come in its place. */
+    snprintf(flags, sizeof flags, "-g -O2 -gsplit-dwarf %s/tests/truth/types/keys_used.cc", LWP_SOURCE);
+    for (int again = 0; again < 3; again++) {
+        struct loaded loaded;
+        struct lwp_candidate candidate = {.type = NULL};
+        if (!load(&loaded, "g++", flags, "../truth/types/keys.cc"))
+            continue;
+        uint64_t after = call_of(loaded.path, "make_branch", "_Znwm@plt", 1);
+        assert_true(after);
+        lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate);
+        assert_true(!candidate.type || strcmp(candidate.type->name, "tree::Branch"));
+        unload(&loaded);
+    }
 }
 
 int main(void)

@@ -83,9 +83,16 @@ static struct definitions *definitions_of(Dwarf *dwarf)
     return found;
 }
 
+/* A .dwo file has one unit, and ends with the file that it belongs to, untold. */
+static bool definition_is_split(Dwarf_Die *die)
+{
+    uint8_t type;
+    return dwarf_cu_info(die->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 || type == DW_UT_split_compile;
+}
+
 bool code_definition_of(Dwarf_Die *declared, Dwarf_Die *definition)
 {
-    if (!definition_is_declared(declared) || code_die_is_c(declared))
+    if (!definition_is_declared(declared) || definition_is_split(declared) || code_die_is_c(declared))
         return false;
     const struct definitions *known = definitions_of(dwarf_cu_getdwarf(declared->cu));
     uint32_t index = known ? lwp_map_get(&known->by_declaration, (uintptr_t)declared->addr) : LWP_MAP_NONE;
