@@ -223,6 +223,7 @@ struct lwp_followed *lwp_followed_new(const char *dir, pid_t pid, const struct l
         return NULL;
     }
     followed->paths.file = &followed->file;
+    followed->looked_ns = time;
     put_process(followed, time);
     followed_look(followed, recorded, time);
     followed->began = lwp_jit_files_process_began(pid);

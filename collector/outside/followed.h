@@ -29,6 +29,7 @@ struct lwp_followed {
     size_t block_count, block_room;
     uint32_t next_block;
     struct lwp_thread_files threads; /* by tid */
+    uint64_t looked_ns;              /* when it was looked at first */
     uint64_t refreshed_ns, refresh_took_ns;
     uint64_t samples, with_address, lost;
     uint64_t user_ns, system_ns, user_first_ns, system_first_ns; /* CPU time; when it began to be followed */

@@ -111,6 +111,11 @@ void lwp_processes_fork(struct lwp_processes *processes, pid_t parent, pid_t chi
 void lwp_processes_exec(struct lwp_processes *processes, pid_t pid, uint64_t time)
 {
     const bool sampled = lwp_map_get(&processes->index, (uint64_t)pid) != LWP_MAP_NONE;
+    const struct lwp_followed *followed = lwp_processes_find(processes, pid);
+    if (followed && followed->looked_ns > time) { /* for a sample from before, but what was seen is what it became */
+        lwp_recorded_exec(&processes->recorded, pid, sampled);
+        return;
+    }
     processes_close(processes, pid, time, 0);
     *lwp_map_at(&processes->unwanted, (uint64_t)pid) = LWP_MAP_NONE;
     if (sampled)
