@@ -112,14 +112,12 @@ void lwp_processes_exec(struct lwp_processes *processes, pid_t pid, uint64_t tim
 {
     const bool sampled = lwp_map_get(&processes->index, (uint64_t)pid) != LWP_MAP_NONE;
     const struct lwp_followed *followed = lwp_processes_find(processes, pid);
-    if (followed && followed->looked_ns > time) { /* for a sample from before, but what was seen is what it became */
-        lwp_recorded_exec(&processes->recorded, pid, sampled);
-        return;
+    if (!followed || followed->looked_ns <= time) { /* else it was for a sample from before, but what was seen is what it became */
+        processes_close(processes, pid, time, 0);
+        *lwp_map_at(&processes->unwanted, (uint64_t)pid) = LWP_MAP_NONE;
+        if (sampled)
+            *lwp_map_at(&processes->index, (uint64_t)pid) = LWP_MAP_NONE;
     }
-    processes_close(processes, pid, time, 0);
-    *lwp_map_at(&processes->unwanted, (uint64_t)pid) = LWP_MAP_NONE;
-    if (sampled)
-        *lwp_map_at(&processes->index, (uint64_t)pid) = LWP_MAP_NONE;
     lwp_recorded_exec(&processes->recorded, pid, sampled);
 }
 

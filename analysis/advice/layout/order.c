@@ -10,7 +10,6 @@
 #include "analysis/advice/gain/visit.h"
 #include "analysis/elements/element_count.h"
 #include "analysis/elements/element_place.h"
-#include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
 #include "analysis/tables/engines.h"
@@ -114,6 +113,8 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
     uint64_t link = 0;
     const bool stays = pointers != LWP_NONE ? order_stays(profile, pointers, anywhere, loop->region)
                                             : order_of_links(profile, layout, loop->region, &link);
+    if (!stays)
+        return false;
     struct lwp_gain_placement after;
     order_place(profile, layout, &after);
     *ordered = (struct lwp_split){.kind = LWP_SPLIT_ORDER,
@@ -125,7 +126,7 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
                                   .pointers = pointers,
                                   .link = link};
     struct lwp_gain *gain = &ordered->gain;
-    if (!stays || !lwp_gain_in_order(profile, layout, (size_t)(loop - layout->loops), &after, gain) || gain->pattern_ns <= 0)
+    if (!lwp_gain_in_order(profile, layout, (size_t)(loop - layout->loops), &after, gain) || gain->pattern_ns <= 0)
         return false;
     const double visit = gain->program_ns > 0 ? gain->program_ns : gain->pattern_ns, all = profile->total.weight,
                  pass = visit * lwp_gain_elements(profile, layout) / all, whole = profile->regions[loop->region].weight.weight / all;

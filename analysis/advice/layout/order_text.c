@@ -3,26 +3,27 @@
 
 #include "analysis/profile/objects.h"
 
-#include <string.h>
-
 #define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
+
+/* `holder`: what leads to the elements. */
+static const char *order_array(struct lwp_profile *profile, const char *type, const char *holder, bool cxx)
+{
+    return cxx ? SAY("std::vector<%s> copy(count); // it has to live as long as %s\n", type, holder)
+               : SAY("%s *copy = malloc(count * sizeof *copy);\n", type);
+}
 
 static const char *order_of_pointers(struct lwp_profile *profile, const char *type, const char *pointers, bool cxx)
 {
-    const char *make = cxx ? SAY("std::vector<%s> copy(count); // it has to live as long as the pointers do\n", type)
-                           : SAY("%s *copy = malloc(count * sizeof *copy);\n", type);
     return SAY("%s"
                "for (size_t i = 0; i < count; i++) {\n"
                "    copy[i] = *%s[i];\n"
                "    %s[i] = &copy[i];\n"
                "}\n",
-               make, pointers, pointers);
+               order_array(profile, type, "the pointers do", cxx), pointers, pointers);
 }
 
 static const char *order_of_links(struct lwp_profile *profile, const char *type, const char *link, bool cxx)
 {
-    const char *make = cxx ? SAY("std::vector<%s> copy(count); // it has to live as long as the list does\n", type)
-                           : SAY("%s *copy = malloc(count * sizeof *copy);\n", type);
     return SAY("%s"
                "size_t copied = 0;\n"
                "for (%s *at = first; at; at = at->%s, copied++) {\n"
@@ -30,7 +31,7 @@ static const char *order_of_links(struct lwp_profile *profile, const char *type,
                "    copy[copied].%s = at->%s ? &copy[copied + 1] : NULL;\n"
                "}\n"
                "first = %s;\n",
-               make, type, link, link, link, cxx ? "copy.data()" : "copy");
+               order_array(profile, type, "the list does", cxx), type, link, link, link, cxx ? "copy.data()" : "copy");
 }
 
 const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split *split)
