@@ -1,4 +1,4 @@
-/* In: the bytes of a perf.data file. Out: its records one by one, in the order of the file, which is not that of time.
+/* In: the bytes of a perf.data file. Out: its records one by one, those of tasks and samples in the order of time.
  *
  * A file has a header, the attributes of its events with the ids that samples are tagged with, records
  * (perf_records.c), and after them features (perf_features.c). A pipe's file has these as records of their own.
@@ -72,9 +72,11 @@ int lwp_perf_read_memory(const char *name, const uint8_t *bytes, size_t size, co
     } else {
         status = lwp_error_set(err, LWP_ERR_FORMAT, "%s has a header of a size that no perf writes", name);
     }
+    lwp_perf_records_end(&file);
     if (!status && !file.event_count)
         status = lwp_error_set(err, LWP_ERR_FORMAT, "%s holds no event", name);
     ZSTD_freeDStream(file.unpack);
+    lwp_perf_batch_free(&file.waiting);
     lwp_map_fini(&file.ids);
     lwp_map_fini(&file.build_ids);
     free(file.unpacked);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/unaligned.h"
 #include "collector/import/perf_file.h"
+#include "collector/perf/batch.h"
 
 #include <zstd.h>
 
@@ -28,6 +29,8 @@ struct lwp_perf_file {
     ZSTD_DStream *unpack;
     uint8_t *unpacked; /* what is not yet read of it */
     size_t unpacked_bytes, unpacked_room;
+    struct lwp_perf_batch waiting; /* records that earlier ones may still follow */
+    uint64_t round_end;            /* what was written before the last round came before this */
     uint64_t callers[LWP_PERF_CALLERS_MAX];
 };
 
@@ -61,8 +64,11 @@ const struct lwp_perf_event *lwp_perf_event_of(const struct lwp_perf_file *file,
 void lwp_perf_add_build_id(struct lwp_perf_file *file, uint16_t misc, struct lwp_perf_bytes from);
 void lwp_perf_feature(struct lwp_perf_file *file, unsigned feature, struct lwp_perf_bytes from);
 
-/* perf_records.c: hands records to the visitor. Returns how many bytes were whole records. `packed`: they come out of a
- * compressed record. */
+/* perf_records.c: hands records to the visitor, those of tasks and samples once no earlier one can follow. Returns how many bytes
+ * were whole records. `packed`: they come out of a compressed record. */
 size_t lwp_perf_records(struct lwp_perf_file *file, struct lwp_perf_bytes from, bool packed);
+
+/* No more records follow. */
+void lwp_perf_records_end(struct lwp_perf_file *file);
 
 #endif

@@ -1,11 +1,12 @@
 /* The records of a perf.data file one by one. Compressed records are one zstd stream; records may lie across their
- * ends. */
+ * ends. perf writes what is in the CPUs' rings in rounds, ring after ring: a record may be followed by earlier ones of its round and of the
+ * next. */
 #include "collector/import/perf_reading.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNPACK_BYTES = 1 << 17 };
+enum { UNPACK_BYTES = 1 << 17, WAITING_BYTES_MOST = 1 << 26 };
 
 /* Records of perf's own, beyond the kernel's (tools/lib/perf/include/perf/event.h). */
 enum {
@@ -14,12 +15,14 @@ enum {
     USER_EVENT_TYPE = 65,
     USER_TRACING_DATA = 66,
     USER_BUILD_ID = 67,
+    USER_FINISHED_ROUND = 68,
     USER_AUXTRACE = 71,
     USER_EVENT_UPDATE = 78,
     USER_FEATURE = 80,
     USER_COMPRESSED = 81,
 };
 
+/* Of a record that is no sample; `body`: its bytes without the trailer. */
 static uint64_t perf_time(const struct lwp_perf_file *file, const uint8_t *at, size_t size, size_t *body)
 {
     *body = size;
@@ -216,6 +219,52 @@ static void perf_record(struct lwp_perf_file *file, uint32_t type, uint16_t misc
     }
 }
 
+/* ---- in order of time ---- */
+
+static void perf_hand_over(struct lwp_perf_file *file, uint64_t until)
+{
+    struct lwp_perf_batch *waiting = &file->waiting;
+    size_t count = 0;
+    lwp_perf_batch_sort(waiting);
+    for (; count < waiting->record_count && waiting->records[count].time <= until; count++) {
+        const uint8_t *record = waiting->bytes + waiting->records[count].at;
+        struct lwp_perf_bytes body = {record + LWP_PERF_RECORD_HEAD, lwp_u16_at(record + 6) - (size_t)LWP_PERF_RECORD_HEAD};
+        perf_record(file, lwp_u32_at(record), lwp_u16_at(record + 4), body, false);
+    }
+    lwp_perf_batch_drop(waiting, count);
+}
+
+static void perf_round(struct lwp_perf_file *file)
+{
+    uint64_t latest = file->round_end;
+    for (size_t i = 0; i < file->waiting.record_count; i++)
+        latest = file->waiting.records[i].time > latest ? file->waiting.records[i].time : latest;
+    perf_hand_over(file, file->round_end);
+    file->round_end = latest;
+}
+
+/* False: this record needs no order, or there is none yet. */
+static bool perf_wait(struct lwp_perf_file *file, uint32_t type, const uint8_t *record, struct lwp_perf_bytes body)
+{
+    const bool sample = type == PERF_RECORD_SAMPLE;
+    if (!file->event_count ||
+        !(sample || type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 || type == PERF_RECORD_COMM || type == PERF_RECORD_FORK))
+        return false;
+    const struct perf_event_attr *attr = &file->events[0].attr;
+    if (sample)
+        attr = &lwp_perf_event_of(file, lwp_perf_sample_id(attr, body.at, body.size))->attr;
+    memcpy(lwp_perf_batch_room(&file->waiting), record, LWP_PERF_RECORD_HEAD + body.size);
+    lwp_perf_batch_keep(&file->waiting, attr);
+    if (file->waiting.byte_count > WAITING_BYTES_MOST) /* a file without rounds */
+        lwp_perf_records_end(file);
+    return true;
+}
+
+void lwp_perf_records_end(struct lwp_perf_file *file)
+{
+    perf_hand_over(file, UINT64_MAX);
+}
+
 /* Some records are followed by data that their size does not count. */
 static uint64_t perf_tail(uint32_t type, struct lwp_perf_bytes from)
 {
@@ -239,7 +288,10 @@ size_t lwp_perf_records(struct lwp_perf_file *file, struct lwp_perf_bytes from, 
         if (size > from.size)
             break;
         struct lwp_perf_bytes body = lwp_perf_part(from, LWP_PERF_RECORD_HEAD, size - LWP_PERF_RECORD_HEAD);
-        perf_record(file, type, misc, body, packed);
+        if (type == USER_FINISHED_ROUND)
+            perf_round(file);
+        else if (!perf_wait(file, type, from.at, body))
+            perf_record(file, type, misc, body, packed);
         uint64_t tail = packed ? 0 : perf_tail(type, body);
         from = lwp_perf_part(from, size, from.size);
         from = lwp_perf_part(from, tail, from.size);

@@ -1,71 +1,23 @@
-/* Each CPU has a ring of its own, so that records of one thread are in several: a batch of them is put in order by time. */
 #include "collector/outside/records.h"
 
-#include "base/arena.h"
-#include "base/order.h"
 #include "collector/outside/marks.h"
 #include "collector/outside/sample.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-enum { RECORD_MOST = 1 << 16 };
-
-struct lwp_outside_record {
-    uint64_t time;
-    size_t at; /* in the batch's bytes */
-};
 
 struct task_record { /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
     uint32_t pid, parent_pid, tid, parent_tid;
     uint64_t time;
 };
 
-static int record_order(const void *a, const void *b)
-{
-    const struct lwp_outside_record *x = a, *y = b;
-    return LWP_COMPARE(x->time, y->time) ?: LWP_COMPARE(x->at, y->at);
-}
-
-static uint64_t record_time(const struct perf_event_attr *attr, const struct perf_event_header *header, const uint8_t *bytes)
-{
-    uint64_t time = 0;
-    size_t size = header->size - sizeof *header, at = 3 * sizeof time; /* of a sample: behind id, ip and tid */
-    if (header->type != PERF_RECORD_SAMPLE) {
-        struct lwp_perf_trailer trailer = lwp_perf_trailer(attr);
-        at = size >= trailer.bytes ? size - trailer.bytes + trailer.time : size;
-    }
-    if (at + sizeof time <= size)
-        memcpy(&time, bytes + at, sizeof time);
-    return time;
-}
-
-/* The next record of a ring. False: there is none. */
-static bool records_take_one(struct lwp_outside_records *records, const struct perf_event_attr *attr, struct lwp_perf_ring *ring)
-{
-    struct perf_event_header header;
-    if (records->byte_room < records->byte_count + RECORD_MOST) {
-        records->byte_room = records->byte_room * 2 + RECORD_MOST;
-        records->bytes = lwp_allocated(realloc(records->bytes, records->byte_room));
-    }
-    uint8_t *bytes = records->bytes + records->byte_count;
-    if (!lwp_perf_ring_take(ring, bytes, RECORD_MOST))
-        return false;
-    memcpy(&header, bytes, sizeof header);
-    const uint64_t time = record_time(attr, &header, bytes + sizeof header);
-    LWP_PUSH(records->record, (struct lwp_outside_record){time, records->byte_count});
-    records->byte_count += (header.size + 7u) & ~7u;
-    return true;
-}
-
 /* Moves what is in the rings to the batch. */
-static void records_take(struct lwp_outside_records *records, struct lwp_events *events)
+static void records_take(struct lwp_perf_batch *batch, struct lwp_events *events)
 {
-    records->record_count = records->byte_count = 0;
+    lwp_perf_batch_drop(batch, batch->record_count);
     for (size_t i = 0; i < events->cpu_count; i++)
-        while (events->cpus[i].ring.page && records_take_one(records, &events->attr, &events->cpus[i].ring))
-            ;
-    LWP_SORT(records->records, records->record_count, record_order);
+        while (events->cpus[i].ring.page && lwp_perf_ring_take(&events->cpus[i].ring, lwp_perf_batch_room(batch), LWP_PERF_RECORD_MOST))
+            lwp_perf_batch_keep(batch, &events->attr);
+    lwp_perf_batch_sort(batch);
 }
 
 /* Whether a sample of a thread counts: one that has an event of its own, and has inherited one as well, has two of each. */
@@ -172,18 +124,18 @@ static void record_read(struct lwp_outside_records *records, struct lwp_processe
 
 void lwp_outside_drain(struct lwp_outside_records *records, struct lwp_processes *processes)
 {
-    records_take(records, processes->events);
-    for (size_t i = 0; i < records->record_count; i++) {
+    const struct lwp_perf_batch *batch = &records->batch;
+    records_take(&records->batch, processes->events);
+    for (size_t i = 0; i < batch->record_count; i++) {
         struct perf_event_header header;
-        const uint8_t *bytes = records->bytes + records->records[i].at;
+        const uint8_t *bytes = batch->bytes + batch->records[i].at;
         memcpy(&header, bytes, sizeof header);
         if (header.size >= sizeof header + 16)
-            record_read(records, processes, &header, bytes + sizeof header, records->records[i].time);
+            record_read(records, processes, &header, bytes + sizeof header, batch->records[i].time);
     }
 }
 
 void lwp_outside_records_free(struct lwp_outside_records *records)
 {
-    free(records->records);
-    free(records->bytes);
+    lwp_perf_batch_free(&records->batch);
 }

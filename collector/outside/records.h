@@ -3,13 +3,11 @@
 #define LWP_COLLECTOR_OUTSIDE_RECORDS_H
 
 #include "collector/outside/processes.h"
+#include "collector/perf/batch.h"
 
 /* Start from zero. */
 struct lwp_outside_records {
-    struct lwp_outside_record *records; /* of one batch, by time */
-    size_t record_count, record_room;
-    uint8_t *bytes;
-    size_t byte_count, byte_room;
+    struct lwp_perf_batch batch;
     uint64_t lost, throttled; /* so far */
 };
 

@@ -174,21 +174,32 @@ bool lwp_perf_sample_parse(const struct perf_event_attr *attr, uint16_t misc, co
     return !from.short_of;
 }
 
+/* Where a sample's first words are, of 8 bytes each; SIZE_MAX: this one is not recorded. */
+static size_t sample_at(const struct perf_event_attr *attr, uint64_t word)
+{
+    static const uint64_t order[] = {PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,   PERF_SAMPLE_TID,
+                                     PERF_SAMPLE_TIME,       PERF_SAMPLE_ADDR, PERF_SAMPLE_ID};
+    size_t at = 0;
+    if (!(attr->sample_type & word))
+        return SIZE_MAX;
+    for (const uint64_t *before = order; *before != word; before++)
+        at += attr->sample_type & *before ? 8 : 0;
+    return at;
+}
+
+static uint64_t word_at(const uint8_t *bytes, size_t size, size_t at)
+{
+    uint64_t word;
+    if (at > size || size - at < sizeof word)
+        return 0;
+    memcpy(&word, bytes + at, sizeof word);
+    return word;
+}
+
 uint64_t lwp_perf_sample_id(const struct perf_event_attr *attr, const uint8_t *bytes, size_t size)
 {
-    uint64_t type = attr->sample_type, id;
-    size_t at = 0;
-    if (!(type & PERF_SAMPLE_IDENTIFIER)) {
-        static const uint64_t before[] = {PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ADDR};
-        if (!(type & PERF_SAMPLE_ID))
-            return 0;
-        for (size_t i = 0; i < sizeof before / sizeof *before; i++)
-            at += type & before[i] ? 8 : 0;
-    }
-    if (at + sizeof id > size)
-        return 0;
-    memcpy(&id, bytes + at, sizeof id);
-    return id;
+    const bool first = attr->sample_type & PERF_SAMPLE_IDENTIFIER;
+    return word_at(bytes, size, sample_at(attr, first ? PERF_SAMPLE_IDENTIFIER : PERF_SAMPLE_ID));
 }
 
 struct lwp_perf_trailer lwp_perf_trailer(const struct perf_event_attr *attr)
@@ -207,4 +218,14 @@ struct lwp_perf_trailer lwp_perf_trailer(const struct perf_event_attr *attr)
     trailer.bytes += type & PERF_SAMPLE_CPU ? 8 : 0;
     trailer.bytes += type & PERF_SAMPLE_IDENTIFIER ? 8 : 0;
     return trailer;
+}
+
+uint64_t lwp_perf_record_time(const struct perf_event_attr *attr, uint32_t type, const uint8_t *bytes, size_t size)
+{
+    if (type == PERF_RECORD_SAMPLE)
+        return word_at(bytes, size, sample_at(attr, PERF_SAMPLE_TIME));
+    const struct lwp_perf_trailer trailer = lwp_perf_trailer(attr);
+    if (trailer.time == SIZE_MAX || trailer.bytes > size)
+        return 0;
+    return word_at(bytes, size, size - trailer.bytes + trailer.time);
 }

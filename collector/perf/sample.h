@@ -38,4 +38,8 @@ struct lwp_perf_trailer {
 };
 struct lwp_perf_trailer lwp_perf_trailer(const struct perf_event_attr *attr);
 
+/* When a record was written, `bytes` being what is behind its header: a sample of this event, or any other record. 0: not recorded, or too
+ * short. */
+uint64_t lwp_perf_record_time(const struct perf_event_attr *attr, uint32_t type, const uint8_t *bytes, size_t size);
+
 #endif

@@ -134,13 +134,13 @@ static void put_sample(struct bytes *to, uint64_t id, uint64_t time, uint64_t ip
     record_end(to, record);
 }
 
-static void put_comm(struct bytes *to, const char *name, bool exec)
+static void put_comm(struct bytes *to, const char *name, bool exec, uint64_t time)
 {
     size_t record = record_begin(to, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
     put4(to, PID);
     put4(to, PID);
     put_text(to, name);
-    put_trailer(to, 90);
+    put_trailer(to, time);
     record_end(to, record);
 }
 
@@ -157,7 +157,7 @@ static uint64_t source_of(uint64_t op, uint64_t level, uint64_t snoop, uint64_t 
 
 static void put_records(struct bytes *to)
 {
-    put_comm(to, "app", true);
+    put_comm(to, "app", true, 90);
     put_mapping(to, 0x400000, 0x10000, 0, true, "/no/such/program");
     put_mapping(to, 0x7f0000000000, 0x100000, 0, false, "//anon");
     put_sample(to, LOADS_ID, 1000, 0x400123, 0x7f0000000040, 250,
@@ -301,12 +301,11 @@ static void reads_every_field(void **state)
     assert_int_equal(about.bad_records, 0);
 }
 
-static void put_pipe(struct bytes *file, bool compressed)
+static void put_pipe_head(struct bytes *file)
 {
     file->size = 0;
-    uint64_t header_bytes = 16;
     put(file, "PERFILE2", 8);
-    put8(file, header_bytes);
+    put8(file, 16); /* bytes of this header */
     for (int i = 0; i < 2; i++) {
         struct perf_event_attr attr = attr_of(7);
         size_t record = record_begin(file, 64, 0);
@@ -314,6 +313,11 @@ static void put_pipe(struct bytes *file, bool compressed)
         put8(file, i ? STORES_ID : LOADS_ID);
         record_end(file, record);
     }
+}
+
+static void put_pipe(struct bytes *file, bool compressed)
+{
+    put_pipe_head(file);
     if (!compressed) {
         put_records(file);
         return;
@@ -346,6 +350,53 @@ static void reads_pipes_and_compressed_records(void **state)
         check_seen(&seen);
         assert_false(about.torn);
     }
+}
+
+static void put_round(struct bytes *to)
+{
+    record_end(to, record_begin(to, 68, 0));
+}
+
+struct times {
+    uint64_t at[8];
+    unsigned count;
+};
+
+static void on_sample_time(void *to, const struct lwp_perf_event *event, const struct lwp_perf_sample *sample)
+{
+    (void)event;
+    struct times *times = to;
+    times->at[times->count++ % 8] = sample->time;
+}
+
+static void on_comm_time(void *to, const struct lwp_perf_task *task)
+{
+    struct times *times = to;
+    times->at[times->count++ % 8] = task->time;
+}
+
+/* perf writes one CPU's ring after another; a ring's first records of a round may come before the last ones of the round before. */
+static void puts_rings_in_order(void **state)
+{
+    (void)state;
+    static struct bytes file;
+    struct times times = {0};
+    struct lwp_perf_about about;
+    struct lwp_error err;
+    put_pipe_head(&file);
+    put_sample(&file, LOADS_ID, 300, 0x400123, 0x40, 1, 0);
+    put_sample(&file, LOADS_ID, 500, 0x400123, 0x40, 1, 0);
+    put_comm(&file, "app", true, 200); /* of another CPU */
+    put_round(&file);
+    put_sample(&file, LOADS_ID, 600, 0x400123, 0x40, 1, 0);
+    put_sample(&file, LOADS_ID, 400, 0x400123, 0x40, 1, 0);
+    put_round(&file);
+    put_sample(&file, LOADS_ID, 550, 0x400123, 0x40, 1, 0);
+    const struct lwp_perf_visitor in_time = {.sample = on_sample_time, .comm = on_comm_time};
+    assert_int_equal(lwp_perf_read_memory("x", file.at, file.size, &in_time, &times, &about, &err), LWP_OK);
+    assert_int_equal(times.count, 6);
+    for (unsigned i = 0; i < 5; i++)
+        assert_true(times.at[i] < times.at[i + 1]);
 }
 
 static int read_bytes(const uint8_t *at, size_t size, struct seen *seen, struct lwp_perf_about *about)
@@ -502,7 +553,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_field),       cmocka_unit_test(reads_pipes_and_compressed_records),
         cmocka_unit_test(survives_cuts_and_flips), cmocka_unit_test(refuses_what_is_foreign),
-        cmocka_unit_test(writes_a_result),
+        cmocka_unit_test(puts_rings_in_order),     cmocka_unit_test(writes_a_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
