@@ -132,8 +132,9 @@ int main(void)
 }
 C
 $CC -O1 -o spin spin.c || exit 1
-for run in 1 2 3 4 5 6; do # which processes are recorded is drawn: up to six runs together stand for their time
-"$LWP" collect --no-analyze --max-overhead 3 --detect layout -o many$run -- sh -c 'for i in 1 2 3; do for k in 1 2 3 4 5 6 7 8 9 10 11 12; do ./spin; done; done' 2> many$run.err || failed=1
+overhead=3
+for run in 1 2 3 4 5 6; do # which processes are recorded is drawn: up to six runs together stand for their time, each with more than the one before
+"$LWP" collect --no-analyze --max-overhead $overhead --detect layout -o many$run -- sh -c 'for i in 1 2 3; do for k in 1 2 3 4 5 6 7 8 9 10 11 12; do ./spin; done; done' 2> many$run.err || failed=1
 for file in many$run/p*/t*.lwps; do "$LWP" dump "$file"; done 2> err | awk '/^sample/ { sum += $5 * 1e-9 } END { print sum + 0 }' > many$run.weight
 python3 - $run > many.told <<'P' && break
 import json, re, sys
@@ -144,7 +145,7 @@ for number in range(1, int(sys.argv[1]) + 1):
     ran, recorded, left_out = (int(n) for n in re.match(r"(\d+) process(?:es)? ran, (\d+) of them.* Not sampled was (\d+) %", note).groups())
     weight += float(open(f"many{number}.weight").read())
     due += run["cpu_s"] * (1 - left_out / 100)
-    if ran != 37 or not 2 <= recorded <= 37 or not 20 <= left_out <= 60:
+    if ran != 37 or not 1 <= recorded <= 37 or not 20 <= left_out <= 60:
         sys.exit(note)
     if not re.search(rf"\b(\d+ of )?37 processes, .* overhead {run['overhead_percent']:.1f} %", open(f"many{number}.err").read()):
         sys.exit(open(f"many{number}.err").read())
@@ -152,5 +153,6 @@ print(f"FAILED: {note}: {weight} s of samples for {due} s")
 sys.exit(not 0.35 * due < weight < 1.6 * due) # in due is what it takes to set a process up: on slow machines 10 ms of its 50
 P
 [ $run -lt 6 ] || { cat many.told; failed=1; }
+overhead=$((overhead * 2)) # a slow machine has few processes recorded for 3 %
 done
 exit $failed
